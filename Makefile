@@ -1,0 +1,34 @@
+# Two commands: `make run` answers the default question, `make test` runs every test. Both install what is missing.
+PRESET ?= release
+JOBS ?= $(shell nproc)
+
+.PHONY: run build test lint format deps fuzz bench clean
+
+run: build
+	@build/release/ridge show devices
+
+build: deps
+	@cmake --preset $(PRESET) > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build build/$(PRESET) -j $(JOBS)
+
+test: build lint
+	@ctest --test-dir build/$(PRESET) --output-on-failure -j $(JOBS)
+
+lint: build
+	@tools/lint.sh build/$(PRESET)
+
+format:
+	@git ls-files '*.cpp' '*.hpp' '*.cu' | xargs clang-format -i
+
+deps:
+	@mkdir -p build
+	@tools/install_deps.sh
+
+fuzz: deps
+	@tools/fuzz.sh
+
+bench: build
+	@build/release/ridge_bench
+
+clean:
+	rm -rf build

@@ -16,19 +16,9 @@
 
 #include "ridge/calibration.hpp"
 #include "ridge/catalogue.hpp"
+#include "ridge/perf.hpp"
 
 namespace ridge::perf {
-
-enum class Format : std::uint8_t { fp32, bf16, fp16, fp8, mxfp8, int8, int4, mxfp4, nvfp4, q4_k_m };
-inline constexpr std::size_t kFormats = 10;
-
-[[nodiscard]] std::string_view name(Format format);
-/// "bf16", "fp8", "awq", "gptq", "w4a16" (int4), "q4-k-m", ... ; refuses others naming the nearest.
-Result<Format> parse_format(std::string_view text);
-/// Storage of one weight with its scales: nvfp4 4.5 bits, mxfp4 4.25, int4 in groups of 128 about 4.16, q4_k_m 4.85.
-[[nodiscard]] double bytes_per_weight(Format format);
-/// Storage of one activation or KV element (without scales worth counting).
-[[nodiscard]] double bytes_per_element(Format format);
 
 /// What one device offers (datasheet) and what of it programs reach (calibration).
 struct DeviceRates {

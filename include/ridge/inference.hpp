@@ -1,0 +1,121 @@
+// Inference: one pure function from a resolved deployment and a load to time, throughput, memory and energy.
+//
+//   InferenceQuery q;
+//   q.model = "llama3.3-70b"; q.device = "h200-sxm"; q.engine = "vllm"; q.tp = 2; q.gpus = 2;
+//   q.load = {.mode = LoadMode::closed_loop, .isl = 1000, .osl = 250, .concurrency = 64};
+//   auto deployment = resolve(q, knowledge);                  // allocates, reads the catalogue; refuses with a reason
+//   InferenceOutcome o = evaluate(deployment->resolved, q.load);  // pure, noexcept, allocates nothing, any thread
+//   if (o.reason == Reason::none) use(o.estimate.output_tokens_per_s.mid);
+//
+// What is infeasible is an answer (Outcome::reason, short_by), not an error. Times in seconds, rates per second, of the
+// whole deployment unless the name says otherwise.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ridge/calibration.hpp"
+#include "ridge/catalogue.hpp"
+#include "ridge/engine.hpp"
+#include "ridge/perf.hpp"
+
+namespace ridge {
+
+/// What resolve() reads. All of it outlives the call only.
+struct Knowledge {
+  const Catalogue& catalogue;
+  const Engines& engines;
+  const Calibration& calibration;
+};
+
+enum class LoadMode : std::uint8_t {
+  fixed_batch,  ///< `batch` sequences start together and run to the end
+  closed_loop,  ///< `concurrency` clients, each sends the next request when one ends
+  offline,      ///< all requests queued at once; the engine chooses the batch
+  prefill,      ///< one prefill pass of `batch` sequences, no decoding
+};
+
+struct InferenceLoad {
+  LoadMode mode = LoadMode::fixed_batch;
+  double isl = 1024;        ///< input tokens per request
+  double osl = 128;         ///< output tokens per request
+  double length_low = 1;    ///< lengths drawn uniformly in [length_low, 1] x nominal
+  double batch = 1;         ///< fixed_batch and prefill
+  double concurrency = 0;   ///< closed_loop; offline: the cap on running sequences, 0 = the engine's
+  double prefix_hit = 0;    ///< share of input tokens found in the prefix cache
+  double draft_tokens = 0;  ///< speculative decoding or MTP: tokens proposed per step
+  double acceptance = 0;    ///< probability that one proposed token is accepted
+  double natural_text = 0;  ///< 1: real prompts (experts correlate), 0: random tokens
+};
+
+/// The question as users put it. Empty or zero = the engine's usual choice, listed in `assumptions`.
+struct InferenceQuery {
+  std::string model;
+  std::string device;
+  std::string system;
+  std::string engine = "vllm";
+  std::string engine_version;
+  std::string date;  ///< as of when; empty = newest
+  int gpus = 0;
+  int tp = 0, pp = 1, ep = 1, dp = 1;
+  std::optional<Format> weights, activations, kv;
+  double max_batched_tokens = 0;
+  double max_sequences = 0;
+  double memory_utilization = 0;
+  double power_cap = 0;      ///< watts per device, 0 = none
+  double lora_rank = 0;      ///< adapters applied unmerged, 0 = none
+  double draft_model_share = 0;  ///< cost of one draft pass relative to the model, for speculative decoding
+  InferenceLoad load;
+};
+
+enum class MemoryPart : std::uint8_t { weights, kv_cache, activations, graphs_and_buffers, reserve };
+inline constexpr std::size_t kMemoryParts = 5;
+[[nodiscard]] std::string_view name(MemoryPart part);
+
+struct InferenceEstimate {
+  Interval prefill_s;             ///< one prompt alone (fixed_batch: the whole batch), no queueing
+  Interval ttft_s;                ///< with the steady-state wait of the load
+  Interval decode_step_s;         ///< one decode step at the running batch, no prefill in it
+  Interval tpot_s;                ///< per output token after the first, as a client sees it
+  Interval e2e_s;                 ///< request latency
+  Interval output_tokens_per_s;
+  Interval total_tokens_per_s;
+  Interval power_w;               ///< all devices
+  Interval joules_per_output_token;
+  double running_batch = 0;       ///< mean sequences decoding together, per replica
+  double max_batch = 0;           ///< sequences of isl + osl that the KV cache holds, whole deployment
+  double kv_capacity_tokens = 0;  ///< per replica
+  std::array<double, kMemoryParts> memory_bytes{};  ///< per device
+  std::array<double, kTerms> prefill_terms_s{};
+  std::array<double, kTerms> decode_terms_s{};      ///< of one decode step
+  Bound bound = Bound::memory_bandwidth;            ///< of the phase that takes most of the time
+};
+
+struct InferenceOutcome {
+  Reason reason = Reason::none;
+  double short_by = 0;  ///< bytes per device, or what the reason counts
+  InferenceEstimate estimate;
+};
+
+/// A deployment ready to be evaluated: flat numbers, no pointers into the catalogue. Opaque outside src/perf.
+struct ResolvedInference;
+
+struct InferenceDeployment {
+  InferenceDeployment();
+  InferenceDeployment(InferenceDeployment&&) noexcept;
+  InferenceDeployment& operator=(InferenceDeployment&&) noexcept;
+  ~InferenceDeployment();
+  std::unique_ptr<ResolvedInference> resolved;
+  std::vector<std::string> assumptions;
+};
+
+/// Refuses (bad_input, not_found): unknown names, contradictions, devices without the figures needed. A plan that cannot
+/// run (heads, formats, memory) resolves; evaluate() says why it cannot.
+Result<InferenceDeployment> resolve(const InferenceQuery& query, const Knowledge& knowledge);
+
+[[nodiscard]] InferenceOutcome evaluate(const ResolvedInference& deployment, const InferenceLoad& load) noexcept;
+
+}  // namespace ridge

@@ -85,6 +85,7 @@ struct Partition {
   double compute_share = 1;
   double bandwidth_share = 1;
   Bytes memory;
+  SourceId source;
 };
 
 struct Device {
@@ -105,7 +106,8 @@ struct Device {
   std::array<Figure<FlopsPerSecond>, kPeakFormats> peak_dense;  ///< indexed by PeakFormat; integer formats count OP/s
 
   std::string memory_kind;
-  Figure<Bytes> memory_capacity;
+  Figure<Bytes> memory_capacity;  ///< as the vendor names it: "141 GB" on a device that holds 150 GB
+  Figure<Bytes> memory_usable;    ///< what its driver reports to a program
   Figure<BytesPerSecond> memory_bandwidth;
   Figure<Bytes> l2;
   Figure<int> cores;  ///< SMs, CUs or what the vendor calls them

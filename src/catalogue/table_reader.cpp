@@ -39,7 +39,7 @@ bool is_valid_date(std::string_view text) {
 std::string suggest(std::string_view word, std::span<const std::string_view> candidates) {
   if (candidates.empty()) return "";
   const std::string near = nearest(word, candidates.data(), candidates.size(), 1);
-  if (!near.empty()) return fmt::format("; did you mean '{}'?", near);
+  if (!near.empty()) return fmt::format("; did you mean {}?", near);
   return fmt::format("; known here: {}", fmt::join(candidates, ", "));
 }
 
@@ -86,7 +86,7 @@ std::string SourceIndex::suggestion(std::string_view id) const {
   for (const auto& entry : positions_) ids.push_back(entry.first);
   std::sort(ids.begin(), ids.end());
   const std::string near = nearest(id, ids.data(), ids.size(), 1);
-  return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
+  return near.empty() ? "" : fmt::format("; did you mean {}?", near);
 }
 
 // ---- EntryReader

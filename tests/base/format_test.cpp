@@ -190,7 +190,7 @@ TEST(Nearest, NothingIsBetterThanAWildGuess) {
 
 TEST(Quoted, IsShortAndPrintable) {
   EXPECT_EQ(quoted("µs"), "'µs'");
-  EXPECT_EQ(quoted("a\n\x1b[0m\xff"), "'a??[0m?'");
+  EXPECT_EQ(quoted("a\n\x1b[0m\x7f\xff"), "'a??[0m?\?'");
   EXPECT_EQ(quoted("abcdef", 3), "'abc...'");
   EXPECT_EQ(quoted("abc", 3), "'abc'");
   EXPECT_EQ(quoted(""), "''");

@@ -104,7 +104,7 @@ void read_partitions(TableReader& t, Device& device) {
     }
     const bool taken = std::any_of(device.partitions.begin(), device.partitions.end(),
                                    [&](const Partition& other) { return other.name == partition.name; });
-    if (taken) part.refuse("name", fmt::format("there are two partitions '{}'", partition.name));
+    if (taken) part.refuse("name", fmt::format("there are two partitions {}", ridge::quoted(partition.name)));
     device.partitions.push_back(std::move(partition));
   }
 }
@@ -113,7 +113,7 @@ void read_partitions(TableReader& t, Device& device) {
 std::string word(TableReader& t, std::string_view key, std::initializer_list<std::string_view> words) {
   std::string value = t.text(key);
   if (!t.failed() && std::find(words.begin(), words.end(), value) == words.end()) {
-    t.refuse(key, fmt::format("'{}' is no {}; use {}", value, key, fmt::join(words, ", ")));
+    t.refuse(key, fmt::format("{} is no {}; use {}", ridge::quoted(value), key, fmt::join(words, ", ")));
   }
   return value;
 }

@@ -12,6 +12,7 @@
 #include "catalogue/tables.hpp"
 #include "catalogue/toml_document.hpp"
 #include "ridge/catalogue.hpp"
+#include "ridge/file.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -122,7 +123,7 @@ class CatalogueLoader {
       const std::vector<std::string_view> ids = entries_.ids(reference.kind);
       const std::string near = nearest(reference.id, ids.data(), ids.size());
       return Error{ErrorCode::bad_input, reference.where,
-                   fmt::format("there is no {} '{}'{}", reference.kind, reference.id,
+                   fmt::format("there is no {} {}{}", reference.kind, ridge::quoted(reference.id),
                                near.empty() ? "" : fmt::format("; did you mean {}?", near))};
     }
     return {};

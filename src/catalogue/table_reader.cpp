@@ -20,21 +20,6 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-bool is_valid_date(std::string_view text) {
-  const auto digits = [&](std::size_t from, std::size_t count) {
-    return std::all_of(text.begin() + from, text.begin() + from + count, is_digit);
-  };
-  const auto in_range = [&](std::size_t from, int low, int high) {
-    if (text[from - 1] != '-' || !digits(from, 2)) return false;
-    const int value = (text[from] - '0') * 10 + (text[from + 1] - '0');
-    return value >= low && value <= high;
-  };
-  if (text.size() != 4 && text.size() != 7 && text.size() != 10) return false;
-  if (!digits(0, 4)) return false;
-  if (text.size() >= 7 && !in_range(5, 1, 12)) return false;
-  return text.size() < 10 || in_range(8, 1, 31);
-}
-
 /// "; did you mean ...?", or what there is to choose from.
 std::string suggest(std::string_view word, std::span<const std::string_view> candidates) {
   if (candidates.empty()) return "";
@@ -73,6 +58,21 @@ std::uint32_t column_inside(const TomlNode& node, std::string_view where) {
 bool is_valid_id(std::string_view text) {
   return !text.empty() && text.size() <= 100 && is_lower_or_digit(text.front()) && is_lower_or_digit(text.back()) &&
          std::all_of(text.begin(), text.end(), [](char c) { return is_lower_or_digit(c) || c == '.' || c == '-'; });
+}
+
+bool is_valid_date(std::string_view text) {
+  const auto digits = [&](std::size_t from, std::size_t count) {
+    return std::all_of(text.begin() + from, text.begin() + from + count, is_digit);
+  };
+  const auto in_range = [&](std::size_t from, int low, int high) {
+    if (text[from - 1] != '-' || !digits(from, 2)) return false;
+    const int value = (text[from] - '0') * 10 + (text[from + 1] - '0');
+    return value >= low && value <= high;
+  };
+  if (text.size() != 4 && text.size() != 7 && text.size() != 10) return false;
+  if (!digits(0, 4)) return false;
+  if (text.size() >= 7 && !in_range(5, 1, 12)) return false;
+  return text.size() < 10 || in_range(8, 1, 31);
 }
 
 std::optional<SourceId> SourceIndex::find(std::string_view id) const {

@@ -13,7 +13,8 @@ using perf::Step;
 using perf::step_time;
 using perf::StepTime;
 
-constexpr double kMaxIterations = 12;
+constexpr int kMaxIterations = 24;
+constexpr double kClosed = 1e-7;  ///< relative; small, so that results are smooth in every input
 
 /// Lengths as the load really has them.
 struct Lengths {
@@ -292,7 +293,8 @@ class Evaluation {
 
   void steady(double clients, bool queue_never_empty) noexcept {
     InferenceEstimate& e = out_.estimate;
-    const double engine_limit = r_.max_sequences > 0 ? r_.max_sequences : 1e9;
+    // Who sends more requests at once than the engine runs by default is taken to have raised its limit.
+    const double engine_limit = std::max(r_.max_sequences, clients / replicas());
     const double limit = std::max(1.0, std::min({engine_limit, cache_limit(r_, n_), prefill_limit(r_, load_, n_)}));
     const double offered = clients > 0 ? clients / replicas() : limit;
     double running = std::min(limit, std::max(offered, 1.0));
@@ -301,22 +303,31 @@ class Evaluation {
     if (queue_never_empty) {
       ttft = ttft_of(r_, n_, s, running, 0);
     } else {
-      // Little's law over one replica: clients = running + request rate x time to first token. Bisection on `running`.
-      double low = std::min(1.0, running);
-      double high = running;
-      for (int i = 0; i < kMaxIterations; ++i) {
-        s = steady_state(r_, load_, n_, running);
+      // Little's law over one replica: clients = running + request rate x time to first token. Regula falsi (Illinois).
+      const auto surplus = [&](double sequences) {
+        s = steady_state(r_, load_, n_, sequences);
         ttft = ttft_of(r_, n_, s, offered, 0);
-        const double in_system = running + s.requests_per_s * ttft;
-        if (in_system > offered) {
-          high = running;
-        } else {
-          low = running;
+        return sequences + s.requests_per_s * ttft - offered;
+      };
+      double high = running;
+      double above = surplus(high);
+      if (above > 0) {
+        double low = 0;
+        double below = -offered;
+        for (int i = 0; i < kMaxIterations; ++i) {
+          running = (low * above - high * below) / (above - below);
+          const double here = surplus(running);
+          if (std::fabs(here) < kClosed * offered) break;
+          if (here > 0) {
+            high = running;
+            above = here;
+            below *= 0.5;
+          } else {
+            low = running;
+            below = here;
+            above *= 0.5;
+          }
         }
-        if (high - low < 0.01 * high) break;
-        // The next guess keeps the ratio of running to present clients; bisection guards it.
-        const double guess = offered / (1 + s.requests_per_s * ttft / running);
-        running = guess > low && guess < high ? guess : 0.5 * (low + high);
       }
       const double waiting = std::max(0.0, offered - running - s.requests_per_s * ttft);
       ttft = ttft_of(r_, n_, s, offered, waiting);

@@ -23,7 +23,7 @@
 
 namespace ridge {
 
-/// Position in Catalogue::sources().
+/// Position in Catalogue::sources(). Position 0 is what came from the user, not from a file of the catalogue.
 struct SourceId {
   std::uint32_t index = 0;
 };
@@ -68,8 +68,13 @@ struct Architecture {
   std::string id;  ///< "hopper"
   std::string name;
   std::string vendor;
-  std::string inherits;                          ///< the architecture whose calibration stands in, or empty
-  std::optional<double> bf16_flops_per_core_clock;  ///< dense, per SM/CU/core and clock
+  std::string inherits;  ///< the architecture whose calibration stands in, or empty
+  /// Dense 16-bit rate (bf16, or fp16 before there was bf16) per SM/CU/core and clock: no device of the design is
+  /// faster.
+  std::optional<double> bf16_flops_per_core_clock;
+  /// The highest dense rate of a format relative to that, indexed by PeakFormat.
+  std::array<std::optional<double>, kPeakFormats> rate_over_bf16;
+  Figure<Hertz> highest_clock;  ///< of any device of the design
   SourceId source;
   Place place;
 };
@@ -89,9 +94,9 @@ struct Device {
   std::string architecture;  ///< id of an Architecture
   std::string chip;
   std::string process;
-  std::string form;    ///< "sxm", "pcie", "oam", "superchip", "tpu", "card"
-  std::string status;  ///< "shipping", "announced", "discontinued"
-  std::string confidence;
+  std::string form;        ///< "sxm", "pcie", "oam", "superchip", "tpu", "card"
+  std::string status;      ///< "shipping", "announced", "discontinued"
+  std::string confidence;  ///< "primary", "secondary", "estimate", "none"
   std::string notes;
   int year = 0;
   SourceId source;  ///< default of the figures below
@@ -134,8 +139,8 @@ struct Fabric {
   SourceId source;
   Place place;
   Figure<BytesPerSecond> port_per_direction;
-  Figure<Seconds> latency;     ///< end to end, small message
-  Figure<int> switch_radix;    ///< ports of one switch at this rate
+  Figure<Seconds> latency;   ///< end to end, small message
+  Figure<int> switch_radix;  ///< ports of one switch at this rate
   bool in_network_reduction = false;
 };
 
@@ -163,7 +168,17 @@ struct System {
   Figure<int> rack_units;
 };
 
-enum class PriceKind : std::uint8_t { capex, on_demand, spot, lease_month, reserved, api, electricity, colocation, other };
+enum class PriceKind : std::uint8_t {
+  capex,
+  on_demand,
+  spot,
+  lease_month,
+  reserved,
+  api,
+  electricity,
+  colocation,
+  other
+};
 
 /// One price as published. Money is kept in its own currency; `per_gpu_hour` is filled where the unit allows it.
 struct Price {
@@ -177,8 +192,8 @@ struct Price {
   std::string currency;  ///< ISO 4217
   std::string date;      ///< ISO 8601, possibly only year and month
   std::string notes;
-  double amount = 0;     ///< in `currency` per `unit`
-  int devices = 0;       ///< accelerators in one unit, 0 if that makes no sense
+  double amount = 0;  ///< in `currency` per `unit`
+  int devices = 0;    ///< accelerators in one unit, 0 if that makes no sense
   std::optional<GpuRent> per_gpu_hour;
   SourceId source;
   Place place;
@@ -186,15 +201,15 @@ struct Price {
 
 /// Where to read, in the order in which later files may add to earlier ones.
 struct CatalogueFiles {
-  std::string data_directory;         ///< holds sources.toml, devices/, systems/, fabrics/, models/, prices/, ...
-  std::vector<std::string> overlays;  ///< users' own TOML files with any of the same tables
+  std::string data_directory;            ///< holds architectures.toml, sources/, devices/, systems/, fabrics/, ...
+  std::vector<std::string> overlays;     ///< users' own TOML files with any of the same tables
   std::vector<std::string> price_lists;  ///< users' own price CSV files (SkyPilot columns or ours)
 };
 
 class Catalogue {
  public:
-  /// Reads and checks everything. Refuses, naming file:line:column and the fix: malformed TOML, an unknown key, a number
-  /// without its unit, a missing or dangling source, a duplicate id, an implausible or sparse figure.
+  /// Reads and checks everything. Refuses, naming file:line:column and the fix: malformed TOML, an unknown key, a
+  /// number without its unit, a missing or dangling source, a duplicate id, an implausible or sparse figure.
   static Result<Catalogue> load(const CatalogueFiles& files);
 
   [[nodiscard]] std::span<const Source> sources() const { return sources_; }

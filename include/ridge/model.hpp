@@ -1,6 +1,7 @@
 // Model architectures: what has to be computed and stored, exactly.
 //
-//   Result<Model> m = parse_model_spec("dense:layers=32,hidden=4096,heads=32,kv_heads=8,ffn=14336,gated=1,vocab=128256,tied=0");
+//   Result<Model> m =
+//   parse_model_spec("dense:layers=32,hidden=4096,heads=32,kv_heads=8,ffn=14336,gated=1,vocab=128256,tied=0");
 //   Parameters p = count_parameters(*m);          // p.total == 8.03e9
 //   Bytes kv = kv_bytes_per_token(*m, 2.0, 8192); // per token of context, all layers, at two bytes an element
 //
@@ -27,6 +28,13 @@ enum class MixerKind : std::uint8_t {
   mamba2,
 };
 
+/// Learned scales on queries and keys before the dot product.
+enum class QkNorm : std::uint8_t {
+  none,
+  per_head,  ///< one vector of head_dim, shared by all heads (Qwen3)
+  full,      ///< one scale per head and channel (OLMo 2, MiniMax M2)
+};
+
 struct Mixer {
   MixerKind kind = MixerKind::attention;
   int heads = 0;
@@ -34,14 +42,19 @@ struct Mixer {
   int head_dim = 0;
   int window = 0;  ///< tokens a query sees; 0 = all of them
   bool qkv_bias = false;
-  bool output_gate = false;  ///< the query projection also makes a gate of the same width
-  // MLA
+  bool output_bias = false;
+  bool output_gate =
+      false;  ///< one more projection of the query's (linear attention: the value's) width gates the output
+  bool value_is_key = false;  ///< keys and values come from one projection (Gemma 4, global layers); both are cached
+  bool sinks = false;         ///< one learned logit per head (gpt-oss)
+  QkNorm qk_norm = QkNorm::none;
+  // MLA; v_head_dim also for attention whose values are narrower than its keys (0 = head_dim)
   int q_lora_rank = 0;  ///< 0 = the query is projected directly
   int kv_lora_rank = 0;
   int qk_nope_dim = 0;
   int qk_rope_dim = 0;
   int v_head_dim = 0;
-  // sparse indexer (DSA)
+  // sparse indexer (DSA); index_heads = 0 with index_topk > 0: the layer uses the choice of an earlier one
   int index_heads = 0;
   int index_dim = 0;
   int index_topk = 0;
@@ -51,7 +64,10 @@ struct Mixer {
   int state_v_heads = 0;  ///< heads in Mamba-2
   int state_v_dim = 0;    ///< head size in Mamba-2
   int conv = 0;
+  bool state_gates = false;  ///< linear attention: decay and write strength of each head are projected from the input
   double state_bytes_per_element = 4;
+
+  friend bool operator==(const Mixer&, const Mixer&) = default;
 };
 
 enum class FfnKind : std::uint8_t { none, dense, moe };
@@ -60,16 +76,39 @@ struct Ffn {
   FfnKind kind = FfnKind::dense;
   int width = 0;  ///< of the dense layer, or of one routed expert
   bool gated = true;
+  bool bias = false;  ///< on every matrix of the dense layer or of the experts
   int experts = 0;
   int top_k = 0;
-  int shared_experts = 0;
-  int shared_width = 0;  ///< of one shared expert
+  int shared_experts = 0;    ///< every token passes them, beside the routed ones
+  int shared_width = 0;      ///< of one shared expert
+  bool shared_gate = false;  ///< a learned scalar gate on the shared experts (Qwen2-MoE)
+  bool router_bias = false;
+  int latent = 0;     ///< routed experts work on this many channels, with one projection down and one up; 0 = hidden
+  int depthwise = 0;  ///< side of a depth-wise convolution on the inner channels (GLUMBConv); 0 = none
+
+  friend bool operator==(const Ffn&, const Ffn&) = default;
+};
+
+/// What a diffusion block has besides its mixer and feed-forward part.
+struct DitBlock {
+  int streams = 1;                ///< 2: image and text tokens attend jointly, each through weights of its own (MMDiT)
+  bool text_stream_ends = false;  ///< of two streams, the text one only gives keys and values (last block)
+  bool parallel = false;          ///< attention and feed-forward read one input and add up (FLUX single blocks)
+  int modulation = 0;             ///< shift, scale and gate vectors that each stream projects from the time embedding
+  int text_modulation = 0;        ///< the same for the text stream, if it differs; 0 = as `modulation`
+  int table = 0;                  ///< learned vectors added to a modulation that all blocks share (PixArt)
+  int cross_attention = 0;        ///< width of the text tokens that a cross-attention reads; 0 = none
+  bool second_attention = false;  ///< one more self-attention of the image stream (SD 3.5 Medium)
+  bool skip = false;              ///< joins a long skip connection with a projection from 2 x hidden (HunyuanDiT)
+
+  friend bool operator==(const DitBlock&, const DitBlock&) = default;
 };
 
 struct LayerGroup {
   int count = 0;
   Mixer mixer;
   Ffn ffn;
+  DitBlock dit;
 };
 
 enum class ModelType : std::uint8_t { language, diffusion_dit, diffusion_unet };
@@ -81,13 +120,16 @@ struct Diffusion {
   int vae_down = 8;
   int text_tokens = 0;
   int passes_per_step = 1;  ///< 2 with classifier-free guidance
-  std::string block;        ///< "mmdit_double:19,single_parallel:38", "self_attn+cross_attn+mlp:28", ...
+  std::string block;        ///< "mmdit_double:19,single_parallel:38", "self_attn+cross_attn+mlp:28", ... for people
   double flops_per_evaluation = 0;  ///< for a UNet, at 1024 x 1024, one image; 0 = unknown
 };
 
+/// Counts as the publisher gives them, and half a unit of the last digit given.
 struct PublishedCounts {
   std::optional<double> total;
   std::optional<double> active;
+  double total_rounding = 0;
+  double active_rounding = 0;
 };
 
 struct Model {
@@ -98,10 +140,15 @@ struct Model {
   int hidden = 0;
   int vocab = 0;
   bool tied_embeddings = false;
-  int context = 0;  ///< longest sequence it was trained for, 0 = unknown
-  int mtp_layers = 0;  ///< multi-token-prediction layers beyond `groups`, not counted in totals
-  std::vector<LayerGroup> groups;  ///< in the order of first appearance; see also `order`
-  std::string quantization;        ///< what the checkpoint comes in ("mxfp4", "fp8", ...), empty = 16 bit
+  int context = 0;                   ///< longest sequence it was trained for, 0 = unknown
+  int mtp_layers = 0;                ///< multi-token-prediction layers beyond `groups`, not counted in totals
+  std::vector<LayerGroup> groups;    ///< in the order of first appearance
+  std::vector<std::uint16_t> order;  ///< the group of each layer, first to last; its size is layers()
+  int norms_per_layer = 2;           ///< 4 where the outputs are normalised too (Gemma 2), 1 where parts share one
+  bool norm_bias = false;            ///< layer norm with bias instead of RMS norm
+  int learned_positions = 0;         ///< rows of a learned position table
+  double other_parameters = 0;  ///< outside layers, embedding and head: output bias, embedders of a DiT, a whole UNet
+  std::string quantization;     ///< what the checkpoint comes in ("mxfp4", "fp8", ...), empty = 16 bit
   PublishedCounts published;
   std::string count_exception;  ///< why the computed count may differ from the published one, or empty
   Diffusion diffusion;
@@ -117,32 +164,39 @@ struct Model {
 struct Parameters {
   double total = 0;
   double active = 0;     ///< used by one token, embeddings and head counted as in `total`
-  double embedding = 0;  ///< input embedding
+  double embedding = 0;  ///< input embedding and learned positions
   double head = 0;       ///< output projection; 0 if tied
-  double attention = 0;  ///< all mixers
+  double attention = 0;  ///< all mixers, cross-attention included
   double dense_ffn = 0;
   double routed_experts = 0;
   double shared_experts = 0;
-  double norms = 0;      ///< and routers and biases
+  double modulation = 0;  ///< of diffusion blocks: applied once per image and step, not per token
+  double norms = 0;       ///< and routers, biases and Model::other_parameters
 };
 
+/// The sum of its parts is `total` exactly; MTP layers are left out.
 [[nodiscard]] Parameters count_parameters(const Model& model);
 /// Parameters of one layer of the group, all experts counted.
 [[nodiscard]] double layer_parameters(const Model& model, const LayerGroup& group);
+/// Parameters of one multi-token-prediction layer: a copy of the last layer and the projection that joins it.
+[[nodiscard]] double mtp_layer_parameters(const Model& model);
 
-/// KV bytes that one more token of context adds, over all layers, at `context` tokens already there (windowed layers stop
-/// growing at their window).
+/// KV bytes that one more token of context adds, over all layers, at `context` tokens already there (windowed layers
+/// stop growing at their window). The keys of a sparse indexer are not KV: see index_bytes_per_token.
 [[nodiscard]] Bytes kv_bytes_per_token(const Model& model, double bytes_per_element, int context = 0);
-/// KV and recurrent state of one whole sequence of `tokens` tokens.
+/// Keys that sparse indexers (DSA) keep per token of context, over all layers: one byte a channel and a scale per
+/// layer.
+[[nodiscard]] Bytes index_bytes_per_token(const Model& model);
+/// KV, indexer keys and recurrent state of one whole sequence of `tokens` tokens.
 [[nodiscard]] Bytes kv_bytes_per_sequence(const Model& model, double bytes_per_element, int tokens);
 
 /// "dense:layers=..,hidden=..,heads=..,kv_heads=..,ffn=..,gated=0|1,vocab=..,tied=0|1[,head_dim=..][,context=..]" or
-/// "moe:" with experts=, topk=, shared=, moe_ffn= and optionally dense_layers=. Refuses unknown, missing or absurd values
-/// with the column.
+/// "moe:" with experts=, topk=, shared=, moe_ffn= and optionally dense_layers=. Refuses unknown, missing or absurd
+/// values with the column.
 Result<Model> parse_model_spec(std::string_view spec);
 
-/// A Hugging Face config.json (its text; `where` names it in errors): Llama, Mistral, Mixtral, Qwen2/3 and MoE, DeepSeek
-/// V2/V3, Gemma 2/3, GPT-OSS, Phi, Falcon, Nemotron, Kimi; nested text_config; quantization_config. Refuses an
+/// A Hugging Face config.json (its text; `where` names it in errors): Llama, Mistral, Mixtral, Qwen2/3 and MoE,
+/// DeepSeek V2/V3, Gemma 2/3, GPT-OSS, Phi, Falcon, Nemotron, Kimi; nested text_config; quantization_config. Refuses an
 /// architecture it does not know, naming the nearest.
 Result<Model> parse_hf_config(std::string_view json, std::string_view where);
 

@@ -5,7 +5,9 @@
 //   double gap = draws.exponential() / rate;
 //
 // The generator is Philox 4x32 with ten rounds (Salmon et al., SC'11): a block of 128 random bits is a pure function of
-// key and counter, so that any draw can be had without those before it, bit for bit, on any machine and thread count.
+// key and counter, so that any draw can be had without those before it, whatever the thread count. bits(), uniform()
+// and below() are equal bit for bit on every machine; the others go through the logarithm of the C library and are
+// equal wherever that library is.
 #pragma once
 
 #include <array>
@@ -22,6 +24,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0) noexcept : seed_(seed), stream_(stream) {}
 
+  /// 64 random bits.
   [[nodiscard]] std::uint64_t bits() noexcept;
   /// In [0, 1), 53 bits.
   [[nodiscard]] double uniform() noexcept;
@@ -39,7 +42,7 @@ class Random {
   std::uint64_t stream_;
   std::uint64_t index_ = 0;
   std::array<std::uint32_t, 4> block_{};
-  int left_ = 0;
+  int left_ = 0;  // 64-bit words of block_ not yet given out
 };
 
 }  // namespace ridge

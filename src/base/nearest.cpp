@@ -1,0 +1,101 @@
+// Suggestions for misspelt names, and names that are safe to print.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/utf8.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge {
+
+namespace {
+
+constexpr std::size_t kLongestWord = 64;
+constexpr int kEdit = 3;   // a letter put in, left out, changed, or swapped with its neighbour
+constexpr int kMinor = 1;  // upper for lower case, '_' for '-'
+
+char folded(char c) {
+  if (c >= 'A' && c <= 'Z') return static_cast<char>(c - 'A' + 'a');
+  return c == '_' || c == ' ' ? '-' : c;
+}
+
+std::string folded(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = folded(c);
+  return result;
+}
+
+/// Edit distance with swaps of neighbours (optimal string alignment), in the costs above.
+int distance(std::string_view a, std::string_view b) {
+  std::vector<int> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) above[j] = kEdit * static_cast<int>(j);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = kEdit * static_cast<int>(i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const int change = a[i - 1] == b[j - 1] ? 0 : folded(a[i - 1]) == folded(b[j - 1]) ? kMinor : kEdit;
+      row[j] = std::min({above[j - 1] + change, above[j] + kEdit, row[j - 1] + kEdit});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + kEdit);
+    }
+    std::swap(before, above);
+    std::swap(above, row);
+  }
+  return above[b.size()];
+}
+
+/// Small is near. A name that goes on where the word stops ("h200" → "h200-sxm") is near however long it is.
+int score(std::string_view word, std::string_view candidate) {
+  const int edits = distance(word, candidate);
+  if (word.size() < 2) return edits;
+  const std::string small_word = folded(word), small_candidate = folded(candidate);
+  if (small_candidate.starts_with(small_word)) return std::min(edits, kEdit);
+  if (small_word.size() > 2 && small_candidate.find(small_word) != std::string::npos) return std::min(edits, kEdit + 1);
+  return edits;
+}
+
+}  // namespace
+
+std::string quoted(std::string_view text, std::size_t limit) {
+  std::string result = "'";
+  std::size_t characters = 0;
+  while (!text.empty() && characters < limit) {
+    const std::size_t length = utf8_length(text);
+    const bool printable = length > 1 || (length == 1 && text[0] >= ' ' && text[0] != '\x7f');
+    result += printable ? text.substr(0, length) : std::string_view("?");
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+    ++characters;
+  }
+  if (!text.empty()) result += "...";
+  return result + "'";
+}
+
+std::string nearest(std::string_view word, const std::string_view* candidates, std::size_t count, std::size_t limit) {
+  if (word.empty() || word.size() > kLongestWord) return {};
+  struct Scored {
+    int score;
+    std::size_t index;
+  };
+  std::vector<Scored> near;
+  const int worst = std::max(2 * kEdit, static_cast<int>(word.size()) * kEdit / 2);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (candidates[i].size() > kLongestWord) continue;
+    // Two edits turn any two letters into any other two: a suggestion must keep at least one letter.
+    const int most = kEdit * static_cast<int>(std::max(word.size(), candidates[i].size())) - 1;
+    const int s = score(word, candidates[i]);
+    if (s <= std::min(worst, most)) near.push_back({s, i});
+  }
+  std::stable_sort(near.begin(), near.end(), [&](const Scored& a, const Scored& b) {
+    if (a.score != b.score) return a.score < b.score;
+    return candidates[a.index].size() < candidates[b.index].size();
+  });
+  if (near.size() > limit) near.resize(limit);
+
+  std::string text;
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    if (i > 0) text += i + 1 == near.size() ? " or " : ", ";
+    text += quoted(candidates[near[i].index]);
+  }
+  return text;
+}
+
+}  // namespace ridge

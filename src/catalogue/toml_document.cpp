@@ -1,0 +1,227 @@
+#include "catalogue/toml_document.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <memory>
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+namespace ridge {
+
+namespace {
+
+struct Position {
+  std::uint32_t line = 1;
+  std::uint32_t column = 1;
+};
+
+// Walks over strings and comments as a TOML reader would and counts what can nest: brackets, and the dots of one key.
+class NestingGuard {
+ public:
+  explicit NestingGuard(std::string_view text) : text_(text) {}
+
+  /// Where a limit is passed first, or nothing.
+  std::optional<Position> first_excess() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '"' || c == '\'') {
+        skip_string(c);
+        continue;
+      }
+      if (c == '#') {
+        while (at_ < text_.size() && text_[at_] != '\n') advance();
+        continue;
+      }
+      switch (c) {
+        case '[':
+        case '{':
+          ++brackets_;
+          dots_ = 0;
+          break;
+        case ']':
+        case '}':
+          brackets_ = std::max(0, brackets_ - 1);
+          dots_ = 0;
+          break;
+        case '.':
+          ++dots_;
+          break;
+        case ',':
+        case '=':
+        case '\n':
+          dots_ = 0;
+          break;
+        default:
+          break;
+      }
+      if (brackets_ > kTomlBracketLimit || dots_ >= kTomlDottedKeyLimit) return position_;
+      advance();
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void advance() {
+    if (text_[at_++] == '\n') {
+      ++position_.line;
+      position_.column = 1;
+    } else {
+      ++position_.column;
+    }
+  }
+
+  void skip_string(char quote) {
+    const std::string_view triple = quote == '"' ? R"(""")" : "'''";
+    const bool long_form = text_.substr(at_, 3) == triple;
+    for (int i = 0; i < (long_form ? 3 : 1); ++i) advance();
+    while (at_ < text_.size()) {
+      if (text_[at_] == '\\' && quote == '"') {
+        advance();
+        if (at_ < text_.size()) advance();
+      } else if (long_form && text_.substr(at_, 3) == triple) {
+        for (int i = 0; i < 3; ++i) advance();
+        // Up to two more quotes belong to the string's end.
+        while (at_ < text_.size() && text_[at_] == quote) advance();
+        return;
+      } else if (!long_form && (text_[at_] == quote || text_[at_] == '\n')) {
+        advance();
+        return;
+      } else {
+        advance();
+      }
+    }
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  Position position_;
+  int brackets_ = 0;
+  int dots_ = 0;
+};
+
+TomlNode convert(toml::node& node) {
+  TomlNode result;
+  result.line = node.source().begin.line;
+  result.column = node.source().begin.column;
+  switch (node.type()) {
+    case toml::node_type::string:
+      result.kind = TomlNode::Kind::text;
+      result.text = std::move(node.as_string()->get());
+      break;
+    case toml::node_type::integer:
+      result.kind = TomlNode::Kind::integer;
+      result.integer = node.as_integer()->get();
+      break;
+    case toml::node_type::floating_point:
+      result.kind = TomlNode::Kind::number;
+      result.number = node.as_floating_point()->get();
+      break;
+    case toml::node_type::boolean:
+      result.kind = TomlNode::Kind::flag;
+      result.flag = node.as_boolean()->get();
+      break;
+    case toml::node_type::array: {
+      result.kind = TomlNode::Kind::array;
+      toml::array& array = *node.as_array();
+      result.items.reserve(array.size());
+      for (toml::node& item : array) result.items.push_back(convert(item));
+      break;
+    }
+    case toml::node_type::table: {
+      result.kind = TomlNode::Kind::table;
+      toml::table& table = *node.as_table();
+      result.members.reserve(table.size());
+      for (auto&& [key, value] : table) {
+        result.members.push_back(
+            {std::string(key.str()), key.source().begin.line, key.source().begin.column, convert(value)});
+      }
+      break;
+    }
+    default:
+      result.kind = TomlNode::Kind::date;
+      break;
+  }
+  return result;
+}
+
+}  // namespace
+
+const TomlMember* TomlNode::find(std::string_view key) const {
+  const auto at = std::lower_bound(members.begin(), members.end(), key,
+                                   [](const TomlMember& member, std::string_view k) { return member.key < k; });
+  return at != members.end() && at->key == key ? &*at : nullptr;
+}
+
+std::string_view name(TomlNode::Kind kind) {
+  switch (kind) {
+    case TomlNode::Kind::text:
+      return "a text";
+    case TomlNode::Kind::integer:
+      return "a whole number";
+    case TomlNode::Kind::number:
+      return "a number";
+    case TomlNode::Kind::flag:
+      return "true or false";
+    case TomlNode::Kind::date:
+      return "a date or time";
+    case TomlNode::Kind::array:
+      return "an array";
+    case TomlNode::Kind::table:
+      return "a table";
+  }
+  return "a value";
+}
+
+std::string place_text(std::string_view file, std::uint32_t line, std::uint32_t column) {
+  return fmt::format("{}:{}:{}", file, line, column);
+}
+
+Result<TomlNode> parse_toml(std::string_view text, std::string_view file) {
+  if (text.size() > kTomlSizeLimit) {
+    return Error{ErrorCode::bad_input, std::string(file),
+                 fmt::format("the file has {} bytes, more than the {} a catalogue file may have; split it", text.size(),
+                             kTomlSizeLimit)};
+  }
+  if (const auto excess = NestingGuard(text).first_excess()) {
+    return Error{ErrorCode::bad_input, place_text(file, excess->line, excess->column),
+                 fmt::format("nested too deeply: at most {} brackets and {} parts of a dotted key", kTomlBracketLimit,
+                             kTomlDottedKeyLimit)};
+  }
+  try {
+    toml::parse_result parsed = toml::parse(text);
+    if (!parsed) {
+      const toml::parse_error& error = parsed.error();
+      return Error{ErrorCode::bad_input, place_text(file, error.source().begin.line, error.source().begin.column),
+                   fmt::format("malformed TOML: {}", error.description())};
+    }
+    return convert(parsed.table());
+  } catch (const std::exception& exception) {
+    return Error{ErrorCode::bad_input, std::string(file), fmt::format("cannot be read: {}", exception.what())};
+  }
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t limit) {
+  struct stat information {};
+  if (stat(path.c_str(), &information) != 0) return Error{ErrorCode::not_found, path, "there is no such file"};
+  if (!S_ISREG(information.st_mode)) return Error{ErrorCode::bad_input, path, "this is not a regular file"};
+  const auto size = static_cast<std::size_t>(information.st_size);
+  if (size > limit) {
+    return Error{ErrorCode::bad_input, path,
+                 fmt::format("the file has {} bytes, more than the {} it may have", size, limit)};
+  }
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (!file) return Error{ErrorCode::not_found, path, "the file cannot be opened; check its permissions"};
+  std::string text(size, '\0');
+  const std::size_t got = std::fread(text.data(), 1, size, file.get());
+  if (std::ferror(file.get()) != 0) return Error{ErrorCode::bad_input, path, "the file cannot be read to its end"};
+  text.resize(got);
+  return text;
+}
+
+}  // namespace ridge

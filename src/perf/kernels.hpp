@@ -6,8 +6,8 @@
 //   t.seconds; t.compute; t.memory; t.fixed;                                      // and what bound it
 //
 // The *_time functions are pure, noexcept, allocate nothing and are monotone: more work is never faster, more of any
-// resource never slower. They stay at or above the roofline: seconds >= max(flops/peak, bytes/bandwidth). Numbers in here
-// are plain doubles in base units (bytes, seconds, FLOP/s), because this is the inner loop.
+// resource never slower. They stay at or above the roofline: seconds >= max(flops/peak, bytes/bandwidth). Numbers in
+// here are plain doubles in base units (bytes, seconds, FLOP/s), because this is the inner loop.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ namespace ridge::perf {
 
 /// What one device offers (datasheet) and what of it programs reach (calibration).
 struct DeviceRates {
-  std::array<double, kFormats> peak{};   ///< FLOP/s of a product in that format; 0 if the chip has no such product
-  std::array<bool, kFormats> native{};   ///< false: operands are widened to bf16/fp16 first
+  std::array<double, kFormats> peak{};  ///< FLOP/s of a product in that format; 0 if the chip has no such product
+  std::array<bool, kFormats> native{};  ///< false: operands are widened to bf16/fp16 first
   double memory_bandwidth = 0;
   double memory_capacity = 0;
   double l2 = 0;
@@ -35,7 +35,7 @@ struct DeviceRates {
 
   // shares and constants from calibration, filled by device_rates()
   double memory_share = 0.8;
-  double launch = 2e-6;  ///< gap and ramp of one small kernel inside a CUDA graph
+  double launch = 2e-6;           ///< gap and ramp of one small kernel inside a CUDA graph
   std::string_view architecture;  ///< points into the catalogue
 };
 
@@ -49,7 +49,8 @@ struct OpTime {
   double fixed = 0;    ///< launch, ramp, quantisation of activations
 };
 
-// ---- matrix products -------------------------------------------------------------------------------------------------
+// ---- matrix products
+// -------------------------------------------------------------------------------------------------
 
 /// C[m,n] = A[m,k] B[k,n] with weights B of one format and activations A of another, output in 16 bits.
 struct GemmRates {
@@ -58,14 +59,19 @@ struct GemmRates {
   double bandwidth = 1;  ///< achieved bytes/s
   double flops = 1;      ///< achieved FLOP/s on a large, full product
   double fixed = 0;
-  double short_k = 0;    ///< K at which half the pipeline is start-up: FLOPs count (1 + short_k/k)
+  double quantise = 0;  ///< of an engine that turns 16-bit activations into the narrow format before the product
+  double short_k = 0;   ///< K at which half the pipeline is start-up: FLOPs count (1 + short_k/k)
   double tile_m = 128, tile_n = 128, cores = 100;  ///< wave and tile quantisation
 };
-[[nodiscard]] GemmRates gemm_rates(const DeviceRates& rates, const Calibration& calibration, Format weights, Format activations);
-[[nodiscard]] OpTime gemm_time(const GemmRates& rates, double m, double n, double k) noexcept;
+/// Whether the time of a product holds the quantisation of its activations: it does where an engine runs it as a kernel
+/// of its own in front of the product, it does not where it is fused into the norm before, or in a bare library call.
+enum class Quantisation : std::uint8_t { separate, fused };
+[[nodiscard]] GemmRates gemm_rates(const DeviceRates& rates, const Calibration& calibration, Format weights,
+                                   Format activations, Quantisation quantisation = Quantisation::separate);
+[[nodiscard]] inline OpTime gemm_time(const GemmRates& rates, double m, double n, double k) noexcept;
 
-/// Routed experts of one layer on one device: gate and up, activation, down for `tokens` tokens (of the whole group that
-/// routes here) of which each goes to top_k of `experts`; this device holds `local_experts` of width `width`.
+/// Routed experts of one layer on one device: gate and up, activation, down for `tokens` tokens (of the whole group
+/// that routes here) of which each goes to top_k of `experts`; this device holds `local_experts` of width `width`.
 struct MoeRates {
   GemmRates gemm;
   double padding_rows = 0;  ///< rows added per active expert by tile padding
@@ -76,21 +82,26 @@ struct MoeShape {
   double correlation = 1;  ///< c in E(1-(1-k/E)^(c m)): 1 for random tokens, about 0.6 for text
   bool gated = true;
 };
-[[nodiscard]] MoeRates moe_rates(const DeviceRates& rates, const Calibration& calibration, Format weights, Format activations);
-[[nodiscard]] OpTime moe_time(const MoeRates& rates, const MoeShape& shape) noexcept;
+[[nodiscard]] MoeRates moe_rates(const DeviceRates& rates, const Calibration& calibration, Format weights,
+                                 Format activations);
+[[nodiscard]] inline OpTime moe_time(const MoeRates& rates, const MoeShape& shape) noexcept;
 /// Mean number of experts of `experts` that `tokens` tokens touch.
-[[nodiscard]] double experts_touched(double experts, double top_k, double tokens, double correlation) noexcept;
+[[nodiscard]] inline double experts_touched(double experts, double top_k, double tokens, double correlation) noexcept;
 
-// ---- attention -------------------------------------------------------------------------------------------------------
+// ---- attention
+// -------------------------------------------------------------------------------------------------------
 
 struct AttentionRates {
-  double prefill_flops = 1;      ///< achieved FLOP/s, long sequences, head_dim 128
-  double ramp = 512;             ///< sequence length at which half of it is reached: s/(s+ramp)
-  double decode_bandwidth = 1;   ///< achieved bytes/s on the KV cache
-  double decode_flops = 1;       ///< ceiling of the arithmetic in decode kernels (matters at high GQA ratios, MLA)
+  double prefill_flops = 1;     ///< achieved FLOP/s, long sequences, head_dim 128
+  double ramp = 512;            ///< sequence length at which half of it is reached: s/(s+ramp)
+  double decode_bandwidth = 1;  ///< achieved bytes/s on the KV cache
+  double decode_flops = 1;      ///< ceiling of the arithmetic in decode kernels (matters at high GQA ratios, MLA)
   double fixed_prefill = 0;
   double fixed_decode = 0;
   double bytes_kv = 2;
+  double mla_prefill_flops = 1;  ///< as prefill_flops, decode_bandwidth and decode_flops, for latent attention
+  double mla_decode_bandwidth = 1;
+  double mla_decode_flops = 1;
 };
 struct AttentionShape {
   double batch = 1, q_len = 1, kv_len = 1;  ///< causal over the last q_len of kv_len tokens
@@ -98,39 +109,51 @@ struct AttentionShape {
   double v_head_dim = 0;  ///< 0 = head_dim
   double window = 0;      ///< 0 = all
 };
-[[nodiscard]] AttentionRates attention_rates(const DeviceRates& rates, const Calibration& calibration, Format compute, Format kv);
-[[nodiscard]] OpTime attention_prefill_time(const AttentionRates& rates, const AttentionShape& shape) noexcept;
-[[nodiscard]] OpTime attention_decode_time(const AttentionRates& rates, const AttentionShape& shape) noexcept;
+[[nodiscard]] AttentionRates attention_rates(const DeviceRates& rates, const Calibration& calibration, Format compute,
+                                             Format kv);
+[[nodiscard]] inline OpTime attention_prefill_time(const AttentionRates& rates, const AttentionShape& shape) noexcept;
+[[nodiscard]] inline OpTime attention_decode_time(const AttentionRates& rates, const AttentionShape& shape) noexcept;
 
 /// Latent attention: decode in absorbed form (every head reads the same rank + rope vector), prefill expanded to heads.
 struct MlaShape {
   double batch = 1, q_len = 1, kv_len = 1, heads = 128, rank = 512, rope = 64, nope = 128, v = 128;
 };
-[[nodiscard]] OpTime mla_prefill_time(const AttentionRates& rates, const MlaShape& shape) noexcept;
-[[nodiscard]] OpTime mla_decode_time(const AttentionRates& rates, const MlaShape& shape) noexcept;
+[[nodiscard]] inline OpTime mla_prefill_time(const AttentionRates& rates, const MlaShape& shape) noexcept;
+[[nodiscard]] inline OpTime mla_decode_time(const AttentionRates& rates, const MlaShape& shape) noexcept;
 
-// ---- everything that only moves bytes ----------------------------------------------------------------------------------
+// ---- everything that only moves bytes
+// ----------------------------------------------------------------------------------
 
 /// Norms, activations, rotary, residual: `bytes` read and written by `kernels` launches.
-[[nodiscard]] OpTime elementwise_time(const DeviceRates& rates, double bytes, double kernels) noexcept;
+[[nodiscard]] inline OpTime elementwise_time(const DeviceRates& rates, double bytes, double kernels) noexcept;
 
-// ---- collectives -------------------------------------------------------------------------------------------------------
+// ---- collectives
+// -------------------------------------------------------------------------------------------------------
 
 enum class Collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, send };
 
 /// A path between devices: latency and achieved bandwidth of the tier a group lives on.
 struct LinkRates {
-  double latency = 0;         ///< per call
+  double latency = 0;  ///< per call
   double latency_per_rank = 0;
-  double bandwidth = 1;       ///< achieved bytes/s per device, one direction
-  double peer_bandwidth = 1;  ///< between two devices (less than `bandwidth` on a mesh)
+  double bandwidth = 1;               ///< achieved bytes/s per device, one direction
+  double peer_bandwidth = 1;          ///< between two devices (less than `bandwidth` on a mesh)
   bool in_network_reduction = false;  ///< NVLS, SHARP: all-reduce moves n instead of 2(n-1)/n... bytes
 };
-/// The scale-up tier of the device (NVLink, xGMI, ICI, PCIe) for NCCL-like libraries.
-[[nodiscard]] LinkRates scale_up_link(const Device& device, const Calibration& calibration);
+/// Who runs the collective: NCCL and its like, or the one-shot kernels that engines use for small all-reduces.
+enum class CollectiveLibrary : std::uint8_t { general, one_shot };
+/// The scale-up tier of the device (NVLink, xGMI, ICI, PCIe).
+[[nodiscard]] LinkRates scale_up_link(const Device& device, const Calibration& calibration,
+                                      CollectiveLibrary library = CollectiveLibrary::general);
 /// The network: `per_direction` bytes/s per device.
 [[nodiscard]] LinkRates scale_out_link(double per_direction, double latency, const Calibration& calibration);
-/// `bytes` is the full buffer, as nccl-tests count it (all-gather output, reduce-scatter input, all-to-all send buffer).
-[[nodiscard]] double collective_time(const LinkRates& link, Collective op, double ranks, double bytes) noexcept;
+/// `bytes` is the full buffer, as nccl-tests count it (all-gather output, reduce-scatter input, all-to-all send
+/// buffer).
+[[nodiscard]] inline double collective_time(const LinkRates& link, Collective op, double ranks, double bytes) noexcept;
+
+/// The share of the boost clock that the power limit lets a large, dense product of that format keep.
+[[nodiscard]] double sustained_clock_share(const DeviceRates& rates, const Calibration& calibration, Format format);
 
 }  // namespace ridge::perf
+
+#include "perf/kernels_time.hpp"  // the bodies of the hot functions

@@ -1,0 +1,362 @@
+#include "ridge/calibration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <filesystem>
+#include <initializer_list>
+#include <iterator>
+#include <system_error>
+
+#include "catalogue/toml_document.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge {
+namespace {
+
+constexpr std::size_t kCalibrationFileLimit = 4'000'000;
+
+const Parameter* find(std::span<const Parameter> parameters, std::string_view name) {
+  const auto at = std::lower_bound(parameters.begin(), parameters.end(), name,
+                                   [](const Parameter& p, std::string_view wanted) { return p.name < wanted; });
+  return at != parameters.end() && at->name == name ? &*at : nullptr;
+}
+
+// Compares "name@scope" with a stored name without building it: rates are looked up while fitting, millions of times.
+const Parameter* find(std::span<const Parameter> parameters, std::string_view name, std::string_view scope) {
+  const auto compare = [&](const std::string& stored) {
+    const std::string_view s = stored;
+    if (const int head = s.substr(0, name.size()).compare(name); head != 0) return head;
+    if (s.size() <= name.size()) return -1;
+    if (s[name.size()] != '@') return s[name.size()] < '@' ? -1 : 1;
+    return s.substr(name.size() + 1).compare(scope);
+  };
+  const auto at = std::partition_point(parameters.begin(), parameters.end(),
+                                       [&](const Parameter& p) { return compare(p.name) < 0; });
+  return at != parameters.end() && compare(at->name) == 0 ? &*at : nullptr;
+}
+
+/// Reads the members of one table strictly; the first error is kept.
+class Members {
+ public:
+  Members(const TomlNode& table, const std::string& file, std::initializer_list<std::string_view> known)
+      : table_(table), file_(file) {
+    const std::vector<std::string_view> names(known);
+    for (const TomlMember& member : table.members) {
+      if (std::find(names.begin(), names.end(), member.key) != names.end()) continue;
+      refuse(member.line, member.column,
+             fmt::format("'{}' is no key of this table; did you mean {}?", member.key,
+                         nearest(member.key, names.data(), names.size())));
+    }
+  }
+
+  std::string text(std::string_view key, bool required) {
+    const TomlMember* member = get(key, required);
+    if (member == nullptr) return {};
+    if (member->value.kind != TomlNode::Kind::text) refuse(*member, "has to be a text in quotes");
+    return member->value.text;
+  }
+  double number(std::string_view key, double otherwise, bool required) {
+    const TomlMember* member = get(key, required);
+    return member == nullptr ? otherwise : number_of(*member, member->value);
+  }
+  bool flag(std::string_view key, bool otherwise) {
+    const TomlMember* member = get(key, false);
+    if (member == nullptr) return otherwise;
+    if (member->value.kind != TomlNode::Kind::flag) refuse(*member, "has to be true or false");
+    return member->value.flag;
+  }
+  std::pair<double, double> range(std::string_view key) {
+    const TomlMember* member = get(key, true);
+    if (member == nullptr) return {0, 0};
+    const TomlNode& value = member->value;
+    if (value.kind != TomlNode::Kind::array || value.items.size() != 2) {
+      refuse(*member, "has to be a pair of numbers: [low, high]");
+      return {0, 0};
+    }
+    return {number_of(*member, value.items[0]), number_of(*member, value.items[1])};
+  }
+  [[nodiscard]] bool has(std::string_view key) const { return table_.find(key) != nullptr; }
+  void refuse_here(std::string_view key, const std::string& message) {
+    const TomlMember* member = table_.find(key);
+    if (member != nullptr) {
+      refuse(member->line, member->column, message);
+    } else {
+      refuse(table_.line, table_.column, message);
+    }
+  }
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+
+ private:
+  const TomlMember* get(std::string_view key, bool required) {
+    const TomlMember* member = table_.find(key);
+    if (member == nullptr && required) refuse(table_.line, table_.column, fmt::format("'{}' is missing", key));
+    return member;
+  }
+  double number_of(const TomlMember& member, const TomlNode& node) {
+    if (node.kind == TomlNode::Kind::integer) return static_cast<double>(node.integer);
+    if (node.kind == TomlNode::Kind::number && std::isfinite(node.number)) return node.number;
+    refuse(member, "has to be a finite number");
+    return 0;
+  }
+  void refuse(const TomlMember& member, std::string_view what) {
+    refuse(member.line, member.column, fmt::format("'{}' {}", member.key, what));
+  }
+  void refuse(std::uint32_t line, std::uint32_t column, std::string message) {
+    if (!error_) error_ = Error{ErrorCode::bad_input, place_text(file_, line, column), std::move(message)};
+  }
+
+  const TomlNode& table_;
+  const std::string& file_;
+  std::optional<Error> error_;
+};
+
+Result<Parameter> read_parameter(const TomlNode& table, const std::string& file) {
+  Members m(
+      table, file,
+      {"name", "meaning", "value", "prior", "spread", "range", "logarithmic", "fitted", "rows", "group", "source"});
+  Parameter p;
+  p.name = m.text("name", true);
+  p.meaning = m.text("meaning", true);
+  p.value = m.number("value", 1, true);
+  p.prior = m.number("prior", 1, true);
+  p.spread = m.number("spread", 0.2, true);
+  std::tie(p.low, p.high) = m.range("range");
+  p.logarithmic = m.flag("logarithmic", true);
+  p.fitted = m.flag("fitted", true);
+  p.rows = static_cast<int>(m.number("rows", 0, false));
+  p.group = m.text("group", true);
+  p.source = m.text("source", false);
+  if (!m.error()) {
+    const auto outside = [&](double v) { return v < p.low || v > p.high; };
+    if (outside(p.value)) m.refuse_here("value", fmt::format("{} is outside of the range of '{}'", p.value, p.name));
+    if (outside(p.prior)) m.refuse_here("prior", fmt::format("{} is outside of the range of '{}'", p.prior, p.name));
+    if (p.spread <= 0) m.refuse_here("spread", "the spread of a prior has to be positive");
+    if (p.logarithmic && p.low <= 0) m.refuse_here("range", "a logarithmic parameter has to stay positive");
+  }
+  if (m.error()) return *m.error();
+  return p;
+}
+
+Result<IntervalClass> read_interval(const TomlNode& table, const std::string& file) {
+  Members m(table, file, {"metric", "resembles", "low", "high", "rows", "median_error", "p90_error"});
+  IntervalClass c;
+  c.metric = m.text("metric", true);
+  c.resembles = m.text("resembles", true);
+  c.low = m.number("low", 1, true);
+  c.high = m.number("high", 1, true);
+  c.rows = static_cast<int>(m.number("rows", 0, true));
+  c.median_error = m.number("median_error", 0, false);
+  c.p90_error = m.number("p90_error", 0, false);
+  if (!m.error() && !(c.low > 0 && c.low <= c.high)) {
+    m.refuse_here("low", "the multipliers have to be positive, low not above high");
+  }
+  if (m.error()) return *m.error();
+  return c;
+}
+
+Error bad_table(const TomlMember& member, const std::string& file) {
+  return {ErrorCode::bad_input, place_text(file, member.line, member.column),
+          fmt::format("'{}' is no table of a calibration; write [[parameter]] or [[interval]]", member.key)};
+}
+
+/// Calls `each(table)` for each table of an array of tables.
+template <class Each>
+Status for_each_table(const TomlMember& member, const std::string& file, const Each& each) {
+  if (member.value.kind != TomlNode::Kind::array) return bad_table(member, file);
+  for (const TomlNode& table : member.value.items) {
+    if (table.kind != TomlNode::Kind::table) return bad_table(member, file);
+    if (const Status status = each(table); !status) return status.error();
+  }
+  return {};
+}
+
+Result<TomlNode> read_toml(const std::string& path) {
+  const auto text = read_file(path, kCalibrationFileLimit);
+  if (!text) return text.error();
+  return parse_toml(*text, path);
+}
+
+Status read_bundled(const std::string& path, std::vector<Parameter>& parameters,
+                    std::vector<IntervalClass>& intervals) {
+  const auto root = read_toml(path);
+  if (!root) return root.error();
+  for (const TomlMember& member : root->members) {
+    const Status status = for_each_table(member, path, [&](const TomlNode& table) -> Status {
+      if (member.key == "parameter") {
+        auto p = read_parameter(table, path);
+        if (!p) return p.error();
+        for (const Parameter& other : parameters) {
+          if (other.name != p->name) continue;
+          return Error{ErrorCode::bad_input, place_text(path, table.line, table.column),
+                       fmt::format("'{}' is there twice", p->name)};
+        }
+        parameters.push_back(std::move(*p));
+        return {};
+      }
+      if (member.key == "interval") {
+        auto c = read_interval(table, path);
+        if (!c) return c.error();
+        intervals.push_back(std::move(*c));
+        return {};
+      }
+      return bad_table(member, path);
+    });
+    if (!status) return status.error();
+  }
+  return {};
+}
+
+Status read_overlay(const std::string& path, std::vector<Parameter>& parameters) {
+  const auto root = read_toml(path);
+  if (!root) return root.error();
+  for (const TomlMember& member : root->members) {
+    if (member.key != "parameter") return bad_table(member, path);
+    const Status status = for_each_table(member, path, [&](const TomlNode& table) -> Status {
+      Members m(table, path, {"name", "value", "rows", "source"});
+      const std::string name = m.text("name", true);
+      const double value = m.number("value", 1, true);
+      const double rows = m.number("rows", 0, false);
+      const std::string source = m.text("source", false);
+      if (m.error()) return *m.error();
+      for (Parameter& p : parameters) {
+        if (p.name != name) continue;
+        if (value < p.low || value > p.high) {
+          m.refuse_here("value",
+                        fmt::format("{} is outside of [{}, {}], the range of '{}'", value, p.low, p.high, name));
+          return *m.error();
+        }
+        p.value = value;
+        if (m.has("rows")) p.rows = static_cast<int>(rows);
+        if (m.has("source")) p.source = source;
+        return {};
+      }
+      std::vector<std::string_view> names;
+      for (const Parameter& p : parameters) names.push_back(p.name);
+      m.refuse_here("name", fmt::format("there is no parameter '{}'; did you mean {}?", name,
+                                        nearest(name, names.data(), names.size())));
+      return *m.error();
+    });
+    if (!status) return status.error();
+  }
+  return {};
+}
+
+std::string toml_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+// Six digits: enough that a prediction does not move, few enough to read.
+std::string digits(double value) {
+  return fmt::format("{:.6g}", value);
+}
+
+}  // namespace
+
+Calibration::Calibration(std::vector<Parameter> parameters, std::vector<IntervalClass> intervals)
+    : parameters_(std::move(parameters)), intervals_(std::move(intervals)) {
+  std::sort(parameters_.begin(), parameters_.end(),
+            [](const Parameter& a, const Parameter& b) { return a.name < b.name; });
+}
+
+double Calibration::value(std::string_view name, std::initializer_list<std::string_view> scopes) const {
+  const Parameter* base = find(parameters_, name);
+  assert(base != nullptr && "no such calibration parameter");
+  if (base == nullptr) return std::nan("");
+  double value = base->value;
+  for (const std::string_view scope : scopes) {
+    const Parameter* factor = find(parameters_, name, scope);
+    if (factor != nullptr) value *= factor->value;
+  }
+  return value;
+}
+
+bool Calibration::informed(std::string_view name, std::string_view scope) const {
+  const Parameter* factor = find(parameters_, name, scope);
+  return factor != nullptr && factor->rows > 0;
+}
+
+const IntervalClass* Calibration::interval(std::string_view metric, std::string_view resembles) const {
+  const IntervalClass* widest = nullptr;
+  for (const IntervalClass& c : intervals_) {
+    if (c.metric != metric) continue;
+    if (c.resembles == resembles) return &c;
+    if (widest == nullptr || c.high / c.low > widest->high / widest->low) widest = &c;
+  }
+  return widest;
+}
+
+Calibration Calibration::with_values(std::span<const double> values) const {
+  assert(values.size() == parameters_.size());
+  Calibration other = *this;
+  for (std::size_t i = 0; i < values.size(); ++i) other.parameters_[i].value = values[i];
+  return other;
+}
+
+Calibration Calibration::with_intervals(std::vector<IntervalClass> intervals) const {
+  Calibration other = *this;
+  other.intervals_ = std::move(intervals);
+  return other;
+}
+
+Result<Calibration> load_calibration(const std::string& directory, std::span<const std::string> overlays) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  std::vector<std::string> files;
+  fs::directory_iterator entries(directory, failed);
+  if (failed) return Error{ErrorCode::not_found, directory, "the calibration directory cannot be read"};
+  for (const auto& entry : entries) {
+    if (entry.path().extension() == ".toml") files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<Parameter> parameters;
+  std::vector<IntervalClass> intervals;
+  for (const std::string& file : files) {
+    if (const Status status = read_bundled(file, parameters, intervals); !status) return status.error();
+  }
+  for (const Parameter& p : parameters) {
+    const std::string_view base = std::string_view(p.name).substr(0, p.name.find('@'));
+    const bool known =
+        std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& o) { return o.name == base; });
+    if (!known) {
+      return Error{ErrorCode::bad_input, directory,
+                   fmt::format("'{}' is a factor on '{}', which no file has; add that parameter", p.name, base)};
+    }
+  }
+  for (const std::string& overlay : overlays) {
+    if (const Status status = read_overlay(overlay, parameters); !status) return status.error();
+  }
+  return Calibration(std::move(parameters), std::move(intervals));
+}
+
+std::string write_calibration(const Calibration& calibration, std::string_view group) {
+  std::string out;
+  auto to = std::back_inserter(out);
+  if (group == "intervals") {
+    for (const IntervalClass& c : calibration.intervals()) {
+      fmt::format_to(to, "[[interval]]\nmetric = {}\nresembles = {}\nlow = {}\nhigh = {}\nrows = {}\n",
+                     toml_text(c.metric), toml_text(c.resembles), digits(c.low), digits(c.high), c.rows);
+      fmt::format_to(to, "median_error = {}\np90_error = {}\n\n", digits(c.median_error), digits(c.p90_error));
+    }
+    return out;
+  }
+  for (const Parameter& p : calibration.parameters()) {
+    if (p.group != group) continue;
+    fmt::format_to(to,
+                   "[[parameter]]\nname = {}\nmeaning = {}\nvalue = {}\nprior = {}\nspread = {}\nrange = [{}, {}]\n",
+                   toml_text(p.name), toml_text(p.meaning), digits(p.value), digits(p.prior), digits(p.spread),
+                   digits(p.low), digits(p.high));
+    fmt::format_to(to, "logarithmic = {}\nfitted = {}\nrows = {}\ngroup = {}\nsource = {}\n\n", p.logarithmic, p.fitted,
+                   p.rows, toml_text(p.group), toml_text(p.source));
+  }
+  return out;
+}
+
+}  // namespace ridge

@@ -1,0 +1,108 @@
+#include <cmath>
+
+#include "perf/kernels.hpp"
+
+namespace ridge::perf {
+namespace {
+
+constexpr double kUnknownCores = 100;  // a device whose cores nobody published: waves hardly matter then
+
+PeakFormat peak_format(Format format) {
+  switch (format) {
+    case Format::fp32:
+      return PeakFormat::tf32;
+    case Format::bf16:
+      return PeakFormat::bf16;
+    case Format::fp16:
+      return PeakFormat::fp16;
+    case Format::fp8:
+    case Format::mxfp8:
+      return PeakFormat::fp8;
+    case Format::int8:
+      return PeakFormat::int8;
+    case Format::int4:
+    case Format::mxfp4:
+    case Format::nvfp4:
+    case Format::q4_k_m:
+      return PeakFormat::fp4;
+  }
+  return PeakFormat::bf16;
+}
+
+// Formats for which no tensor core computes, whatever its 4-bit rate: they are stored narrow and widened.
+bool storage_only(Format format) {
+  return format == Format::int4 || format == Format::q4_k_m;
+}
+
+double sixteen_bit_peak(const Device& device, Format format) {
+  const auto& wanted = device.peak(format == Format::fp16 ? PeakFormat::fp16 : PeakFormat::bf16);
+  const auto& other = device.peak(format == Format::fp16 ? PeakFormat::bf16 : PeakFormat::fp16);
+  if (wanted) return wanted->value.value();
+  return other ? other->value.value() : 0;
+}
+
+// PCI Express x16, one direction, 128b/130b: 15.75 GB/s in generation 3, twice that each generation after.
+double pcie_bandwidth(int generation) {
+  return 15.75e9 * std::exp2(generation - 3);
+}
+
+/// The nearest ancestor (itself first) that calibration knows, or the architecture itself.
+std::string_view calibrated_architecture(const Device& device, const Catalogue& catalogue,
+                                         const Calibration& calibration) {
+  const Architecture* at = catalogue.architecture(device.architecture);
+  for (int depth = 0; at != nullptr && depth < 8; ++depth) {
+    for (const Parameter& p : calibration.parameters()) {
+      const std::size_t scope = p.name.find('@');
+      if (scope == std::string::npos) continue;
+      const std::string_view words = std::string_view(p.name).substr(scope + 1);
+      if (words == at->id || words.starts_with(at->id + "/")) return at->id;
+    }
+    if (at->inherits.empty()) break;
+    at = catalogue.architecture(at->inherits);
+  }
+  const Architecture* own = catalogue.architecture(device.architecture);
+  return own != nullptr ? std::string_view(own->id) : std::string_view();
+}
+
+Error missing(const Device& device, std::string_view what) {
+  return {ErrorCode::refused, device.id, "no " + std::string(what) + " is public; give one with --set or an overlay"};
+}
+
+}  // namespace
+
+Result<DeviceRates> device_rates(const Device& device, const Catalogue& catalogue, const Calibration& calibration) {
+  if (!device.memory_bandwidth) return missing(device, "memory bandwidth");
+  if (!device.memory_capacity) return missing(device, "memory capacity");
+  if (sixteen_bit_peak(device, Format::bf16) <= 0) return missing(device, "16-bit peak rate");
+
+  DeviceRates rates;
+  for (std::size_t i = 0; i < kFormats; ++i) {
+    const auto format = static_cast<Format>(i);
+    const auto& peak = device.peak(peak_format(format));
+    rates.native[i] = peak.has_value() && !storage_only(format);
+    rates.peak[i] = rates.native[i] ? peak->value.value() : sixteen_bit_peak(device, format);
+  }
+  rates.memory_bandwidth = device.memory_bandwidth->value.value();
+  rates.memory_capacity = device.memory_capacity->value.value();
+  rates.l2 = device.l2 ? device.l2->value.value() : 0;
+  rates.cores = device.cores ? device.cores->value : kUnknownCores;
+  rates.boost_clock = device.boost_clock ? device.boost_clock->value.value() : 0;
+  rates.tdp = device.tdp ? device.tdp->value.value() : 0;
+  rates.power_limit = rates.tdp;
+  rates.host_link = pcie_bandwidth(device.pcie_generation ? device.pcie_generation->value : 4);
+  rates.architecture = calibrated_architecture(device, catalogue, calibration);
+  rates.memory_share = calibration.value("memory.share", {rates.architecture});
+  rates.launch = calibration.value("launch", {rates.architecture});
+  return rates;
+}
+
+double sustained_clock_share(const DeviceRates& rates, const Calibration& calibration, Format format) {
+  (void)format;
+  if (rates.tdp <= 0 || rates.power_limit >= rates.tdp) return 1;
+  // Dynamic power goes with clock x voltage^2, and voltage with the clock: cube root of what the limit leaves.
+  const double idle = calibration.value("power.idle", {rates.architecture});
+  const double left = std::max(0.05, (rates.power_limit / rates.tdp - idle) / (1 - idle));
+  return std::cbrt(left);
+}
+
+}  // namespace ridge::perf

@@ -2,12 +2,15 @@
 //
 //   Engines engines = *load_engines("data/engines");
 //   EngineMatch m = engines.find("text-generation-inference", EngineWork::inference);
-//   m.engine->id;  // "vllm": the family it falls back to
-//   m.exact;       // false: an assumption to be shown, and a wider interval
+//   m.engine->id;      // "tgi": its own habits (batching, memory, ...)
+//   m.engine->family;  // "vllm": whose calibration it shares
+//   m.exact;           // false: an assumption to be shown, and a wider interval
 //
-// An unknown engine is never refused: it falls back to its family, or to the median engine. Immutable; any thread.
+// An unknown engine is never refused: it falls back to the engine its name starts with, or to the median engine of that
+// work. Immutable; any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,12 +34,42 @@ enum class Admission : std::uint8_t {
   as_needed,    ///< blocks as the sequence grows, preemption when full (vLLM, SGLang)
 };
 
+/// How the optimizer's state, the gradients and the weights are spread over data-parallel ranks.
+enum class Sharding : std::uint8_t { none, zero1, zero2, zero3, hsdp, unknown };
+
+/// How scores and values are computed in training.
+enum class AttentionKernel : std::uint8_t {
+  unfused,  ///< the full square of scores goes through memory
+  flash,    ///< tiles stay on chip, the masked half is skipped
+};
+
+/// How tokens reach their experts.
+enum class ExpertDispatch : std::uint8_t {
+  all_to_all,    ///< one copy of the token per chosen expert
+  deduplicated,  ///< one copy per node that holds a chosen expert (DeepEP, HybridEP)
+};
+
+/// What training software does, as facts; how well it does it is calibration.
+struct TrainingTraits {
+  AttentionKernel attention = AttentionKernel::flash;
+  ExpertDispatch dispatch = ExpertDispatch::all_to_all;
+  Sharding sharding = Sharding::zero1;  ///< its usual choice
+  bool sequence_parallel = true;        ///< activations between tensor-parallel regions are sharded
+  bool overlap_tensor_parallel = true;  ///< collectives of TP run beside the products
+  bool overlap_data_parallel = true;    ///< gradients are reduced, and parameters gathered, beside the passes
+  bool interleave = true;               ///< cuts stages into chunks where the layers allow it
+  bool compiled = false;                ///< a whole step is one program: no host time per layer
+  double gradient_bytes = 4;            ///< per parameter, of the buffer gradients add up in
+  double optimizer_bytes = 12;          ///< per parameter: master weight and two moments
+};
+
 /// A span of releases that behave alike: the scope of calibration parameters such as `host.step@vllm-2024`.
 struct EngineEra {
-  std::string id;         ///< "vllm-0.11"
-  std::string since;      ///< first date, ISO; empty = from the beginning
-  std::string version;    ///< first version, empty = by date only
+  std::string id;       ///< "vllm-0.11"
+  std::string since;    ///< first date, ISO; empty = from the beginning
+  std::string version;  ///< first version, empty = by date only
   std::string notes;
+  TrainingTraits training;  ///< the engine's, with what this era does differently
 };
 
 struct Engine {
@@ -47,27 +80,31 @@ struct Engine {
   std::vector<std::string> aliases;
   Batching batching = Batching::mixed;
   Admission admission = Admission::as_needed;
-  double max_batched_tokens = 8192;  ///< per step, default
-  double max_sequences = 256;        ///< default cap on running sequences
-  double memory_utilization = 0.9;   ///< share of the device the engine uses
-  bool graphs = true;                ///< decode steps replay CUDA graphs
+  double max_batched_tokens = 8192;      ///< per step, default
+  double max_sequences = 256;            ///< default cap on running sequences
+  double memory_utilization = 0.9;       ///< share of the device the engine uses
+  bool graphs = true;                    ///< decode steps replay CUDA graphs
   bool quantised_kv_by_default = false;  ///< FP8/FP4 checkpoints keep KV in fp8
-  std::vector<EngineEra> eras;       ///< oldest first
-  std::string source;
+  TrainingTraits training;
+  bool median = false;          ///< stands in for engines nobody knows, one per work
+  std::vector<EngineEra> eras;  ///< oldest first
+  std::string source;           ///< where its habits were read, with the date
+  std::string notes;
 };
 
 struct EngineMatch {
   const Engine* engine = nullptr;
-  const EngineEra* era = nullptr;
-  bool exact = true;  ///< false: fell back to a family or to the median engine
+  const EngineEra* era = nullptr;  ///< of the engine or, if it has none, of its family; nullptr if neither has any
+  bool exact = true;               ///< false: shares the calibration of a family, or stands in for an unknown engine
 };
 
 class Engines {
  public:
   explicit Engines(std::vector<Engine> engines = {}) : engines_(std::move(engines)) {}
   [[nodiscard]] const std::vector<Engine>& all() const { return engines_; }
-  /// By id or alias, else the median engine of that work; the era by version if it can be compared, else by date, else the
-  /// newest. Never returns a null engine if any is loaded for that work.
+  /// By id or alias (case and '_' do not matter), else by the longest id the name starts with ("vllm-rocm"), else the
+  /// median engine of that work; the era by version if it can be compared, else by date, else the newest. Never returns
+  /// a null engine if any is loaded for that work.
   [[nodiscard]] EngineMatch find(std::string_view name, EngineWork work, std::string_view version = {},
                                  std::string_view date = {}) const;
 
@@ -75,7 +112,11 @@ class Engines {
   std::vector<Engine> engines_;
 };
 
-/// Reads every *.toml of the directory; refuses what is malformed, with the place.
+/// Reads every *.toml of the directory, each with [[engine]] tables; refuses what is malformed, with the place.
 Result<Engines> load_engines(const std::string& directory);
+
+/// A date as a fractional year: "2024-09" is the middle of that month, "2023-2024" the middle of the span; 0 if the
+/// text is no date.
+[[nodiscard]] double year_of(std::string_view date);
 
 }  // namespace ridge

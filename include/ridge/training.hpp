@@ -21,7 +21,6 @@
 
 namespace ridge {
 
-enum class Sharding : std::uint8_t { none, zero1, zero2, zero3, hsdp, unknown };
 enum class Recompute : std::uint8_t { none, selective, full, unknown };
 enum class TrainingTask : std::uint8_t { pretrain, sft, lora };
 enum class Schedule : std::uint8_t { one_f_one_b, interleaved, zero_bubble, dual_pipe };

@@ -1,0 +1,217 @@
+#include "ridge/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+
+#include "catalogue/table_reader.hpp"
+#include "catalogue/toml_document.hpp"
+
+namespace ridge {
+namespace {
+
+TrainingTraits read_traits(TableReader t, TrainingTraits traits) {
+  traits.attention = t.optional_choice<AttentionKernel>(
+      "attention", traits.attention, {{"unfused", AttentionKernel::unfused}, {"flash", AttentionKernel::flash}});
+  traits.dispatch = t.optional_choice<ExpertDispatch>(
+      "dispatch", traits.dispatch,
+      {{"all-to-all", ExpertDispatch::all_to_all}, {"deduplicated", ExpertDispatch::deduplicated}});
+  traits.sharding = t.optional_choice<Sharding>("sharding", traits.sharding,
+                                                {{"none", Sharding::none},
+                                                 {"zero1", Sharding::zero1},
+                                                 {"zero2", Sharding::zero2},
+                                                 {"zero3", Sharding::zero3},
+                                                 {"hsdp", Sharding::hsdp}});
+  traits.sequence_parallel = t.flag("sequence_parallel", traits.sequence_parallel);
+  traits.overlap_tensor_parallel = t.flag("overlap_tensor_parallel", traits.overlap_tensor_parallel);
+  traits.overlap_data_parallel = t.flag("overlap_data_parallel", traits.overlap_data_parallel);
+  traits.interleave = t.flag("interleave", traits.interleave);
+  traits.compiled = t.flag("compiled", traits.compiled);
+  traits.gradient_bytes = t.optional_number("gradient_bytes", 0, 8).value_or(traits.gradient_bytes);
+  traits.optimizer_bytes = t.optional_number("optimizer_bytes", 0, 16).value_or(traits.optimizer_bytes);
+  return traits;
+}
+
+Engine read_engine(TableReader t) {
+  Engine engine;
+  engine.id = t.id();
+  engine.name = t.text("name");
+  engine.work =
+      t.choice<EngineWork>("work", {{"inference", EngineWork::inference}, {"training", EngineWork::training}});
+  engine.family = t.optional_text("family");
+  if (engine.family.empty()) engine.family = engine.id;
+  engine.aliases = t.texts("aliases");
+  engine.median = t.flag("median");
+  engine.source = t.text("source");
+  engine.notes = t.optional_text("notes");
+  engine.batching = t.optional_choice<Batching>(
+      "batching", engine.batching,
+      {{"mixed", Batching::mixed}, {"separate", Batching::separate}, {"fixed", Batching::fixed}});
+  engine.admission = t.optional_choice<Admission>(
+      "admission", engine.admission, {{"reserve-all", Admission::reserve_all}, {"as-needed", Admission::as_needed}});
+  engine.max_batched_tokens = t.optional_number("max_batched_tokens", 1, 1e7).value_or(engine.max_batched_tokens);
+  engine.max_sequences = t.optional_number("max_sequences", 1, 1e6).value_or(engine.max_sequences);
+  engine.memory_utilization = t.optional_number("memory_utilization", 0.05, 1).value_or(engine.memory_utilization);
+  engine.graphs = t.flag("graphs", engine.graphs);
+  engine.quantised_kv_by_default = t.flag("quantised_kv_by_default", engine.quantised_kv_by_default);
+  engine.training = read_traits(t.table("training"), engine.training);
+  for (TableReader era_table : t.tables("era")) {
+    EngineEra era;
+    era.id = era_table.id();
+    if (era_table.has("since")) era.since = era_table.date("since");
+    era.version = era_table.optional_text("version");
+    era.notes = era_table.optional_text("notes");
+    era.training = read_traits(era_table.table("training"), engine.training);
+    if (!engine.eras.empty() && year_of(era.since) <= year_of(engine.eras.back().since)) {
+      era_table.refuse("since", "eras go from the oldest to the newest, and each but the first says since when");
+    }
+    engine.eras.push_back(std::move(era));
+  }
+  return engine;
+}
+
+// "v26.02.01" → {26, 2, 1}; empty if the text has no digits in front.
+std::vector<int> version_numbers(std::string_view text) {
+  if (!text.empty() && (text.front() == 'v' || text.front() == 'V')) text.remove_prefix(1);
+  std::vector<int> numbers;
+  while (!text.empty()) {
+    int number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (read.ec != std::errc{}) break;
+    numbers.push_back(number);
+    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+    if (text.empty() || text.front() != '.') break;
+    text.remove_prefix(1);
+  }
+  return numbers;
+}
+
+const EngineEra* find_era(const std::vector<EngineEra>& eras, std::string_view version, std::string_view date) {
+  if (eras.empty()) return nullptr;
+  const std::vector<int> wanted = version_numbers(version);
+  const bool by_version = !wanted.empty() && std::any_of(eras.begin(), eras.end(),
+                                                         [](const EngineEra& era) { return !era.version.empty(); });
+  const double year = year_of(date);
+  if (!by_version && year == 0) return &eras.back();
+  const EngineEra* chosen = &eras.front();
+  for (const EngineEra& era : eras) {
+    const bool reached = by_version ? version_numbers(era.version) <= wanted : year_of(era.since) <= year;
+    if (reached) chosen = &era;
+  }
+  return chosen;
+}
+
+// Lower case, '-' for '_' and blanks: "NeMo_Framework" is "nemo-framework".
+std::string normalised(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == '_' || c == ' ') c = '-';
+  }
+  return result;
+}
+
+}  // namespace
+
+EngineMatch Engines::find(std::string_view name, EngineWork work, std::string_view version,
+                          std::string_view date) const {
+  const std::string wanted = normalised(name);
+  EngineMatch match;
+  match.exact = false;
+  std::size_t longest = 0;
+  for (const Engine& engine : engines_) {
+    if (engine.work != work) continue;
+    if (longest == 0 && (match.engine == nullptr || engine.median)) match.engine = &engine;
+    const auto consider = [&](const std::string& known) {
+      const bool same = wanted == known;
+      const bool begins =
+          wanted.size() > known.size() && wanted.compare(0, known.size(), known) == 0 && wanted[known.size()] == '-';
+      // An equal name is longer than any name the wanted one only starts with.
+      const std::size_t length = same ? known.size() + 1 : begins ? known.size() : 0;
+      if (length > longest) {
+        longest = length;
+        match.engine = &engine;
+        match.exact = same && (engine.family == engine.id || !engine.eras.empty());
+      }
+    };
+    consider(engine.id);
+    for (const std::string& alias : engine.aliases) consider(normalised(alias));
+  }
+  if (match.engine == nullptr) return match;
+  match.era = find_era(match.engine->eras, version, date);
+  if (match.era == nullptr && match.engine->family != match.engine->id) {
+    const auto family = std::find_if(engines_.begin(), engines_.end(), [&](const Engine& engine) {
+      return engine.work == work && engine.id == match.engine->family;
+    });
+    // Versions of one engine say nothing about those of another.
+    if (family != engines_.end()) match.era = find_era(family->eras, {}, date);
+  }
+  return match;
+}
+
+double year_of(std::string_view date) {
+  const auto digits = [&](std::size_t at, std::size_t count) -> std::optional<int> {
+    int value = 0;
+    if (date.size() < at + count) return std::nullopt;
+    const auto read = std::from_chars(date.data() + at, date.data() + at + count, value);
+    if (read.ec != std::errc{} || read.ptr != date.data() + at + count) return std::nullopt;
+    return value;
+  };
+  const auto year = digits(0, 4);
+  if (!year || *year < 1990 || *year > 2200) return 0;
+  if (date.size() == 4) return *year + 0.5;
+  if (date[4] != '-') return 0;
+  if (date.size() == 9) {  // "2023-2024"
+    const auto last = digits(5, 4);
+    return last ? (*year + *last + 1) / 2.0 : 0;
+  }
+  const auto month = digits(5, 2);
+  if (!month || *month < 1 || *month > 12) return 0;
+  if (date.size() == 7) return *year + (*month - 0.5) / 12;
+  const auto day = date.size() == 10 && date[7] == '-' ? digits(8, 2) : std::nullopt;
+  return day ? *year + (*month - 1 + *day / 31.0) / 12 : 0;
+}
+
+Result<Engines> load_engines(const std::string& directory) {
+  std::error_code failure;
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
+    if (entry.path().extension() == ".toml") files.push_back(entry.path().string());
+  }
+  if (failure) return Error{ErrorCode::not_found, directory, "cannot be read: " + failure.message()};
+  std::sort(files.begin(), files.end());
+  std::vector<Engine> engines;
+  for (const std::string& file : files) {
+    const auto text = read_file(file, kTomlSizeLimit);
+    if (!text) return text.error();
+    const auto root = parse_toml(*text, file);
+    if (!root) return root.error();
+    for (const TomlMember& member : root->members) {
+      if (member.key != "engine" || member.value.kind != TomlNode::Kind::array) {
+        return Error{ErrorCode::bad_input, place_text(file, member.line, member.column),
+                     fmt::format("unknown table '{}': write [[engine]]", member.key)};
+      }
+      for (const TomlNode& table : member.value.items) {
+        // The source of an engine's habits is said in words, so every such text counts as known.
+        SourceIndex sources;
+        if (const TomlMember* source = table.find("source")) sources.add(source->value.text, {});
+        const EntryLayer layer{&table, file};
+        EntryReader entry("engine", {&layer, 1}, sources);
+        Engine engine = read_engine(entry.root());
+        if (const Status status = entry.finish(); !status) return status.error();
+        const auto same = [&](const Engine& other) { return other.id == engine.id && other.work == engine.work; };
+        if (std::any_of(engines.begin(), engines.end(), same)) {
+          return Error{ErrorCode::bad_input, place_text(file, table.line, table.column),
+                       fmt::format("there is already an engine '{}' for that work", engine.id)};
+        }
+        engines.push_back(std::move(engine));
+      }
+    }
+  }
+  return Engines(std::move(engines));
+}
+
+}  // namespace ridge

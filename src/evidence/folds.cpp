@@ -15,7 +15,6 @@ std::string lower(std::string_view text) {
 }
 
 std::string model_key(const Case& c, const Catalogue& catalogue) {
-  if (const auto* kernel = std::get_if<KernelCase>(&c.input)) return shape_key(*kernel);
   const auto model = catalogue.find_model(c.model);
   return model ? shape_fingerprint(*model) : c.model;
 }

@@ -48,7 +48,7 @@ struct TrainingQuery {
   int gpus_per_node = 0;            ///< 0 = the device's or system's
   int scale_up_domain = 0;
   double power_cap = 0;
-  bool mtp = false;                 ///< train the multi-token-prediction layers
+  bool mtp = false;  ///< train the multi-token-prediction layers
   TrainingPlan plan;
 };
 
@@ -66,7 +66,7 @@ struct TrainingEstimate {
   int fullest_stage = 0;
   Recompute recompute = Recompute::none;  ///< as evaluated
   int vp = 1;
-  Interval power_w;                       ///< all devices
+  Interval power_w;  ///< all devices
   Bound bound = Bound::compute;
 };
 

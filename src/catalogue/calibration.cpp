@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "catalogue/toml_document.hpp"
+#include "ridge/file.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {

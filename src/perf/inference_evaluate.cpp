@@ -17,8 +17,8 @@ constexpr double kMaxIterations = 12;
 
 /// Lengths as the load really has them.
 struct Lengths {
-  double isl;      ///< tokens to prefill per request, after the prefix cache
-  double prompt;   ///< tokens of context when decoding starts
+  double isl;     ///< tokens to prefill per request, after the prefix cache
+  double prompt;  ///< tokens of context when decoding starts
   double osl;
   double decoded;  ///< output tokens that need a decode step of their own
 };
@@ -55,8 +55,8 @@ StepTime decode_step(const ResolvedInference& r, const InferenceLoad& load, doub
 }
 
 /// A step that carries `prefill` tokens of prompts beside `decode` sequences.
-StepTime mixed_step(const ResolvedInference& r, const InferenceLoad& load, const Lengths& n, double decode, double context,
-                    double prefill) noexcept {
+StepTime mixed_step(const ResolvedInference& r, const InferenceLoad& load, const Lengths& n, double decode,
+                    double context, double prefill) noexcept {
   Step step;
   step.decode = decode / r.pp;
   step.tokens_each = 1 + load.draft_tokens;
@@ -99,7 +99,8 @@ struct Steady {
   StepTime prefill_time;
 };
 
-Steady steady_state(const ResolvedInference& r, const InferenceLoad& load, const Lengths& n, double sequences) noexcept {
+Steady steady_state(const ResolvedInference& r, const InferenceLoad& load, const Lengths& n,
+                    double sequences) noexcept {
   Steady s;
   const double gain = tokens_per_step(load);
   const double context = n.prompt + 0.5 * n.osl;
@@ -138,7 +139,8 @@ double prefill_limit(const ResolvedInference& r, const InferenceLoad& load, cons
   return std::max(1.0, r.pp * r.max_tokens * ratio / (1 + ratio));
 }
 
-double ttft_of(const ResolvedInference& r, const Lengths& n, const Steady& s, double sequences, double waiting) noexcept {
+double ttft_of(const ResolvedInference& r, const Lengths& n, const Steady& s, double sequences,
+               double waiting) noexcept {
   const double chunks = std::max(1.0, n.isl / std::max(s.chunk, 1.0));
   const double busy = std::min(s.share, 0.95);
   const double step_in_progress = 0.5 * (s.token + busy * (s.with_prefill - s.token));
@@ -182,7 +184,8 @@ Bound bound_of(const StepTime& t) noexcept {
 
 class Evaluation {
  public:
-  Evaluation(const ResolvedInference& r, const InferenceLoad& load) noexcept : r_(r), load_(load), n_(lengths_of(load)) {}
+  Evaluation(const ResolvedInference& r, const InferenceLoad& load) noexcept
+      : r_(r), load_(load), n_(lengths_of(load)) {}
 
   InferenceOutcome run() noexcept {
     if (r_.reason != Reason::none) {
@@ -197,10 +200,18 @@ class Evaluation {
     memory();
     if (out_.reason != Reason::none) return out_;
     switch (load_.mode) {
-      case LoadMode::prefill: prefill(); break;
-      case LoadMode::fixed_batch: fixed_batch(); break;
-      case LoadMode::offline: steady(std::max(load_.concurrency, 0.0), true); break;
-      case LoadMode::closed_loop: steady(std::max(load_.concurrency, 1.0), false); break;
+      case LoadMode::prefill:
+        prefill();
+        break;
+      case LoadMode::fixed_batch:
+        fixed_batch();
+        break;
+      case LoadMode::offline:
+        steady(std::max(load_.concurrency, 0.0), true);
+        break;
+      case LoadMode::closed_loop:
+        steady(std::max(load_.concurrency, 1.0), false);
+        break;
     }
     return out_;
   }

@@ -25,11 +25,18 @@ class LayerBuilder {
     kind_.mixer = group.mixer.kind;
     kind_.ffn = group.ffn.kind;
     switch (group.mixer.kind) {
-      case MixerKind::attention: attention(group.mixer); break;
-      case MixerKind::mla: mla(group.mixer); break;
+      case MixerKind::attention:
+        attention(group.mixer);
+        break;
+      case MixerKind::mla:
+        mla(group.mixer);
+        break;
       case MixerKind::linear_attention:
-      case MixerKind::mamba2: state(group.mixer); break;
-      case MixerKind::none: break;
+      case MixerKind::mamba2:
+        state(group.mixer);
+        break;
+      case MixerKind::none:
+        break;
     }
     if (group.mixer.kind != MixerKind::none) {
       kind_.reductions += 1;
@@ -41,12 +48,12 @@ class LayerBuilder {
   }
 
  private:
-  void product(double n, double k, Term term, bool wide, double times = 1) {
+  void product(const char* what, double n, double k, Term term, bool wide) {
     if (n <= 0 || k <= 0) return;
-    add({n, k, times, wide ? ResolvedInference::kWide : ResolvedInference::kNarrow, term});
+    add({n, k, 1, wide ? ResolvedInference::kWide : ResolvedInference::kNarrow, term, what});
     if (formats_.lora_rank > 0 && term == Term::linear) {  // two thin products beside each adapted one
-      add({formats_.lora_rank, k, times, ResolvedInference::kWide, term});
-      add({n, formats_.lora_rank, times, ResolvedInference::kWide, term});
+      add({formats_.lora_rank, k, 1, ResolvedInference::kWide, term, "adapter down"});
+      add({n, formats_.lora_rank, 1, ResolvedInference::kWide, term, "adapter up"});
     }
   }
   void add(const Product& p) {
@@ -62,8 +69,8 @@ class LayerBuilder {
     const double dim = m.head_dim;
     const double v_dim = m.v_head_dim > 0 ? m.v_head_dim : dim;
     const bool wide = mixer_stays_wide(formats_.weights, m.kind);
-    product((heads * (m.output_gate ? 2 : 1) + kv) * dim + kv * v_dim, r_.hidden, Term::linear, wide);
-    product(r_.hidden, heads * v_dim, Term::linear, wide);
+    product("QKV projection", (heads * (m.output_gate ? 2 : 1) + kv) * dim + kv * v_dim, r_.hidden, Term::linear, wide);
+    product("output projection", r_.hidden, heads * v_dim, Term::linear, wide);
     kind_.attention.q_heads = heads;
     kind_.attention.kv_heads = kv;
     kind_.attention.head_dim = dim;
@@ -79,13 +86,15 @@ class LayerBuilder {
     const double qk = m.qk_nope_dim + m.qk_rope_dim;
     const bool wide = mixer_stays_wide(formats_.weights, m.kind);
     const double latent = m.kv_lora_rank + m.qk_rope_dim;
-    product(m.q_lora_rank + latent, r_.hidden, Term::linear, wide);  // both down projections, on every device
-    product(heads * qk, m.q_lora_rank > 0 ? m.q_lora_rank : r_.hidden, Term::linear, wide);
-    product(heads * (m.qk_nope_dim + m.v_head_dim), m.kv_lora_rank, Term::linear, true);  // absorbed: per head, 16 bits
-    product(r_.hidden, heads * m.v_head_dim, Term::linear, wide);
+    product("latent down projections", m.q_lora_rank + latent, r_.hidden, Term::linear,
+            wide);  // both down projections, on every device
+    product("query projection", heads * qk, m.q_lora_rank > 0 ? m.q_lora_rank : r_.hidden, Term::linear, wide);
+    product("latent up projections", heads * (m.qk_nope_dim + m.v_head_dim), m.kv_lora_rank, Term::linear,
+            true);  // absorbed: per head, 16 bits
+    product("output projection", r_.hidden, heads * m.v_head_dim, Term::linear, wide);
     if (m.index_heads > 0) {
       const double from = m.q_lora_rank > 0 ? m.q_lora_rank : r_.hidden;
-      product(m.index_heads * m.index_dim, from, Term::linear, true);
+      product("indexer projection", m.index_heads * m.index_dim, from, Term::linear, true);
       kind_.index_flops_per_pair = 2.0 * m.index_heads * m.index_dim;
     }
     kind_.index_topk = m.index_topk;
@@ -104,8 +113,9 @@ class LayerBuilder {
     const double keys = split(static_cast<double>(m.state_k_heads) * m.state_k_dim);
     const bool wide = mixer_stays_wide(formats_.weights, m.kind);
     const bool linear = m.kind == MixerKind::linear_attention;
-    product(2 * inner + 2 * keys + split(m.state_v_heads) * (linear ? 2 : 1), r_.hidden, Term::linear, wide);
-    product(r_.hidden, inner, Term::linear, wide);
+    product("mixer input projection", 2 * inner + 2 * keys + split(m.state_v_heads) * (linear ? 2 : 1), r_.hidden,
+            Term::linear, wide);
+    product("mixer output projection", r_.hidden, inner, Term::linear, wide);
     kind_.state_bytes = inner * m.state_k_dim * m.state_bytes_per_element + (inner + 2 * keys) * m.conv * kWideBytes;
     kind_.state_flops_per_token = 8 * inner * m.state_k_dim;  // decay, outer product, update, read-out
     kind_.elementwise_bytes += 4 * (2 * inner + 2 * keys) * kWideBytes;
@@ -114,20 +124,20 @@ class LayerBuilder {
   void dense(const Ffn& f) {
     const double width = split(f.width);
     const bool wide = formats_.weights == Format::mxfp4;
-    product((f.gated ? 2 : 1) * width, r_.hidden, Term::linear, wide);
-    product(r_.hidden, width, Term::linear, wide);
+    product("gate and up", (f.gated ? 2 : 1) * width, r_.hidden, Term::linear, wide);
+    product("down", r_.hidden, width, Term::linear, wide);
     kind_.reductions += 1;
     kind_.elementwise_bytes += (f.gated ? 3 : 2) * width * kWideBytes;
   }
 
   void moe(const Ffn& f) {
     const double ways = r_.expert_ranks / r_.ep;  // tensor parallelism inside an expert
-    product(f.experts, r_.hidden, Term::experts, true);
+    product("router", f.experts, r_.hidden, Term::experts, true);
     if (f.shared_experts > 0) {
       const double width = split(static_cast<double>(f.shared_experts) * f.shared_width);
       const bool wide = formats_.weights == Format::mxfp4;
-      product((f.gated ? 2 : 1) * width, r_.hidden, Term::experts, wide);
-      product(r_.hidden, width, Term::experts, wide);
+      product("shared expert, gate and up", (f.gated ? 2 : 1) * width, r_.hidden, Term::experts, wide);
+      product("shared expert, down", r_.hidden, width, Term::experts, wide);
     }
     kind_.moe = {.tokens = 0,
                  .hidden = f.latent > 0 ? static_cast<double>(f.latent) : r_.hidden,
@@ -147,7 +157,9 @@ class LayerBuilder {
   LayerKind& kind_;
 };
 
-bool divides(double parts, double whole) { return std::fmod(whole, parts) == 0; }
+bool divides(double parts, double whole) {
+  return std::fmod(whole, parts) == 0;
+}
 
 /// Sets the reason where a mixer cannot be cut into tp parts.
 void check_cut(ResolvedInference& r, const LayerGroup& group) {
@@ -235,8 +247,17 @@ void make_ideal(ResolvedInference& r, Format activations) {
   r.device.memory_share = 1;
   r.device.launch = 0;
   for (LinkRates* link : {&r.tp_link, &r.expert_link, &r.stage_link}) link->latency = link->latency_per_rank = 0;
-  r.costs = {.step = 0, .sequence = 0, .layer_eager = 0, .layer_small = 0, .collective = 1, .prefill = 1, .decode = 1,
-             .server = 0, .burst = 0, .fill = 0.5, .imbalance = 1};
+  r.costs = {.step = 0,
+             .sequence = 0,
+             .layer_eager = 0,
+             .layer_small = 0,
+             .collective = 1,
+             .prefill = 1,
+             .decode = 1,
+             .server = 0,
+             .burst = 0,
+             .fill = 0.5,
+             .imbalance = 1};
 }
 
 }  // namespace ridge::perf

@@ -18,6 +18,7 @@ struct Product {
   double times = 1;        ///< how many equal ones a layer has
   std::uint8_t rates = 0;  ///< which of ResolvedInference::gemm
   Term term = Term::linear;
+  const char* what = "";  ///< name for explanations; a literal
 };
 
 /// Layers that are alike, as one device sees them.
@@ -31,29 +32,29 @@ struct LayerKind {
   MlaShape mla;
   double index_flops_per_pair = 0;  ///< sparse attention: work of the indexer per query and past token
   double index_topk = 0;
-  double state_bytes = 0;            ///< recurrent state of one sequence, read and written each step
+  double state_bytes = 0;  ///< recurrent state of one sequence, read and written each step
   double state_flops_per_token = 0;
   MoeShape moe;
-  double elementwise_bytes = 0;  ///< per token
-  double kernels = 0;            ///< small kernels per layer
-  double reductions = 0;         ///< all-reduces over the tensor-parallel group per layer
+  double elementwise_bytes = 0;   ///< per token
+  double kernels = 0;             ///< small kernels per layer
+  double reductions = 0;          ///< all-reduces over the tensor-parallel group per layer
   double kv_bytes_per_token = 0;  ///< of this device
   double kv_window = 0;           ///< tokens after which the cache stops growing; 0 = never
 };
 
 /// What the serving software adds; from calibration, by engine era.
 struct EngineCosts {
-  double step = 0;             ///< host time of one step
-  double sequence = 0;         ///< host time per running sequence and step
-  double layer_eager = 0;      ///< host time per layer of a step that does not replay a graph
-  double layer_small = 0;      ///< device time of small kernels per layer
-  double collective = 1;       ///< factor on the latency of collectives
-  double prefill = 1;          ///< factor on the device time of prefill
-  double decode = 1;           ///< factor on the device time of decode
-  double server = 0;           ///< from the client to the scheduler and back
-  double burst = 0;            ///< share of the clients that arrive together
-  double fill = 0.6;           ///< share of the output that a running sequence holds on average when blocks grow
-  double imbalance = 1;        ///< busiest expert-parallel rank against the mean
+  double step = 0;         ///< host time of one step
+  double sequence = 0;     ///< host time per running sequence and step
+  double layer_eager = 0;  ///< host time per layer of a step that does not replay a graph
+  double layer_small = 0;  ///< device time of small kernels per layer
+  double collective = 1;   ///< factor on the latency of collectives
+  double prefill = 1;      ///< factor on the device time of prefill
+  double decode = 1;       ///< factor on the device time of decode
+  double server = 0;       ///< from the client to the scheduler and back
+  double burst = 0;        ///< share of the clients that arrive together
+  double fill = 0.6;       ///< share of the output that a running sequence holds on average when blocks grow
+  double imbalance = 1;    ///< busiest expert-parallel rank against the mean
 };
 
 struct PowerCoefficients {
@@ -108,11 +109,11 @@ struct ResolvedInference {
   perf::PowerCoefficients power;
   double draft_share = 0;  ///< cost of one draft pass, of a decode step
 
-  double weight_bytes = 0;     ///< per device
-  double buffer_bytes = 0;     ///< graphs, communication buffers
+  double weight_bytes = 0;  ///< per device
+  double buffer_bytes = 0;  ///< graphs, communication buffers
   double activation_bytes = 0;
-  double reserve_bytes = 0;    ///< left to others: (1 - utilisation) x memory
-  double kv_pool_bytes = 0;    ///< what is left for the cache, per device
+  double reserve_bytes = 0;  ///< left to others: (1 - utilisation) x memory
+  double kv_pool_bytes = 0;  ///< what is left for the cache, per device
 
   // [mode][metric]
   std::array<std::array<perf::Spread, perf::kMetrics>, 4> spread{};
@@ -135,12 +136,12 @@ struct Step {
 struct StepTime {
   double seconds = 0;
   std::array<double, kTerms> terms{};
-  double flops = 0;          ///< per device
-  double bytes = 0;          ///< per device
-  double compute = 0;        ///< seconds the arithmetic alone would take
+  double flops = 0;    ///< per device
+  double bytes = 0;    ///< per device
+  double compute = 0;  ///< seconds the arithmetic alone would take
   double memory = 0;
   double network = 0;
-  double fixed = 0;          ///< launches, host
+  double fixed = 0;  ///< launches, host
 };
 
 [[nodiscard]] StepTime step_time(const ResolvedInference& r, const Step& step) noexcept;

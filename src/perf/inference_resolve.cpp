@@ -30,7 +30,9 @@ struct Formats {
   Format kv = Format::bf16;
 };
 
-bool is_sixteen_bit(Format f) { return f == Format::bf16 || f == Format::fp16; }
+bool is_sixteen_bit(Format f) {
+  return f == Format::bf16 || f == Format::fp16;
+}
 
 Format usual_activations(Format weights, const perf::DeviceRates& device) {
   const bool native = device.native[static_cast<std::size_t>(weights)];
@@ -38,9 +40,12 @@ Format usual_activations(Format weights, const perf::DeviceRates& device) {
     case Format::fp8:
     case Format::mxfp8:
     case Format::int8:
-    case Format::nvfp4: return native ? weights : Format::bf16;
-    case Format::fp16: return Format::fp16;
-    default: return Format::bf16;
+    case Format::nvfp4:
+      return native ? weights : Format::bf16;
+    case Format::fp16:
+      return Format::fp16;
+    default:
+      return Format::bf16;
   }
 }
 
@@ -152,8 +157,8 @@ class Resolver {
     if (is_sixteen_bit(a) && !is_sixteen_bit(formats_.weights) && formats_.weights != Format::fp32) {
       assume("{} weights are widened to 16 bits before the product", name(formats_.weights));
     }
-    const bool narrow = formats_.weights == Format::fp8 || formats_.weights == Format::nvfp4 ||
-                        formats_.weights == Format::mxfp8;
+    const bool narrow =
+        formats_.weights == Format::fp8 || formats_.weights == Format::nvfp4 || formats_.weights == Format::mxfp8;
     const Format usual = narrow && engine_.engine->quantised_kv_by_default ? Format::fp8
                          : formats_.weights == Format::fp16                ? Format::fp16
                                                                            : Format::bf16;
@@ -172,7 +177,7 @@ class Resolver {
     r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv);
     r.bytes_activation = bytes_per_element(formats_.activations);
 
-    const double domain = system_ != nullptr           ? system_->scale_up_domain
+    const double domain = system_ != nullptr        ? system_->scale_up_domain
                           : device_.scale_up_domain ? device_.scale_up_domain->value
                                                     : 1;
     const auto link = [&](double ranks) {
@@ -246,7 +251,7 @@ class Resolver {
 
   void spreads() {
     static constexpr std::string_view kModes[] = {"fixed-batch", "closed-loop", "offline", "prefill"};
-    static constexpr std::string_view kNames[] = {"output_tok_s", "ttft_ms",  "tpot_ms",
+    static constexpr std::string_view kNames[] = {"output_tok_s", "ttft_ms", "tpot_ms",
                                                   "prefill_ms",   "power_w", "joules_per_output_token"};
     const std::string kind = model_.is_moe() ? "moe" : "dense";
     const bool known = k_.calibration.informed("gemm.memory", r_->device.architecture) &&

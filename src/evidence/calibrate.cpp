@@ -91,7 +91,6 @@ FitResult GroupFit::run(const Calibration& start, const std::vector<bool>& left_
   FitOptions options;
   options.weights = weights;
   options.near = near;
-  options.refresh = near == nullptr;
   options.keep_jacobian = near == nullptr;
   return fit(start, group_, targets_.size(),
              [this](const Calibration& c, std::span<double> out) { log_errors(c, out); }, options);

@@ -60,7 +60,7 @@ TEST(CaseFiles, UnpublishedInputLengthIsAssumedByDataSet) {
   const auto& q = std::get<InferenceQuery>(cases[0].input);
   EXPECT_DOUBLE_EQ(q.load.isl, 200);
   EXPECT_DOUBLE_EQ(q.load.natural_text, 1);
-  EXPECT_EQ(cases[1].refusal.substr(0, 17), "mine.csv:3:71: is") << cases[1].refusal;
+  EXPECT_EQ(cases[1].refusal.substr(0, 19), "mine.csv:3:63: isl:") << cases[1].refusal;
 }
 
 TEST(CaseFiles, BadCellRefusesItsRowWithLineAndColumn) {

@@ -23,7 +23,8 @@ double noise_of(std::string_view group, const Case& c, Metric metric) {
     if (c.kind == CaseKind::power) return metric == Metric::watts ? 0.05 : 0;
     return c.kind == CaseKind::inference && metric == Metric::power_w ? 0.08 : 0;
   }
-  if (group != "inference" || c.kind != CaseKind::inference) return 0;
+  if (group == "user" && c.kind == CaseKind::training) return metric == Metric::step_time_s ? 0.08 : 0;
+  if ((group != "inference" && group != "user") || c.kind != CaseKind::inference) return 0;
   switch (metric) {
     case Metric::output_tok_s:
       return 0.08;
@@ -43,7 +44,9 @@ Calibration rebuilt(const Calibration& calibration, std::vector<Parameter> param
   return Calibration(std::move(parameters), {intervals.begin(), intervals.end()});
 }
 
-bool belongs(const Parameter& p, std::string_view group) { return p.fitted && (group.empty() || p.group == group); }
+bool belongs(const Parameter& p, std::string_view group) {
+  return p.fitted && (group.empty() ? p.group != "user" : p.group == group);
+}
 
 }  // namespace
 

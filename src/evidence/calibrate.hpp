@@ -65,7 +65,7 @@ class GroupFit {
 /// The values of the group's fitted parameters to four digits, and how many rows inform each of them.
 [[nodiscard]] Calibration finished(const FitResult& fit, std::string_view group);
 
-/// Fitted parameters of the group, or of all groups if it is empty.
+/// Fitted parameters of the group, or of all but the user's own if it is empty.
 [[nodiscard]] int count_fitted(const Calibration& calibration, std::string_view group = {});
 
 }  // namespace ridge::evidence

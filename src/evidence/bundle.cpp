@@ -24,10 +24,10 @@ std::vector<std::string> csv_files(const std::string& folder) {
   return paths;
 }
 
-Status append(std::vector<Case>& cases, const std::string& path, const AssumedLengths& lengths, bool fitted) {
+Status append(std::vector<Case>& cases, const std::string& path, const AssumedWorkloads& workloads, bool fitted) {
   auto text = read_file(path, kFileLimit);
   if (!text) return text.error();
-  auto read = read_cases(std::move(*text), path, lengths);
+  auto read = read_cases(std::move(*text), path, workloads);
   if (!read) return read.error();
   for (Case& c : *read) c.fitted = fitted;
   std::move(read->begin(), read->end(), std::back_inserter(cases));
@@ -36,32 +36,32 @@ Status append(std::vector<Case>& cases, const std::string& path, const AssumedLe
 
 }  // namespace
 
-Result<AssumedLengths> load_assumed_lengths(const std::string& data_directory) {
-  const std::string path = data_directory + "/evidence/assumed_lengths.csv";
+Result<AssumedWorkloads> load_assumed_workloads(const std::string& data_directory) {
+  const std::string path = data_directory + "/evidence/assumed_workloads.csv";
   auto text = read_file(path, kFileLimit);
   if (!text) return text.error();
-  return read_assumed_lengths(std::move(*text), path);
+  return read_assumed_workloads(std::move(*text), path);
 }
 
 Result<Bundle> load_bundle(const std::string& data_directory) {
-  auto lengths = load_assumed_lengths(data_directory);
-  if (!lengths) return lengths.error();
-  Bundle bundle{std::move(*lengths), {}};
+  auto workloads = load_assumed_workloads(data_directory);
+  if (!workloads) return workloads.error();
+  Bundle bundle{std::move(*workloads), {}};
   for (const char* table : kTables) {
-    const Status status = append(bundle.cases, data_directory + "/evidence/" + table, bundle.lengths, true);
+    const Status status = append(bundle.cases, data_directory + "/evidence/" + table, bundle.workloads, true);
     if (!status) return status.error();
   }
   for (const std::string& path : csv_files(data_directory + "/evidence/added")) {
-    const Status status = append(bundle.cases, path, bundle.lengths, false);
+    const Status status = append(bundle.cases, path, bundle.workloads, false);
     if (!status) return status.error();
   }
   return bundle;
 }
 
-Result<std::vector<Case>> load_cases(std::span<const std::string> paths, const AssumedLengths& lengths) {
+Result<std::vector<Case>> load_cases(std::span<const std::string> paths, const AssumedWorkloads& workloads) {
   std::vector<Case> cases;
   for (const std::string& path : paths) {
-    const Status status = append(cases, path, lengths, true);
+    const Status status = append(cases, path, workloads, true);
     if (!status) return status.error();
   }
   return cases;

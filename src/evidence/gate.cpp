@@ -46,10 +46,10 @@ std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 *
 
 }  // namespace
 
-Result<GateTable> read_gate(std::string csv, const std::string& name, const AssumedLengths& lengths) {
+Result<GateTable> read_gate(std::string csv, const std::string& name, const AssumedWorkloads& workloads) {
   auto table = CsvTable::parse(csv, name);
   if (!table) return table.error();
-  auto cases = read_cases(std::move(csv), name, lengths);
+  auto cases = read_cases(std::move(csv), name, workloads);
   if (!cases) return cases.error();
   if (const auto refusal = table->required_column("refusal"); !refusal) return refusal.error();
   for (Case& c : *cases) {

@@ -1,6 +1,6 @@
 // The prediction-diff gate: a fixed grid of plans with the predictions that were committed for them.
 //
-//   Result<GateTable> table = read_gate(csv, "gate/inference.csv", lengths);
+//   Result<GateTable> table = read_gate(csv, "gate/inference.csv", workloads);
 //   GateReport report = run_gate(*table, knowledge);      // what moved by more than half a percent
 //   std::string updated = updated_gate(*table, report);   // the file as it should be committed now
 //
@@ -25,7 +25,7 @@ struct GateTable {
 };
 
 /// Refuses what read_cases refuses, a table without the columns it watches, and a row that cannot be read.
-Result<GateTable> read_gate(std::string csv, const std::string& name, const AssumedLengths& lengths);
+Result<GateTable> read_gate(std::string csv, const std::string& name, const AssumedWorkloads& workloads);
 
 struct GateChange {
   std::size_t case_index = 0;

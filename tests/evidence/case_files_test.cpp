@@ -14,10 +14,10 @@ constexpr const char* kHeader =
     "id,source,date,engine,engine_version,model,device,gpus,tp,pp,ep,dp,weight_precision,activation_precision,"
     "kv_precision,mode,isl,osl,length_range,batch,concurrency,output_tok_s,tpot_ms\n";
 
-const AssumedLengths kLengths = {{"lm-arena-chat", 200, 1}};
+const AssumedWorkloads kWorkloads = {{"lm-arena-chat", 200, 1, true, true}};
 
 std::vector<Case> read(const std::string& rows) {
-  auto cases = read_cases(kHeader + rows, "mine.csv", kLengths);
+  auto cases = read_cases(kHeader + rows, "mine.csv", kWorkloads);
   EXPECT_TRUE(cases.ok()) << (cases.ok() ? "" : cases.error().text());
   return cases.ok() ? *cases : std::vector<Case>();
 }
@@ -60,6 +60,9 @@ TEST(CaseFiles, UnpublishedInputLengthIsAssumedByDataSet) {
   const auto& q = std::get<InferenceQuery>(cases[0].input);
   EXPECT_DOUBLE_EQ(q.load.isl, 200);
   EXPECT_DOUBLE_EQ(q.load.natural_text, 1);
+  EXPECT_TRUE(q.load.queued);
+  EXPECT_TRUE(cases[0].median_gap);
+  EXPECT_FALSE(cases[1].median_gap);
   EXPECT_EQ(cases[1].refusal.substr(0, 19), "mine.csv:3:63: isl:") << cases[1].refusal;
 }
 
@@ -91,7 +94,7 @@ TEST(CaseFiles, NoRowIsPredictedFromWhatItLacks) {
 TEST(CaseFiles, ColumnsMayStandInAnyOrderWithOthersBetween) {
   const auto cases = read_cases(
       "colour,mode,tpot_ms,concurrency,osl,isl,gpus,device,model,id\nred,closed-loop,9,8,100,200,1,h100-sxm,llama3.1-8b,x\n",
-      "mine.csv", kLengths);
+      "mine.csv", kWorkloads);
   ASSERT_TRUE(cases.ok()) << cases.error().text();
   ASSERT_EQ(cases->size(), 1u);
   EXPECT_EQ((*cases)[0].refusal, "");
@@ -99,13 +102,13 @@ TEST(CaseFiles, ColumnsMayStandInAnyOrderWithOthersBetween) {
 }
 
 TEST(CaseFiles, MissingColumnIsRefusedByName) {
-  const auto cases = read_cases("id,mode,model,device\na,offline,m,d\n", "mine.csv", kLengths);
+  const auto cases = read_cases("id,mode,model,device\na,offline,m,d\n", "mine.csv", kWorkloads);
   ASSERT_FALSE(cases.ok());
   EXPECT_NE(cases.error().text().find("gpus"), std::string::npos) << cases.error().text();
 }
 
 TEST(CaseFiles, HeaderOfNoKindIsRefused) {
-  const auto cases = read_cases("a,b\n1,2\n", "mine.csv", kLengths);
+  const auto cases = read_cases("a,b\n1,2\n", "mine.csv", kWorkloads);
   ASSERT_FALSE(cases.ok());
   EXPECT_EQ(cases.error().where, "mine.csv:1:1");
 }
@@ -121,16 +124,16 @@ TEST(CaseFiles, LeadingDateOfWhatPeopleWrite) {
 
 TEST(CaseFiles, BundledTablesReadWithoutRefusals) {
   const std::string folder = std::string(RIDGE_DATA_DIR) + "/evidence/";
-  auto lengths_text = read_file(folder + "assumed_lengths.csv", 1 << 20);
-  ASSERT_TRUE(lengths_text.ok());
-  const auto lengths = read_assumed_lengths(*lengths_text, "assumed_lengths.csv");
-  ASSERT_TRUE(lengths.ok()) << lengths.error().text();
+  auto text = read_file(folder + "assumed_workloads.csv", 1 << 20);
+  ASSERT_TRUE(text.ok());
+  const auto workloads = read_assumed_workloads(*text, "assumed_workloads.csv");
+  ASSERT_TRUE(workloads.ok()) << workloads.error().text();
   const std::pair<const char*, std::size_t> tables[] = {
       {"inference.csv", 1021}, {"consumer.csv", 55}, {"power.csv", 4}, {"diffusion.csv", 185}, {"training.csv", 520}, {"kernels.csv", 3891}};
   for (const auto& [name, rows] : tables) {
-    auto text = read_file(folder + name, 64 << 20);
-    ASSERT_TRUE(text.ok()) << name;
-    const auto cases = read_cases(*text, name, *lengths);
+    auto table_text = read_file(folder + name, 64 << 20);
+    ASSERT_TRUE(table_text.ok()) << name;
+    const auto cases = read_cases(*table_text, name, *workloads);
     ASSERT_TRUE(cases.ok()) << cases.error().text();
     EXPECT_EQ(cases->size(), rows) << name;
     for (const Case& c : *cases) EXPECT_EQ(c.refusal, "");

@@ -123,11 +123,22 @@ CrossValidation cross_validate(const FullFit& all, CaseKind kind, FoldBy by, std
     const auto [f, k] = place[i];
     for (std::size_t t = 0; t < cases[i].targets.size(); ++t) {
       const Prediction& p = predictions[f][k][t];
-      out.rows.push_back({i, cases[i].targets[t].metric, cases[i].targets[t].measured, p.value, p.refusal, kNothing, {}});
+      out.rows.push_back({i, cases[i].targets[t].metric, cases[i].targets[t].measured, p.value, p.refusal, kNothing, kNothing});
       out.fold_of.push_back(f);
     }
   }
   return out;
+}
+
+void put_beside(CrossValidation& cv, std::span<const ResultRow> plain) {
+  std::map<std::pair<std::size_t, Metric>, const ResultRow*> by_target;
+  for (const ResultRow& row : plain) by_target[{row.case_index, row.metric}] = &row;
+  for (ResultRow& row : cv.rows) {
+    const auto at = by_target.find({row.case_index, row.metric});
+    if (at == by_target.end()) continue;
+    row.roofline = at->second->roofline;
+    row.in_sample = at->second->predicted.mid;
+  }
 }
 
 }  // namespace ridge::evidence

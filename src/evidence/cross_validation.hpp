@@ -46,4 +46,7 @@ struct CrossValidation {
 [[nodiscard]] CrossValidation cross_validate(const FullFit& all, CaseKind kind, FoldBy by, std::span<const Case> cases,
                                              const Catalogue& catalogue, const Engines& engines, int threads = 0);
 
+/// Fills in what the roofline and the fit to all rows say, from the rows of a plain validation of the same cases.
+void put_beside(CrossValidation& cv, std::span<const ResultRow> plain);
+
 }  // namespace ridge::evidence

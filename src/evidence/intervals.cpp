@@ -122,11 +122,11 @@ void apply_intervals(CrossValidation& cv, std::span<const Residual> pool, std::s
     // Figures without a key of their own have the interval of throughput.
     std::string key = interval_key(c, row.metric);
     if (key.empty()) key = c.mode == "prefill" ? "prefill_ms/prefill" : "output_tok_s/" + c.mode;
-    row.resembles = class_of(cv, c, catalogue);
-    const auto pile = piles.find({key, row.resembles});
+    const std::string resembles = class_of(cv, c, catalogue);
+    const auto pile = piles.find({key, resembles});
     if (pile == piles.end()) continue;
     const std::string fold = fold_name(cv, i);
-    const auto [at, is_new] = known.try_emplace({key + "/" + row.resembles, fold});
+    const auto [at, is_new] = known.try_emplace({key + "/" + resembles, fold});
     if (is_new) at->second = width_of(pile->second, fold);
     if (at->second.rows == 0) continue;  // nothing but this fold: no fair interval exists
     const bool inverse = row.metric == Metric::e2e_ms || (c.mode == "prefill" && row.metric == Metric::total_tok_s);

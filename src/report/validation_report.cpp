@@ -82,6 +82,11 @@ Table summary_table(std::span<const SummaryLine> lines, std::string_view grouped
   number("within_20", "≤ 20 %");
   number("within_30", "≤ 30 %");
   number("held", "80 % held");
+  const bool left_out = std::any_of(lines.begin(), lines.end(), [](const SummaryLine& l) { return l.in_sample.predicted > 0; });
+  if (left_out) {
+    number("in_sample_median", "in sample");
+    number("in_sample_p90", "p90 ");
+  }
   number("roofline_median", "roofline");
   number("roofline_p90", "p90");
   table.columns.push_back({.key = "refusals", .heading = "refused", .overflow = Overflow::truncate});
@@ -91,7 +96,9 @@ Table summary_table(std::span<const SummaryLine> lines, std::string_view grouped
     if (!grouped_by.empty()) row.emplace_back(line.group.empty() ? "not said" : line.group);
     row.insert(row.end(), {Cell(e.asked), whole_percent(e.coverage()), percent(e.median), percent(e.p90), percent(e.bias),
                            whole_percent(e.within_10), whole_percent(e.within_20), whole_percent(e.within_30),
-                           whole_percent(e.held), whole_percent(line.roofline.median), whole_percent(line.roofline.p90)});
+                           whole_percent(e.held)});
+    if (left_out) row.insert(row.end(), {percent(line.in_sample.median), percent(line.in_sample.p90)});
+    row.insert(row.end(), {whole_percent(line.roofline.median), whole_percent(line.roofline.p90)});
     row.push_back(line.refusals.empty() ? Cell() : Cell(refusal_text(line)));
     table.rows.push_back(std::move(row));
   }

@@ -55,7 +55,7 @@ TEST(Intervals, ARowIsJudgedByOtherFoldsOnly) {
   cv.folds = {{"tame", 1}, {"wild", 1}};
   for (std::size_t i = 0; i < 2; ++i) {
     cases[i].kind = CaseKind::training;
-    cv.rows.push_back({i, Metric::step_time_s, i == 0 ? 1.0 : 10.0, {1, 1, 1}, {}, 1, {}});
+    cv.rows.push_back({i, Metric::step_time_s, i == 0 ? 1.0 : 10.0, {1, 1, 1}, {}, 1, 1});
     cv.fold_of.push_back(i);
   }
   std::vector<Residual> pool;

@@ -82,6 +82,28 @@ Result<const Catalogue*> Session::catalogue() {
   return &*catalogue_;
 }
 
+Result<const Engines*> Session::engines() {
+  if (!engines_) {
+    const Result<std::string> directory = data_directory();
+    if (!directory) return directory.error();
+    Result<Engines> loaded = load_engines(*directory + "/engines");
+    if (!loaded) return loaded.error();
+    engines_ = std::move(*loaded);
+  }
+  return &*engines_;
+}
+
+Result<const Calibration*> Session::calibration() {
+  if (!calibration_) {
+    const Result<std::string> directory = data_directory();
+    if (!directory) return directory.error();
+    Result<Calibration> loaded = load_calibration(*directory + "/calibration", options_.calibrations);
+    if (!loaded) return loaded.error();
+    calibration_ = std::move(*loaded);
+  }
+  return &*calibration_;
+}
+
 void Session::print(std::string_view text) const {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }

@@ -71,6 +71,8 @@ void declare_globals(Options& options, GlobalOptions& into) {
   options.text("--data", "DIR", into.data, "read the catalogue there instead of the bundled one", complete_directories);
   options.list("--catalogue", "FILE", into.overlays, "add entries of your own from a TOML file", complete_files);
   options.list("--prices", "FILE", into.price_lists, "add prices of your own from a CSV file", complete_files);
+  options.list("--calibration", "FILE", into.calibrations, "use what `ridge calibrate --cases` found on your machines",
+               complete_files);
   options.text("--as-of", "DATE", into.as_of, "take prices as they were then: 2026-06-30, or 2026-06");
   options.flag("--no-color", into.no_colour, "no colours, even on a terminal");
 }

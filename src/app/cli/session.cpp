@@ -78,9 +78,30 @@ Result<const Catalogue*> Session::catalogue() {
         {.data_directory = *directory, .overlays = options_.overlays, .price_lists = options_.price_lists});
     if (!loaded) return loaded.error();
     catalogue_ = std::move(*loaded);
-    for (const std::string& remark : catalogue_->remarks()) warn(remark);
   }
   return &*catalogue_;
+}
+
+Result<const Engines*> Session::engines() {
+  if (!engines_) {
+    const Result<std::string> directory = data_directory();
+    if (!directory) return directory.error();
+    Result<Engines> loaded = load_engines(*directory + "/engines");
+    if (!loaded) return loaded.error();
+    engines_ = std::move(*loaded);
+  }
+  return &*engines_;
+}
+
+Result<const Calibration*> Session::calibration() {
+  if (!calibration_) {
+    const Result<std::string> directory = data_directory();
+    if (!directory) return directory.error();
+    Result<Calibration> loaded = load_calibration(*directory + "/calibration", options_.calibrations);
+    if (!loaded) return loaded.error();
+    calibration_ = std::move(*loaded);
+  }
+  return &*calibration_;
 }
 
 void Session::print(std::string_view text) const {

@@ -10,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "ridge/calibration.hpp"
 #include "ridge/catalogue.hpp"
+#include "ridge/engine.hpp"
 #include "ridge/report.hpp"
 #include "ridge/result.hpp"
 
@@ -26,6 +28,7 @@ struct GlobalOptions {
   std::string data = {};
   std::vector<std::string> overlays = {};
   std::vector<std::string> price_lists = {};
+  std::vector<std::string> calibrations = {};  ///< overlays that `ridge calibrate --cases` wrote
   std::string as_of = {};
   bool json = false;
   bool csv = false;
@@ -59,6 +62,9 @@ class Session {
   Result<std::string> data_directory() const { return find_data_directory(options_.data, surroundings_); }
   /// The catalogue with the user's overlays; lives as long as the session.
   Result<const Catalogue*> catalogue();
+  Result<const Engines*> engines();
+  /// The calibration with the user's overlays.
+  Result<const Calibration*> calibration();
 
   /// To standard output.
   void print(std::string_view text) const;
@@ -71,6 +77,8 @@ class Session {
   GlobalOptions options_;
   Surroundings surroundings_;
   std::optional<Catalogue> catalogue_;
+  std::optional<Engines> engines_;
+  std::optional<Calibration> calibration_;
 };
 
 }  // namespace ridge::cli

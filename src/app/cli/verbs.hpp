@@ -7,8 +7,10 @@
 
 namespace ridge::cli {
 
+Action declare_calibrate(Options& options);
 Action declare_completion(Options& options);
 Action declare_show(Options& options);
+Action declare_validate(Options& options);
 
 /// In the order of `ridge help`.
 [[nodiscard]] std::span<const Verb> verbs();

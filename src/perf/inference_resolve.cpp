@@ -23,6 +23,10 @@ using perf::GemmRates;
 // 143,771 MiB, a "180 GB" B200 183,359 MiB: 0.995 of as many GiB.
 constexpr double kReported = 1.073741824 * 0.995;
 
+constexpr double kCardsPerServer = 8;     ///< PCIe cards that one server takes
+constexpr double kUsualNic = 12.5e9;      ///< 100 Gb/s per device where nothing is said
+constexpr double kNetworkLatency = 5e-6;  ///< end to end, small message
+
 /// The formats a query asks for, completed by the habits of checkpoints, chips and engines.
 struct Formats {
   Format weights = Format::bf16;
@@ -186,6 +190,8 @@ class Resolver {
     const Format wide = formats_.weights == Format::fp16 ? Format::fp16 : Format::bf16;
     r.gemm[ResolvedInference::kNarrow] =
         perf::gemm_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
+    // Serving engines fuse most of the quantisation of activations into the norm before.
+    r.gemm[ResolvedInference::kNarrow].quantise *= k_.calibration.value("serving.quantise");
     r.gemm[ResolvedInference::kWide] = perf::gemm_rates(r.device, k_.calibration, wide, wide);
     r.gemm[ResolvedInference::kHead] = r.gemm[ResolvedInference::kWide];
     r.moe = perf::moe_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
@@ -195,11 +201,22 @@ class Resolver {
     const double domain = system_ != nullptr        ? system_->scale_up_domain
                           : device_.scale_up_domain ? device_.scale_up_domain->value
                                                     : 1;
+    const ScaleUpTopology topology = device_.scale_up_topology;
+    const bool own_fabric = topology == ScaleUpTopology::switched || topology == ScaleUpTopology::mesh ||
+                            topology == ScaleUpTopology::torus;
     const auto link = [&](double ranks) {
-      if (ranks <= domain || ranks <= node_size()) return perf::scale_up_link(device_, k_.calibration, library());
-      assume("a group of {:.0f} crosses the network: the scale-up domain has {:.0f}", ranks, domain);
-      const double nic = device_.nic_per_direction ? device_.nic_per_direction->value.value() : 12.5e9;
-      return perf::scale_out_link(nic, 5e-6, k_.calibration);
+      const double node = own_fabric ? node_size() : std::max(node_size(), kCardsPerServer);
+      if (ranks <= domain && own_fabric) return perf::scale_up_link(device_, k_.calibration, library());
+      if (ranks <= node) {  // cards in one server: bridges join pairs only, the rest goes over PCIe
+        Device card = device_;
+        card.scale_up_per_direction.reset();
+        card.scale_up_peer_per_direction.reset();
+        if (ranks > 1) assume("groups of {:.0f} devices talk over PCIe", ranks);
+        return perf::scale_up_link(card, k_.calibration, library());
+      }
+      assume("a group of {:.0f} devices crosses the network: the scale-up domain has {:.0f}", ranks, domain);
+      const double nic = device_.nic_per_direction ? device_.nic_per_direction->value.value() : kUsualNic;
+      return perf::scale_out_link(nic, kNetworkLatency, k_.calibration);
     };
     r.tp_link = link(r.tp);
     r.expert_link = link(r.expert_ranks);
@@ -226,7 +243,7 @@ class Resolver {
     k.step = c.value("host.step", {family, era});
     k.sequence = c.value("host.sequence", {family, era});
     k.layer_eager = c.value("host.eager_layer", {family, kind});
-    k.layer_small = c.value("layer.small_kernels", {arch, kind});
+    k.layer_small = c.value("layer.small_kernels", {family, era, kind});
     k.collective = c.value("serving.collective", {family});
     k.prefill = c.value("serving.prefill", {family, era, arch, kind});
     k.decode = c.value("serving.decode", {family, era, arch, kind});
@@ -234,8 +251,12 @@ class Resolver {
     k.burst = c.value("ttft.burst", {family});
     k.fill = c.value("memory.fill");
     k.imbalance = r.ep > 1 ? c.value("experts.imbalance") : 1;
-    r.tp_link.latency *= k.collective;
-    r.tp_link.latency_per_rank *= k.collective;
+    for (perf::LinkRates* link : {&r.tp_link, &r.expert_link}) {
+      link->latency *= k.collective;
+      link->latency_per_rank *= k.collective;
+      link->one_shot_latency *= k.collective;
+      link->one_shot_per_rank *= k.collective;
+    }
     r.power = {c.value("power.idle", {arch}), c.value("power.memory", {arch}), c.value("power.compute", {arch}),
                c.value("power.cap")};
     const double correlation = q_.load.natural_text > 0 ? c.value("experts.correlation") : 1.0;

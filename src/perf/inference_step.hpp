@@ -94,10 +94,14 @@ inline void visit_experts(const ResolvedInference& r, const LayerKind& kind, con
   shape.tokens = step.expert_tokens > 0 ? step.expert_tokens : tokens * (r.attention_dp ? r.dp : 1);
   const double share = shape.local_experts / shape.experts;
   const double weights = (shape.gated ? 3 : 2) * shape.hidden * shape.width;
+  // The busiest rank of an expert-parallel group sees more tokens than the mean; how many experts that wakes up
+  // saturates.
+  MoeShape busiest = shape;
+  busiest.tokens *= r.costs.imbalance;
   const double touched = share * experts_touched(shape.experts, shape.top_k, shape.tokens, shape.correlation);
-  sink.operation("routed experts", Term::experts, moe_time(r.moe, shape),
+  sink.operation("routed experts", Term::experts, moe_time(r.moe, busiest),
                  2 * shape.tokens * shape.top_k * share * weights, touched * weights * r.moe.gemm.bytes_weight,
-                 kind.count * r.costs.imbalance);
+                 kind.count);
   if (r.expert_ranks > 1 && r.attention_dp) {  // tokens go out to every rank and come back reduced
     const double out = shape.tokens * r.hidden * r.bytes_activation;
     const double back = shape.tokens * r.hidden * 2;

@@ -122,8 +122,9 @@ Steady steady_state(const ResolvedInference& r, const InferenceLoad& load, const
     s.chunk = std::min(demand / most, room);
     s.share = std::min(demand / s.chunk, 1.0);
     const bool together = r.batching == Batching::mixed;
-    // Ranks that share experts step together: one rank's prefill holds up all.
-    const double share = r.attention_dp ? 1 - std::pow(1 - s.share, r.dp) : s.share;
+    // Ranks that share experts step together: one rank's prefill holds up all, unless they take prompts together.
+    const bool alone = r.attention_dp && !r.ranks_prefill_together;
+    const double share = alone ? 1 - std::pow(1 - s.share, r.dp) : s.share;
     const double prefilling = share > 0 ? r.dp * s.share / share : 0;
     s.prefill_time = mixed_step(r, load, n, together ? sequences : 0, context, s.chunk, prefilling);
     s.with_prefill = s.prefill_time.seconds + (together ? 0 : s.decode);

@@ -153,6 +153,7 @@ class Resolver {
     r.pp = pp;
     r.ep = std::max(q_.ep, 1);
     r.dp = dp;
+    r.rank_spread = std::sqrt(2 * std::log(r.ep));
     if (r.pp > model_.layers()) infeasible(Reason::layers_too_few, model_.layers());
     if (r.ep > 1 && !model_.is_moe()) infeasible(Reason::experts_not_divisible, r.ep);
     r.attention_dp = model_.is_moe() && dp > 1;
@@ -212,7 +213,12 @@ class Resolver {
         card.scale_up_per_direction.reset();
         card.scale_up_peer_per_direction.reset();
         if (ranks > 1) assume("groups of {:.0f} devices talk over PCIe", ranks);
-        return perf::scale_up_link(card, k_.calibration, library());
+        perf::LinkRates pcie = perf::scale_up_link(card, k_.calibration, library());
+        const double share = k_.calibration.value("serving.pcie");
+        pcie.bandwidth *= share;
+        pcie.peer_bandwidth *= share;
+        pcie.one_shot_bandwidth *= share;
+        return pcie;
       }
       assume("a group of {:.0f} devices crosses the network: the scale-up domain has {:.0f}", ranks, domain);
       const double nic = device_.nic_per_direction ? device_.nic_per_direction->value.value() : kUsualNic;
@@ -232,21 +238,23 @@ class Resolver {
     r.batching = e.batching;
     r.admission = e.admission;
     r.graphs = e.graphs;
+    r.ranks_prefill_together = e.ranks_prefill_together;
     r.max_tokens = q_.max_batched_tokens > 0 ? q_.max_batched_tokens : e.max_batched_tokens;
     r.max_sequences = q_.max_sequences > 0 ? q_.max_sequences : e.max_sequences;
     const std::string_view family = e.family.empty() ? std::string_view(e.id) : std::string_view(e.family);
     const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->id) : family;
     const std::string_view kind = model_.is_moe() ? "moe" : "dense";
     const std::string_view arch = r.device.architecture;
+    const std::string_view format = name(formats_.weights);
     const Calibration& c = k_.calibration;
     perf::EngineCosts& k = r.costs;
     k.step = c.value("host.step", {family, era});
     k.sequence = c.value("host.sequence", {family, era});
     k.layer_eager = c.value("host.eager_layer", {family, kind});
     k.layer_small = c.value("layer.small_kernels", {family, era, kind});
-    k.collective = c.value("serving.collective", {family});
-    k.prefill = c.value("serving.prefill", {family, era, arch, kind});
-    k.decode = c.value("serving.decode", {family, era, arch, kind});
+    k.collective = c.value("serving.collective", {family, era});
+    k.prefill = c.value("serving.prefill", {family, era, arch, kind, format});
+    k.decode = c.value("serving.decode", {family, era, arch, kind, format});
     k.server = c.value("ttft.server", {family});
     k.burst = c.value("ttft.burst", {family});
     k.fill = c.value("memory.fill");
@@ -256,6 +264,10 @@ class Resolver {
       link->latency_per_rank *= k.collective;
       link->one_shot_latency *= k.collective;
       link->one_shot_per_rank *= k.collective;
+    }
+    for (int i = 0; i < r.kind_count; ++i) {
+      perf::LayerKind& layer = r.kinds[static_cast<std::size_t>(i)];
+      if (layer.index_topk > 0) layer.index_fixed = c.value("layer.indexer");
     }
     r.power = {c.value("power.idle", {arch}), c.value("power.memory", {arch}), c.value("power.compute", {arch}),
                c.value("power.cap")};

@@ -39,8 +39,9 @@ enum class Sharding : std::uint8_t { none, zero1, zero2, zero3, hsdp, unknown };
 
 /// How scores and values are computed in training.
 enum class AttentionKernel : std::uint8_t {
-  unfused,  ///< the full square of scores goes through memory
-  flash,    ///< tiles stay on chip, the masked half is skipped
+  unfused,   ///< the full square of scores goes through memory
+  portable,  ///< tiles stay on chip, the masked half is skipped; one kernel for all chips (FlashAttention-2)
+  native,    ///< the same, written for the chip at hand (cuDNN, FlashAttention-3, Splash)
 };
 
 /// How tokens reach their experts.
@@ -51,7 +52,7 @@ enum class ExpertDispatch : std::uint8_t {
 
 /// What training software does, as facts; how well it does it is calibration.
 struct TrainingTraits {
-  AttentionKernel attention = AttentionKernel::flash;
+  AttentionKernel attention = AttentionKernel::native;
   ExpertDispatch dispatch = ExpertDispatch::all_to_all;
   Sharding sharding = Sharding::zero1;  ///< its usual choice
   bool sequence_parallel = true;        ///< activations between tensor-parallel regions are sharded

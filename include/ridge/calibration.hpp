@@ -4,8 +4,8 @@
 //   double share = c->value("gemm.compute", {"hopper", "fp8"});   // base x offset of hopper x offset of fp8
 //   const Interval80 i = c->interval("output_tok_s", "moe");      // what 80 % of the left-out cases stayed within
 //
-// A parameter has a physical meaning, a prior and a plausible range. `gemm.compute` is the base; `gemm.compute@hopper` is
-// a factor on it for one scope, with prior 1: where there is no evidence (or it is left out in cross-validation) the
+// A parameter has a physical meaning, a prior and a plausible range. `gemm.compute` is the base; `gemm.compute@hopper`
+// is a factor on it for one scope, with prior 1: where there is no evidence (or it is left out in cross-validation) the
 // factor stays at 1 and the base carries over. Immutable once loaded; any thread may read.
 #pragma once
 
@@ -28,15 +28,15 @@ struct Parameter {
   double low = 0;       ///< plausible range; a fit never leaves it
   double high = 0;
   bool logarithmic = true;
-  bool fitted = true;    ///< false: held at `value` (taken from a source), not moved by the fit
-  int rows = 0;          ///< evidence rows that inform it, 0 if none did
-  std::string group;     ///< which fit moves it: "kernels", "inference", "training", "power", "diffusion"
-  std::string source;    ///< where a value that is not fitted, or the prior, comes from
+  bool fitted = true;  ///< false: held at `value` (taken from a source), not moved by the fit
+  int rows = 0;        ///< evidence rows that inform it, 0 if none did
+  std::string group;   ///< which fit moves it: "kernels", "inference", "training", "power", "diffusion"
+  std::string source;  ///< where a value that is not fitted, or the prior, comes from
 };
 
 /// Multipliers on a prediction: `low` x mid and `high` x mid hold 80 % of the cross-validated cases of a class.
 struct IntervalClass {
-  std::string metric;  ///< "step_time_s", "output_tok_s", ...
+  std::string metric;     ///< "step_time_s", "output_tok_s", ...
   std::string resembles;  ///< "dense", "moe", "new-device", ...
   double low = 1;
   double high = 1;

@@ -85,6 +85,7 @@ struct Partition {
   double compute_share = 1;
   double bandwidth_share = 1;
   Bytes memory;
+  SourceId source;
 };
 
 struct Device {
@@ -105,7 +106,8 @@ struct Device {
   std::array<Figure<FlopsPerSecond>, kPeakFormats> peak_dense;  ///< indexed by PeakFormat; integer formats count OP/s
 
   std::string memory_kind;
-  Figure<Bytes> memory_capacity;
+  Figure<Bytes> memory_capacity;  ///< as the vendor names it: "141 GB" on a device that holds 150 GB
+  Figure<Bytes> memory_usable;    ///< what its driver reports to a program
   Figure<BytesPerSecond> memory_bandwidth;
   Figure<Bytes> l2;
   Figure<int> cores;  ///< SMs, CUs or what the vendor calls them
@@ -128,19 +130,22 @@ struct Device {
   }
 };
 
-enum class FabricKind : std::uint8_t { infiniband, ethernet, nvlink, xgmi, ici, neuronlink, hccs, pcie };
+enum class FabricKind : std::uint8_t { infiniband, ethernet, nvlink, xgmi, ici, neuronlink, hccs, unified_bus, pcie };
+[[nodiscard]] std::string_view name(FabricKind kind);
 
 /// A network or link technology.
 struct Fabric {
   std::string id;
   std::string name;
   FabricKind kind = FabricKind::ethernet;
+  std::string status;  ///< "shipping", "announced", "discontinued"
   std::string notes;
   SourceId source;
   Place place;
-  Figure<BytesPerSecond> port_per_direction;
-  Figure<Seconds> latency;   ///< end to end, small message
-  Figure<int> switch_radix;  ///< ports of one switch at this rate
+  Figure<BytesPerSecond> port_per_direction;    ///< one port of an adapter, or one link, in one direction
+  Figure<BytesPerSecond> device_per_direction;  ///< all links of one device together; only of scale-up fabrics
+  Figure<Seconds> latency;                      ///< end to end, small message
+  Figure<int> switch_radix;                     ///< ports of one switch at this rate
   bool in_network_reduction = false;
 };
 
@@ -148,7 +153,8 @@ struct Fabric {
 struct System {
   std::string id;
   std::string name;
-  std::string kind;  ///< "node", "rack", "pod"
+  std::string kind;    ///< "node", "rack", "pod"
+  std::string status;  ///< "shipping", "announced", "discontinued"
   std::string device;
   std::string scale_out;  ///< id of a Fabric, or empty
   std::string scale_up;   ///< id of a Fabric, or empty
@@ -158,14 +164,16 @@ struct System {
   Place place;
   int nodes = 1;
   int devices_per_node = 1;
-  int scale_up_domain = 1;
-  std::array<int, 3> torus{};  ///< extents of the torus, zeros if there is none
-  Figure<int> nics_per_node;
-  Figure<Watts> power_max;
-  Figure<Bytes> host_memory;  ///< per node
-  Figure<Bytes> local_storage;
-  Figure<Kilograms> weight;
+  int scale_up_domain = 1;      ///< devices joined by the scale-up fabric
+  std::array<int, 3> torus{};   ///< extents of the torus (1 for a missing dimension), zeros if there is none
+  Figure<int> nics_per_node;    ///< ports of the scale-out fabric
+  Figure<Watts> power_max;      ///< of the whole system
+  Figure<Bytes> host_memory;    ///< per node
+  Figure<Bytes> local_storage;  ///< per node, without the disks of the operating system
+  Figure<Kilograms> weight;     ///< of the whole system
   Figure<int> rack_units;
+
+  [[nodiscard]] int devices() const { return nodes * devices_per_node; }
 };
 
 enum class PriceKind : std::uint8_t {
@@ -180,7 +188,14 @@ enum class PriceKind : std::uint8_t {
   other
 };
 
-/// One price as published. Money is kept in its own currency; `per_gpu_hour` is filled where the unit allows it.
+[[nodiscard]] std::string_view name(PriceKind kind);
+
+/// Hours that a price by the month or year is spread over.
+inline constexpr double kHoursPerMonth = 730;
+inline constexpr double kHoursPerYear = 8760;
+
+/// One price as published. Money is kept in its own currency; `per_gpu_hour` is filled where unit, currency (US dollar)
+/// and number of devices allow it. A range keeps its ends and counts as its middle.
 struct Price {
   std::string id;
   std::string item;
@@ -188,12 +203,14 @@ struct Price {
   std::string provider;
   std::string region;
   std::string device;    ///< catalogue id of what is priced, or empty
-  std::string unit;      ///< "GPU-hour", "8-GPU server", "rack (72 GPU)", "1M tokens", ...
+  std::string unit;      ///< "GPU-hour", "server-month", "rack", "1M tokens", ...; see docs/data-format.md
   std::string currency;  ///< ISO 4217
-  std::string date;      ///< ISO 8601, possibly only year and month
+  std::string date;      ///< ISO 8601, possibly only year and month; empty only in a user's list that gives none
   std::string notes;
-  double amount = 0;  ///< in `currency` per `unit`
-  int devices = 0;    ///< accelerators in one unit, 0 if that makes no sense
+  double amount = 0;  ///< in `currency` per `unit`; never zero
+  double low = 0;     ///< of a range; otherwise the amount
+  double high = 0;
+  int devices = 0;  ///< accelerators in one unit, 0 if that makes no sense
   std::optional<GpuRent> per_gpu_hour;
   SourceId source;
   Place place;
@@ -222,6 +239,9 @@ class Catalogue {
 
   [[nodiscard]] const Source& source(SourceId id) const { return sources_[id.index]; }
 
+  /// What was left out on reading and why, one sentence each ("my.csv: 3 rows without a price (lines 4, 9, 12)").
+  [[nodiscard]] std::span<const std::string> remarks() const { return remarks_; }
+
   /// nullptr if there is none of that id.
   [[nodiscard]] const Architecture* architecture(std::string_view id) const;
   [[nodiscard]] const Device* device(std::string_view id) const;
@@ -243,6 +263,10 @@ class Catalogue {
   std::vector<System> systems_;
   std::vector<Model> models_;
   std::vector<Price> prices_;
+  std::vector<std::string> remarks_;
 };
+
+/// What all scale-out ports of one node carry in one direction, or nothing if ports or their rate are unknown.
+[[nodiscard]] std::optional<BytesPerSecond> scale_out_per_node(const Catalogue& catalogue, const System& system);
 
 }  // namespace ridge

@@ -65,8 +65,8 @@ struct InferenceQuery {
   double max_batched_tokens = 0;
   double max_sequences = 0;
   double memory_utilization = 0;
-  double power_cap = 0;      ///< watts per device, 0 = none
-  double lora_rank = 0;      ///< adapters applied unmerged, 0 = none
+  double power_cap = 0;          ///< watts per device, 0 = none
+  double lora_rank = 0;          ///< adapters applied unmerged, 0 = none
   double draft_model_share = 0;  ///< cost of one draft pass relative to the model, for speculative decoding
   InferenceLoad load;
 };
@@ -76,22 +76,22 @@ inline constexpr std::size_t kMemoryParts = 5;
 [[nodiscard]] std::string_view name(MemoryPart part);
 
 struct InferenceEstimate {
-  Interval prefill_s;             ///< one prompt alone (fixed_batch: the whole batch), no queueing
-  Interval ttft_s;                ///< with the steady-state wait of the load
-  Interval decode_step_s;         ///< one decode step at the running batch, no prefill in it
-  Interval tpot_s;                ///< per output token after the first, as a client sees it
-  Interval e2e_s;                 ///< request latency
+  Interval prefill_s;      ///< one prompt alone (fixed_batch: the whole batch), no queueing
+  Interval ttft_s;         ///< with the steady-state wait of the load
+  Interval decode_step_s;  ///< one decode step at the running batch, no prefill in it
+  Interval tpot_s;         ///< per output token after the first, as a client sees it
+  Interval e2e_s;          ///< request latency
   Interval output_tokens_per_s;
   Interval total_tokens_per_s;
-  Interval power_w;               ///< all devices
+  Interval power_w;  ///< all devices
   Interval joules_per_output_token;
   double running_batch = 0;       ///< mean sequences decoding together, per replica
   double max_batch = 0;           ///< sequences of isl + osl that the KV cache holds, whole deployment
   double kv_capacity_tokens = 0;  ///< per replica
   std::array<double, kMemoryParts> memory_bytes{};  ///< per device
   std::array<double, kTerms> prefill_terms_s{};
-  std::array<double, kTerms> decode_terms_s{};      ///< of one decode step
-  Bound bound = Bound::memory_bandwidth;            ///< of the phase that takes most of the time
+  std::array<double, kTerms> decode_terms_s{};  ///< of one decode step
+  Bound bound = Bound::memory_bandwidth;        ///< of the phase that takes most of the time
 };
 
 struct InferenceOutcome {
@@ -112,8 +112,8 @@ struct InferenceDeployment {
   std::vector<std::string> assumptions;
 };
 
-/// Refuses (bad_input, not_found): unknown names, contradictions, devices without the figures needed. A plan that cannot
-/// run (heads, formats, memory) resolves; evaluate() says why it cannot.
+/// Refuses (bad_input, not_found): unknown names, contradictions, devices without the figures needed. A plan that
+/// cannot run (heads, formats, memory) resolves; evaluate() says why it cannot.
 Result<InferenceDeployment> resolve(const InferenceQuery& query, const Knowledge& knowledge);
 
 [[nodiscard]] InferenceOutcome evaluate(const ResolvedInference& deployment, const InferenceLoad& load) noexcept;

@@ -34,19 +34,19 @@ struct Interval {
 
 /// Where time goes. An estimate has one array of seconds indexed by this.
 enum class Term : std::uint8_t {
-  attention,        ///< scores and values (softmax attention, latent attention)
-  linear,           ///< dense matrix products of the layers
-  experts,          ///< routed and shared experts, router
-  state,            ///< linear attention and state-space mixers
-  head,             ///< LM head, loss, sampling
-  elementwise,      ///< norms, activations, rotary, permutation
-  scale_up,         ///< exposed collectives inside the scale-up domain
-  scale_out,        ///< exposed collectives over the network
-  pipeline,         ///< bubble and stage-to-stage transfers
-  recompute,        ///< forward work done again
+  attention,    ///< scores and values (softmax attention, latent attention)
+  linear,       ///< dense matrix products of the layers
+  experts,      ///< routed and shared experts, router
+  state,        ///< linear attention and state-space mixers
+  head,         ///< LM head, loss, sampling
+  elementwise,  ///< norms, activations, rotary, permutation
+  scale_up,     ///< exposed collectives inside the scale-up domain
+  scale_out,    ///< exposed collectives over the network
+  pipeline,     ///< bubble and stage-to-stage transfers
+  recompute,    ///< forward work done again
   optimizer,
-  host,             ///< launch gaps, scheduler, Python
-  queue,            ///< waiting for other requests
+  host,   ///< launch gaps, scheduler, Python
+  queue,  ///< waiting for other requests
 };
 inline constexpr std::size_t kTerms = 13;
 [[nodiscard]] std::string_view name(Term term);

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "catalogue/toml_document.hpp"
+#include "ridge/file.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -244,7 +245,7 @@ Status read_overlay(const std::string& path, std::vector<Parameter>& parameters)
   return {};
 }
 
-std::string quoted(std::string_view text) {
+std::string toml_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -342,7 +343,7 @@ std::string write_calibration(const Calibration& calibration, std::string_view g
   if (group == "intervals") {
     for (const IntervalClass& c : calibration.intervals()) {
       fmt::format_to(to, "[[interval]]\nmetric = {}\nresembles = {}\nlow = {}\nhigh = {}\nrows = {}\n",
-                     quoted(c.metric), quoted(c.resembles), digits(c.low), digits(c.high), c.rows);
+                     toml_text(c.metric), toml_text(c.resembles), digits(c.low), digits(c.high), c.rows);
       fmt::format_to(to, "median_error = {}\np90_error = {}\n\n", digits(c.median_error), digits(c.p90_error));
     }
     return out;
@@ -351,10 +352,10 @@ std::string write_calibration(const Calibration& calibration, std::string_view g
     if (p.group != group) continue;
     fmt::format_to(to,
                    "[[parameter]]\nname = {}\nmeaning = {}\nvalue = {}\nprior = {}\nspread = {}\nrange = [{}, {}]\n",
-                   quoted(p.name), quoted(p.meaning), digits(p.value), digits(p.prior), digits(p.spread), digits(p.low),
-                   digits(p.high));
+                   toml_text(p.name), toml_text(p.meaning), digits(p.value), digits(p.prior), digits(p.spread),
+                   digits(p.low), digits(p.high));
     fmt::format_to(to, "logarithmic = {}\nfitted = {}\nrows = {}\ngroup = {}\nsource = {}\n\n", p.logarithmic, p.fitted,
-                   p.rows, quoted(p.group), quoted(p.source));
+                   p.rows, toml_text(p.group), toml_text(p.source));
   }
   return out;
 }

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "catalogue/toml_document.hpp"
+#include "ridge/file.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -25,11 +25,11 @@ const T* by_id(const std::vector<T>& entries, std::string_view id) {
 }
 
 template <class T>
-std::string did_you_mean(std::string_view word, const std::vector<T>& entries, std::string T::*field) {
+std::string did_you_mean(std::string_view word, const std::vector<T>& entries) {
   std::vector<std::string_view> names;
-  for (const T& entry : entries) names.push_back(entry.*field);
+  for (const T& entry : entries) names.push_back(entry.id);
   const std::string near = nearest(word, names.data(), names.size());
-  return near.empty() ? "" : fmt::format("; did you mean {}?", near);
+  return near.empty() ? "" : fmt::format(" (did you mean {}?)", near);
 }
 
 template <class Q>
@@ -50,7 +50,8 @@ Device share_of(const Device& whole, const Partition& partition) {
   scale(part.tdp, partition.compute_share);
   scale(part.memory_bandwidth, partition.bandwidth_share);
   scale(part.l2, partition.bandwidth_share);
-  part.memory_capacity = Sourced<Bytes>{partition.memory, whole.source};
+  part.memory_capacity = Sourced<Bytes>{partition.memory, partition.source};
+  part.memory_usable.reset();
   part.scale_up_name.clear();
   part.scale_up_topology = ScaleUpTopology::none;
   part.scale_up_per_direction.reset();
@@ -89,7 +90,7 @@ Result<Device> Catalogue::find_device(std::string_view id) const {
   const Device* whole = device(device_id);
   if (whole == nullptr) {
     return Error{ErrorCode::not_found, "",
-                 fmt::format("there is no device '{}'{}", device_id, did_you_mean(device_id, devices_, &Device::id))};
+                 fmt::format("there is no device {}{}", ridge::quoted(device_id), did_you_mean(device_id, devices_))};
   }
   if (slash == std::string_view::npos) return *whole;
 
@@ -100,9 +101,11 @@ Result<Device> Catalogue::find_device(std::string_view id) const {
   if (whole->partitions.empty()) {
     return Error{ErrorCode::not_found, "", fmt::format("'{}' has no partitions: write '{}'", device_id, device_id)};
   }
-  return Error{ErrorCode::not_found, "",
-               fmt::format("'{}' has no partition '{}'{}", device_id, wanted,
-                           did_you_mean(wanted, whole->partitions, &Partition::name))};
+  std::vector<std::string_view> names;
+  for (const Partition& known : whole->partitions) names.push_back(known.name);
+  return Error{
+      ErrorCode::not_found, "",
+      fmt::format("'{}' has no partition {}; there are {}", device_id, ridge::quoted(wanted), fmt::join(names, ", "))};
 }
 
 Result<Model> Catalogue::find_model(std::string_view id_path_or_spec) const {
@@ -121,11 +124,8 @@ Result<Model> Catalogue::find_model(std::string_view id_path_or_spec) const {
     return parse_hf_config(*text, path.string());
   }
   return Error{ErrorCode::not_found, "",
-               fmt::format("there is no model '{}'{} A path to a config.json or dense:layers=... works too.",
-                           id_path_or_spec, [&] {
-                             const std::string near = did_you_mean(id_path_or_spec, models_, &Model::id);
-                             return near.empty() ? std::string(".") : near;
-                           }())};
+               fmt::format("there is no model {}{}; a path to a config.json or a spec \"dense:layers=...\" works too",
+                           ridge::quoted(id_path_or_spec), did_you_mean(id_path_or_spec, models_))};
 }
 
 }  // namespace ridge

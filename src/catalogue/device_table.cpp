@@ -97,13 +97,14 @@ void read_partitions(TableReader& t, Device& device) {
     partition.compute_share = part.number("compute_share", 0.001, 1);
     partition.bandwidth_share = part.number("bandwidth_share", 0.001, 1);
     partition.memory = part.quantity<Bytes>("memory", gigabytes(0.5), gigabytes(4'000));
+    partition.source = part.source();
     if (!is_valid_id(partition.name)) part.refuse("name", "lower case letters, digits, '.' and '-' only");
     if (device.memory_capacity && partition.memory > device.memory_capacity->value) {
       part.refuse("memory", fmt::format("more than the device has ({})", format(device.memory_capacity->value, 4)));
     }
     const bool taken = std::any_of(device.partitions.begin(), device.partitions.end(),
                                    [&](const Partition& other) { return other.name == partition.name; });
-    if (taken) part.refuse("name", fmt::format("there are two partitions '{}'", partition.name));
+    if (taken) part.refuse("name", fmt::format("there are two partitions {}", ridge::quoted(partition.name)));
     device.partitions.push_back(std::move(partition));
   }
 }
@@ -112,7 +113,7 @@ void read_partitions(TableReader& t, Device& device) {
 std::string word(TableReader& t, std::string_view key, std::initializer_list<std::string_view> words) {
   std::string value = t.text(key);
   if (!t.failed() && std::find(words.begin(), words.end(), value) == words.end()) {
-    t.refuse(key, fmt::format("'{}' is no {}; use {}", value, key, fmt::join(words, ", ")));
+    t.refuse(key, fmt::format("{} is no {}; use {}", ridge::quoted(value), key, fmt::join(words, ", ")));
   }
   return value;
 }
@@ -151,6 +152,7 @@ Device read_device(TableReader t, std::span<const Architecture> architectures) {
   TableReader memory = t.table("memory");
   device.memory_kind = memory.optional_text("kind");
   device.memory_capacity = memory.figure<Bytes>("capacity", gigabytes(1), gigabytes(4'000));
+  device.memory_usable = memory.figure<Bytes>("usable", gigabytes(1), gigabytes(4'000));
   device.memory_bandwidth =
       memory.figure<BytesPerSecond>("bandwidth", gigabytes_per_second(50), gigabytes_per_second(50'000));
   device.l2 = memory.figure<Bytes>("l2", gigabytes(0.0005), gigabytes(4));

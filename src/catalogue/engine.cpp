@@ -9,6 +9,7 @@
 
 #include "catalogue/table_reader.hpp"
 #include "catalogue/toml_document.hpp"
+#include "ridge/file.hpp"
 
 namespace ridge {
 namespace {

@@ -27,7 +27,7 @@ Status EntrySet::add(const TomlNode& root, std::string_view file) {
     if (kind == std::end(kEntryKinds)) {
       const std::vector<std::string_view> known(std::begin(kEntryKinds), std::end(kEntryKinds));
       return error_at(file, member.line, member.column,
-                      fmt::format("unknown table '{}'{}", member.key, did_you_mean(member.key, known)));
+                      fmt::format("unknown table {}{}", ridge::quoted(member.key), did_you_mean(member.key, known)));
     }
     if (member.value.kind != TomlNode::Kind::array) {
       return error_at(file, member.line, member.column,
@@ -115,9 +115,9 @@ Result<std::vector<EntryLayer>> EntrySet::layers(std::string_view kind, const En
       base = place == found->second.end() ? nullptr : place->second;
     }
     if (base == nullptr) {
-      return error_at(
-          at->file, node.line, node.column,
-          fmt::format("there is no {} '{}' to start from{}", kind, node.text, did_you_mean(node.text, ids(kind))));
+      return error_at(at->file, node.line, node.column,
+                      fmt::format("there is no {} {} to start from{}", kind, ridge::quoted(node.text),
+                                  did_you_mean(node.text, ids(kind))));
     }
     const bool seen =
         std::any_of(result.begin(), result.end(), [&](const EntryLayer& layer) { return layer.table == base->table; });

@@ -24,7 +24,7 @@ namespace ridge {
 
 /// The kinds of tables, in the order in which they have to be read.
 inline constexpr std::string_view kEntryKinds[] = {"source", "architecture", "device", "fabric",
-                                                   "system", "model",        "price"};
+                                                   "system", "model",        "price",  "alias"};
 
 struct Entry {
   std::string_view id;

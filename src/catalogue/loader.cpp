@@ -12,6 +12,7 @@
 #include "catalogue/tables.hpp"
 #include "catalogue/toml_document.hpp"
 #include "ridge/catalogue.hpp"
+#include "ridge/file.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -113,7 +114,8 @@ class CatalogueLoader {
     if (Status s = read_kind("fabric", c.fabrics_, read_fabric); !s) return s;
     if (Status s = read_kind("system", c.systems_, read_system); !s) return s;
     if (Status s = read_kind("model", c.models_, read_model); !s) return s;
-    return read_kind("price", c.prices_, read_price);
+    if (Status s = read_kind("price", c.prices_, read_price); !s) return s;
+    return read_kind("alias", aliases_, read_alias);
   }
 
   Status check_references() const {
@@ -122,20 +124,21 @@ class CatalogueLoader {
       const std::vector<std::string_view> ids = entries_.ids(reference.kind);
       const std::string near = nearest(reference.id, ids.data(), ids.size());
       return Error{ErrorCode::bad_input, reference.where,
-                   fmt::format("there is no {} '{}'{}", reference.kind, reference.id,
+                   fmt::format("there is no {} {}{}", reference.kind, ridge::quoted(reference.id),
                                near.empty() ? "" : fmt::format("; did you mean {}?", near))};
     }
     return {};
   }
 
   Status add_price_list(const std::string& path) {
-    const Result<std::string> text = read_file(path, kPriceListLimit);
+    Result<std::string> text = read_file(path, kPriceListLimit);
     if (!text) return text.error();
     const SourceId source{static_cast<std::uint32_t>(catalogue_.sources_.size())};
-    Result<std::vector<Price>> prices = read_price_list(*text, path, source, catalogue_.devices_);
-    if (!prices) return prices.error();
+    Result<PriceList> list = read_price_list(*std::move(text), path, source, catalogue_.devices_, aliases_);
+    if (!list) return list.error();
     catalogue_.sources_.push_back({path, "Price list given by the user", path, "", SourceKind::price_list});
-    std::move(prices->begin(), prices->end(), std::back_inserter(catalogue_.prices_));
+    std::move(list->prices.begin(), list->prices.end(), std::back_inserter(catalogue_.prices_));
+    std::move(list->remarks.begin(), list->remarks.end(), std::back_inserter(catalogue_.remarks_));
     return {};
   }
 
@@ -145,6 +148,7 @@ class CatalogueLoader {
   EntrySet entries_;
   SourceIndex source_index_;
   std::vector<Reference> references_;
+  std::vector<PriceAlias> aliases_;
   Catalogue catalogue_;
 };
 

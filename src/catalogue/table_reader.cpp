@@ -20,26 +20,11 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-bool is_valid_date(std::string_view text) {
-  const auto digits = [&](std::size_t from, std::size_t count) {
-    return std::all_of(text.begin() + from, text.begin() + from + count, is_digit);
-  };
-  const auto in_range = [&](std::size_t from, int low, int high) {
-    if (text[from - 1] != '-' || !digits(from, 2)) return false;
-    const int value = (text[from] - '0') * 10 + (text[from + 1] - '0');
-    return value >= low && value <= high;
-  };
-  if (text.size() != 4 && text.size() != 7 && text.size() != 10) return false;
-  if (!digits(0, 4)) return false;
-  if (text.size() >= 7 && !in_range(5, 1, 12)) return false;
-  return text.size() < 10 || in_range(8, 1, 31);
-}
-
 /// "; did you mean ...?", or what there is to choose from.
 std::string suggest(std::string_view word, std::span<const std::string_view> candidates) {
   if (candidates.empty()) return "";
   const std::string near = nearest(word, candidates.data(), candidates.size(), 1);
-  if (!near.empty()) return fmt::format("; did you mean '{}'?", near);
+  if (!near.empty()) return fmt::format("; did you mean {}?", near);
   return fmt::format("; known here: {}", fmt::join(candidates, ", "));
 }
 
@@ -75,6 +60,21 @@ bool is_valid_id(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_lower_or_digit(c) || c == '.' || c == '-'; });
 }
 
+bool is_valid_date(std::string_view text) {
+  const auto digits = [&](std::size_t from, std::size_t count) {
+    return std::all_of(text.begin() + from, text.begin() + from + count, is_digit);
+  };
+  const auto in_range = [&](std::size_t from, int low, int high) {
+    if (text[from - 1] != '-' || !digits(from, 2)) return false;
+    const int value = (text[from] - '0') * 10 + (text[from + 1] - '0');
+    return value >= low && value <= high;
+  };
+  if (text.size() != 4 && text.size() != 7 && text.size() != 10) return false;
+  if (!digits(0, 4)) return false;
+  if (text.size() >= 7 && !in_range(5, 1, 12)) return false;
+  return text.size() < 10 || in_range(8, 1, 31);
+}
+
 std::optional<SourceId> SourceIndex::find(std::string_view id) const {
   const auto at = positions_.find(std::string(id));
   if (at == positions_.end()) return std::nullopt;
@@ -86,7 +86,7 @@ std::string SourceIndex::suggestion(std::string_view id) const {
   for (const auto& entry : positions_) ids.push_back(entry.first);
   std::sort(ids.begin(), ids.end());
   const std::string near = nearest(id, ids.data(), ids.size(), 1);
-  return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
+  return near.empty() ? "" : fmt::format("; did you mean {}?", near);
 }
 
 // ---- EntryReader
@@ -115,7 +115,8 @@ Status EntryReader::finish() {
       for (const TomlMember& member : layer.table->members) {
         if (std::find(table.known.begin(), table.known.end(), member.key) != table.known.end()) continue;
         refuse(place_text(layer.file, member.line, member.column),
-               fmt::format("unknown key '{}' in [{}]{}", member.key, table.name, suggest(member.key, table.known)));
+               fmt::format("unknown key {} in [{}]{}", ridge::quoted(member.key), table.name,
+                           suggest(member.key, table.known)));
       }
     }
   }
@@ -206,7 +207,8 @@ std::string TableReader::id() {
   const TomlNode& node = found.member->value;
   if (!is_valid_id(node.text)) {
     refuse_at(*found.layer, node,
-              fmt::format("'{}' is no id: lower case letters, digits, '.' and '-', at most 100 of them", node.text));
+              fmt::format("{} is no id: lower case letters, digits, '.' and '-', at most 100 of them",
+                          ridge::quoted(node.text)));
   }
   return node.text;
 }
@@ -227,7 +229,7 @@ std::string TableReader::optional_text(std::string_view key) {
 std::string TableReader::date(std::string_view key) {
   std::string value = text(key);
   if (!value.empty() && !is_valid_date(value)) {
-    refuse(key, fmt::format("'{}' is no date: write \"2026-08-31\", \"2026-08\" or \"2026\"", value));
+    refuse(key, fmt::format("{} is no date: write \"2026-08-31\", \"2026-08\" or \"2026\"", ridge::quoted(value)));
   }
   return value;
 }
@@ -343,7 +345,8 @@ std::optional<std::size_t> TableReader::choice_index(std::string_view key, std::
   const TomlNode& node = found.member->value;
   const auto at = std::find(names.begin(), names.end(), node.text);
   if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
-  refuse_at(*found.layer, node, fmt::format("'{}' is no {}; use {}", node.text, spoken(key), fmt::join(names, ", ")));
+  refuse_at(*found.layer, node,
+            fmt::format("{} is no {}; use {}", ridge::quoted(node.text), spoken(key), fmt::join(names, ", ")));
   return std::nullopt;
 }
 
@@ -356,8 +359,9 @@ std::optional<SourceId> TableReader::resolve(const Layer& layer, const TomlNode&
   }
   const std::optional<SourceId> source = entry_->sources_.find(node.text);
   if (!source) {
-    refuse_at(layer, node,
-              fmt::format("there is no [[source]] '{}'{}", node.text, entry_->sources_.suggestion(node.text)));
+    refuse_at(
+        layer, node,
+        fmt::format("there is no [[source]] {}{}", ridge::quoted(node.text), entry_->sources_.suggestion(node.text)));
   }
   return source;
 }
@@ -377,8 +381,9 @@ std::optional<std::pair<const TomlNode*, SourceId>> TableReader::sourced_value(c
   if (value->kind == TomlNode::Kind::table && sourced) {
     for (const TomlMember& member : value->members) {
       if (member.key != "value" && member.key != "source") {
-        entry_->refuse(place_text(found.layer->file, member.line, member.column),
-                       fmt::format("unknown key '{}': a figure is {{ value = ..., source = \"...\" }}", member.key));
+        entry_->refuse(
+            place_text(found.layer->file, member.line, member.column),
+            fmt::format("unknown key {}: a figure is {{ value = ..., source = \"...\" }}", ridge::quoted(member.key)));
         return std::nullopt;
       }
     }

@@ -199,5 +199,7 @@ class EntryReader {
 
 /// Whether `text` may be the id of an entry.
 [[nodiscard]] bool is_valid_id(std::string_view text);
+/// Whether `text` is "2026", "2026-08" or "2026-08-31".
+[[nodiscard]] bool is_valid_date(std::string_view text);
 
 }  // namespace ridge

@@ -28,9 +28,26 @@ System read_system(TableReader t);
 Model read_model(TableReader t);
 Price read_price(TableReader t);
 
-/// Prices of a user's CSV file, in our columns or SkyPilot's; `file` serves messages, `devices` to recognise what is
-/// priced, `source` is what every price in it refers to.
-Result<std::vector<Price>> read_price_list(std::string_view csv, const std::string& file, SourceId source,
-                                           std::span<const Device> devices);
+/// What price lists call a device. Of the aliases that fit a row, the one with the most conditions counts.
+struct PriceAlias {
+  std::string id;
+  std::string device;
+  std::vector<std::string> names;      ///< as in AcceleratorName; case and punctuation do not matter
+  std::vector<std::string> providers;  ///< only in lists of these; empty: in all
+  std::vector<std::string> instances;  ///< only where the instance type contains one of these; empty: in all
+  int devices = 1;                     ///< that one counted accelerator stands for (a tpu-v4-8 is four chips)
+};
+PriceAlias read_alias(TableReader t);
+
+struct PriceList {
+  std::vector<Price> prices;
+  std::vector<std::string> remarks;  ///< rows left out and why
+};
+
+/// Prices of a user's CSV file, in our columns or SkyPilot's; `file` serves messages and to name SkyPilot's provider,
+/// `source` is what every price in it refers to. Refuses, with file:line:column, what cannot be read; a row that is for
+/// sale nowhere (SkyPilot: price empty, 0 or NaN) is left out and remarked upon.
+Result<PriceList> read_price_list(std::string csv, const std::string& file, SourceId source,
+                                  std::span<const Device> devices, std::span<const PriceAlias> aliases);
 
 }  // namespace ridge

@@ -1,13 +1,13 @@
 #include "catalogue/toml_document.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
-#include <memory>
+#include <optional>
 
+// Compiled in here and not taken from the shared library: errors come as values, and sanitizers and the fuzzer see it.
+#define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
@@ -204,24 +204,6 @@ Result<TomlNode> parse_toml(std::string_view text, std::string_view file) {
   } catch (const std::exception& exception) {
     return Error{ErrorCode::bad_input, std::string(file), fmt::format("cannot be read: {}", exception.what())};
   }
-}
-
-Result<std::string> read_file(const std::string& path, std::size_t limit) {
-  struct stat information {};
-  if (stat(path.c_str(), &information) != 0) return Error{ErrorCode::not_found, path, "there is no such file"};
-  if (!S_ISREG(information.st_mode)) return Error{ErrorCode::bad_input, path, "this is not a regular file"};
-  const auto size = static_cast<std::size_t>(information.st_size);
-  if (size > limit) {
-    return Error{ErrorCode::bad_input, path,
-                 fmt::format("the file has {} bytes, more than the {} it may have", size, limit)};
-  }
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-  if (!file) return Error{ErrorCode::not_found, path, "the file cannot be opened; check its permissions"};
-  std::string text(size, '\0');
-  const std::size_t got = std::fread(text.data(), 1, size, file.get());
-  if (std::ferror(file.get()) != 0) return Error{ErrorCode::bad_input, path, "the file cannot be read to its end"};
-  text.resize(got);
-  return text;
 }
 
 }  // namespace ridge

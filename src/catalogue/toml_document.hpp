@@ -58,7 +58,4 @@ struct TomlMember {
 /// The whole file; `file` only serves messages.
 Result<TomlNode> parse_toml(std::string_view text, std::string_view file);
 
-/// The bytes of a file. Refuses what cannot be opened or is larger than `limit`, without reading it.
-Result<std::string> read_file(const std::string& path, std::size_t limit);
-
 }  // namespace ridge

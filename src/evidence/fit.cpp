@@ -37,6 +37,11 @@ class Problem {
   }
 
   [[nodiscard]] std::size_t size() const { return coordinates_.size(); }
+  [[nodiscard]] std::vector<std::size_t> parameters() const {
+    std::vector<std::size_t> out;
+    for (const Coordinate& c : coordinates_) out.push_back(c.index);
+    return out;
+  }
   [[nodiscard]] std::vector<double> start() const {
     std::vector<double> z;
     for (const Coordinate& c : coordinates_) z.push_back(c.clamp(c.at(c.parameter->value)));
@@ -56,8 +61,8 @@ class Problem {
   [[nodiscard]] double objective(const std::vector<double>& z, const std::vector<double>& r) const {
     double sum = 0;
     for (std::size_t i = 0; i < rows_; ++i) {
-      if (!std::isfinite(r[i])) continue;
-      const double s = r[i] / options_.noise;
+      // A refusal costs as much as a bad miss: else the fit would refuse what it cannot predict.
+      const double s = (std::isfinite(r[i]) ? r[i] : kRefused) / options_.noise;
       sum += weight(i) * 0.5 * (options_.degrees_of_freedom + 1) * std::log1p(s * s / options_.degrees_of_freedom);
     }
     for (const double v : z) sum += 0.5 * v * v;
@@ -72,23 +77,31 @@ class Problem {
   }
   [[nodiscard]] double clamp(std::size_t j, double z) const { return coordinates_[j].clamp(z); }
 
-  // One column per parameter, central differences, columns shared out over the threads.
-  [[nodiscard]] std::vector<std::vector<double>> jacobian(const std::vector<double>& z) const {
-    std::vector<std::vector<double>> columns(size());
+  using Columns = std::vector<std::vector<double>>;
+
+  // Central differences. Parameters that touch no row in common (`batches`) are moved at the same time; each batch is one
+  // unit of work for the threads.
+  [[nodiscard]] Columns jacobian(const std::vector<double>& z, const std::vector<std::vector<std::size_t>>& batches,
+                                 const Columns* touched) const {
+    Columns columns(size(), std::vector<double>(rows_, 0.0));
     const auto work = [&](std::size_t first, std::size_t step) {
-      for (std::size_t j = first; j < size(); j += step) {
+      for (std::size_t b = first; b < batches.size(); b += step) {
         auto up = z;
         auto down = z;
-        up[j] = clamp(j, z[j] + kStep);
-        down[j] = clamp(j, z[j] - kStep);
-        const double width = up[j] - down[j];
-        columns[j].assign(rows_, 0.0);
-        if (width <= 0) continue;
+        for (const std::size_t j : batches[b]) {
+          up[j] = clamp(j, z[j] + kStep);
+          down[j] = clamp(j, z[j] - kStep);
+        }
         const auto ru = residuals(up);
         const auto rd = residuals(down);
-        for (std::size_t i = 0; i < rows_; ++i) {
-          const double slope = (ru[i] - rd[i]) / width;
-          columns[j][i] = std::isfinite(slope) ? slope : 0.0;
+        for (const std::size_t j : batches[b]) {
+          const double width = up[j] - down[j];
+          if (width <= 0) continue;
+          for (std::size_t i = 0; i < rows_; ++i) {
+            if (touched != nullptr && (*touched)[j][i] == 0) continue;
+            const double slope = (ru[i] - rd[i]) / width;
+            columns[j][i] = std::isfinite(slope) ? slope : 0.0;
+          }
         }
       }
     };
@@ -102,6 +115,7 @@ class Problem {
 
  private:
   static constexpr double kStep = 1e-3;
+  static constexpr double kRefused = 2;  // in the logarithm: a factor of seven
   const Calibration& start_;
   std::size_t rows_;
   const LogErrors& errors_;
@@ -135,6 +149,39 @@ bool solve(std::vector<double>& a, std::vector<double>& b, std::size_t n) {
   return true;
 }
 
+using Batches = std::vector<std::vector<std::size_t>>;
+
+Batches one_by_one(std::size_t n) {
+  Batches batches(n);
+  for (std::size_t j = 0; j < n; ++j) batches[j] = {j};
+  return batches;
+}
+
+// Greedy colouring: a parameter joins the first batch with which it shares no row. Most parameters belong to one
+// architecture or engine, so that few batches remain. What a row reads may change on the way (another bound); then a slope
+// is a little off, which costs iterations but not correctness, because steps are judged by the objective itself.
+Batches disjoint(const std::vector<std::vector<double>>& columns, std::size_t rows) {
+  Batches batches;
+  std::vector<std::vector<bool>> taken;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    std::size_t b = 0;
+    for (; b < batches.size(); ++b) {
+      bool free = true;
+      for (std::size_t i = 0; i < rows && free; ++i) free = columns[j][i] == 0 || !taken[b][i];
+      if (free) break;
+    }
+    if (b == batches.size()) {
+      batches.emplace_back();
+      taken.emplace_back(rows, false);
+    }
+    batches[b].push_back(j);
+    for (std::size_t i = 0; i < rows; ++i) {
+      if (columns[j][i] != 0) taken[b][i] = true;
+    }
+  }
+  return batches;
+}
+
 }  // namespace
 
 FitResult fit(const Calibration& start, std::string_view group, std::size_t rows, const LogErrors& log_errors,
@@ -145,9 +192,25 @@ FitResult fit(const Calibration& start, std::string_view group, std::size_t rows
   std::vector<double> r = problem.residuals(z);
   double objective = problem.objective(z, r);
   double damping = 1e-2;
+  Problem::Columns columns;
+  Problem::Columns touched;
+  Batches batches = one_by_one(n);
+  bool borrowed = options.near != nullptr && options.near->columns.size() == n;
+  if (borrowed) {
+    columns = touched = options.near->columns;
+    batches = disjoint(touched, rows);
+    damping = 1e-6;  // slopes of a point nearby: try the whole step first
+  }
+  const auto slopes = [&] {
+    if (!touched.empty()) return problem.jacobian(z, batches, &touched);
+    auto first = problem.jacobian(z, batches, nullptr);
+    touched = first;
+    batches = disjoint(touched, rows);
+    return first;
+  };
   int iteration = 0;
   for (; iteration < options.iterations && n > 0; ++iteration) {
-    const auto columns = problem.jacobian(z);
+    if (!borrowed) columns = slopes();
     std::vector<double> hessian(n * n, 0.0);
     std::vector<double> gradient(n, 0.0);
     for (std::size_t a = 0; a < n; ++a) {
@@ -184,9 +247,14 @@ FitResult fit(const Calibration& start, std::string_view group, std::size_t rows
       }
       damping *= 4;
     }
-    if (!improved || decrease < options.tolerance * objective) break;
+    if (improved && decrease >= options.tolerance * objective) continue;
+    if (!borrowed || !options.refresh) break;
+    borrowed = false;
+    damping = 1e-2;
   }
-  return {problem.calibration(z), objective, iteration, std::move(r)};
+  FitResult result{problem.calibration(z), objective, iteration, std::move(r), {}};
+  if (options.keep_jacobian) result.jacobian = {problem.parameters(), slopes()};
+  return result;
 }
 
 }  // namespace ridge::evidence

@@ -1,0 +1,225 @@
+#include "ridge/csv.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "base/utf8.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge {
+
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// Bytes the reader has to stop at: separators, quotes, line ends, NUL, and everything beyond ASCII.
+constexpr std::array<bool, 256> kStops = [] {
+  std::array<bool, 256> stops{};
+  for (const unsigned char c : {'"', ',', '\r', '\n', '\0'}) stops[c] = true;
+  for (std::size_t c = 0x80; c < 256; ++c) stops[c] = true;
+  return stops;
+}();
+
+}  // namespace
+
+/// One pass over the text. Quoted cells lose their quotes in place, which only ever makes them shorter.
+class CsvReader {
+ public:
+  explicit CsvReader(CsvTable& table) : table_(table), data_(table.text_.data()), end_(table.text_.size()) {}
+
+  Status read() {
+    if (table_.text_.starts_with(kByteOrderMark)) position_ = line_start_ = kByteOrderMark.size();
+    if (position_ == end_) return error_at(line_, 1, "the table is empty: the first row must name the columns");
+    if (const auto status = read_row(); !status) return status;
+    table_.columns_ = table_.cells_.size();
+    if (const auto status = check_header(); !status) return status;
+    while (position_ != end_) {
+      if (const auto status = read_row(); !status) return status;
+    }
+    return {};
+  }
+
+ private:
+  Status read_row() {
+    const std::size_t first = table_.cells_.size();
+    const std::uint32_t row_line = line_;
+    do {
+      if (const auto status = read_cell(); !status) return status;
+    } while (take(','));
+    if (const auto status = take_line_end(); !status) return status;
+    const std::size_t found = table_.cells_.size() - first;
+    if (first == 0 || found == table_.columns_) return {};
+    const bool empty = found == 1 && table_.cells_.back().length == 0;
+    std::string message =
+        empty ? "this line is empty, the header has " + std::to_string(table_.columns_) + " cells: remove it"
+              : "this row has " + std::to_string(found) + (found == 1 ? " cell" : " cells") + ", the header has " +
+                    std::to_string(table_.columns_);
+    if (found > table_.columns_) message += ": a cell with a comma in it goes between double quotes";
+    return error_at(row_line, 1, std::move(message));
+  }
+
+  Status read_cell() {
+    CsvTable::Cell cell{narrow(position_), 0, line_, character()};
+    if (!take('"')) {
+      if (const auto status = skip_text(); !status) return status;
+      if (peek() == '"')
+        return error_here("a quote inside a cell: put the cell between double quotes and double this one");
+      cell.length = narrow(position_) - cell.offset;
+      table_.cells_.push_back(cell);
+      return {};
+    }
+    std::size_t kept = position_;
+    cell.offset = narrow(kept);
+    for (;;) {
+      const std::size_t run = position_;
+      if (const auto status = skip_text(); !status) return status;
+      if (kept != run) std::memmove(data_ + kept, data_ + run, position_ - run);
+      kept += position_ - run;
+      if (position_ == end_)
+        return error_at(cell.line, cell.character, "the quote that opens this cell is never closed");
+      const char c = data_[position_++];
+      if (c == '"' && !take('"')) break;
+      if (c == '\n') start_line();
+      data_[kept++] = c;
+    }
+    cell.length = narrow(kept) - cell.offset;
+    table_.cells_.push_back(cell);
+    if (position_ != end_ && peek() != ',' && peek() != '\r' && peek() != '\n') {
+      return error_here("text after a closing quote: a quote inside a quoted cell is written twice");
+    }
+    return {};
+  }
+
+  /// Goes over ordinary text, checking what is not ASCII, up to a separator, quote, line end or the end.
+  Status skip_text() {
+    for (;;) {
+      while (position_ != end_ && !kStops[static_cast<unsigned char>(data_[position_])]) ++position_;
+      if (position_ == end_) return {};
+      const auto c = static_cast<unsigned char>(data_[position_]);
+      if (c == 0) return error_here("a NUL byte: this is not a text file");
+      if (c < 0x80) return {};
+      const std::size_t length = utf8_length({data_ + position_, end_ - position_});
+      if (length == 0) return error_here("malformed UTF-8: save the file as UTF-8");
+      position_ += length;
+      continuation_bytes_ += length - 1;
+    }
+  }
+
+  Status take_line_end() {
+    if (position_ == end_) return {};
+    if (take('\r') && peek() != '\n')
+      return error_here("a carriage return without a line feed: end lines with LF or CRLF");
+    ++position_;
+    start_line();
+    return {};
+  }
+
+  Status check_header() {
+    const auto name = [&](std::size_t i) { return table_.header(i); };
+    std::vector<std::size_t> order(table_.columns_);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return name(a) < name(b); });
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const CsvTable::Cell& cell = table_.cells_[order[i]];
+      if (cell.length == 0) return error_at(cell.line, cell.character, "a column without a name");
+      if (i > 0 && name(order[i]) == name(order[i - 1])) {
+        return error_at(cell.line, cell.character, "the column " + quoted(name(order[i])) + " is there twice");
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] char peek() const { return position_ == end_ ? '\0' : data_[position_]; }
+  bool take(char c) {
+    if (position_ == end_ || data_[position_] != c) return false;
+    ++position_;
+    return true;
+  }
+  void start_line() {
+    ++line_;
+    line_start_ = position_;
+    continuation_bytes_ = 0;
+  }
+  static std::uint32_t narrow(std::size_t v) { return static_cast<std::uint32_t>(v); }
+  [[nodiscard]] std::uint32_t character() const { return narrow(position_ - line_start_ - continuation_bytes_ + 1); }
+  [[nodiscard]] Error error_here(std::string message) const { return error_at(line_, character(), std::move(message)); }
+  [[nodiscard]] Error error_at(std::uint32_t line, std::uint32_t character, std::string message) const {
+    return {ErrorCode::bad_input, table_.name_ + ":" + std::to_string(line) + ":" + std::to_string(character),
+            std::move(message)};
+  }
+
+  CsvTable& table_;
+  char* data_;
+  std::size_t end_;
+  std::size_t position_ = 0;
+  std::size_t line_start_ = 0;
+  std::size_t continuation_bytes_ = 0;  // on this line, so that columns count characters
+  std::uint32_t line_ = 1;
+};
+
+Result<CsvTable> CsvTable::parse(std::string text, std::string_view name, std::size_t max_bytes) {
+  max_bytes = std::min<std::size_t>(max_bytes, std::numeric_limits<std::uint32_t>::max());
+  if (text.size() > max_bytes) {
+    return Error{ErrorCode::bad_input, std::string(name),
+                 "the table has " + format_number(static_cast<double>(text.size())) +
+                     " bytes, more than the limit of " + format_number(static_cast<double>(max_bytes))};
+  }
+  CsvTable table;
+  table.text_ = std::move(text);
+  table.name_ = name;
+  if (const auto status = CsvReader(table).read(); !status) return status.error();
+  return table;
+}
+
+std::optional<std::size_t> CsvTable::column(std::string_view name) const {
+  for (std::size_t i = 0; i < columns_; ++i) {
+    if (header(i) == name) return i;
+  }
+  return std::nullopt;
+}
+
+Result<std::size_t> CsvTable::required_column(std::string_view name) const {
+  if (const auto found = column(name)) return *found;
+  std::vector<std::string_view> names(columns_);
+  for (std::size_t i = 0; i < columns_; ++i) names[i] = header(i);
+  const std::string near = nearest(name, names.data(), names.size());
+  return Error{ErrorCode::not_found, name_ + ":1:1",
+               "the column " + quoted(name) + " is missing" + (near.empty() ? "" : ": did you mean " + near + "?")};
+}
+
+std::string CsvTable::where(std::size_t row, std::size_t column) const {
+  return name_ + ":" + std::to_string(line(row, column)) + ":" + std::to_string(character(row, column));
+}
+
+Error CsvTable::error(std::size_t row, std::size_t column, std::string message) const {
+  return {ErrorCode::bad_input, where(row, column), std::move(message)};
+}
+
+CsvWriter& CsvWriter::cell(std::string_view text) {
+  if (cells_in_row_++ > 0) *out_ += ',';
+  last_was_empty_ = text.empty();
+  if (text.find_first_of("\",\r\n") == std::string_view::npos && !text.starts_with(kByteOrderMark)) {
+    *out_ += text;
+    return *this;
+  }
+  *out_ += '"';
+  for (const char c : text) {
+    if (c == '"') *out_ += '"';
+    *out_ += c;
+  }
+  *out_ += '"';
+  return *this;
+}
+
+void CsvWriter::end_row() {
+  assert(cells_in_row_ > 0 && "a row has at least one cell");
+  if (cells_in_row_ == 1 && last_was_empty_) *out_ += "\"\"";  // not to be taken for an empty line
+  *out_ += '\n';
+  cells_in_row_ = 0;
+}
+
+}  // namespace ridge

@@ -1,0 +1,124 @@
+#include "evidence/predict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "ridge/text.hpp"
+
+namespace ridge::evidence {
+namespace {
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+
+Prediction refused(std::string why) { return {{kNothing, kNothing, kNothing}, std::move(why)}; }
+
+Prediction scaled(const Interval& i, double factor) {
+  if (!(std::isfinite(i.mid) && i.mid > 0)) return refused("not predicted: this load has no such figure");
+  return {{i.low * factor, i.mid * factor, i.high * factor}, {}};
+}
+
+std::string why_infeasible(Reason reason, double short_by) {
+  if (reason == Reason::out_of_memory) {
+    return fmt::format("{}: short by {} per device", name(reason), format(Bytes(short_by)));
+  }
+  return fmt::format("{}: the plan cannot run", name(reason));
+}
+
+// The kind of a refusal comes first, so that summaries can count them.
+std::string why_refused(const Error& error) {
+  const std::string_view kind = error.code == ErrorCode::not_found ? "unknown" : "refused";
+  return fmt::format("{}: {}", kind, error.text());
+}
+
+Prediction inference_metric(const InferenceEstimate& e, Metric metric) {
+  constexpr double kMilli = 1e3;
+  switch (metric) {
+    case Metric::output_tok_s:
+      return scaled(e.output_tokens_per_s, 1);
+    case Metric::total_tok_s:
+      return scaled(e.total_tokens_per_s, 1);
+    case Metric::ttft_ms:
+      return scaled(e.ttft_s, kMilli);
+    case Metric::tpot_ms:
+      return scaled(e.tpot_s, kMilli);
+    case Metric::e2e_ms:
+      return scaled(e.e2e_s, kMilli);
+    case Metric::power_w:
+      return scaled(e.power_w, 1);
+    case Metric::joules_per_output_token:
+      return scaled(e.joules_per_output_token, 1);
+    default:
+      return refused("not predicted: no figure of inference");
+  }
+}
+
+class Predictor {
+ public:
+  Predictor(const Case& c, const Knowledge& knowledge, Basis basis) : case_(c), knowledge_(knowledge), basis_(basis) {}
+
+  std::vector<Prediction> operator()(const std::monostate&) const {
+    return all(refused(case_.refusal.empty() ? "refused: nothing was read" : "unreadable: " + case_.refusal));
+  }
+
+  std::vector<Prediction> operator()(const InferenceQuery& given) const {
+    InferenceQuery query = given;
+    if (basis_ == Basis::roofline) query.engine = "ideal";
+    const auto deployment = resolve(query, knowledge_);
+    if (!deployment) return all(refused(why_refused(deployment.error())));
+    const InferenceOutcome outcome = evaluate(*deployment->resolved, query.load);
+    if (outcome.reason != Reason::none) return all(refused(why_infeasible(outcome.reason, outcome.short_by)));
+    std::vector<Prediction> out;
+    for (const Target& t : case_.targets) out.push_back(inference_metric(outcome.estimate, t.metric));
+    return out;
+  }
+
+  std::vector<Prediction> operator()(const TrainingQuery&) const {
+    return all(refused("not modelled: training is not modelled yet"));
+  }
+  std::vector<Prediction> operator()(const PowerCase&) const {
+    return all(refused("not modelled: power of single operators is not modelled yet"));
+  }
+  std::vector<Prediction> operator()(const DiffusionCase&) const {
+    return all(refused("not modelled: diffusion is not modelled yet"));
+  }
+
+ private:
+  [[nodiscard]] std::vector<Prediction> all(const Prediction& p) const {
+    return std::vector<Prediction>(case_.targets.size(), p);
+  }
+  const Case& case_;
+  const Knowledge& knowledge_;
+  Basis basis_;
+};
+
+}  // namespace
+
+std::vector<Prediction> predict(const Case& c, const Knowledge& knowledge, Basis basis) {
+  return std::visit(Predictor(c, knowledge, basis), c.input);
+}
+
+std::vector<std::vector<Prediction>> predict_all(std::span<const Case> cases, const Knowledge& knowledge, Basis basis,
+                                                 int threads) {
+  std::vector<std::vector<Prediction>> out(cases.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    constexpr std::size_t kBlock = 16;
+    for (std::size_t first = next.fetch_add(kBlock); first < cases.size(); first = next.fetch_add(kBlock)) {
+      const std::size_t last = std::min(first + kBlock, cases.size());
+      for (std::size_t i = first; i < last; ++i) out[i] = predict(cases[i], knowledge, basis);
+    }
+  };
+  const unsigned count = threads > 0 ? static_cast<unsigned>(threads) : std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> pool;
+  for (unsigned t = 1; t < count; ++t) pool.emplace_back(work);
+  work();
+  for (std::thread& thread : pool) thread.join();
+  return out;
+}
+
+}  // namespace ridge::evidence

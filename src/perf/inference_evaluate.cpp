@@ -1,0 +1,348 @@
+// From the time of a step to what a load sees: latency, throughput, memory, power.
+#include <algorithm>
+#include <cmath>
+
+#include "perf/inference_model.hpp"
+
+namespace ridge {
+namespace {
+
+using perf::Metric;
+using perf::Spread;
+using perf::Step;
+using perf::step_time;
+using perf::StepTime;
+
+constexpr double kMaxIterations = 12;
+
+/// Lengths as the load really has them.
+struct Lengths {
+  double isl;     ///< tokens to prefill per request, after the prefix cache
+  double prompt;  ///< tokens of context when decoding starts
+  double osl;
+  double decoded;  ///< output tokens that need a decode step of their own
+};
+
+Lengths lengths_of(const InferenceLoad& load) noexcept {
+  const double mean = 0.5 * (1 + load.length_low);
+  const double prompt = std::max(0.0, load.isl * mean);
+  const double osl = std::max(1.0, load.osl * mean);
+  return {std::max(prompt > 0 ? 1.0 : 0.0, prompt * (1 - load.prefix_hit)), prompt, osl, std::max(0.0, osl - 1)};
+}
+
+/// Tokens a sequence gains per step: 1 + a + a^2 + ... with `draft_tokens` proposals, each accepted with probability a.
+double tokens_per_step(const InferenceLoad& load) noexcept {
+  double sum = 1;
+  double p = 1;
+  for (double i = 0; i < load.draft_tokens; ++i) sum += (p *= load.acceptance);
+  return sum;
+}
+
+/// A decode step of `sequences` (of one replica) with the pipeline kept full: with several stages the batch travels in
+/// as many parts, and each sequence waits for all stages.
+StepTime decode_step(const ResolvedInference& r, const InferenceLoad& load, double sequences, double context) noexcept {
+  Step step;
+  step.decode = std::max(1.0, sequences / r.pp);
+  step.tokens_each = 1 + load.draft_tokens;
+  step.context = context;
+  StepTime t = step_time(r, step);
+  if (load.draft_tokens > 0) {
+    const double draft = load.draft_tokens * r.draft_share * t.seconds;
+    t.terms[static_cast<std::size_t>(Term::head)] += draft;
+    t.seconds += draft;
+  }
+  return t;
+}
+
+/// A step that carries `prefill` tokens of prompts beside `decode` sequences.
+StepTime mixed_step(const ResolvedInference& r, const InferenceLoad& load, const Lengths& n, double decode,
+                    double context, double prefill) noexcept {
+  Step step;
+  step.decode = decode / r.pp;
+  step.tokens_each = 1 + load.draft_tokens;
+  step.context = context;
+  step.prefill = prefill;
+  step.prefill_length = std::min(prefill, n.isl);
+  step.prompts = prefill / step.prefill_length;
+  // A prompt cut into chunks sees on average half of what came before; what the prefix cache holds, it sees whole.
+  step.prefill_context = (n.prompt - n.isl) + 0.5 * (n.isl + step.prefill_length);
+  return step_time(r, step);
+}
+
+struct Phase {
+  double seconds = 0;
+  StepTime last;
+  double steps = 1;
+};
+
+/// Prefill of `prompts` prompts of one replica with nothing else running, in steps of at most max_tokens.
+Phase prefill_phase(const ResolvedInference& r, const InferenceLoad& load, const Lengths& n, double prompts) noexcept {
+  Phase phase;
+  const double tokens = std::max(1.0, prompts * n.isl);
+  const double limit = std::max(r.max_tokens, 1.0);
+  phase.steps = std::max(1.0, tokens / std::max(std::min(tokens, limit), std::min(n.isl, limit)));
+  phase.last = mixed_step(r, load, n, 0, 0, tokens / phase.steps);
+  const double fill = r.pp > 1 ? (phase.steps + r.pp - 1) / r.pp : phase.steps;  // stages work on different steps
+  phase.seconds = phase.last.seconds * std::max(fill, 1.0);
+  return phase;
+}
+
+/// The steady state of one replica with `sequences` running.
+struct Steady {
+  double token = 0;         ///< mean time between the tokens of a sequence
+  double decode = 0;        ///< a step without prefill
+  double with_prefill = 0;  ///< a step with it
+  double share = 0;         ///< of the steps that carry prefill
+  double chunk = 0;         ///< tokens of prefill in such a step
+  double requests_per_s = 0;
+  StepTime decode_time;
+  StepTime prefill_time;
+};
+
+Steady steady_state(const ResolvedInference& r, const InferenceLoad& load, const Lengths& n,
+                    double sequences) noexcept {
+  Steady s;
+  const double gain = tokens_per_step(load);
+  const double context = n.prompt + 0.5 * n.osl;
+  const double per_pass = sequences / r.pp;
+  s.decode_time = decode_step(r, load, sequences, context);
+  s.decode = s.decode_time.seconds;
+  const double demand = per_pass * n.isl * gain / n.osl;  // prefill tokens per step that keep the batch full
+  const double room = std::max(r.max_tokens - per_pass * (1 + load.draft_tokens), 16.0);
+  s.chunk = std::min(std::max(n.isl, demand), room);
+  if (s.chunk > 0 && n.isl > 0) {
+    s.share = std::min(demand / s.chunk, 1.0);
+    const bool together = r.batching == Batching::mixed;
+    s.prefill_time = mixed_step(r, load, n, together ? sequences : 0, context, s.chunk);
+    s.with_prefill = s.prefill_time.seconds + (together ? 0 : s.decode);
+    // Ranks that share experts step together: one rank's prefill holds up all.
+    const double share = r.attention_dp ? 1 - std::pow(1 - s.share, r.dp) : s.share;
+    s.token = ((1 - share) * s.decode + share * s.with_prefill) / gain;
+  } else {
+    s.token = s.decode / gain;
+  }
+  s.requests_per_s = sequences / (n.osl * s.token);
+  return s;
+}
+
+/// Sequences that fit the cache of one replica at once.
+double cache_limit(const ResolvedInference& r, const Lengths& n) noexcept {
+  const double held = r.admission == Admission::reserve_all ? n.prompt + n.osl : n.prompt + r.costs.fill * n.osl;
+  const double each = perf::kv_bytes(r, std::max(1.0, held));
+  return each > 0 ? r.kv_pool_bytes / each : r.max_sequences;
+}
+
+/// Most sequences that prefill can keep running: beyond it every step is full of prompts.
+double prefill_limit(const ResolvedInference& r, const InferenceLoad& load, const Lengths& n) noexcept {
+  if (n.isl <= 0) return 1e9;
+  const double ratio = n.osl / (n.isl * tokens_per_step(load));
+  return std::max(1.0, r.pp * r.max_tokens * ratio / (1 + ratio));
+}
+
+double ttft_of(const ResolvedInference& r, const Lengths& n, const Steady& s, double sequences,
+               double waiting) noexcept {
+  const double chunks = std::max(1.0, n.isl / std::max(s.chunk, 1.0));
+  const double busy = std::min(s.share, 0.95);
+  const double step_in_progress = 0.5 * (s.token + busy * (s.with_prefill - s.token));
+  const double own = chunks * s.with_prefill * (r.pp > 1 ? 1.0 : 1.0);
+  // Clients that start or finish together queue for prefill; each of them waits for half of the others.
+  const double together = r.costs.burst * sequences * n.isl / std::max(s.chunk, 1.0) * 0.5 * s.with_prefill;
+  const double slot = waiting > 0 && s.requests_per_s > 0 ? waiting / s.requests_per_s : 0;
+  return r.costs.server + step_in_progress + own + together + slot;
+}
+
+Interval interval(double mid, Spread spread) noexcept {
+  return {mid * spread.low, mid, mid * spread.high};
+}
+
+struct Activity {
+  double flops = 0, bytes = 0, seconds = 0;
+  void add(const StepTime& t, double times) {
+    flops += t.flops * times;
+    bytes += t.bytes * times;
+    seconds += t.seconds * times;
+  }
+};
+
+/// Board power by what the device does on average.
+double device_power(const ResolvedInference& r, const Activity& a) noexcept {
+  if (a.seconds <= 0) return 0;
+  const double peak = r.device.peak[static_cast<std::size_t>(Format::bf16)];
+  const double memory = std::min(1.0, a.bytes / a.seconds / r.device.memory_bandwidth);
+  const double compute = std::min(1.0, peak > 0 ? a.flops / a.seconds / peak : 0.0);
+  const double share = r.power.idle + r.power.memory * std::pow(memory, 0.7) + r.power.compute * std::sqrt(compute);
+  return std::min(r.device.tdp * std::min(share, r.power.cap), std::max(r.device.power_limit, 0.0));
+}
+
+Bound bound_of(const StepTime& t) noexcept {
+  const double busiest = std::max({t.compute, t.memory, t.network, t.fixed});
+  if (busiest == t.memory) return Bound::memory_bandwidth;
+  if (busiest == t.compute) return Bound::compute;
+  if (busiest == t.network) return Bound::scale_up;
+  return t.terms[static_cast<std::size_t>(Term::host)] > 0.5 * t.fixed ? Bound::host : Bound::latency;
+}
+
+class Evaluation {
+ public:
+  Evaluation(const ResolvedInference& r, const InferenceLoad& load) noexcept
+      : r_(r), load_(load), n_(lengths_of(load)) {}
+
+  InferenceOutcome run() noexcept {
+    if (r_.reason != Reason::none) {
+      out_.reason = r_.reason;
+      out_.short_by = r_.short_by;
+      return out_;
+    }
+    if (!(load_.isl >= 0 && load_.osl >= 1 && load_.batch >= 1 && load_.prefix_hit >= 0 && load_.prefix_hit < 1)) {
+      out_.reason = Reason::bad_value;
+      return out_;
+    }
+    memory();
+    if (out_.reason != Reason::none) return out_;
+    switch (load_.mode) {
+      case LoadMode::prefill:
+        prefill();
+        break;
+      case LoadMode::fixed_batch:
+        fixed_batch();
+        break;
+      case LoadMode::offline:
+        steady(std::max(load_.concurrency, 0.0), true);
+        break;
+      case LoadMode::closed_loop:
+        steady(std::max(load_.concurrency, 1.0), false);
+        break;
+    }
+    return out_;
+  }
+
+ private:
+  [[nodiscard]] Spread spread(Metric metric) const {
+    return r_.spread[static_cast<std::size_t>(load_.mode)][static_cast<std::size_t>(metric)];
+  }
+  [[nodiscard]] Interval with_spread(double mid, Metric metric) const { return interval(mid, spread(metric)); }
+
+  void memory() noexcept {
+    InferenceEstimate& e = out_.estimate;
+    const double each = perf::kv_bytes(r_, std::max(1.0, n_.prompt + n_.osl));
+    e.memory_bytes = {r_.weight_bytes, std::max(0.0, r_.kv_pool_bytes), r_.activation_bytes, r_.buffer_bytes,
+                      r_.reserve_bytes};
+    if (r_.kv_pool_bytes < each) {
+      out_.reason = Reason::out_of_memory;
+      out_.short_by = each - r_.kv_pool_bytes;
+      return;
+    }
+    e.max_batch = std::floor(r_.kv_pool_bytes / each) * (r_.gpus / (r_.tp * r_.pp));
+    const double thousand = perf::kv_bytes(r_, 1000);
+    e.kv_capacity_tokens = r_.kv_pool_bytes / thousand * 1000;
+  }
+
+  /// Sequences of one replica out of those of the whole deployment.
+  [[nodiscard]] double replicas() const { return r_.gpus / (r_.tp * r_.pp); }
+
+  void finish(const StepTime& decode, const StepTime& prefill, const Activity& activity, double requests_per_s,
+              double decode_seconds, double prefill_seconds) noexcept {
+    InferenceEstimate& e = out_.estimate;
+    e.decode_terms_s = decode.terms;
+    e.prefill_terms_s = prefill.terms;
+    e.decode_step_s = with_spread(decode.seconds, Metric::tpot);
+    const double rate = requests_per_s * replicas();
+    // Throughput varies inversely with time: the same multipliers, the other way round.
+    e.output_tokens_per_s = with_spread(rate * n_.osl, Metric::output_tok_s);
+    e.total_tokens_per_s = with_spread(rate * (n_.osl + n_.prompt), Metric::output_tok_s);
+    const double watts = device_power(r_, activity) * r_.gpus;
+    e.power_w = with_spread(watts, Metric::power);
+    if (rate > 0) e.joules_per_output_token = with_spread(watts / (rate * n_.osl), Metric::joules);
+    e.bound = bound_of(decode_seconds >= prefill_seconds ? decode : prefill);
+  }
+
+  void prefill() noexcept {
+    InferenceEstimate& e = out_.estimate;
+    const Phase p = prefill_phase(r_, load_, n_, load_.batch / replicas());
+    e.prefill_s = with_spread(p.seconds, Metric::prefill);
+    e.ttft_s = e.prefill_s;
+    e.e2e_s = e.prefill_s;
+    Activity a;
+    a.add(p.last, p.steps);
+    finish(StepTime{}, p.last, a, load_.batch / replicas() / p.seconds, 0, p.seconds);
+    e.running_batch = load_.batch / replicas();
+  }
+
+  void fixed_batch() noexcept {
+    InferenceEstimate& e = out_.estimate;
+    const double per_replica = std::max(1.0, load_.batch / replicas());
+    const double running = std::max(1.0, std::min(per_replica, cache_limit(r_, n_)));
+    const double waves = per_replica / running;
+    Phase p;
+    if (n_.isl > 0) p = prefill_phase(r_, load_, n_, running);
+    const double gain = tokens_per_step(load_);
+    const StepTime d = decode_step(r_, load_, running, n_.prompt + 0.5 * n_.osl);
+    const double decoding = n_.decoded * d.seconds / gain;
+    const double seconds = waves * (p.seconds + decoding);
+    e.running_batch = running;
+    e.prefill_s = with_spread(p.seconds, Metric::prefill);
+    e.ttft_s = with_spread(p.seconds + (waves - 1) * 0.5 * (p.seconds + decoding), Metric::ttft);
+    e.tpot_s = with_spread(d.seconds / gain, Metric::tpot);
+    e.e2e_s = with_spread(seconds, Metric::output_tok_s);
+    Activity a;
+    a.add(p.last, p.steps);
+    a.add(d, n_.decoded / gain);
+    finish(d, p.last, a, per_replica / std::max(seconds, 1e-12), decoding, p.seconds);
+  }
+
+  void steady(double clients, bool queue_never_empty) noexcept {
+    InferenceEstimate& e = out_.estimate;
+    const double engine_limit = r_.max_sequences > 0 ? r_.max_sequences : 1e9;
+    const double limit = std::max(1.0, std::min({engine_limit, cache_limit(r_, n_), prefill_limit(r_, load_, n_)}));
+    const double offered = clients > 0 ? clients / replicas() : limit;
+    double running = std::min(limit, std::max(offered, 1.0));
+    Steady s = steady_state(r_, load_, n_, running);
+    double ttft = 0;
+    if (queue_never_empty) {
+      ttft = ttft_of(r_, n_, s, running, 0);
+    } else {
+      // Little's law over one replica: clients = running + request rate x time to first token. Bisection on `running`.
+      double low = std::min(1.0, running);
+      double high = running;
+      for (int i = 0; i < kMaxIterations; ++i) {
+        s = steady_state(r_, load_, n_, running);
+        ttft = ttft_of(r_, n_, s, offered, 0);
+        const double in_system = running + s.requests_per_s * ttft;
+        if (in_system > offered) {
+          high = running;
+        } else {
+          low = running;
+        }
+        if (high - low < 0.01 * high) break;
+        // The next guess keeps the ratio of running to present clients; bisection guards it.
+        const double guess = offered / (1 + s.requests_per_s * ttft / running);
+        running = guess > low && guess < high ? guess : 0.5 * (low + high);
+      }
+      const double waiting = std::max(0.0, offered - running - s.requests_per_s * ttft);
+      ttft = ttft_of(r_, n_, s, offered, waiting);
+    }
+    e.running_batch = running;
+    const Phase alone = prefill_phase(r_, load_, n_, 1);
+    e.prefill_s = with_spread(alone.seconds, Metric::prefill);
+    e.ttft_s = with_spread(ttft, Metric::ttft);
+    e.tpot_s = with_spread(s.token, Metric::tpot);
+    e.e2e_s = with_spread(ttft + n_.decoded * s.token, Metric::tpot);
+    Activity a;
+    a.add(s.decode_time, 1 - s.share);
+    a.add(s.prefill_time, s.share);
+    finish(s.decode_time, s.prefill_time, a, s.requests_per_s, (1 - s.share) * s.decode, s.share * s.with_prefill);
+  }
+
+  const ResolvedInference& r_;
+  const InferenceLoad& load_;
+  const Lengths n_;
+  InferenceOutcome out_;
+};
+
+}  // namespace
+
+InferenceOutcome evaluate(const ResolvedInference& deployment, const InferenceLoad& load) noexcept {
+  return Evaluation(deployment, load).run();
+}
+
+}  // namespace ridge

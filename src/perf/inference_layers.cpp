@@ -1,0 +1,263 @@
+#include "perf/inference_layers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ridge::perf {
+namespace {
+
+constexpr double kWideBytes = 2;
+
+/// What a format leaves in 16 bits: MXFP4 checkpoints quantise the experts alone, NVFP4 ones leave latent attention.
+bool mixer_stays_wide(Format weights, MixerKind mixer) {
+  return weights == Format::mxfp4 || (weights == Format::nvfp4 && mixer != MixerKind::attention);
+}
+
+class LayerBuilder {
+ public:
+  LayerBuilder(ResolvedInference& r, const Model& model, const LayerFormats& formats, LayerKind& kind)
+      : r_(r), model_(model), formats_(formats), kind_(kind) {}
+
+  void build(const LayerGroup& group) {
+    kind_.count = group.count;
+    kind_.mixer = group.mixer.kind;
+    kind_.ffn = group.ffn.kind;
+    switch (group.mixer.kind) {
+      case MixerKind::attention:
+        attention(group.mixer);
+        break;
+      case MixerKind::mla:
+        mla(group.mixer);
+        break;
+      case MixerKind::linear_attention:
+      case MixerKind::mamba2:
+        state(group.mixer);
+        break;
+      case MixerKind::none:
+        break;
+    }
+    if (group.mixer.kind != MixerKind::none) {
+      kind_.reductions += 1;
+      kind_.elementwise_bytes += 4 * r_.hidden * kWideBytes;  // norm with residual: two read, two written
+    }
+    if (group.ffn.kind == FfnKind::dense) dense(group.ffn);
+    if (group.ffn.kind == FfnKind::moe) moe(group.ffn);
+    if (group.ffn.kind != FfnKind::none) kind_.elementwise_bytes += 4 * r_.hidden * kWideBytes;
+  }
+
+ private:
+  void product(const char* what, double n, double k, Term term, bool wide) {
+    if (n <= 0 || k <= 0) return;
+    add({n, k, 1, wide ? ResolvedInference::kWide : ResolvedInference::kNarrow, term, what});
+    if (formats_.lora_rank > 0 && term == Term::linear) {  // two thin products beside each adapted one
+      add({formats_.lora_rank, k, 1, ResolvedInference::kWide, term, "adapter down"});
+      add({n, formats_.lora_rank, 1, ResolvedInference::kWide, term, "adapter up"});
+    }
+  }
+  void add(const Product& p) {
+    if (kind_.product_count < static_cast<int>(kind_.products.size())) {
+      kind_.products[static_cast<std::size_t>(kind_.product_count++)] = p;
+    }
+  }
+  [[nodiscard]] double split(double parts) const { return parts / r_.tp; }
+
+  void attention(const Mixer& m) {
+    const double heads = split(m.heads);
+    const double kv = std::max(1.0, split(m.kv_heads));  // fewer KV heads than devices: replicated
+    const double dim = m.head_dim;
+    const double v_dim = m.v_head_dim > 0 ? m.v_head_dim : dim;
+    const bool wide = mixer_stays_wide(formats_.weights, m.kind);
+    product("QKV projection", (heads * (m.output_gate ? 2 : 1) + kv) * dim + kv * v_dim, r_.hidden, Term::linear, wide);
+    product("output projection", r_.hidden, heads * v_dim, Term::linear, wide);
+    kind_.attention.q_heads = heads;
+    kind_.attention.kv_heads = kv;
+    kind_.attention.head_dim = dim;
+    kind_.attention.v_head_dim = m.v_head_dim;
+    kind_.attention.window = m.window;
+    kind_.kv_bytes_per_token = kv * (dim + v_dim) * bytes_per_element(formats_.kv);
+    kind_.kv_window = m.window;
+    kind_.elementwise_bytes += 2 * (heads + kv) * dim * kWideBytes;  // rotary in place
+  }
+
+  void mla(const Mixer& m) {
+    const double heads = split(m.heads);
+    const double qk = m.qk_nope_dim + m.qk_rope_dim;
+    const bool wide = mixer_stays_wide(formats_.weights, m.kind);
+    const double latent = m.kv_lora_rank + m.qk_rope_dim;
+    product("latent down projections", m.q_lora_rank + latent, r_.hidden, Term::linear,
+            wide);  // both down projections, on every device
+    product("query projection", heads * qk, m.q_lora_rank > 0 ? m.q_lora_rank : r_.hidden, Term::linear, wide);
+    product("latent up projections", heads * (m.qk_nope_dim + m.v_head_dim), m.kv_lora_rank, Term::linear,
+            true);  // absorbed: per head, 16 bits
+    product("output projection", r_.hidden, heads * m.v_head_dim, Term::linear, wide);
+    if (m.index_heads > 0) {
+      const double from = m.q_lora_rank > 0 ? m.q_lora_rank : r_.hidden;
+      product("indexer projection", m.index_heads * m.index_dim, from, Term::linear, true);
+      kind_.index_flops_per_pair = 2.0 * m.index_heads * m.index_dim;
+    }
+    kind_.index_topk = m.index_topk;
+    kind_.mla.heads = heads;
+    kind_.mla.rank = m.kv_lora_rank;
+    kind_.mla.rope = m.qk_rope_dim;
+    kind_.mla.nope = m.qk_nope_dim;
+    kind_.mla.v = m.v_head_dim;
+    // The latent is the same for all heads, so every device of a tensor-parallel group keeps all of it.
+    kind_.kv_bytes_per_token = latent * bytes_per_element(formats_.kv) + (m.index_heads > 0 ? m.index_dim : 0);
+    kind_.elementwise_bytes += 4 * (heads * qk + latent) * kWideBytes;
+  }
+
+  void state(const Mixer& m) {
+    const double inner = split(static_cast<double>(m.state_v_heads) * m.state_v_dim);
+    const double keys = split(static_cast<double>(m.state_k_heads) * m.state_k_dim);
+    const bool wide = mixer_stays_wide(formats_.weights, m.kind);
+    const bool linear = m.kind == MixerKind::linear_attention;
+    product("mixer input projection", 2 * inner + 2 * keys + split(m.state_v_heads) * (linear ? 2 : 1), r_.hidden,
+            Term::linear, wide);
+    product("mixer output projection", r_.hidden, inner, Term::linear, wide);
+    kind_.state_bytes = inner * m.state_k_dim * m.state_bytes_per_element + (inner + 2 * keys) * m.conv * kWideBytes;
+    kind_.state_flops_per_token = 8 * inner * m.state_k_dim;  // decay, outer product, update, read-out
+    kind_.elementwise_bytes += 4 * (2 * inner + 2 * keys) * kWideBytes;
+  }
+
+  void dense(const Ffn& f) {
+    const double width = split(f.width);
+    const bool wide = formats_.weights == Format::mxfp4;
+    product("gate and up", (f.gated ? 2 : 1) * width, r_.hidden, Term::linear, wide);
+    product("down", r_.hidden, width, Term::linear, wide);
+    kind_.reductions += 1;
+    kind_.elementwise_bytes += (f.gated ? 3 : 2) * width * kWideBytes;
+  }
+
+  void moe(const Ffn& f) {
+    const double ways = r_.expert_ranks / r_.ep;  // tensor parallelism inside an expert
+    product("router", f.experts, r_.hidden, Term::experts, true);
+    if (f.shared_experts > 0) {
+      const double width = split(static_cast<double>(f.shared_experts) * f.shared_width);
+      const bool wide = formats_.weights == Format::mxfp4;
+      product("shared expert, gate and up", (f.gated ? 2 : 1) * width, r_.hidden, Term::experts, wide);
+      product("shared expert, down", r_.hidden, width, Term::experts, wide);
+    }
+    kind_.moe = {.tokens = 0,
+                 .hidden = f.latent > 0 ? static_cast<double>(f.latent) : r_.hidden,
+                 .width = f.width / ways,
+                 .experts = static_cast<double>(f.experts),
+                 .local_experts = f.experts / r_.ep,
+                 .top_k = static_cast<double>(f.top_k),
+                 .correlation = 1,
+                 .gated = f.gated};
+    if (!r_.attention_dp) kind_.reductions += 1;
+    kind_.elementwise_bytes += 2 * r_.hidden * kWideBytes * (1 + f.top_k / r_.ep);  // permutation and weighted sum
+  }
+
+  ResolvedInference& r_;
+  const Model& model_;
+  const LayerFormats& formats_;
+  LayerKind& kind_;
+};
+
+bool divides(double parts, double whole) {
+  return std::fmod(whole, parts) == 0;
+}
+
+/// Sets the reason where a mixer cannot be cut into tp parts.
+void check_cut(ResolvedInference& r, const LayerGroup& group) {
+  if (r.reason != Reason::none) return;
+  const Mixer& m = group.mixer;
+  const bool whole = m.kind == MixerKind::none || divides(r.tp, m.heads > 0 ? m.heads : m.state_v_heads);
+  const bool kv = m.kind != MixerKind::attention || divides(r.tp, m.kv_heads) || divides(m.kv_heads, r.tp);
+  if (!whole || !kv) {
+    r.reason = Reason::heads_not_divisible;
+    r.short_by = r.tp;
+  }
+  if (group.ffn.kind == FfnKind::moe && !divides(r.ep, group.ffn.experts)) {
+    r.reason = Reason::experts_not_divisible;
+    r.short_by = r.ep;
+  }
+}
+
+}  // namespace
+
+Status fill_layers(ResolvedInference& r, const Model& model, const LayerFormats& formats) {
+  if (model.groups.size() > ResolvedInference::kMaxKinds) {
+    return Error{ErrorCode::refused, model.id,
+                 fmt::format("has {} kinds of layers; at most {} are modelled", model.groups.size(),
+                             ResolvedInference::kMaxKinds)};
+  }
+  r.hidden = model.hidden;
+  r.layers = model.layers();
+  r.head_rows = model.vocab / r.tp;
+  for (const LayerGroup& group : model.groups) {
+    check_cut(r, group);
+    LayerBuilder(r, model, formats, r.kinds[static_cast<std::size_t>(r.kind_count++)]).build(group);
+  }
+  return {};
+}
+
+double weight_bytes(const ResolvedInference& r, const Model& model, Format weights) {
+  double layers = 0;
+  for (int i = 0; i < r.kind_count; ++i) {
+    const LayerKind& kind = r.kinds[static_cast<std::size_t>(i)];
+    for (int j = 0; j < kind.product_count; ++j) {
+      const Product& p = kind.products[static_cast<std::size_t>(j)];
+      layers += kind.count * p.times * p.n * p.k * r.gemm[p.rates].bytes_weight;
+    }
+    if (kind.ffn == FfnKind::moe) {
+      const MoeShape& e = kind.moe;
+      layers += kind.count * e.local_experts * (e.gated ? 3 : 2) * e.hidden * e.width * bytes_per_weight(weights);
+    }
+  }
+  const double embedding = static_cast<double>(model.vocab) * model.hidden * kWideBytes / r.tp;
+  const double head = model.tied_embeddings ? 0 : embedding;
+  // An uneven pipeline: the fullest stage has the layers rounded up, and the larger of embedding and head.
+  const double stage = std::ceil(r.layers / r.pp) / r.layers;
+  return layers * stage + (r.pp > 1 ? std::max(embedding, head) : embedding + head);
+}
+
+double widest_activation(const ResolvedInference& r, const Model& model) {
+  double widest = 4 * r.hidden;
+  for (const LayerGroup& g : model.groups) {
+    const double copies = g.ffn.kind == FfnKind::moe ? g.ffn.top_k / r.ep : 1.0;
+    widest = std::max(widest, 2 * r.hidden + copies * (g.ffn.gated ? 3 : 2) * g.ffn.width / r.tp);
+  }
+  return widest;
+}
+
+void make_ideal(ResolvedInference& r, Format activations) {
+  const DeviceRates& d = r.device;
+  const auto wide = static_cast<std::size_t>(Format::bf16);
+  const auto flawless = [&](GemmRates& g, double peak) {
+    g.flops = peak;
+    g.bandwidth = d.memory_bandwidth;
+    g.fixed = g.quantise = g.short_k = 0;
+    g.tile_m = g.tile_n = g.cores = 1;
+  };
+  const double narrow_peak = d.peak[static_cast<std::size_t>(activations)];
+  flawless(r.gemm[ResolvedInference::kNarrow], narrow_peak);
+  flawless(r.gemm[ResolvedInference::kWide], d.peak[wide]);
+  flawless(r.gemm[ResolvedInference::kHead], d.peak[wide]);
+  flawless(r.moe.gemm, narrow_peak);
+  r.moe.padding_rows = 0;
+  r.moe.stream_share = 1;
+  AttentionRates& a = r.attention;
+  a.prefill_flops = a.decode_flops = a.mla_prefill_flops = a.mla_decode_flops = d.peak[wide];
+  a.decode_bandwidth = a.mla_decode_bandwidth = d.memory_bandwidth;
+  a.ramp = a.fixed_prefill = a.fixed_decode = 0;
+  r.device.memory_share = 1;
+  r.device.launch = 0;
+  for (LinkRates* link : {&r.tp_link, &r.expert_link, &r.stage_link}) link->latency = link->latency_per_rank = 0;
+  r.costs = {.step = 0,
+             .sequence = 0,
+             .layer_eager = 0,
+             .layer_small = 0,
+             .collective = 1,
+             .prefill = 1,
+             .decode = 1,
+             .server = 0,
+             .burst = 0,
+             .fill = 0.5,
+             .imbalance = 1};
+}
+
+}  // namespace ridge::perf

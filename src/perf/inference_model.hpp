@@ -1,0 +1,153 @@
+// The resolved deployment: what evaluate() works on. Flat numbers in base units, filled once by resolve().
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "perf/kernels.hpp"
+#include "ridge/inference.hpp"
+
+namespace ridge {
+
+namespace perf {
+
+/// One matrix product that every token of a layer goes through, per device.
+struct Product {
+  double n = 0;
+  double k = 0;
+  double times = 1;        ///< how many equal ones a layer has
+  std::uint8_t rates = 0;  ///< which of ResolvedInference::gemm
+  Term term = Term::linear;
+  const char* what = "";  ///< name for explanations; a literal
+};
+
+/// Layers that are alike, as one device sees them.
+struct LayerKind {
+  double count = 0;  ///< in the whole model
+  MixerKind mixer = MixerKind::none;
+  FfnKind ffn = FfnKind::none;
+  std::array<Product, 16> products{};
+  int product_count = 0;
+  AttentionShape attention;  ///< heads of this device; lengths are filled per step
+  MlaShape mla;
+  double index_flops_per_pair = 0;  ///< sparse attention: work of the indexer per query and past token
+  double index_topk = 0;
+  double state_bytes = 0;  ///< recurrent state of one sequence, read and written each step
+  double state_flops_per_token = 0;
+  MoeShape moe;
+  double elementwise_bytes = 0;   ///< per token
+  double kernels = 0;             ///< small kernels per layer
+  double reductions = 0;          ///< all-reduces over the tensor-parallel group per layer
+  double kv_bytes_per_token = 0;  ///< of this device
+  double kv_window = 0;           ///< tokens after which the cache stops growing; 0 = never
+};
+
+/// What the serving software adds; from calibration, by engine era.
+struct EngineCosts {
+  double step = 0;         ///< host time of one step
+  double sequence = 0;     ///< host time per running sequence and step
+  double layer_eager = 0;  ///< host time per layer of a step that does not replay a graph
+  double layer_small = 0;  ///< device time of small kernels per layer
+  double collective = 1;   ///< factor on the latency of collectives
+  double prefill = 1;      ///< factor on the device time of prefill
+  double decode = 1;       ///< factor on the device time of decode
+  double server = 0;       ///< from the client to the scheduler and back
+  double burst = 0;        ///< share of the clients that arrive together
+  double fill = 0.6;       ///< share of the output that a running sequence holds on average when blocks grow
+  double imbalance = 1;    ///< busiest expert-parallel rank against the mean
+};
+
+struct PowerCoefficients {
+  double idle = 0.2;
+  double memory = 0.5;
+  double compute = 0.5;
+  double cap = 0.97;
+};
+
+enum class Metric : std::uint8_t { output_tok_s, ttft, tpot, prefill, power, joules };
+inline constexpr std::size_t kMetrics = 6;
+
+/// Multipliers of the 80 % interval.
+struct Spread {
+  double low = 0.7;
+  double high = 1.4;
+};
+
+}  // namespace perf
+
+struct ResolvedInference {
+  static constexpr int kMaxKinds = 8;
+
+  Reason reason = Reason::none;  ///< a plan that cannot run whatever the load
+  double short_by = 0;
+
+  double gpus = 1, tp = 1, pp = 1, ep = 1, dp = 1;
+  bool attention_dp = false;  ///< data-parallel attention around shared experts: the ranks step together
+  double expert_ranks = 1;    ///< ranks that share the experts of a layer
+
+  std::array<perf::LayerKind, kMaxKinds> kinds{};
+  int kind_count = 0;
+  double layers = 0;
+  double hidden = 0;
+  double head_rows = 0;  ///< vocabulary per device
+
+  enum : std::uint8_t { kNarrow, kWide, kHead, kGemmRates };
+  std::array<perf::GemmRates, kGemmRates> gemm{};
+  perf::MoeRates moe;
+  perf::AttentionRates attention;
+  perf::DeviceRates device;
+  perf::LinkRates tp_link, expert_link, stage_link;
+  double bytes_activation = 2;
+
+  Batching batching = Batching::mixed;
+  Admission admission = Admission::as_needed;
+  bool graphs = true;
+  bool ideal = false;
+  double max_tokens = 8192;
+  double max_sequences = 256;
+  perf::EngineCosts costs;
+  perf::PowerCoefficients power;
+  double draft_share = 0;  ///< cost of one draft pass, of a decode step
+
+  double weight_bytes = 0;  ///< per device
+  double buffer_bytes = 0;  ///< graphs, communication buffers
+  double activation_bytes = 0;
+  double reserve_bytes = 0;  ///< left to others: (1 - utilisation) x memory
+  double kv_pool_bytes = 0;  ///< what is left for the cache, per device
+
+  // [mode][metric]
+  std::array<std::array<perf::Spread, perf::kMetrics>, 4> spread{};
+};
+
+namespace perf {
+
+/// One step of one replica: `decode` sequences advance by `tokens_each` tokens with `context` tokens behind them, and
+/// `prefill` tokens of `prompts` prompts ride along, each attending to `prefill_context` tokens on average at its end.
+struct Step {
+  double decode = 0;
+  double tokens_each = 1;
+  double context = 0;
+  double prefill = 0;
+  double prompts = 0;
+  double prefill_length = 0;   ///< tokens of one prompt in this step
+  double prefill_context = 0;  ///< tokens of one prompt at the end of this step (KV length)
+};
+
+struct StepTime {
+  double seconds = 0;
+  std::array<double, kTerms> terms{};
+  double flops = 0;    ///< per device
+  double bytes = 0;    ///< per device
+  double compute = 0;  ///< seconds the arithmetic alone would take
+  double memory = 0;
+  double network = 0;
+  double fixed = 0;  ///< launches, host
+};
+
+[[nodiscard]] StepTime step_time(const ResolvedInference& r, const Step& step) noexcept;
+
+/// Cache of one sequence of `tokens` tokens on one device.
+[[nodiscard]] double kv_bytes(const ResolvedInference& r, double tokens) noexcept;
+
+}  // namespace perf
+}  // namespace ridge

@@ -1,0 +1,286 @@
+// From names to numbers: the deployment that evaluate() works on.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "perf/inference_layers.hpp"
+#include "perf/inference_model.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge {
+
+InferenceDeployment::InferenceDeployment() = default;
+InferenceDeployment::InferenceDeployment(InferenceDeployment&&) noexcept = default;
+InferenceDeployment& InferenceDeployment::operator=(InferenceDeployment&&) noexcept = default;
+InferenceDeployment::~InferenceDeployment() = default;
+
+namespace {
+
+using perf::GemmRates;
+
+// Boards count binary gigabytes and keep a little for themselves: an "80 GB" H100 reports 81,559 MiB, a "141 GB" H200
+// 143,771 MiB, a "180 GB" B200 183,359 MiB: 0.995 of as many GiB.
+constexpr double kReported = 1.073741824 * 0.995;
+
+/// The formats a query asks for, completed by the habits of checkpoints, chips and engines.
+struct Formats {
+  Format weights = Format::bf16;
+  Format activations = Format::bf16;
+  Format kv = Format::bf16;
+};
+
+bool is_sixteen_bit(Format f) {
+  return f == Format::bf16 || f == Format::fp16;
+}
+
+Format usual_activations(Format weights, const perf::DeviceRates& device) {
+  const bool native = device.native[static_cast<std::size_t>(weights)];
+  switch (weights) {
+    case Format::fp8:
+    case Format::mxfp8:
+    case Format::int8:
+    case Format::nvfp4:
+      return native ? weights : Format::bf16;
+    case Format::fp16:
+      return Format::fp16;
+    default:
+      return Format::bf16;
+  }
+}
+
+class Resolver {
+ public:
+  Resolver(const InferenceQuery& query, const Knowledge& knowledge) : q_(query), k_(knowledge) {}
+
+  Result<InferenceDeployment> run() {
+    auto model = k_.catalogue.find_model(q_.model);
+    if (!model) return model.error();
+    model_ = std::move(*model);
+    if (model_.type != ModelType::language) {
+      return Error{ErrorCode::refused, q_.model, "is a diffusion model: ask 'ridge estimate diffusion'"};
+    }
+    if (Status s = find_device(); !s) return s.error();
+    auto rates = perf::device_rates(device_, k_.catalogue, k_.calibration);
+    if (!rates) return rates.error();
+    r_->device = *rates;
+    if (q_.power_cap > 0) {
+      r_->device.power_limit = std::min(q_.power_cap, r_->device.tdp);
+      assume("power capped at {:.0f} W per device", q_.power_cap);
+    }
+    r_->device.memory_capacity *= kReported;
+
+    engine_ = k_.engines.find(q_.engine, EngineWork::inference, q_.engine_version, q_.date);
+    if (engine_.engine == nullptr) return Error{ErrorCode::not_found, q_.engine, "no inference engine is loaded"};
+    if (!engine_.exact) assume("engine '{}' is not known: {} stands in for it", q_.engine, engine_.engine->id);
+    if (engine_.era != nullptr) assume("engine behaves as {}", engine_.era->id);
+    r_->ideal = engine_.engine->id == "ideal";
+
+    if (Status s = layout(); !s) return s.error();
+    formats();
+    fill_rates();
+    if (const auto s = perf::fill_layers(*r_, model_, {formats_.weights, formats_.kv, q_.lora_rank}); !s) {
+      return s.error();
+    }
+    engine_costs();
+    memory();
+    spreads();
+    if (r_->ideal) perf::make_ideal(*r_, formats_.activations);
+    InferenceDeployment out;
+    out.resolved = std::move(r_);
+    out.assumptions = std::move(assumptions_);
+    return out;
+  }
+
+ private:
+  template <class... Args>
+  void assume(fmt::format_string<Args...> text, Args&&... args) {
+    assumptions_.push_back(fmt::format(text, std::forward<Args>(args)...));
+  }
+  void infeasible(Reason reason, double by = 0) {
+    if (r_->reason == Reason::none) {
+      r_->reason = reason;
+      r_->short_by = by;
+    }
+  }
+
+  Status find_device() {
+    std::string id = q_.device;
+    if (!q_.system.empty()) {
+      system_ = k_.catalogue.system(q_.system);
+      if (system_ == nullptr) return Error{ErrorCode::not_found, "--system", "no system is called '" + q_.system + "'"};
+      if (id.empty()) id = system_->device;
+    }
+    if (id.empty()) return Error{ErrorCode::bad_input, "--device", "name a device or a system, e.g. --device h200-sxm"};
+    auto device = k_.catalogue.find_device(id);
+    if (!device) return device.error();
+    device_ = std::move(*device);
+    return {};
+  }
+
+  Status layout() {
+    ResolvedInference& r = *r_;
+    const int pp = std::max(q_.pp, 1);
+    const int dp = std::max(q_.dp, 1);
+    int tp = q_.tp;
+    if (tp <= 0) {
+      tp = q_.gpus > 0 ? std::max(1, q_.gpus / (pp * dp)) : 1;
+      if (q_.gpus > 0 && tp > 1) assume("tensor parallel over {} devices", tp);
+    }
+    const int gpus = q_.gpus > 0 ? q_.gpus : tp * pp * dp;
+    if (gpus < tp * pp * dp || gpus % (tp * pp) != 0) infeasible(Reason::gpus_do_not_multiply, tp * pp * dp);
+    r.gpus = gpus;
+    r.tp = tp;
+    r.pp = pp;
+    r.ep = std::max(q_.ep, 1);
+    r.dp = dp;
+    if (r.pp > model_.layers()) infeasible(Reason::layers_too_few, model_.layers());
+    if (r.ep > 1 && !model_.is_moe()) infeasible(Reason::experts_not_divisible, r.ep);
+    r.attention_dp = model_.is_moe() && dp > 1;
+    r.expert_ranks = model_.is_moe() ? tp * (r.attention_dp ? dp : 1) : 1;
+    if (r.ep > r.expert_ranks) infeasible(Reason::experts_not_divisible, r.expert_ranks);
+    return {};
+  }
+
+  void formats() {
+    Format stored = Format::bf16;
+    if (!model_.quantization.empty()) {
+      if (auto f = parse_format(model_.quantization)) stored = *f;
+    }
+    formats_.weights = q_.weights.value_or(stored);
+    if (!q_.weights) assume("weights in {}", name(formats_.weights));
+    formats_.activations = q_.activations.value_or(usual_activations(formats_.weights, r_->device));
+    const Format a = formats_.activations;
+    if (!is_sixteen_bit(a) && a != Format::fp32 && !r_->device.native[static_cast<std::size_t>(a)]) {
+      infeasible(Reason::format_not_supported);
+    }
+    if (is_sixteen_bit(a) && !is_sixteen_bit(formats_.weights) && formats_.weights != Format::fp32) {
+      assume("{} weights are widened to 16 bits before the product", name(formats_.weights));
+    }
+    const bool narrow =
+        formats_.weights == Format::fp8 || formats_.weights == Format::nvfp4 || formats_.weights == Format::mxfp8;
+    const Format usual = narrow && engine_.engine->quantised_kv_by_default ? Format::fp8
+                         : formats_.weights == Format::fp16                ? Format::fp16
+                                                                           : Format::bf16;
+    formats_.kv = q_.kv.value_or(usual);
+    if (!q_.kv) assume("KV cache in {}", name(formats_.kv));
+  }
+
+  void fill_rates() {
+    ResolvedInference& r = *r_;
+    const Format wide = formats_.weights == Format::fp16 ? Format::fp16 : Format::bf16;
+    r.gemm[ResolvedInference::kNarrow] =
+        perf::gemm_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
+    r.gemm[ResolvedInference::kWide] = perf::gemm_rates(r.device, k_.calibration, wide, wide);
+    r.gemm[ResolvedInference::kHead] = r.gemm[ResolvedInference::kWide];
+    r.moe = perf::moe_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
+    r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv);
+    r.bytes_activation = bytes_per_element(formats_.activations);
+
+    const double domain = system_ != nullptr        ? system_->scale_up_domain
+                          : device_.scale_up_domain ? device_.scale_up_domain->value
+                                                    : 1;
+    const auto link = [&](double ranks) {
+      if (ranks <= domain || ranks <= node_size()) return perf::scale_up_link(device_, k_.calibration, library());
+      assume("a group of {:.0f} crosses the network: the scale-up domain has {:.0f}", ranks, domain);
+      const double nic = device_.nic_per_direction ? device_.nic_per_direction->value.value() : 12.5e9;
+      return perf::scale_out_link(nic, 5e-6, k_.calibration);
+    };
+    r.tp_link = link(r.tp);
+    r.expert_link = link(r.expert_ranks);
+    r.stage_link = link(r.tp * r.pp);
+  }
+
+  [[nodiscard]] double node_size() const { return device_.node_size ? device_.node_size->value : 1; }
+  [[nodiscard]] perf::CollectiveLibrary library() const { return perf::CollectiveLibrary::one_shot; }
+
+  void engine_costs() {
+    ResolvedInference& r = *r_;
+    const Engine& e = *engine_.engine;
+    r.batching = e.batching;
+    r.admission = e.admission;
+    r.graphs = e.graphs;
+    r.max_tokens = q_.max_batched_tokens > 0 ? q_.max_batched_tokens : e.max_batched_tokens;
+    r.max_sequences = q_.max_sequences > 0 ? q_.max_sequences : e.max_sequences;
+    const std::string_view family = e.family.empty() ? std::string_view(e.id) : std::string_view(e.family);
+    const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->id) : family;
+    const std::string_view kind = model_.is_moe() ? "moe" : "dense";
+    const std::string_view arch = r.device.architecture;
+    const Calibration& c = k_.calibration;
+    perf::EngineCosts& k = r.costs;
+    k.step = c.value("host.step", {family, era});
+    k.sequence = c.value("host.sequence", {family, era});
+    k.layer_eager = c.value("host.eager_layer", {family, kind});
+    k.layer_small = c.value("layer.small_kernels", {arch, kind});
+    k.collective = c.value("serving.collective", {family});
+    k.prefill = c.value("serving.prefill", {family, era, arch, kind});
+    k.decode = c.value("serving.decode", {family, era, arch, kind});
+    k.server = c.value("ttft.server", {family});
+    k.burst = c.value("ttft.burst", {family});
+    k.fill = c.value("memory.fill");
+    k.imbalance = r.ep > 1 ? c.value("experts.imbalance") : 1;
+    r.tp_link.latency *= k.collective;
+    r.tp_link.latency_per_rank *= k.collective;
+    r.power = {c.value("power.idle", {arch}), c.value("power.memory", {arch}), c.value("power.compute", {arch}),
+               c.value("power.cap")};
+    const double correlation = q_.load.natural_text > 0 ? c.value("experts.correlation") : 1.0;
+    for (auto& kind_of_layer : r.kinds) kind_of_layer.moe.correlation = correlation;
+    r.draft_share = q_.draft_model_share > 0 ? q_.draft_model_share : 1.5 / std::max(1, model_.layers());
+  }
+
+  void memory() {
+    ResolvedInference& r = *r_;
+    const Engine& e = *engine_.engine;
+    const double total = r.device.memory_capacity;
+    const std::string_view family = e.family.empty() ? std::string_view(e.id) : std::string_view(e.family);
+    const double utilisation = q_.memory_utilization > 0 ? q_.memory_utilization : e.memory_utilization;
+    r.weight_bytes = perf::weight_bytes(r, model_, formats_.weights);
+    r.activation_bytes = std::min(r.max_tokens, 16384.0) * perf::widest_activation(r, model_) * 2;
+    r.buffer_bytes = r.ideal ? 0 : k_.calibration.value("memory.buffers", {family}) + (r.tp > 1 ? 0.5e9 : 0.0);
+    if (r.ideal) r.activation_bytes = 0;
+    const double left = total - r.weight_bytes - r.activation_bytes - r.buffer_bytes;
+    if (e.admission == Admission::reserve_all) {  // a share of what is free once the weights are loaded
+      r.kv_pool_bytes = left * utilisation;
+    } else {  // a share of the whole board, less what the engine itself holds
+      r.kv_pool_bytes = left - (1 - utilisation) * total;
+    }
+    r.reserve_bytes = std::max(0.0, left - std::max(r.kv_pool_bytes, 0.0));
+    if (r.kv_pool_bytes <= 0) infeasible(Reason::out_of_memory, -r.kv_pool_bytes);
+    assume("boards report {} of {}", format(Bytes(total)), device_.name);
+  }
+
+  void spreads() {
+    static constexpr std::string_view kModes[] = {"fixed-batch", "closed-loop", "offline", "prefill"};
+    static constexpr std::string_view kNames[] = {"output_tok_s", "ttft_ms", "tpot_ms",
+                                                  "prefill_ms",   "power_w", "joules_per_output_token"};
+    const std::string kind = model_.is_moe() ? "moe" : "dense";
+    const bool known = k_.calibration.informed("gemm.memory", r_->device.architecture) &&
+                       r_->device.architecture == device_.architecture;
+    for (std::size_t mode = 0; mode < 4; ++mode) {
+      for (std::size_t metric = 0; metric < perf::kMetrics; ++metric) {
+        const std::string key = fmt::format("{}/{}", kNames[metric], kModes[mode]);
+        const IntervalClass* c = k_.calibration.interval(key, known && engine_.exact ? kind : "new-device");
+        if (c == nullptr) c = k_.calibration.interval(kNames[metric], kind);
+        if (c != nullptr) r_->spread[mode][metric] = {c->low, c->high};
+      }
+    }
+  }
+
+  const InferenceQuery& q_;
+  const Knowledge& k_;
+  std::unique_ptr<ResolvedInference> r_ = std::make_unique<ResolvedInference>();
+  std::vector<std::string> assumptions_;
+  Model model_;
+  Device device_;
+  const System* system_ = nullptr;
+  EngineMatch engine_;
+  Formats formats_;
+};
+
+}  // namespace
+
+Result<InferenceDeployment> resolve(const InferenceQuery& query, const Knowledge& knowledge) {
+  return Resolver(query, knowledge).run();
+}
+
+}  // namespace ridge

@@ -1,0 +1,71 @@
+#include "perf/inference_step.hpp"
+
+#include <cmath>
+
+namespace ridge::perf {
+namespace {
+
+constexpr std::size_t index(Term term) {
+  return static_cast<std::size_t>(term);
+}
+
+struct Sum {
+  StepTime& out;
+
+  void operation(std::string_view, Term term, const OpTime& op, double flops, double bytes, double times) {
+    out.terms[index(term)] += op.seconds * times;
+    out.compute += op.compute * times;
+    out.memory += op.memory * times;
+    out.fixed += op.fixed * times;
+    out.flops += flops * times;
+    out.bytes += bytes * times;
+  }
+  void network(std::string_view, Term term, double seconds, double, double times) {
+    out.terms[index(term)] += seconds * times;
+    out.network += seconds * times;
+  }
+};
+
+}  // namespace
+
+double kv_bytes(const ResolvedInference& r, double tokens) noexcept {
+  double sum = 0;
+  for (int i = 0; i < r.kind_count; ++i) {
+    const LayerKind& kind = r.kinds[static_cast<std::size_t>(i)];
+    const double held = kind.kv_window > 0 ? std::min(tokens, kind.kv_window) : tokens;
+    sum += kind.count * (held * kind.kv_bytes_per_token + kind.state_bytes);
+  }
+  return sum / r.pp;
+}
+
+StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
+  StepTime out;
+  Sum sum{out};
+  visit_step(r, step, sum);
+
+  const double tokens = step.decode * step.tokens_each + step.prefill;
+  const double mixed = step.prefill > 0 ? step.prefill / tokens : 0;
+  const double factor = mixed * r.costs.prefill + (1 - mixed) * r.costs.decode;
+  double device = 0;
+  for (double& t : out.terms) {
+    t *= factor;
+    device += t;
+  }
+  const double small = r.layers * r.costs.layer_small;
+  out.terms[index(Term::elementwise)] += small;
+  out.fixed += small;
+  device += small;
+
+  // A step that does not replay a graph cannot run faster than the host launches its layers: a soft maximum.
+  double host = r.costs.step + r.costs.sequence * step.decode;
+  if (step.prefill > 0 || !r.graphs) {
+    const double floor = r.layers * r.costs.layer_eager;
+    host += std::sqrt(device * device + floor * floor) - device;
+  }
+  out.terms[index(Term::host)] += host;
+  out.fixed += host;
+  out.seconds = device + host;
+  return out;
+}
+
+}  // namespace ridge::perf

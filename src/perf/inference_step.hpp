@@ -1,0 +1,156 @@
+// The operators of one step, in order: visited by step_time() to add them up and by explain() to list them.
+//
+//   struct Sink {
+//     void operation(std::string_view what, Term term, const OpTime& op, double flops, double bytes, double times);
+//     void network(std::string_view what, Term term, double seconds, double bytes, double times);
+//   };
+//   visit_step(resolved, step, sink);
+//
+// flops, bytes: of one device and one layer; times: how many such layers. Pure apart from the sink; any thread.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+#include "perf/inference_model.hpp"
+
+namespace ridge::perf {
+
+/// Softmax attention of one layer: the decoding sequences and the prompts that ride along.
+template <class Sink>
+inline void visit_attention(const ResolvedInference& r, const LayerKind& kind, const Step& step, Sink& sink) {
+  if (step.decode > 0) {
+    AttentionShape s = kind.attention;
+    s.batch = step.decode;
+    s.q_len = step.tokens_each;
+    s.kv_len = s.window > 0 ? std::min(step.context, s.window) : step.context;
+    sink.operation("attention, decode", Term::attention, attention_decode_time(r.attention, s),
+                   4 * s.batch * s.q_len * s.kv_len * s.q_heads * s.head_dim,
+                   step.decode * s.kv_len * kind.kv_bytes_per_token, kind.count);
+  }
+  if (step.prefill > 0) {
+    AttentionShape s = kind.attention;
+    s.batch = step.prompts;
+    s.q_len = step.prefill_length;
+    s.kv_len = step.prefill_context;
+    const double pairs = s.batch * attended_pairs(s.q_len, s.kv_len, s.window);
+    sink.operation("attention, prefill", Term::attention, attention_prefill_time(r.attention, s),
+                   4 * pairs * s.q_heads * s.head_dim, s.batch * s.kv_len * kind.kv_bytes_per_token, kind.count);
+  }
+}
+
+/// Latent attention. With a sparse indexer a query attends to index_topk tokens at most, after the indexer has scored
+/// them all.
+template <class Sink>
+inline void visit_mla(const ResolvedInference& r, const LayerKind& kind, const Step& step, Sink& sink) {
+  const bool sparse = kind.index_topk > 0;
+  if (step.decode > 0) {
+    MlaShape s = kind.mla;
+    s.batch = step.decode;
+    s.q_len = step.tokens_each;
+    s.kv_len = sparse ? std::min(step.context, kind.index_topk) : step.context;
+    sink.operation("latent attention, decode", Term::attention, mla_decode_time(r.attention, s),
+                   2 * s.batch * s.q_len * s.kv_len * s.heads * (2 * s.rank + s.rope),
+                   s.batch * s.kv_len * kind.kv_bytes_per_token, kind.count);
+  }
+  if (step.prefill > 0) {
+    MlaShape s = kind.mla;
+    s.batch = step.prompts;
+    s.q_len = step.prefill_length;
+    s.kv_len = step.prefill_context;
+    if (sparse && s.kv_len > kind.index_topk) {  // as many queries, each over index_topk tokens
+      s.kv_len = kind.index_topk;
+      s.q_len = std::min(s.q_len, s.kv_len);
+      s.batch = step.prefill / s.q_len;
+    }
+    sink.operation("latent attention, prefill", Term::attention, mla_prefill_time(r.attention, s),
+                   2 * s.batch * attended_pairs(s.q_len, s.kv_len, 0) * s.heads * (s.nope + s.rope + s.v),
+                   step.prefill * kind.kv_bytes_per_token, kind.count);
+  }
+  if (sparse) {
+    const double pairs = step.decode * step.tokens_each * step.context +
+                         step.prompts * attended_pairs(step.prefill_length, step.prefill_context, 0);
+    const double flops = kind.index_flops_per_pair * pairs;
+    const double seconds = flops / r.attention.prefill_flops;
+    sink.operation("indexer", Term::attention, OpTime{seconds, seconds, 0, 0}, flops, 0, kind.count);
+  }
+}
+
+template <class Sink>
+inline void visit_state(const ResolvedInference& r, const LayerKind& kind, const Step& step, double tokens,
+                        Sink& sink) {
+  const double bytes = 2 * (step.decode + step.prompts) * kind.state_bytes;
+  const double flops = tokens * kind.state_flops_per_token;
+  OpTime op = elementwise_time(r.device, bytes, 2);
+  op.compute = flops / r.attention.prefill_flops;
+  op.seconds = op.fixed + smooth_max(op.memory, op.compute);
+  sink.operation("recurrent state", Term::state, op, flops, bytes, kind.count);
+}
+
+template <class Sink>
+inline void visit_experts(const ResolvedInference& r, const LayerKind& kind, double tokens, Sink& sink) {
+  MoeShape shape = kind.moe;
+  shape.tokens = tokens * (r.attention_dp ? r.dp : 1);
+  const double share = shape.local_experts / shape.experts;
+  const double weights = (shape.gated ? 3 : 2) * shape.hidden * shape.width;
+  const double touched = share * experts_touched(shape.experts, shape.top_k, shape.tokens, shape.correlation);
+  sink.operation("routed experts", Term::experts, moe_time(r.moe, shape),
+                 2 * shape.tokens * shape.top_k * share * weights, touched * weights * r.moe.gemm.bytes_weight,
+                 kind.count * r.costs.imbalance);
+  if (r.expert_ranks > 1 && r.attention_dp) {  // tokens go out to every rank and come back reduced
+    const double out = shape.tokens * r.hidden * r.bytes_activation;
+    const double back = shape.tokens * r.hidden * 2;
+    sink.network("gather tokens", Term::scale_up,
+                 collective_time(r.expert_link, Collective::all_gather, r.expert_ranks, out), out, kind.count);
+    sink.network("scatter expert outputs", Term::scale_up,
+                 collective_time(r.expert_link, Collective::reduce_scatter, r.expert_ranks, back), back, kind.count);
+  }
+}
+
+template <class Sink>
+inline void visit_step(const ResolvedInference& r, const Step& step, Sink& sink) {
+  const double tokens = step.decode * step.tokens_each + step.prefill;
+  for (int i = 0; i < r.kind_count; ++i) {
+    const LayerKind& kind = r.kinds[static_cast<std::size_t>(i)];
+    for (int j = 0; j < kind.product_count; ++j) {
+      const Product& p = kind.products[static_cast<std::size_t>(j)];
+      const GemmRates& g = r.gemm[p.rates];
+      sink.operation(p.what, p.term, gemm_time(g, tokens, p.n, p.k), 2 * tokens * p.n * p.k, p.n * p.k * g.bytes_weight,
+                     kind.count * p.times);
+    }
+    switch (kind.mixer) {
+      case MixerKind::attention:
+        visit_attention(r, kind, step, sink);
+        break;
+      case MixerKind::mla:
+        visit_mla(r, kind, step, sink);
+        break;
+      case MixerKind::linear_attention:
+      case MixerKind::mamba2:
+        visit_state(r, kind, step, tokens, sink);
+        break;
+      case MixerKind::none:
+        break;
+    }
+    if (kind.ffn == FfnKind::moe) visit_experts(r, kind, tokens, sink);
+    sink.operation("norms and activations", Term::elementwise,
+                   elementwise_time(r.device, tokens * kind.elementwise_bytes, kind.kernels), 0,
+                   tokens * kind.elementwise_bytes, kind.count);
+    if (r.tp > 1 && kind.reductions > 0) {
+      const double bytes = tokens * r.hidden * 2;
+      sink.network("all-reduce", Term::scale_up, collective_time(r.tp_link, Collective::all_reduce, r.tp, bytes), bytes,
+                   kind.count * kind.reductions);
+    }
+  }
+  const double rows = step.decode * step.tokens_each + step.prompts;
+  const GemmRates& head = r.gemm[ResolvedInference::kHead];
+  sink.operation("LM head", Term::head, gemm_time(head, rows, r.head_rows, r.hidden), 2 * rows * r.head_rows * r.hidden,
+                 r.head_rows * r.hidden * head.bytes_weight, 1);
+  if (r.pp > 1) {
+    const double bytes = tokens * r.hidden * 2;
+    sink.network("to the next stage", Term::pipeline, collective_time(r.stage_link, Collective::send, 2, bytes), bytes,
+                 r.pp - 1);
+  }
+}
+
+}  // namespace ridge::perf

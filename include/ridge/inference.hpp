@@ -51,6 +51,16 @@ struct InferenceLoad {
   double natural_text = 0;  ///< 1: real prompts (experts correlate), 0: random tokens
 };
 
+/// Factors on the datasheet of the device, for what-if questions and elasticities.
+struct ResourceScale {
+  double compute = 1;  ///< peak rates
+  double memory_bandwidth = 1;
+  double memory_capacity = 1;
+  double scale_up = 1;
+  double scale_out = 1;
+  double clock = 1;  ///< peak rates and everything else that runs at the core clock
+};
+
 /// The question as users put it. Empty or zero = the engine's usual choice, listed in `assumptions`.
 struct InferenceQuery {
   std::string model;
@@ -68,6 +78,7 @@ struct InferenceQuery {
   double power_cap = 0;          ///< watts per device, 0 = none
   double lora_rank = 0;          ///< adapters applied unmerged, 0 = none
   double draft_model_share = 0;  ///< cost of one draft pass relative to the model, for speculative decoding
+  ResourceScale scale;
   InferenceLoad load;
 };
 
@@ -117,5 +128,34 @@ struct InferenceDeployment {
 Result<InferenceDeployment> resolve(const InferenceQuery& query, const Knowledge& knowledge);
 
 [[nodiscard]] InferenceOutcome evaluate(const ResolvedInference& deployment, const InferenceLoad& load) noexcept;
+
+/// One operator of a step, all layers of its kind together, on one device.
+struct OperatorLine {
+  std::string what;
+  Term term = Term::linear;
+  double layers = 0;
+  double seconds = 0;
+  double flops = 0;
+  double bytes = 0;
+  Bound bound = Bound::memory_bandwidth;
+  double roofline_share = 0;  ///< the time the datasheet alone would give, over `seconds`; 0 for collectives
+};
+
+/// A change and what it does to the output rate per device (to the prefill rate where nothing is decoded).
+struct Suggestion {
+  std::string change;
+  double gain = 0;  ///< 0.25 = a quarter more
+};
+
+struct InferenceExplanation {
+  std::vector<OperatorLine> decode;     ///< of one step without prefill
+  std::vector<OperatorLine> prefill;    ///< of one prompt alone
+  ResourceScale elasticity;             ///< percent more throughput per percent more of the resource
+  std::vector<Suggestion> suggestions;  ///< best first, at most three
+};
+
+/// Why the answer is what it is. Evaluates some dozens of variants of the query; not for inner loops. Refuses what
+/// resolve() refuses, and a plan that is infeasible.
+Result<InferenceExplanation> explain(const InferenceQuery& query, const Knowledge& knowledge);
 
 }  // namespace ridge

@@ -115,7 +115,22 @@ class Resolver {
     auto device = k_.catalogue.find_device(id);
     if (!device) return device.error();
     device_ = std::move(*device);
+    scale_resources();
     return {};
+  }
+
+  void scale_resources() {
+    const ResourceScale& by = q_.scale;
+    const auto scale = [](auto& figure, double factor) {
+      if (figure) figure->value *= factor;
+    };
+    for (auto& peak : device_.peak_dense) scale(peak, by.compute * by.clock);
+    scale(device_.memory_bandwidth, by.memory_bandwidth);
+    scale(device_.memory_capacity, by.memory_capacity);
+    scale(device_.scale_up_per_direction, by.scale_up);
+    scale(device_.scale_up_peer_per_direction, by.scale_up);
+    scale(device_.nic_per_direction, by.scale_out);
+    scale(device_.boost_clock, by.clock);
   }
 
   Status layout() {

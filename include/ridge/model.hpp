@@ -54,7 +54,7 @@ struct Mixer {
   int qk_nope_dim = 0;
   int qk_rope_dim = 0;
   int v_head_dim = 0;
-  // sparse indexer (DSA); index_heads = 0 with index_topk > 0: the layer uses the choice of an earlier one
+  // sparse indexer (DSA, MiniMax M3); index_heads = 0 with index_topk > 0: the layer uses the choice of an earlier one
   int index_heads = 0;
   int index_dim = 0;
   int index_topk = 0;

@@ -54,8 +54,14 @@ void refuse_unknown(JsonReader& root, JsonReader& text) {
     return;
   }
   const std::vector<std::string_view> names = family_names();
-  named.refuse("model_type", fmt::format("architecture '{}' is not known; nearest: {}", type,
-                                         nearest(type, names.data(), names.size())));
+  const std::string close = nearest(type, names.data(), names.size());
+  named.refuse(
+      "model_type",
+      close.empty()
+          ? fmt::format("architecture '{}' is not known, nor anything like it: 'llama', 'mixtral', 'qwen3_moe', "
+                        "'deepseek_v3', 'gemma3', 'gpt_oss', 'nemotron_h' are among the known",
+                        type)
+          : fmt::format("architecture '{}' is not known; nearest: {}", type, close));
 }
 
 }  // namespace

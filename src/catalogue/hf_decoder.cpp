@@ -55,7 +55,7 @@ void read_named_layer_types(JsonReader& config, Decoder& decoder) {
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string& name = names[i];
-    if (name == "full_attention" || name == "attention") {
+    if (name == "full_attention" || name == "attention" || name == "deepseek_sparse_attention") {
       decoder.types[i] = LayerType::full;
     } else if (name == "sliding_attention" || name == "chunked_attention") {
       decoder.types[i] = LayerType::sliding;
@@ -196,10 +196,10 @@ Model assemble(const Decoder& decoder) {
 
 }  // namespace
 
-Decoder read_dimensions(JsonReader& config, const Family& family) {
+Decoder read_dimensions(JsonReader& config, const Family& family, int layers) {
   Decoder decoder;
   Model& model = decoder.model;
-  decoder.layers = config.integer({"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, 1, kLayerLimit);
+  decoder.layers = integer_or(config, {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, layers, kLayerLimit);
   model.hidden = config.integer({"hidden_size", "n_embd", "d_model", "n_embed"}, 1, kWidthLimit);
   model.vocab = integer_or(config, {"vocab_size", "padded_vocab_size"}, family.vocab, kWidthLimit);
   model.context = config.optional_integer({"max_position_embeddings", "n_positions", "max_seq_len", "n_ctx",
@@ -217,8 +217,9 @@ Decoder read_dimensions(JsonReader& config, const Family& family) {
 Mixer read_attention(JsonReader& config, const Family& family, int hidden) {
   Mixer mixer;
   mixer.heads = integer_or(config, {"num_attention_heads", "n_head", "n_heads", "num_heads"}, family.heads, kHeadLimit);
-  mixer.kv_heads = config.optional_integer(
-      {"num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num"}, mixer.heads, 1, kHeadLimit);
+  mixer.kv_heads =
+      config.optional_integer({"num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num"},
+                              family.kv_heads > 0 ? family.kv_heads : mixer.heads, 1, kHeadLimit);
   mixer.head_dim =
       config.optional_integer({"head_dim", "attention_head_dim", "kv_channels"}, family.head_dim, 1, kHeadLimit);
   if (mixer.head_dim == 0) {

@@ -84,7 +84,8 @@ std::vector<std::string_view> family_names();
 Model read_decoder(JsonReader& config, const Family& family);
 
 /// Parts of the shared reader that families with a reader of their own use as well.
-Decoder read_dimensions(JsonReader& config, const Family& family);
+/// `layers` where the file need not say it.
+Decoder read_dimensions(JsonReader& config, const Family& family, int layers = 0);
 Mixer read_attention(JsonReader& config, const Family& family, int hidden);
 /// Sets Decoder::sparse and ::moe; without experts nothing happens.
 void read_experts(JsonReader& config, const Family& family, Decoder& decoder);

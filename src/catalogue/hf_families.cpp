@@ -110,6 +110,26 @@ void adjust_minimax_m2(JsonReader& config, Decoder& decoder) {
   decoder.sparse.router_bias = config.flag({"use_routing_bias"}, true);
 }
 
+/// Sparse attention over blocks that an indexer picks, in the layers flagged so.
+void adjust_minimax_m3(JsonReader& config, Decoder& decoder) {
+  decoder.sparse.router_bias = config.flag({"use_routing_bias"}, true);
+  JsonReader sparse = config.object("sparse_attention_config");
+  const std::vector<int> flags = sparse.integers("sparse_attention_freq", 0, 1, kLayerLimit);
+  if (flags.empty() || !sparse.flag({"use_sparse_attention"}, true)) return;
+  if (flags.size() != decoder.types.size()) {
+    sparse.refuse("sparse_attention_freq", fmt::format("{} flags for {} layers", flags.size(), decoder.types.size()));
+    return;
+  }
+  decoder.sliding = decoder.full;  // stands for the sparse layers
+  decoder.sliding.index_heads = sparse.integer({"sparse_num_index_heads"}, 1, kHeadLimit);
+  decoder.sliding.index_dim = sparse.integer({"sparse_index_dim"}, 1, kHeadLimit);
+  decoder.sliding.index_topk =
+      sparse.integer({"sparse_topk_blocks"}, 1, kHeadLimit) * sparse.integer({"sparse_block_size"}, 1, 1 << 14);
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    if (flags[i] == 1) decoder.types[i] = LayerType::sliding;
+  }
+}
+
 /// Lightning attention in all but every eighth layer (MiniMax-Text-01, M1).
 void adjust_minimax_text(JsonReader& config, Decoder& decoder) {
   Mixer& linear = decoder.linear;
@@ -253,6 +273,7 @@ const std::array kFamilies = std::to_array<Family>({
     {.type = "mimo_v2_flash", .bias = B::qkv_by_flag, .router_bias = true, .adjust = adjust_mimo_v2},
     {.type = "minimax", .bias = B::none, .adjust = adjust_minimax_text},
     {.type = "minimax_m2", .bias = B::none, .qk_norm = kFull, .adjust = adjust_minimax_m2},
+    {.type = "minimax_m3", .bias = B::none, .qk_norm = kPerHead, .adjust = adjust_minimax_m3},
     {.type = "ministral3"},
     {.type = "mistral", .windows = W::all_layers, .window_default = 4096},
     {.type = "mistral4", .router_bias = false},
@@ -293,7 +314,7 @@ constexpr std::array kAliases = std::to_array<std::pair<std::string_view, std::s
     {"aquila", "llama"},               {"code_llama", "llama"},           {"gemma3", "gemma3_text"},
     {"gemma4", "gemma4_text"},         {"glm4v_moe_text", "glm4_moe"},    {"glm4v_text", "glm4"},
     {"gpt-neox", "gpt_neox"},          {"internlm", "llama"},             {"kimi_k25", "kimi_k2"},
-    {"llama4", "llama4_text"},         {"minimax_m1", "minimax"},         {"minimax_text_01", "minimax"},
+    {"llama4", "llama4_text"},         {"minimax_m1", "minimax"},         {"minimax_m3_vl", "minimax_m3"},     {"minimax_m3_vl_text", "minimax_m3"}, {"minimax_text_01", "minimax"},
     {"ministral", "ministral3"},       {"qwen2_5_vl", "qwen2"},           {"qwen2_5_vl_text", "qwen2"},
     {"qwen2_vl", "qwen2"},             {"qwen2_vl_text", "qwen2"},        {"qwen3_5", "qwen3_5_text"},
     {"qwen3_5_moe", "qwen3_5_moe_text"}, {"qwen3_omni_moe_text", "qwen3_moe"}, {"qwen3_vl_moe_text", "qwen3_moe"},

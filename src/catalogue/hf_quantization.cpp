@@ -30,14 +30,31 @@ std::string format_of_name(const std::string& name) {
   return {};
 }
 
-/// By the bits and the type of the weights in the first of "config_groups" (compressed-tensors, modelopt).
+/// By the bits and the type of the weights in "config_groups" (compressed-tensors, modelopt). Of several groups the
+/// narrowest counts: it is where most weights are.
 std::string format_of_groups(JsonReader& quantization) {
-  JsonReader weights = quantization.object("config_groups").object("group_0").object("weights");
-  const int bits = weights.optional_integer({"num_bits"}, 0, 1, 32);
-  const bool floating = lower(weights.optional_text("type")) == "float";
-  if (bits == 4) return floating ? "nvfp4" : "int4";
-  if (bits == 8) return floating ? "fp8" : "int8";
-  return {};
+  std::string format;
+  int narrowest = 32;
+  for (JsonReader& group : quantization.children("config_groups", 64)) {
+    JsonReader weights = group.object("weights");
+    const int bits = weights.optional_integer({"num_bits"}, 32, 1, 32);
+    const bool floating = lower(weights.optional_text("type")) == "float";
+    if (bits >= narrowest) continue;
+    if (bits == 4) format = floating ? "nvfp4" : "int4";
+    if (bits == 8) format = floating ? "fp8" : "int8";
+    narrowest = bits;
+  }
+  return format;
+}
+
+/// By the algorithm of each layer (modelopt, mixed precision); again the narrowest counts.
+std::string format_of_layers(JsonReader& quantization) {
+  std::string narrowest;
+  for (JsonReader& layer : quantization.children("quantized_layers", 100'000)) {
+    const std::string format = format_of_name(lower(layer.optional_text("quant_algo")));
+    if (narrowest.empty() || contains(format, "4")) narrowest = format;
+  }
+  return narrowest;
 }
 
 std::string format_of_bits(JsonReader& quantization, std::string_view four_bits) {
@@ -65,7 +82,8 @@ std::string read_quantization(JsonReader& config) {
     const std::string format = format_of_name(lower(quantization.optional_text(key)));
     if (!format.empty()) return format;
   }
-  const std::string format = format_of_groups(quantization);
+  std::string format = format_of_groups(quantization);
+  if (format.empty()) format = format_of_layers(quantization);
   if (format.empty()) {
     quantization.refuse("quant_method", fmt::format("the format of '{}' is not known: fp8, awq, gptq, mxfp4, modelopt, "
                                                     "compressed-tensors and bitsandbytes are",

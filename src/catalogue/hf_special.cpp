@@ -91,9 +91,16 @@ Model read_chatglm(JsonReader& config, const Family& family) {
 }
 
 Model read_nemotron_h(JsonReader& config, const Family& family) {
-  Decoder decoder = read_dimensions(config, family);
+  std::string pattern = config.optional_text("hybrid_override_pattern");
+  for (const std::string& type : config.texts("layers_block_type", kLayerLimit)) {
+    pattern += type == "mamba" ? 'M' : type == "attention" ? '*' : type == "mlp" ? '-' : type == "moe" ? 'E' : '?';
+  }
+  if (pattern.size() > static_cast<std::size_t>(kLayerLimit)) {
+    config.refuse("hybrid_override_pattern", fmt::format("{} layers are more than {}", pattern.size(), kLayerLimit));
+    return {};
+  }
+  Decoder decoder = read_dimensions(config, family, static_cast<int>(pattern.size()));
   Model& model = decoder.model;
-  const std::string pattern = config.optional_text("hybrid_override_pattern");
   if (pattern.size() != static_cast<std::size_t>(decoder.layers)) {
     config.refuse("hybrid_override_pattern",
                   fmt::format("{} characters for {} layers", pattern.size(), decoder.layers));

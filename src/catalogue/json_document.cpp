@@ -227,6 +227,11 @@ bool JsonReader::has_any(Names names) const {
   return first(names).second != nullptr;
 }
 
+bool JsonReader::mentions(std::string_view key) const {
+  return std::any_of(node_->members.begin(), node_->members.end(),
+                     [&](const auto& member) { return member.first == key; });
+}
+
 std::pair<std::string_view, const JsonNode*> JsonReader::first(Names names) const {
   for (const std::string_view candidate : names) {
     if (const JsonNode* found = node_->find(candidate)) return {candidate, found};
@@ -346,6 +351,17 @@ std::vector<JsonReader> JsonReader::objects(std::string_view key, std::size_t li
       refuse(item_key, fmt::format("expected an object, not {}", spoken(node->items[i])));
     }
     result.push_back(JsonReader(node->items[i], fmt::format("{}/{}", pointer_, item_key), state_));
+  }
+  return result;
+}
+
+std::vector<JsonReader> JsonReader::children(std::string_view key, std::size_t limit) {
+  std::vector<JsonReader> result;
+  const JsonReader parent = object(key);
+  for (const auto& [name, node] : parent.node_->members) {
+    if (node.kind != JsonNode::Kind::object) continue;
+    if (result.size() == limit) break;
+    result.push_back(JsonReader(node, fmt::format("{}/{}", parent.pointer_, name), state_));
   }
   return result;
 }

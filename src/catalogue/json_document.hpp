@@ -69,6 +69,8 @@ class JsonReader {
   std::vector<std::string> texts(std::string_view key, std::size_t limit);  ///< empty if absent
   std::vector<int> integers(std::string_view key, int low, int high, std::size_t limit);
   std::vector<JsonReader> objects(std::string_view key, std::size_t limit);
+  /// All objects inside the object at `key`, in the order of the file.
+  std::vector<JsonReader> children(std::string_view key, std::size_t limit);
   /// The object at `key`; if it is absent, a reader of an empty one.
   JsonReader object(std::string_view key);
 

@@ -52,6 +52,10 @@ Split attention_parameters(const Mixer& mixer, double hidden) {
   if (mixer.sinks) split.small += heads;
   if (mixer.qk_norm == QkNorm::per_head) split.small += 2 * head_dim;
   if (mixer.qk_norm == QkNorm::full) split.small += (heads + kv_heads) * head_dim;
+  if (mixer.index_heads > 0) {  // index queries and one key, both normalised (MiniMax M3)
+    split.weights += hidden * (mixer.index_heads + 1.0) * mixer.index_dim;
+    split.small += 2.0 * mixer.index_dim;
+  }
   return split;
 }
 

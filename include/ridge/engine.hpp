@@ -60,8 +60,11 @@ struct TrainingTraits {
   bool overlap_data_parallel = true;    ///< gradients are reduced, and parameters gathered, beside the passes
   bool interleave = true;               ///< cuts stages into chunks where the layers allow it
   bool compiled = false;                ///< a whole step is one program: no host time per layer
+  bool blocking = false;                ///< launches wait for the kernel before: host time adds to device time
+  bool offload = false;                 ///< moves kept activations to host memory where device memory is short
   double gradient_bytes = 4;            ///< per parameter, of the buffer gradients add up in
   double optimizer_bytes = 12;          ///< per parameter: master weight and two moments
+  double network = 0;                   ///< bytes/s per device and direction of the cluster it was made for; 0 = any
 };
 
 /// A span of releases that behave alike: the scope of calibration parameters such as `host.step@vllm-2024`.

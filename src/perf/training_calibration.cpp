@@ -10,7 +10,7 @@ namespace {
 constexpr double kReferencePower = 0.708e-12;
 // The year to which the drift of software is relative, and the span over which it is believed.
 constexpr double kReferenceYear = 2025.0;
-constexpr double kOldest = 2021.0;
+constexpr double kOldest = 2023.5;
 constexpr double kNewest = 2026.7;
 
 bool is_narrow(Format format) {
@@ -55,14 +55,14 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   const auto value = [&](std::string_view name, std::initializer_list<std::string_view> scopes = {}) {
     return calibration.value(name, scopes);
   };
-  const std::string_view software = job.traits.attention == AttentionKernel::unfused ? "unfused"
-                                    : job.traits.compiled                             ? "compiled"
-                                                                                      : job.family;
+  std::string_view software = job.family;
+  if (job.traits.compiled) software = "compiled";
+  if (job.traits.attention == AttentionKernel::unfused) software = "unfused";
   TrainingCoefficients c;
   const double watts = job.rates.power_limit > 0 ? job.rates.power_limit / job.peak_wide : kReferencePower;
   const double power = std::pow(watts / kReferencePower, value("training.gemm_power"));
   const double wide_share = value("training.gemm", {architecture}) * power;
-  const double narrow_share = narrow ? wide_share * value("training.gemm", {name(job.precision)}) : wide_share;
+  const double narrow_share = narrow ? value("training.gemm", {architecture, name(job.precision)}) * power : wide_share;
 
   c.wide = perf::gemm_rates(job.rates, calibration, Format::bf16, Format::bf16, perf::Quantisation::fused);
   c.wide.flops = job.peak_wide * std::min(0.95, wide_share);
@@ -70,7 +70,10 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   c.narrow.flops = (narrow ? job.peak : job.peak_wide) * std::min(0.95, narrow_share);
 
   // Software gets faster: kernels, overlap and fusion, year by year, within the span that was observed.
-  const double year = std::clamp(job.year > 0 ? job.year : kNewest, kOldest, kNewest) - kReferenceYear;
+  // Stacks from before flash attention do not move any more, whenever they are run.
+  const double year = job.traits.attention == AttentionKernel::unfused
+                          ? 0
+                          : std::clamp(job.year > 0 ? job.year : kNewest, kOldest, kNewest) - kReferenceYear;
   c.compute_drift = std::exp(-value("training.drift") * year);
   c.moe_drift = std::exp(-value("training.drift_moe") * year);
 

@@ -96,6 +96,7 @@ void add_ffn(TrainingGroup& group, double width, double channels, bool gated) {
   group.inner_backward += kBytes * (2 * branches + 1) * width;
   group.kept_inner += kBytes * (branches + 1) * width;
   group.light_inner += kBytes * width;
+  group.narrow_inner += width;
 }
 
 }  // namespace
@@ -143,7 +144,9 @@ TrainingGroup training_group(const Model& model, const LayerGroup& layer, Attent
       add(group, ffn.latent, hidden, Cut::whole);
       add(group, hidden, ffn.latent, Cut::whole);
     }
-    group.kept_expert = kBytes * (2 * group.expert_in + group.expert_matrices * ffn.width);
+    // Gate weights are applied to the inner activation, so that the output of an expert need not be kept.
+    group.kept_expert = kBytes * (group.expert_in + group.expert_matrices * ffn.width);
+    group.narrow_expert = group.expert_in + ffn.width;
     group.expert_parameters = group.experts * group.expert_matrices * group.expert_in * ffn.width;
   }
   group.shared_parameters = layer_parameters(model, layer) - group.expert_parameters;
@@ -156,6 +159,7 @@ TrainingGroup training_group(const Model& model, const LayerGroup& layer, Attent
   group.hidden_backward += kBytes * hidden * (3 * norms + 3 * parts);
   group.kept_hidden += kBytes * hidden * (norms + parts);
   group.light_hidden += kBytes * hidden * norms;
+  group.narrow_hidden += hidden * norms;
   return group;
 }
 

@@ -10,8 +10,11 @@ namespace {
 
 constexpr double kContext = 1.5e9;       // driver context, communicators, workspaces
 constexpr double kLogitBytes = 6;        // of one logit: 16-bit value and a 32-bit copy or gradient
+constexpr double kLeastLogitBytes = 2;   // where memory is short the loss works in slices
 constexpr double kScoreBytes = 5;        // kept per score of unfused attention: softmax, mask, dropped-out copy
 constexpr double kWideBytes = 2;
+// Boards report more bytes than their listed gigabytes: 80 GB is 85.5e9 on an H100, 180 GB is 192e9 on a B200.
+constexpr double kReported = 1.065;
 
 struct PerToken {
   double all = 0;        // kept per token by a mean layer, nothing recomputed
@@ -20,11 +23,16 @@ struct PerToken {
 };
 
 PerToken kept(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d) noexcept {
+  // A narrow recipe keeps the inputs of products as it cast them.
+  const double saved = kWideBytes - std::min(kWideBytes, bytes_per_element(job.precision));
   PerToken sum;
   for (int i = 0; i < job.group_count; ++i) {
     const TrainingGroup& g = job.groups[static_cast<std::size_t>(i)];
-    double light = g.light_hidden / d.sequence_shard + g.light_inner / d.tp;
-    double all = g.kept_hidden / d.sequence_shard + g.kept_inner / d.tp + g.kept_expert * g.top_k / d.sequence_shard;
+    double light = (g.light_hidden - saved * g.narrow_hidden) / d.sequence_shard +
+                   (g.light_inner - saved * g.narrow_inner) / d.tp;
+    double all = (g.kept_hidden - saved * g.narrow_hidden) / d.sequence_shard +
+                 (g.kept_inner - saved * g.narrow_inner) / d.tp +
+                 (g.kept_expert - saved * g.narrow_expert) * g.top_k / d.sequence_shard;
     if (job.traits.attention == AttentionKernel::unfused) {
       const double scores = kScoreBytes * g.heads * plan.sequence / d.tp;
       all += scores;
@@ -75,7 +83,7 @@ double stage_layers(const Stages& stages, const Degrees& d, int stage) noexcept 
 
 std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job, const TrainingPlan& plan,
                                                     const Degrees& d, const Stages& stages, int stage,
-                                                    double full_share, bool selective) noexcept {
+                                                    double full_share, bool selective, bool squeezed) noexcept {
   const PerToken token = kept(job, plan, d);
   const Layer layer = layer_on_device(job, d);
   const double layers = stage_layers(stages, d, stage);
@@ -105,8 +113,9 @@ std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job,
 
   const double per_token = full_share * token.input + (1 - full_share) * (selective ? token.selective : token.all);
   const double working = full_share > 0 ? token.all : 0;
-  double activations = d.tokens * (in_flight(plan, d, stage) * layers * per_token + working);
-  if (last) activations += d.tokens * job.vocab / d.tp * kLogitBytes;
+  const double stays = squeezed && job.traits.offload ? 0 : 1;
+  double activations = d.tokens * (stays * in_flight(plan, d, stage) * layers * per_token + working);
+  if (last) activations += d.tokens * job.vocab / d.tp * (squeezed ? kLeastLogitBytes : kLogitBytes);
   part(TrainingMemory::activations) = activations;
 
   part(TrainingMemory::buffers) = kContext;
@@ -131,36 +140,43 @@ MemoryPlan plan_memory(const ResolvedTraining& job, const TrainingPlan& plan, co
 
   MemoryPlan result;
   result.recompute = plan.recompute;
-  if (plan.recompute == Recompute::unknown) {
+  if (plan.recompute == Recompute::unknown || plan.recompute == Recompute::selective) {
+    // "Selective" says what is recomputed first, not how much: recipes go on until the step fits.
     double share = 0;
-    bool selective = false;
+    bool selective = plan.recompute == Recompute::selective;
     for (const int stage : candidates) {
-      const double none = sum(memory_of_stage(job, plan, d, stages, stage, 0, false));
+      const double none = sum(memory_of_stage(job, plan, d, stages, stage, 0, false, false));
       if (none <= usable) continue;
-      const double light = sum(memory_of_stage(job, plan, d, stages, stage, 0, true));
+      const double light = sum(memory_of_stage(job, plan, d, stages, stage, 0, true, false));
       selective = true;
       if (light <= usable) continue;
-      const double full = sum(memory_of_stage(job, plan, d, stages, stage, 1, true));
+      const double full = sum(memory_of_stage(job, plan, d, stages, stage, 1, true, false));
       share = std::max(share, light > full ? std::min(1.0, (light - usable) / (light - full)) : 1.0);
     }
     result.selective = selective;
     result.full_share = share;
-    result.recompute = share > 0 ? Recompute::full : selective ? Recompute::selective : Recompute::none;
+    if (plan.recompute == Recompute::unknown) {
+      result.recompute = share > 0 ? Recompute::full : selective ? Recompute::selective : Recompute::none;
+    }
   } else {
-    result.selective = plan.recompute == Recompute::selective;
     result.full_share = plan.recompute == Recompute::full ? 1 : 0;
   }
-  double fullest = -1;
-  for (const int stage : candidates) {
-    const auto bytes = memory_of_stage(job, plan, d, stages, stage, result.full_share, result.selective);
-    const double total = sum(bytes);
-    if (total > fullest) {
-      fullest = total;
-      result.bytes = bytes;
-      result.stage = stage;
+  // If it does not fit so, then with sliced logits and, where the software can, activations in host memory.
+  for (const bool squeezed : {false, true}) {
+    double fullest = -1;
+    for (const int stage : candidates) {
+      const auto bytes = memory_of_stage(job, plan, d, stages, stage, result.full_share, result.selective, squeezed);
+      const double total = sum(bytes);
+      if (total > fullest) {
+        fullest = total;
+        result.bytes = bytes;
+        result.stage = stage;
+      }
     }
+    result.squeezed = squeezed;
+    result.short_by = std::max(0.0, fullest - kReported * job.memory_capacity);
+    if (result.short_by <= 0) break;
   }
-  result.short_by = std::max(0.0, fullest - job.memory_capacity);
   return result;
 }
 

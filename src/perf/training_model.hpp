@@ -54,6 +54,7 @@ struct TrainingGroup {
   double kept_hidden = 0, kept_inner = 0;          ///< sharded by sequence parallelism; by TP
   double kept_expert = 0;                          ///< per routed copy of a token
   double light_hidden = 0, light_inner = 0;        ///< of these, what selective recompute frees
+  double narrow_hidden = 0, narrow_inner = 0, narrow_expert = 0;  ///< elements kept only as input of a product
   // parameters of one layer
   double shared_parameters = 0;  ///< sharded by TP
   double expert_parameters = 0;  ///< sharded by EP and expert-TP
@@ -156,6 +157,7 @@ struct MemoryPlan {
   Recompute recompute = Recompute::none;
   double full_share = 0;       ///< of the layers run forward again entirely
   bool selective = false;      ///< and the light parts of the others
+  bool squeezed = false;       ///< sliced logits, and activations in host memory where the software can
   double short_by = 0;         ///< bytes missing in the fullest stage
   int stage = 0;
   std::array<double, kTrainingMemory> bytes{};
@@ -175,6 +177,7 @@ struct Degrees {
                                      const Stages& stages) noexcept;
 [[nodiscard]] std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job, const TrainingPlan& plan,
                                                                   const Degrees& d, const Stages& stages, int stage,
-                                                                  double full_share, bool selective) noexcept;
+                                                                  double full_share, bool selective,
+                                                                  bool squeezed) noexcept;
 
 }  // namespace ridge

@@ -91,6 +91,7 @@ Status set_device(ResolvedTraining& job, const Device& device, const System* sys
                        std::max(1, system->devices_per_node);
       }
     }
+    if (job.out_peak <= 0) job.out_peak = job.traits.network;
     if (job.out_peak <= 0 && device.nic_per_direction) job.out_peak = device.nic_per_direction->value.value();
     if (job.out_peak <= 0) {
       job.out_peak = std::min(kUnknownNetwork, job.up_peak);

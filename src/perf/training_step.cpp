@@ -467,7 +467,8 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
     }
     const double passes = 2 + memory.full_share;
     const double host = share * passes * (job.layers * c.host_layer + moe_layers * c.host_moe);
-    s.host = perf::smooth_max(s.device + s.gather, host) - s.device - s.gather;
+    const double device = s.device + s.gather;
+    s.host = job.traits.blocking ? host : perf::smooth_max(device, host) - device;
     return s;
   };
   const Stage middle = stage_time(stages.most_layers, plan.pp == 1);
@@ -576,7 +577,7 @@ std::array<double, kTrainingMemory> stage_memory(const ResolvedTraining& job, co
   if (check(job, plan, d, short_by) != Reason::none || stage < 0 || stage >= plan.pp) return {};
   const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp));
   const MemoryPlan memory = plan_memory(job, plan, d, stages);
-  return memory_of_stage(job, plan, d, stages, stage, memory.full_share, memory.selective);
+  return memory_of_stage(job, plan, d, stages, stage, memory.full_share, memory.selective, memory.squeezed);
 }
 
 }  // namespace ridge

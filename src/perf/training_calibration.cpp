@@ -105,7 +105,7 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   c.shard_exposed = value("training.shard_exposed");
   c.permute_passes = value("training.permute");
 
-  c.host_layer = job.traits.compiled ? 0 : value("training.host_layer", {software});
+  c.host_layer = job.traits.compiled ? 0 : value("training.host_layer", {software, job.traits.blocking ? "blocking" : ""});
   c.host_moe = job.traits.compiled ? 0 : value("training.host_moe");
   c.host_step = value("training.host_step");
   c.selective_share = value("training.selective", {software});

@@ -61,8 +61,9 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   TrainingCoefficients c;
   const double watts = job.rates.power_limit > 0 ? job.rates.power_limit / job.peak_wide : kReferencePower;
   const double power = std::pow(watts / kReferencePower, value("training.gemm_power"));
-  const double wide_share = value("training.gemm", {architecture}) * power;
-  const double narrow_share = narrow ? value("training.gemm", {architecture, name(job.precision)}) * power : wide_share;
+  const std::string_view step = job.architecture_step;
+  const double wide_share = value("training.gemm", {architecture, step}) * power;
+  const double narrow_share = narrow ? value("training.gemm", {architecture, step, name(job.precision)}) * power : wide_share;
 
   c.wide = perf::gemm_rates(job.rates, calibration, Format::bf16, Format::bf16, perf::Quantisation::fused);
   c.wide.flops = job.peak_wide * std::min(0.95, wide_share);
@@ -78,7 +79,7 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   c.moe_drift = std::exp(-value("training.drift_moe") * year);
 
   c.experts = 1 / value("training.experts");
-  const double attention = job.peak_wide * value("training.attention", {architecture});
+  const double attention = job.peak_wide * value("training.attention", {architecture, step});
   const bool portable = job.traits.attention == AttentionKernel::portable && architecture != "ampere";
   c.attention_forward = attention * (portable ? value("training.attention_portable") : 1);
   c.attention_backward = c.attention_forward * value("training.attention_backward");
@@ -94,7 +95,7 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   c.launch = job.rates.launch;
 
   c.scale_up = job.up_peak * value("training.scale_up");
-  c.scale_out = job.out_peak * value("training.scale_out");
+  c.scale_out = job.out_peak * value("training.scale_out", {architecture});
   c.scale_up_latency = value("training.scale_up_latency");
   c.scale_out_latency = value("training.scale_out_latency");
   c.tensor_exposed = job.traits.overlap_tensor_parallel ? value("training.tensor_exposed") : 1;
@@ -106,7 +107,8 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   c.permute_passes = value("training.permute");
 
   c.host_layer = job.traits.compiled ? 0 : value("training.host_layer", {software, job.traits.blocking ? "blocking" : ""});
-  c.host_moe = job.traits.compiled ? 0 : value("training.host_moe");
+  c.host_moe = job.traits.compiled ? 0 : value("training.host_moe") * c.moe_drift;
+  c.host_expert = job.traits.compiled ? 0 : value("training.host_expert", {narrow ? "narrow" : ""}) * c.moe_drift;
   c.host_step = value("training.host_step");
   c.selective_share = value("training.selective", {software});
   c.adapters = value("training.adapters");

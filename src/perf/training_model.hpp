@@ -87,6 +87,7 @@ struct TrainingCoefficients {
   double permute_passes = 0;      ///< over the routed tokens, forward
   double host_layer = 0;          ///< seconds of host work per layer and pass
   double host_moe = 0;            ///< more of it in a layer with experts
+  double host_expert = 0;         ///< and per expert this device holds
   double host_step = 0;           ///< seconds per step that nothing hides
   double compute_drift = 1;       ///< time of kernels over that of the reference date
   double moe_drift = 1;           ///< the same, experts and their routing
@@ -132,7 +133,9 @@ struct ResolvedTraining {
   // calibration and what it was asked for
   TrainingCoefficients coefficients;
   perf::DeviceRates rates;       ///< its `architecture` points to `architecture` below
-  std::string architecture, engine, family, era, device, interval_class;
+  std::string architecture;       ///< the one calibration knows
+  std::string architecture_step;  ///< what the device's own adds to it: "ultra" of "blackwell-ultra"
+  std::string engine, family, era, device, interval_class;
   double up_peak = 0, out_peak = 0;  ///< bytes/s one direction per device, datasheet
   double year = 0;
   bool exact_engine = true;
@@ -148,7 +151,8 @@ struct Stages {
   double last_layers = 0;   ///< of the stage with the head
   double first_layers = 0;
 };
-[[nodiscard]] Stages cut_stages(double layers, int pp, int vp) noexcept;
+/// `head` is the time of embedding, head and loss over that of one layer: layouts made by hand leave room for it.
+[[nodiscard]] Stages cut_stages(double layers, int pp, int vp, double head) noexcept;
 /// The engine's usual number of chunks per stage.
 [[nodiscard]] int usual_chunks(const ResolvedTraining& job, const TrainingPlan& plan) noexcept;
 

@@ -62,6 +62,9 @@ Status set_device(ResolvedTraining& job, const Device& device, const System* sys
   job.rates = *rates;
   job.architecture = std::string(rates->architecture);
   job.rates.architecture = job.architecture;
+  if (device.architecture.starts_with(job.architecture + "-")) {
+    job.architecture_step = device.architecture.substr(job.architecture.size() + 1);
+  }
   job.device = device.id;
   if (query.power_cap > 0) job.rates.power_limit = std::min(job.rates.power_limit, query.power_cap);
   job.tdp = job.rates.power_limit;

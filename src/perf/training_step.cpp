@@ -75,6 +75,7 @@ class Step {
  private:
   void add(const TrainingGroup& g) noexcept {
     const double drift = c_.compute_drift;
+    const double light_drift = g.moe ? drift * c_.moe_drift : drift;
     const bool trains = job_.task != TrainingTask::lora;
     double reductions = 0;
     double f = 0;
@@ -101,7 +102,7 @@ class Step {
     if (g.moe) add_experts(g, trains);
 
     const double adapters = trains ? 0 : c_.adapters;
-    const double once = c_.elementwise * drift * (1 + adapters) / c_.bandwidth * d_.tokens * g.count;
+    const double once = c_.elementwise * light_drift * (1 + adapters) / c_.bandwidth * d_.tokens * g.count;
     const double cast = c_.cast_bytes * drift / c_.bandwidth * d_.tokens * g.count *
                         (g.cast_whole / d_.sequence_shard + g.cast_inner / d_.tp) / 2;
     forward.elementwise += once * (g.hidden_forward / d_.sequence_shard + g.inner_forward / d_.tp) + cast;
@@ -357,6 +358,17 @@ Gathered gather_time(const ResolvedTraining& job, const Degrees& d, const StageP
   return g;
 }
 
+/// Head and loss: three products (two where the weights are frozen) in 16 bits, and passes over the logits.
+double head_time(const ResolvedTraining& job, const Degrees& d) noexcept {
+  const TrainingCoefficients& c = job.coefficients;
+  const double vocab = job.vocab / d.tp;
+  double products = gemm(c.wide, d.tokens, vocab, job.hidden) + gemm(c.wide, d.tokens, job.hidden, vocab);
+  if (job.task != TrainingTask::lora) {
+    products += weight_gradient(c.wide, vocab, job.hidden, d.tokens, job.traits.gradient_bytes);
+  }
+  return products * c.compute_drift + c.loss_bytes * d.tokens * vocab / c.bandwidth;
+}
+
 Bound bound_of(const TrainingEstimate& e) noexcept {
   const auto term = [&](Term t) { return e.terms_s[static_cast<std::size_t>(t)]; };
   const double compute = term(Term::attention) + term(Term::linear) + term(Term::experts) + term(Term::state) +
@@ -380,7 +392,7 @@ Bound bound_of(const TrainingEstimate& e) noexcept {
 
 }  // namespace
 
-Stages cut_stages(double layers, int pp, int vp) noexcept {
+Stages cut_stages(double layers, int pp, int vp, double head) noexcept {
   Stages s;
   const double stages = pp;
   const double chunks = stages * std::max(1, vp);
@@ -393,8 +405,10 @@ Stages cut_stages(double layers, int pp, int vp) noexcept {
     s.first_layers = s.last_layers = s.most_layers - 1;
     if (pp == 2) s.most_layers = s.first_layers;
   } else {
-    s.most_layers = s.first_layers = std::ceil(layers / stages);
-    s.last_layers = std::max(1.0, std::floor(layers / stages));
+    // Spread by hand: the last stage has as many layers fewer as the head is worth.
+    const double even = (layers + head) / stages;
+    s.last_layers = std::max(1.0, std::round(even - head));
+    s.most_layers = s.first_layers = std::ceil((layers - s.last_layers) / (stages - 1));
   }
   return s;
 }
@@ -417,13 +431,13 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
   double short_by = 0;
   if (const Reason reason = check(job, plan, d, short_by); reason != Reason::none) return refuse(reason, short_by);
   const TrainingCoefficients& c = job.coefficients;
-  const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp));
-  const MemoryPlan memory = plan_memory(job, plan, d, stages);
-  if (memory.short_by > 0) return refuse(Reason::out_of_memory, memory.short_by, memory.stage);
-
   const Step step(job, plan, d);
   const Pass& f = step.forward;
   const Pass& b = step.backward;
+  const double head = head_time(job, d);
+  const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp), head * job.layers / (f.total() + b.total()));
+  const MemoryPlan memory = plan_memory(job, plan, d, stages);
+  if (memory.short_by > 0) return refuse(Reason::out_of_memory, memory.short_by, memory.stage);
 
   // What runs forward again before the backward pass.
   const double forward_compute = f.compute();
@@ -431,12 +445,7 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
                                                                             : c.selective_share * forward_compute;
   const double again = memory.full_share * f.total() + (memory.selective ? (1 - memory.full_share) * selective : 0);
 
-  // Head and loss: three products (two where the weights are frozen) in 16 bits, and passes over the logits.
-  const double vocab = job.vocab / d.tp;
   const bool trains = job.task != TrainingTask::lora;
-  double head = gemm(c.wide, d.tokens, vocab, job.hidden) + gemm(c.wide, d.tokens, job.hidden, vocab);
-  if (trains) head += weight_gradient(c.wide, vocab, job.hidden, d.tokens, job.traits.gradient_bytes);
-  head = head * c.compute_drift + c.loss_bytes * d.tokens * vocab / c.bandwidth;
   double mtp = 0;
   if (job.mtp_layers > 0) mtp = job.mtp_layers * ((f.total() + b.total() + again) / job.layers + head);
 
@@ -445,10 +454,10 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
     double device = 0, gather = 0, host = 0;
     [[nodiscard]] double total() const { return device + gather + host; }
   };
-  double moe_layers = 0;
+  double host_per_pass = job.layers * c.host_layer;
   for (int i = 0; i < job.group_count; ++i) {
     const TrainingGroup& g = job.groups[static_cast<std::size_t>(i)];
-    if (g.moe) moe_layers += g.count;
+    if (g.moe) host_per_pass += g.count * (c.host_moe + c.host_expert * g.experts / d.ep);
   }
   const bool gathers = d.weight_shards > 1;
   bool gather_crosses = false;
@@ -466,7 +475,7 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
                  c.shard_exposed * (g.forward + g.backward);
     }
     const double passes = 2 + memory.full_share;
-    const double host = share * passes * (job.layers * c.host_layer + moe_layers * c.host_moe);
+    const double host = share * passes * host_per_pass;
     const double device = s.device + s.gather;
     s.host = job.traits.blocking ? host : perf::smooth_max(device, host) - device;
     return s;
@@ -575,7 +584,9 @@ std::array<double, kTrainingMemory> stage_memory(const ResolvedTraining& job, co
   Degrees d;
   double short_by = 0;
   if (check(job, plan, d, short_by) != Reason::none || stage < 0 || stage >= plan.pp) return {};
-  const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp));
+  const Step step(job, plan, d);
+  const double head = head_time(job, d) * job.layers / (step.forward.total() + step.backward.total());
+  const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp), head);
   const MemoryPlan memory = plan_memory(job, plan, d, stages);
   return memory_of_stage(job, plan, d, stages, stage, memory.full_share, memory.selective, memory.squeezed);
 }

@@ -74,8 +74,7 @@ class Step {
 
  private:
   void add(const TrainingGroup& g) noexcept {
-    const double drift = c_.compute_drift;
-    const double light_drift = g.moe ? drift * c_.moe_drift : drift;
+    const double drift = job_.moe ? c_.compute_drift * c_.moe_drift : c_.compute_drift;
     const bool trains = job_.task != TrainingTask::lora;
     double reductions = 0;
     double f = 0;
@@ -102,7 +101,7 @@ class Step {
     if (g.moe) add_experts(g, trains);
 
     const double adapters = trains ? 0 : c_.adapters;
-    const double once = c_.elementwise * light_drift * (1 + adapters) / c_.bandwidth * d_.tokens * g.count;
+    const double once = c_.elementwise * drift * (1 + adapters) / c_.bandwidth * d_.tokens * g.count;
     const double cast = c_.cast_bytes * drift / c_.bandwidth * d_.tokens * g.count *
                         (g.cast_whole / d_.sequence_shard + g.cast_inner / d_.tp) / 2;
     forward.elementwise += once * (g.hidden_forward / d_.sequence_shard + g.inner_forward / d_.tp) + cast;

@@ -111,9 +111,12 @@ std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job,
     part(TrainingMemory::optimizer) = job.traits.optimizer_bytes * (shared / d.shards + experts / d.expert_shards);
   }
 
+  // Where memory is short, software that can moves optimizer state and kept activations to the host.
+  const bool offloads = squeezed && job.traits.offload;
+  if (offloads) part(TrainingMemory::optimizer) = 0;
   const double per_token = full_share * token.input + (1 - full_share) * (selective ? token.selective : token.all);
   const double working = full_share > 0 ? token.all : 0;
-  const double stays = squeezed && job.traits.offload ? 0 : 1;
+  const double stays = offloads ? 0 : 1;
   double activations = d.tokens * (stays * in_flight(plan, d, stage) * layers * per_token + working);
   if (last) activations += d.tokens * job.vocab / d.tp * (squeezed ? kLeastLogitBytes : kLogitBytes);
   part(TrainingMemory::activations) = activations;

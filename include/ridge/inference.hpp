@@ -49,6 +49,7 @@ struct InferenceLoad {
   double draft_tokens = 0;  ///< speculative decoding or MTP: tokens proposed per step
   double acceptance = 0;    ///< probability that one proposed token is accepted
   double natural_text = 0;  ///< 1: real prompts (experts correlate), 0: random tokens
+  bool queued = false;      ///< closed_loop: more requests wait than run, so that every slot is always taken
 };
 
 /// Factors on the datasheet of the device, for what-if questions and elasticities.
@@ -91,6 +92,7 @@ struct InferenceEstimate {
   Interval ttft_s;         ///< with the steady-state wait of the load
   Interval decode_step_s;  ///< one decode step at the running batch, no prefill in it
   Interval tpot_s;         ///< per output token after the first, as a client sees it
+  Interval itl_s;          ///< median gap between two tokens: a step without prefill where most steps carry none
   Interval e2e_s;          ///< request latency
   Interval output_tokens_per_s;
   Interval total_tokens_per_s;

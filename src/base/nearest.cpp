@@ -1,6 +1,7 @@
 // Suggestions for misspelt names, and names that are safe to print.
 #include <algorithm>
-#include <cstdint>
+#include <array>
+#include <optional>
 #include <vector>
 
 #include "base/utf8.hpp"
@@ -19,38 +20,43 @@ char folded(char c) {
   return c == '_' || c == ' ' ? '-' : c;
 }
 
-std::string folded(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = folded(c);
-  return result;
+bool same_but_for_case(char a, char b) {
+  return folded(a) == folded(b);
 }
 
-/// Edit distance with swaps of neighbours (optimal string alignment), in the costs above.
+/// Edit distance with swaps of neighbours (optimal string alignment), in the costs above. Neither is longer than
+/// kLongestWord.
 int distance(std::string_view a, std::string_view b) {
-  std::vector<int> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) above[j] = kEdit * static_cast<int>(j);
+  using Row = std::array<int, kLongestWord + 1>;
+  Row rows[3];
+  Row *before = &rows[0], *above = &rows[1], *row = &rows[2];
+  for (std::size_t j = 0; j <= b.size(); ++j) (*above)[j] = kEdit * static_cast<int>(j);
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = kEdit * static_cast<int>(i);
+    (*row)[0] = kEdit * static_cast<int>(i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const int change = a[i - 1] == b[j - 1] ? 0 : folded(a[i - 1]) == folded(b[j - 1]) ? kMinor : kEdit;
-      row[j] = std::min({above[j - 1] + change, above[j] + kEdit, row[j - 1] + kEdit});
+      const int change = a[i - 1] == b[j - 1] ? 0 : same_but_for_case(a[i - 1], b[j - 1]) ? kMinor : kEdit;
+      (*row)[j] = std::min({(*above)[j - 1] + change, (*above)[j] + kEdit, (*row)[j - 1] + kEdit});
       const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) row[j] = std::min(row[j], before[j - 2] + kEdit);
+      if (swapped) (*row)[j] = std::min((*row)[j], (*before)[j - 2] + kEdit);
     }
     std::swap(before, above);
     std::swap(above, row);
   }
-  return above[b.size()];
+  return (*above)[b.size()];
 }
 
-/// Small is near. A name that goes on where the word stops ("h200" → "h200-sxm") is near however long it is.
-int score(std::string_view word, std::string_view candidate) {
-  const int edits = distance(word, candidate);
-  if (word.size() < 2) return edits;
-  const std::string small_word = folded(word), small_candidate = folded(candidate);
-  if (small_candidate.starts_with(small_word)) return std::min(edits, kEdit);
-  if (small_word.size() > 2 && small_candidate.find(small_word) != std::string::npos) return std::min(edits, kEdit + 1);
-  return edits;
+/// Small is near; nothing if it is beyond `worst`. A name that goes on where the word stops ("h200" → "h200-sxm") is
+/// near however long it is.
+std::optional<int> score(std::string_view word, std::string_view candidate, int worst) {
+  int best = worst + 1;
+  const auto gap = static_cast<int>(std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size()));
+  if (kEdit * gap <= worst) best = std::min(best, distance(word, candidate));
+  if (word.size() > 1) {
+    const auto found = std::search(candidate.begin(), candidate.end(), word.begin(), word.end(), same_but_for_case);
+    if (found == candidate.begin()) best = std::min(best, kEdit);
+    if (found != candidate.end() && word.size() > 2) best = std::min(best, kEdit + 1);
+  }
+  return best <= worst ? std::optional<int>(best) : std::nullopt;
 }
 
 }  // namespace
@@ -81,8 +87,7 @@ std::string nearest(std::string_view word, const std::string_view* candidates, s
     if (candidates[i].size() > kLongestWord) continue;
     // Two edits turn any two letters into any other two: a suggestion must keep at least one letter.
     const int most = kEdit * static_cast<int>(std::max(word.size(), candidates[i].size())) - 1;
-    const int s = score(word, candidates[i]);
-    if (s <= std::min(worst, most)) near.push_back({s, i});
+    if (const auto s = score(word, candidates[i], std::min(worst, most))) near.push_back({*s, i});
   }
   std::stable_sort(near.begin(), near.end(), [&](const Scored& a, const Scored& b) {
     if (a.score != b.score) return a.score < b.score;

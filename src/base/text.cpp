@@ -130,7 +130,7 @@ std::string unknown_unit(std::string_view word, std::string_view text) {
     const std::string binary = find_unit("Ki" + stem) ? " or 'Ki" + stem + "' for 1024" : "";
     return quoted(word) + " is no unit known here: write 'k" + stem + "' for 1000" + binary;
   }
-  const std::vector<std::string> spellings = unit_spellings();
+  const std::vector<std::string>& spellings = unit_spellings();
   const std::vector<std::string_view> candidates(spellings.begin(), spellings.end());
   const std::string near = nearest(word, candidates.data(), candidates.size());
   return quoted(word) + " is no unit known here" + (near.empty() ? "" : ": did you mean " + near + "?");

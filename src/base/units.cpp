@@ -141,6 +141,17 @@ constexpr Kind kKinds[] = {
 
 constexpr const char* kBaseNames[kBaseUnits] = {"B", "s", "FLOP", "J", "USD", "tok", "GPU", "kg", "m"};
 
+std::vector<std::string> all_spellings() {
+  std::vector<std::string> all;
+  for (const UnitWord& unit : kUnits) {
+    if (unit.word != "$") all.emplace_back(unit.word);
+    for (const PrefixWord& prefix : kPrefixes) {
+      if (unit.prefixes & prefix.group) all.push_back(std::string(prefix.word) + std::string(unit.word));
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::optional<Unit> find_unit(std::string_view word) {
@@ -153,15 +164,9 @@ std::optional<Unit> find_unit(std::string_view word) {
   return std::nullopt;
 }
 
-std::vector<std::string> unit_spellings() {
-  std::vector<std::string> all;
-  for (const UnitWord& unit : kUnits) {
-    if (unit.word != "$") all.emplace_back(unit.word);
-    for (const PrefixWord& prefix : kPrefixes) {
-      if (unit.prefixes & prefix.group) all.push_back(std::string(prefix.word) + std::string(unit.word));
-    }
-  }
-  return all;
+const std::vector<std::string>& unit_spellings() {
+  static const std::vector<std::string> spellings = all_spellings();
+  return spellings;
 }
 
 bool is_counted(std::string_view word) {

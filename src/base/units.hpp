@@ -32,7 +32,7 @@ struct Unit {
 std::optional<Unit> find_unit(std::string_view word);
 
 /// Every spelling `find_unit` knows, for suggestions.
-std::vector<std::string> unit_spellings();
+const std::vector<std::string>& unit_spellings();
 
 /// True for what is counted in thousands and millions in front of the word: "15T tokens", "16k GPUs", "$2M".
 bool is_counted(std::string_view word);

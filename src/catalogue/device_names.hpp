@@ -37,7 +37,10 @@ class DeviceNames {
  private:
   std::span<const Device> devices_;
   std::unordered_map<std::string, std::string_view> plain_;  // ids and names
-  std::unordered_map<std::string, std::vector<const PriceAlias*>> aliases_;
+  using Aliases = std::unordered_map<std::string, std::vector<const PriceAlias*>>;
+
+  Aliases exact_;
+  Aliases numbered_;  // "tpu-v4-*" under "tpuv4"
 };
 
 }  // namespace ridge

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "catalogue/tables.hpp"
+#include "catalogue/words.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -44,7 +45,7 @@ std::optional<PeakLimit> peak_limit(const Device& device, const Architecture& ar
     return PeakLimit{
         FlopsPerSecond(per_clock * device.cores->value * clock->value.value()),
         fmt::format("{} does {} {} per core and clock, times {} cores at {}", architecture.name,
-                    format_number(per_clock, 6), name(format), device.cores->value, ridge::format(clock->value))};
+                    format_number(per_clock, 6), name(format), device.cores->value, written(clock->value))};
   }
   const Figure<FlopsPerSecond>& bf16 = device.peak(PeakFormat::bf16);
   if (format != PeakFormat::bf16 && bf16) {
@@ -64,9 +65,9 @@ void refuse_sparse_peaks(TableReader& peaks, const Device& device, std::span<con
     if (!peak) continue;
     const std::optional<PeakLimit> limit = peak_limit(device, *architecture, format);
     if (!limit || peak->value <= limit->rate * kPeakTolerance) continue;
-    peaks.refuse(name(format), fmt::format("{} looks like the sparse figure; dense would be about {} ({})",
-                                           ridge::format(peak->value, 4),
-                                           ridge::format(std::min(peak->value * 0.5, limit->rate), 4), limit->because));
+    peaks.refuse(name(format),
+                 fmt::format("{} looks like the sparse figure; dense would be about {} ({})", written(peak->value),
+                             written(std::min(peak->value * 0.5, limit->rate)), limit->because));
   }
 }
 
@@ -100,7 +101,7 @@ void read_partitions(TableReader& t, Device& device) {
     partition.source = part.source();
     if (!is_valid_id(partition.name)) part.refuse("name", "lower case letters, digits, '.' and '-' only");
     if (device.memory_capacity && partition.memory > device.memory_capacity->value) {
-      part.refuse("memory", fmt::format("more than the device has ({})", format(device.memory_capacity->value, 4)));
+      part.refuse("memory", fmt::format("more than the device has ({})", written(device.memory_capacity->value)));
     }
     const bool taken = std::any_of(device.partitions.begin(), device.partitions.end(),
                                    [&](const Partition& other) { return other.name == partition.name; });
@@ -109,14 +110,8 @@ void read_partitions(TableReader& t, Device& device) {
   }
 }
 
-/// A text that has to be one of a few words.
-std::string word(TableReader& t, std::string_view key, std::initializer_list<std::string_view> words) {
-  std::string value = t.text(key);
-  if (!t.failed() && std::find(words.begin(), words.end(), value) == words.end()) {
-    t.refuse(key, fmt::format("{} is no {}; use {}", ridge::quoted(value), key, fmt::join(words, ", ")));
-  }
-  return value;
-}
+constexpr std::string_view kForms[] = {"sxm", "pcie", "oam", "superchip", "tpu", "card"};
+constexpr std::string_view kConfidences[] = {"primary", "secondary", "estimate", "none"};
 
 }  // namespace
 
@@ -129,9 +124,9 @@ Device read_device(TableReader t, std::span<const Architecture> architectures) {
   device.architecture = t.reference("architecture", "architecture");
   device.chip = t.optional_text("chip");
   device.process = t.optional_text("process");
-  device.form = word(t, "form", {"sxm", "pcie", "oam", "superchip", "tpu", "card"});
-  device.status = word(t, "status", {"shipping", "announced", "discontinued"});
-  device.confidence = word(t, "confidence", {"primary", "secondary", "estimate", "none"});
+  device.form = word(t, "form", kForms);
+  device.status = status(t);
+  device.confidence = word(t, "confidence", kConfidences);
   device.notes = t.optional_text("notes");
   device.year = t.integer("year", 2010, 2040);
   device.source = t.source();

@@ -15,6 +15,11 @@ namespace ridge {
 
 namespace {
 
+/// The first Qwen counts gate and up projection in one width.
+void adjust_qwen(JsonReader& /*config*/, Decoder& decoder) {
+  decoder.dense.width /= 2;
+}
+
 void adjust_qwen2_moe(JsonReader& /*config*/, Decoder& decoder) {
   decoder.sparse.shared_gate = decoder.sparse.shared_experts > 0;
 }
@@ -271,6 +276,7 @@ const std::array kFamilies = std::to_array<Family>({
     {.type = "mamba2", .read = read_mamba2_model},
     {.type = "mimo", .bias = B::qkv},
     {.type = "mimo_v2_flash", .bias = B::qkv_by_flag, .router_bias = true, .adjust = adjust_mimo_v2},
+    {.type = "minicpm", .tied = true},
     {.type = "minimax", .bias = B::none, .adjust = adjust_minimax_text},
     {.type = "minimax_m2", .bias = B::none, .qk_norm = kFull, .adjust = adjust_minimax_m2},
     {.type = "minimax_m3", .bias = B::none, .qk_norm = kPerHead, .adjust = adjust_minimax_m3},
@@ -289,10 +295,11 @@ const std::array kFamilies = std::to_array<Family>({
     {.type = "opt", .tied = true, .bias_default = true, .gated = false, .ffn_bias = true, .norm_bias = true,
      .adjust = adjust_opt},
     {.type = "persimmon", .bias = B::all, .gated = false, .ffn_bias = true, .norm_bias = true},
-    {.type = "phi", .bias = B::all, .gated = false, .ffn_bias = true, .norms = 1, .norm_bias = true,
-     .adjust = adjust_head_bias},
+    {.type = "phi", .bias = B::all, .gated = false, .ffn_bias = true, .ffn_is_four_hidden = true, .norms = 1,
+     .norm_bias = true, .adjust = adjust_head_bias},
     {.type = "phi3", .bias = B::none, .windows = W::all_layers},
     {.type = "phimoe", .norm_bias = true, .windows = W::all_layers, .adjust = adjust_phimoe},
+    {.type = "qwen", .bias = B::qkv, .adjust = adjust_qwen},
     {.type = "qwen2", .bias = B::qkv, .windows = W::above},
     {.type = "qwen2_moe", .bias = B::qkv, .windows = W::above, .adjust = adjust_qwen2_moe},
     {.type = "qwen3", .qk_norm = kPerHead, .head_dim = 128, .windows = W::above},

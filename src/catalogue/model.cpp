@@ -190,6 +190,8 @@ void add_dit(LayerParts& parts, const LayerGroup& group, double hidden) {
     parts.dense_ffn += 2 * hidden * hidden;
     parts.norms += 5 * hidden;  // bias, and a layer norm of 2 x hidden
   }
+  // Parallel blocks join attention and feed-forward in one projection, which has one bias.
+  if (dit.parallel && group.mixer.output_bias && group.ffn.bias) parts.norms -= hidden;
   parts.modulation += dit.modulation * hidden * (hidden + 1);
   parts.norms += dit.table * hidden;
 }

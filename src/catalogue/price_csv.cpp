@@ -153,8 +153,9 @@ class SkyPilotReader : public ListReader {
     price.devices = count * (meant ? meant->devices : 1);
     if (instance.empty()) price.notes = "The accelerator alone: the host is priced apart.";
     set_amount(price, {*amount, *amount, "USD"});
-    if (Status rent = set_rent(price, *parse_unit(price.unit)); !rent) {
-      return table_.error(row, column, rent.error().message);
+    if (meant) {  // otherwise nobody knows what is counted
+      const Status rent = set_rent(price, *parse_unit(price.unit));
+      if (!rent) return table_.error(row, column, rent.error().message);
     }
     keep(std::move(price), count);
     return {};

@@ -52,7 +52,7 @@ PriceAlias read_alias(TableReader t) {
   alias.names = t.texts("names");
   alias.providers = t.texts("providers");
   alias.instances = t.texts("instances");
-  alias.devices = t.optional_integer("devices", 1, 1, 100'000);
+  alias.number_per_device = t.optional_integer("number_per_device", 1, 1, 1000);
   return alias;
 }
 

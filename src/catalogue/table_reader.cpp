@@ -28,18 +28,6 @@ std::string suggest(std::string_view word, std::span<const std::string_view> can
   return fmt::format("; known here: {}", fmt::join(candidates, ", "));
 }
 
-/// A quantity as a person would write it, without zeros that say nothing: "4.8 TB/s", not "4.80 TB/s".
-std::string written(double base_units, const int (&dimension)[9]) {
-  std::string text = detail::format_measure(base_units, dimension, 4);
-  const std::size_t end = text.find(' ');
-  const std::size_t point = text.find('.');
-  if (end == std::string::npos || point == std::string::npos || point > end) return text;
-  std::size_t last = end;
-  while (last > point + 1 && text[last - 1] == '0') --last;
-  if (last == point + 1) --last;
-  return text.erase(last, end - last);
-}
-
 /// Steps by which people miss a unit: prefixes, then bits for bytes.
 constexpr std::array kUsualSlips = {1e3, 1e-3, 1e6, 1e-6, 1e9, 1e-9, 1e12, 1e-12, 8.0, 0.125};
 
@@ -54,6 +42,17 @@ std::uint32_t column_inside(const TomlNode& node, std::string_view where) {
 }
 
 }  // namespace
+
+std::string written(double base_units, const int (&dimension)[9]) {
+  std::string text = detail::format_measure(base_units, dimension, 4);
+  const std::size_t end = text.find(' ');
+  const std::size_t point = text.find('.');
+  if (end == std::string::npos || point == std::string::npos || point > end) return text;
+  std::size_t last = end;
+  while (last > point + 1 && text[last - 1] == '0') --last;
+  if (last == point + 1) --last;
+  return text.erase(last, end - last);
+}
 
 bool is_valid_id(std::string_view text) {
   return !text.empty() && text.size() <= 100 && is_lower_or_digit(text.front()) && is_lower_or_digit(text.back()) &&

@@ -197,6 +197,13 @@ class EntryReader {
   std::optional<Error> error_;
 };
 
+/// A quantity as a person would write it, without zeros that say nothing: "4.8 TB/s", not "4.80 TB/s".
+[[nodiscard]] std::string written(double base_units, const int (&dimension)[9]);
+template <class Dim>
+[[nodiscard]] std::string written(Quantity<Dim> quantity) {
+  return written(quantity.value(), Dim::exponents);
+}
+
 /// Whether `text` may be the id of an entry.
 [[nodiscard]] bool is_valid_id(std::string_view text);
 /// Whether `text` is "2026", "2026-08" or "2026-08-31".

@@ -32,10 +32,11 @@ Price read_price(TableReader t);
 struct PriceAlias {
   std::string id;
   std::string device;
-  std::vector<std::string> names;      ///< as in AcceleratorName; case and punctuation do not matter
+  /// As in AcceleratorName; case and punctuation do not matter. "tpu-v4-*" stands for any number in place of the star.
+  std::vector<std::string> names;
   std::vector<std::string> providers;  ///< only in lists of these; empty: in all
   std::vector<std::string> instances;  ///< only where the instance type contains one of these; empty: in all
-  int devices = 1;                     ///< that one counted accelerator stands for (a tpu-v4-8 is four chips)
+  int number_per_device = 1;           ///< what the number stands for: 2 if it counts cores, of which a chip has two
 };
 PriceAlias read_alias(TableReader t);
 

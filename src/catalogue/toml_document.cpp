@@ -165,7 +165,7 @@ std::string_view name(TomlNode::Kind kind) {
     case TomlNode::Kind::integer:
       return "a whole number";
     case TomlNode::Kind::number:
-      return "a number";
+      return "a decimal number";
     case TomlNode::Kind::flag:
       return "true or false";
     case TomlNode::Kind::date:

@@ -13,7 +13,8 @@ using perf::Step;
 using perf::step_time;
 using perf::StepTime;
 
-constexpr double kMaxIterations = 12;
+constexpr int kMaxIterations = 24;
+constexpr double kClosed = 1e-7;  ///< relative; small, so that results are smooth in every input
 
 /// Lengths as the load really has them.
 struct Lengths {
@@ -55,8 +56,9 @@ StepTime decode_step(const ResolvedInference& r, const InferenceLoad& load, doub
 }
 
 /// A step that carries `prefill` tokens of prompts beside `decode` sequences.
+/// Of the ranks that share experts `prefilling` do the same, the others only decode.
 StepTime mixed_step(const ResolvedInference& r, const InferenceLoad& load, const Lengths& n, double decode,
-                    double context, double prefill) noexcept {
+                    double context, double prefill, double prefilling = 0) noexcept {
   Step step;
   step.decode = decode / r.pp;
   step.tokens_each = 1 + load.draft_tokens;
@@ -66,6 +68,9 @@ StepTime mixed_step(const ResolvedInference& r, const InferenceLoad& load, const
   step.prompts = prefill / step.prefill_length;
   // A prompt cut into chunks sees on average half of what came before; what the prefix cache holds, it sees whole.
   step.prefill_context = (n.prompt - n.isl) + 0.5 * (n.isl + step.prefill_length);
+  if (r.attention_dp && prefilling > 0) {
+    step.expert_tokens = prefilling * prefill + r.dp * step.decode * step.tokens_each;
+  }
   return step_time(r, step);
 }
 
@@ -89,11 +94,12 @@ Phase prefill_phase(const ResolvedInference& r, const InferenceLoad& load, const
 
 /// The steady state of one replica with `sequences` running.
 struct Steady {
-  double token = 0;         ///< mean time between the tokens of a sequence
-  double decode = 0;        ///< a step without prefill
-  double with_prefill = 0;  ///< a step with it
-  double share = 0;         ///< of the steps that carry prefill
-  double chunk = 0;         ///< tokens of prefill in such a step
+  double token = 0;               ///< mean time between the tokens of a sequence
+  double decode = 0;              ///< a step without prefill
+  double with_prefill = 0;        ///< a step with it
+  double share = 0;               ///< of the steps that carry prefill
+  double steps_with_prefill = 0;  ///< the same, counting those of other ranks that this one waits for
+  double chunk = 0;               ///< tokens of prefill in such a step
   double requests_per_s = 0;
   StepTime decode_time;
   StepTime prefill_time;
@@ -113,10 +119,12 @@ Steady steady_state(const ResolvedInference& r, const InferenceLoad& load, const
   if (s.chunk > 0 && n.isl > 0) {
     s.share = std::min(demand / s.chunk, 1.0);
     const bool together = r.batching == Batching::mixed;
-    s.prefill_time = mixed_step(r, load, n, together ? sequences : 0, context, s.chunk);
-    s.with_prefill = s.prefill_time.seconds + (together ? 0 : s.decode);
     // Ranks that share experts step together: one rank's prefill holds up all.
     const double share = r.attention_dp ? 1 - std::pow(1 - s.share, r.dp) : s.share;
+    const double prefilling = share > 0 ? r.dp * s.share / share : 0;
+    s.prefill_time = mixed_step(r, load, n, together ? sequences : 0, context, s.chunk, prefilling);
+    s.with_prefill = s.prefill_time.seconds + (together ? 0 : s.decode);
+    s.steps_with_prefill = share;
     s.token = ((1 - share) * s.decode + share * s.with_prefill) / gain;
   } else {
     s.token = s.decode / gain;
@@ -210,7 +218,7 @@ class Evaluation {
         steady(std::max(load_.concurrency, 0.0), true);
         break;
       case LoadMode::closed_loop:
-        steady(std::max(load_.concurrency, 1.0), false);
+        steady(std::max(load_.concurrency, 1.0), load_.queued);
         break;
     }
     return out_;
@@ -283,6 +291,7 @@ class Evaluation {
     e.prefill_s = with_spread(p.seconds, Metric::prefill);
     e.ttft_s = with_spread(p.seconds + (waves - 1) * 0.5 * (p.seconds + decoding), Metric::ttft);
     e.tpot_s = with_spread(d.seconds / gain, Metric::tpot);
+    e.itl_s = e.tpot_s;
     e.e2e_s = with_spread(seconds, Metric::output_tok_s);
     Activity a;
     a.add(p.last, p.steps);
@@ -292,7 +301,8 @@ class Evaluation {
 
   void steady(double clients, bool queue_never_empty) noexcept {
     InferenceEstimate& e = out_.estimate;
-    const double engine_limit = r_.max_sequences > 0 ? r_.max_sequences : 1e9;
+    // Who sends more requests at once than the engine runs by default is taken to have raised its limit.
+    const double engine_limit = std::max(r_.max_sequences, clients / replicas());
     const double limit = std::max(1.0, std::min({engine_limit, cache_limit(r_, n_), prefill_limit(r_, load_, n_)}));
     const double offered = clients > 0 ? clients / replicas() : limit;
     double running = std::min(limit, std::max(offered, 1.0));
@@ -301,22 +311,31 @@ class Evaluation {
     if (queue_never_empty) {
       ttft = ttft_of(r_, n_, s, running, 0);
     } else {
-      // Little's law over one replica: clients = running + request rate x time to first token. Bisection on `running`.
-      double low = std::min(1.0, running);
-      double high = running;
-      for (int i = 0; i < kMaxIterations; ++i) {
-        s = steady_state(r_, load_, n_, running);
+      // Little's law over one replica: clients = running + request rate x time to first token. Regula falsi (Illinois).
+      const auto surplus = [&](double sequences) {
+        s = steady_state(r_, load_, n_, sequences);
         ttft = ttft_of(r_, n_, s, offered, 0);
-        const double in_system = running + s.requests_per_s * ttft;
-        if (in_system > offered) {
-          high = running;
-        } else {
-          low = running;
+        return sequences + s.requests_per_s * ttft - offered;
+      };
+      double high = running;
+      double above = surplus(high);
+      if (above > 0) {
+        double low = 0;
+        double below = -offered;
+        for (int i = 0; i < kMaxIterations; ++i) {
+          running = (low * above - high * below) / (above - below);
+          const double here = surplus(running);
+          if (std::fabs(here) < kClosed * offered) break;
+          if (here > 0) {
+            high = running;
+            above = here;
+            below *= 0.5;
+          } else {
+            low = running;
+            below = here;
+            above *= 0.5;
+          }
         }
-        if (high - low < 0.01 * high) break;
-        // The next guess keeps the ratio of running to present clients; bisection guards it.
-        const double guess = offered / (1 + s.requests_per_s * ttft / running);
-        running = guess > low && guess < high ? guess : 0.5 * (low + high);
       }
       const double waiting = std::max(0.0, offered - running - s.requests_per_s * ttft);
       ttft = ttft_of(r_, n_, s, offered, waiting);
@@ -326,6 +345,8 @@ class Evaluation {
     e.prefill_s = with_spread(alone.seconds, Metric::prefill);
     e.ttft_s = with_spread(ttft, Metric::ttft);
     e.tpot_s = with_spread(s.token, Metric::tpot);
+    e.itl_s =
+        with_spread((s.steps_with_prefill < 0.5 ? s.decode : s.with_prefill) / tokens_per_step(load_), Metric::tpot);
     e.e2e_s = with_spread(ttft + n_.decoded * s.token, Metric::tpot);
     Activity a;
     a.add(s.decode_time, 1 - s.share);

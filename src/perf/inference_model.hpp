@@ -131,6 +131,7 @@ struct Step {
   double prompts = 0;
   double prefill_length = 0;   ///< tokens of one prompt in this step
   double prefill_context = 0;  ///< tokens of one prompt at the end of this step (KV length)
+  double expert_tokens = 0;    ///< tokens of all ranks that share the experts; 0 = as many as this rank's on each
 };
 
 struct StepTime {

@@ -88,9 +88,10 @@ inline void visit_state(const ResolvedInference& r, const LayerKind& kind, const
 }
 
 template <class Sink>
-inline void visit_experts(const ResolvedInference& r, const LayerKind& kind, double tokens, Sink& sink) {
+inline void visit_experts(const ResolvedInference& r, const LayerKind& kind, const Step& step, double tokens,
+                          Sink& sink) {
   MoeShape shape = kind.moe;
-  shape.tokens = tokens * (r.attention_dp ? r.dp : 1);
+  shape.tokens = step.expert_tokens > 0 ? step.expert_tokens : tokens * (r.attention_dp ? r.dp : 1);
   const double share = shape.local_experts / shape.experts;
   const double weights = (shape.gated ? 3 : 2) * shape.hidden * shape.width;
   const double touched = share * experts_touched(shape.experts, shape.top_k, shape.tokens, shape.correlation);
@@ -132,7 +133,7 @@ inline void visit_step(const ResolvedInference& r, const Step& step, Sink& sink)
       case MixerKind::none:
         break;
     }
-    if (kind.ffn == FfnKind::moe) visit_experts(r, kind, tokens, sink);
+    if (kind.ffn == FfnKind::moe) visit_experts(r, kind, step, tokens, sink);
     sink.operation("norms and activations", Term::elementwise,
                    elementwise_time(r.device, tokens * kind.elementwise_bytes, kind.kernels), 0,
                    tokens * kind.elementwise_bytes, kind.count);

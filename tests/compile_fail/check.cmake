@@ -1,0 +1,22 @@
+# Compiles SOURCE twice: as it stands it must compile; with SHOULD_FAIL defined it must be refused, and for the reason
+# that the file states in its second line ("// refused with: REGEX"). So a test can fail in both directions.
+file(STRINGS ${SOURCE} lines LIMIT_COUNT 2)
+list(GET lines 1 reason)
+if(NOT reason MATCHES "^// refused with: (.+)$")
+  message(FATAL_ERROR "${SOURCE}: the second line must read '// refused with: REGEX'")
+endif()
+set(expected "${CMAKE_MATCH_1}")
+set(command ${COMPILER} -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I${INCLUDE} ${SOURCE})
+set(ENV{LC_ALL} C)
+
+execute_process(COMMAND ${command} RESULT_VARIABLE status ERROR_VARIABLE errors)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "without SHOULD_FAIL this must compile:\n${errors}")
+endif()
+execute_process(COMMAND ${command} -DSHOULD_FAIL RESULT_VARIABLE status ERROR_VARIABLE errors)
+if(status EQUAL 0)
+  message(FATAL_ERROR "with SHOULD_FAIL this must not compile, and does")
+endif()
+if(NOT errors MATCHES "error: [^\n]*(${expected})")
+  message(FATAL_ERROR "refused, but not with '${expected}':\n${errors}")
+endif()

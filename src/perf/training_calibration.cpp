@@ -80,7 +80,8 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
                           : std::clamp(job.year > 0 ? job.year : kNewest, kOldest, kNewest) - kReferenceYear;
   c.compute_drift = std::exp(-value("training.drift") * year);
   const double moe_year = std::clamp(job.year > 0 ? job.year : kNewest, kOldestMoe, kNewest) - kReferenceMoe;
-  c.moe_drift = std::exp(-value("training.drift_moe") * moe_year);
+  // What got faster is moving tokens and starting many small kernels: the finer the experts, the more.
+  c.moe_drift = std::exp(-value("training.drift_moe") * job.expert_fineness * moe_year);
 
   c.experts = 1 / value("training.experts");
   const double attention = job.peak_wide * value("training.attention", {architecture, step});

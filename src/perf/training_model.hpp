@@ -104,6 +104,7 @@ struct ResolvedTraining {
   double layers = 0, hidden = 0, vocab = 0;
   bool tied = false, moe = false;
   double experts_all = 0;
+  double expert_fineness = 0;               ///< 1 for narrow experts, towards 0 for wide ones; 0 if there are none
   double parameters = 0, active_parameters = 0;
   double attention_flops_per_position = 0;  ///< of one token per position it can see, all full layers, fwd + bwd
   double fixed_flops_per_token = 0;         ///< recurrent mixers

@@ -12,6 +12,8 @@ namespace {
 
 /// What an A100-class host has per device where nobody published the network.
 constexpr double kUnknownNetwork = 25e9;
+/// Width at which an expert's products take about as long as moving its tokens and starting its kernels.
+constexpr double kWideExpert = 4096;
 
 Format compute_precision(const TrainingQuery& query) {
   return query.precision.value_or(Format::bf16);
@@ -32,6 +34,7 @@ void set_model(ResolvedTraining& job, const Model& model, const TrainingQuery& q
     TrainingGroup group = training_group(model, layer, job.traits.attention);
     job.layers += group.count;
     job.experts_all = std::max(job.experts_all, group.experts);
+    if (group.moe) job.expert_fineness = 1 / (1 + group.expert_width / kWideExpert);
     const auto& products = group.products;
     for (int i = 0; i < group.product_count; ++i) {
       job.lora_parameters += group.count * query.lora_rank *
@@ -188,7 +191,7 @@ void recalibrate(ResolvedTraining& job, const Calibration& calibration) {
 
 std::string calibration_context(const ResolvedTraining& job) {
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", job.device, job.architecture, job.engine, job.era,
-                     name(job.precision), static_cast<int>(job.task), job.moe, job.year, job.rates.power_limit,
+                     name(job.precision), static_cast<int>(job.task), job.expert_fineness, job.year, job.rates.power_limit,
                      job.out_peak);
 }
 

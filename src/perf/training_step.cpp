@@ -68,6 +68,16 @@ class Step {
   Step(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& degrees) noexcept
       : job_(job), c_(job.coefficients), plan_(plan), d_(degrees) {
     for (int i = 0; i < job.group_count; ++i) add(job.groups[static_cast<std::size_t>(i)]);
+    if (plan.schedule == Schedule::dual_pipe) {
+      // DualPipe runs the exchange of one direction beside the work of the other: only the longer of the two counts.
+      for (Pass* pass : {&forward, &backward}) {
+        const double exchange = pass->expert_up + pass->expert_out;
+        if (exchange <= 0) continue;
+        const double left = perf::smooth_max(pass->compute(), exchange) - pass->compute();
+        pass->expert_up *= left / exchange;
+        pass->expert_out *= left / exchange;
+      }
+    }
   }
 
   Pass forward, backward;
@@ -204,10 +214,9 @@ class Step {
     const double up = bytes * (inside - 1) / ranks / c_.scale_up + (inside > 1 ? c_.scale_up_latency : 0);
     const double out = leaves > 0 ? bytes * leaves / c_.scale_out + c_.scale_out_latency : 0;
     const double gather = d_.etp > 1 ? 2 * bytes * tier(job_, d_.etp, 1).seconds_per_byte : 0;
-    const double exposed = 2 * g.count * c_.expert_exposed * c_.moe_drift;  // dispatch and combine
-    const double time = exposed * (std::max(up, out) + gather);
-    (out > up ? forward.expert_out : forward.expert_up) += time;
-    (out > up ? backward.expert_out : backward.expert_up) += time;
+    const double time = 2 * g.count * c_.moe_drift * (std::max(up, out) + gather);  // dispatch and combine
+    (out > up ? forward.expert_out : forward.expert_up) += c_.expert_exposed * time;
+    (out > up ? backward.expert_out : backward.expert_up) += c_.expert_exposed * time;
   }
 
   const ResolvedTraining& job_;
@@ -418,7 +427,11 @@ int usual_chunks(const ResolvedTraining& job, const TrainingPlan& plan) noexcept
       plan.schedule == Schedule::dual_pipe) {
     return 1;
   }
-  const int per_stage = static_cast<int>(job.layers) / plan.pp;
+  const int layers = static_cast<int>(job.layers);
+  // Embedding and head may count as a layer each; where the layers do not divide even so, stages stay whole.
+  const int counted = layers % plan.pp == 0 ? layers : layers + 2;
+  if (counted % plan.pp != 0) return 1;
+  const int per_stage = counted / plan.pp;
   for (int chunks = per_stage / 2; chunks > 1; --chunks) {
     if (per_stage % chunks == 0) return chunks;
   }
@@ -555,7 +568,9 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
   e.step_time_s = {total * c.low, total, total * c.high};
   e.tokens_per_s = {tokens / (total * c.high), tokens / total, tokens / (total * c.low)};
   e.six_p_flops_per_token = 6 * job.active_parameters;
-  double flops = e.six_p_flops_per_token + job.attention_flops_per_position * plan.sequence;
+  // Frozen weights get no gradient: a third of the products is not there.
+  const double products = trains ? e.six_p_flops_per_token : e.six_p_flops_per_token * 2 / 3;
+  double flops = products + job.attention_flops_per_position * plan.sequence;
   for (int i = 0; i < job.window_count; ++i) {
     const auto& w = job.windows[static_cast<std::size_t>(i)];
     flops += w.flops_per_position * std::min(w.reach, static_cast<double>(plan.sequence));

@@ -15,8 +15,10 @@ namespace ridge {
 namespace {
 
 TrainingTraits read_traits(TableReader t, TrainingTraits traits) {
-  traits.attention = t.optional_choice<AttentionKernel>(
-      "attention", traits.attention, {{"unfused", AttentionKernel::unfused}, {"portable", AttentionKernel::portable}, {"native", AttentionKernel::native}});
+  traits.attention = t.optional_choice<AttentionKernel>("attention", traits.attention,
+                                                        {{"unfused", AttentionKernel::unfused},
+                                                         {"portable", AttentionKernel::portable},
+                                                         {"native", AttentionKernel::native}});
   traits.dispatch = t.optional_choice<ExpertDispatch>(
       "dispatch", traits.dispatch,
       {{"all-to-all", ExpertDispatch::all_to_all}, {"deduplicated", ExpertDispatch::deduplicated}});

@@ -1,5 +1,5 @@
-// evaluate(): one training step, term by term. Per micro-batch and stage first, then the pipeline, then what happens once
-// per step. Everything here is arithmetic on flat numbers; no allocation, no exception.
+// evaluate(): one training step, term by term. Per micro-batch and stage first, then the pipeline, then what happens
+// once per step. Everything here is arithmetic on flat numbers; no allocation, no exception.
 #include <algorithm>
 #include <cmath>
 
@@ -9,11 +9,11 @@
 namespace ridge {
 namespace {
 
-constexpr double kBytes = 2;           // of one activation
-constexpr double kTileRows = 64;       // half a tile: what padding adds to the rows of an expert
-constexpr double kStateShare = 0.3;    // of the 16-bit peak that chunked scans reach (Mamba-2, table 10)
-constexpr double kBackwardFlops = 2.5; // of flash attention: scores once more, and four products for the forward two
-constexpr double kIdlePower = 0.35;    // of the board's limit while nothing computes, and what arithmetic adds
+constexpr double kBytes = 2;            // of one activation
+constexpr double kTileRows = 64;        // half a tile: what padding adds to the rows of an expert
+constexpr double kStateShare = 0.3;     // of the 16-bit peak that chunked scans reach (Mamba-2, table 10)
+constexpr double kBackwardFlops = 2.5;  // of flash attention: scores once more, and four products for the forward two
+constexpr double kIdlePower = 0.35;     // of the board's limit while nothing computes, and what arithmetic adds
 constexpr double kBusyPower = 0.6;
 
 /// Seconds of one pass of the mean of all layers times their number, on one device, for one micro-batch.
@@ -31,7 +31,7 @@ struct Pass {
 struct Tier {
   double seconds_per_byte = 0;  ///< of a ring over the group, per byte of the whole buffer
   double latency = 0;
-  bool crosses = false;         ///< leaves the scale-up domain
+  bool crosses = false;  ///< leaves the scale-up domain
 };
 
 /// A group of `ranks` devices, `stride` apart in rank order. Inside a domain a ring runs at the scale-up rate; across
@@ -179,8 +179,8 @@ class Step {
     // Grouped products: one product of all rows, whose weights are those of all local experts.
     const auto grouped = [&](double n, double k) {
       const perf::OpTime t = perf::gemm_time(c_.narrow, padded, n, k);
-      return t.fixed + perf::smooth_max(t.compute, t.memory + (local - 1) * c_.narrow.bytes_weight * n * k /
-                                                                  c_.narrow.bandwidth);
+      return t.fixed +
+             perf::smooth_max(t.compute, t.memory + (local - 1) * c_.narrow.bytes_weight * n * k / c_.narrow.bandwidth);
     };
     const auto gradient = [&](double n, double k) {
       const perf::OpTime t = perf::gemm_time(c_.narrow, k, n, padded / local);
@@ -304,11 +304,12 @@ Reason check(const ResolvedTraining& job, const TrainingPlan& plan, Degrees& d, 
 }
 
 struct StageParameters {
-  double shared = 0;   // on one device, before data-parallel sharding
+  double shared = 0;  // on one device, before data-parallel sharding
   double experts = 0;
 };
 
-StageParameters stage_parameters(const ResolvedTraining& job, const Degrees& d, double layers, bool with_ends) noexcept {
+StageParameters stage_parameters(const ResolvedTraining& job, const Degrees& d, double layers,
+                                 bool with_ends) noexcept {
   StageParameters sum;
   for (int i = 0; i < job.group_count; ++i) {
     const TrainingGroup& g = job.groups[static_cast<std::size_t>(i)];
@@ -447,14 +448,15 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
   const Pass& f = step.forward;
   const Pass& b = step.backward;
   const double head = head_time(job, d);
-  const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp), head * job.layers / (f.total() + b.total()));
+  const Stages stages =
+      cut_stages(job.layers, plan.pp, static_cast<int>(d.vp), head * job.layers / (f.total() + b.total()));
   const MemoryPlan memory = plan_memory(job, plan, d, stages);
   if (memory.short_by > 0) return refuse(Reason::out_of_memory, memory.short_by, memory.stage);
 
   // What runs forward again before the backward pass.
   const double forward_compute = f.compute();
-  const double selective = job.traits.attention == AttentionKernel::unfused ? f.attention
-                                                                            : c.selective_share * forward_compute;
+  const double selective =
+      job.traits.attention == AttentionKernel::unfused ? f.attention : c.selective_share * forward_compute;
   const double again = memory.full_share * f.total() + (memory.selective ? (1 - memory.full_share) * selective : 0);
 
   const bool trains = job.task != TrainingTask::lora;
@@ -515,7 +517,8 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
   if (d.pp > 1) {
     const bool crosses = d.tp * d.cp * d.dp * 2 > job.domain;
     const double bytes = kBytes * d.tokens * job.hidden / d.tp;
-    const double one = bytes / (crosses ? c.scale_out : c.scale_up) + (crosses ? c.scale_out_latency : c.scale_up_latency);
+    const double one =
+        bytes / (crosses ? c.scale_out : c.scale_up) + (crosses ? c.scale_out_latency : c.scale_up_latency);
     sends = c.send_exposed * 2 * d.vp * one * (d.micro_batches + d.pp - 1);
   }
 
@@ -586,7 +589,8 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
   e.micro_batches = static_cast<int>(m);
   e.sharding = d.sharding;
   const double busy = std::min(1.0, (term(Term::linear) + term(Term::attention) + term(Term::experts) +
-                                     term(Term::head) + term(Term::recompute)) / total);
+                                     term(Term::head) + term(Term::recompute)) /
+                                        total);
   const double watts = job.tdp * plan.gpus * (kIdlePower + kBusyPower * busy);
   e.power_w = {watts * 0.85, watts, std::min(watts * 1.15, job.tdp * plan.gpus)};
   e.bound = bound_of(e);

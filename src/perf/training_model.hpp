@@ -178,6 +178,9 @@ struct Degrees {
   double expert_weight_shards = 1, expert_gradient_shards = 1;
   Sharding sharding = Sharding::none;
 };
+/// Fills `d`, or says why the plan cannot run (`short_by` as the reason counts).
+[[nodiscard]] Reason plan_degrees(const ResolvedTraining& job, const TrainingPlan& plan, Degrees& d,
+                                  double& short_by) noexcept;
 [[nodiscard]] MemoryPlan plan_memory(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d,
                                      const Stages& stages) noexcept;
 [[nodiscard]] std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job, const TrainingPlan& plan,

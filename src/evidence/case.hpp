@@ -66,6 +66,7 @@ struct Case {
   std::string mode;     ///< inference: the load; training: the task; kernels: the operator; power: what ran
   std::string refusal;  ///< why the row cannot be predicted as it stands, or empty
   bool fitted = true;   ///< false: reported only (data/evidence/added)
+  bool median_gap = false;  ///< its tpot is the median gap between tokens
   CaseInput input;
   std::vector<Target> targets;
 };

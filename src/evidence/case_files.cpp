@@ -52,7 +52,7 @@ void read_targets(Case& c, CaseRow& row) {
   }
 }
 
-void read_input(Case& c, CaseRow& row, const AssumedLengths& lengths) {
+void read_input(Case& c, CaseRow& row, const AssumedWorkloads& workloads) {
   switch (c.kind) {
     case CaseKind::training:
       c.precision = row.text("precision");
@@ -62,7 +62,8 @@ void read_input(Case& c, CaseRow& row, const AssumedLengths& lengths) {
     case CaseKind::inference:
       c.precision = row.text("weight_precision");
       c.mode = row.text("mode");
-      c.input = read_inference_query(row, lengths);
+      c.input = read_inference_query(row, workloads);
+      if (const AssumedWorkload* w = find_workload(workloads, c.id)) c.median_gap = w->median_gap;
       break;
     case CaseKind::kernel:
       break;
@@ -93,7 +94,7 @@ Result<CaseKind> kind_of(const CsvTable& table) {
                "batch_latency_s, power what"};
 }
 
-Result<std::vector<Case>> read_cases(std::string csv, const std::string& name, const AssumedLengths& lengths) {
+Result<std::vector<Case>> read_cases(std::string csv, const std::string& name, const AssumedWorkloads& workloads) {
   const auto table = CsvTable::parse(std::move(csv), name);
   if (!table) return table.error();
   const auto kind = kind_of(*table);
@@ -113,7 +114,7 @@ Result<std::vector<Case>> read_cases(std::string csv, const std::string& name, c
     c.device = row.text("device");
     row.require("id");
     read_targets(c, row);
-    read_input(c, row, lengths);
+    read_input(c, row, workloads);
     c.refusal = row.refusal();
     if (!c.refusal.empty()) c.input = std::monostate();
     cases.push_back(std::move(c));

@@ -1,6 +1,6 @@
 // Evidence tables, whatever their kind: the header tells it.
 //
-//   Result<std::vector<Case>> cases = read_cases(csv, "mine.csv", lengths);
+//   Result<std::vector<Case>> cases = read_cases(csv, "mine.csv", workloads);
 //   if (!cases) return cases.error();           // not a table of ours: "mine.csv:1:1: ..."
 //   for (const Case& c : *cases) if (!c.refusal.empty()) ...   // a row that cannot be read
 //
@@ -22,6 +22,6 @@ namespace ridge::evidence {
 /// none of them or lacks a column every row needs.
 Result<CaseKind> kind_of(const CsvTable& table);
 
-Result<std::vector<Case>> read_cases(std::string csv, const std::string& name, const AssumedLengths& lengths);
+Result<std::vector<Case>> read_cases(std::string csv, const std::string& name, const AssumedWorkloads& workloads);
 
 }  // namespace ridge::evidence

@@ -149,6 +149,8 @@ bool solve(std::vector<double>& a, std::vector<double>& b, std::size_t n) {
   return true;
 }
 
+constexpr double kBorrowedTolerance = 1e-3;
+
 using Batches = std::vector<std::vector<std::size_t>>;
 
 Batches one_by_one(std::size_t n) {
@@ -195,6 +197,7 @@ FitResult fit(const Calibration& start, std::string_view group, std::size_t rows
   Problem::Columns columns;
   Problem::Columns touched;
   Batches batches = one_by_one(n);
+  int own_slopes = 0;  // how many iterations are left, 0 = no limit
   bool borrowed = options.near != nullptr && options.near->columns.size() == n;
   if (borrowed) {
     columns = touched = options.near->columns;
@@ -247,10 +250,14 @@ FitResult fit(const Calibration& start, std::string_view group, std::size_t rows
       }
       damping *= 4;
     }
-    if (improved && decrease >= options.tolerance * objective) continue;
-    if (!borrowed || !options.refresh) break;
+    if (!borrowed && own_slopes > 0 && --own_slopes == 0) break;
+    const double enough = borrowed ? kBorrowedTolerance : options.tolerance;
+    if (improved && decrease >= enough * objective) continue;
+    // Slopes from elsewhere lead near the optimum but not onto it: the last steps need those of the place.
+    if (!borrowed || options.refresh == 0) break;
     borrowed = false;
-    damping = 1e-2;
+    damping = 1e-4;
+    own_slopes = options.refresh;
   }
   FitResult result{problem.calibration(z), objective, iteration, std::move(r), {}};
   if (options.keep_jacobian) result.jacobian = {problem.parameters(), slopes()};

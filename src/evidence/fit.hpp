@@ -36,7 +36,7 @@ struct FitOptions {
   std::span<const double> weights = {};  ///< per row, empty = 1; a row of weight 0 is left out
   /// Slopes at `start`, taken as they are until they lead no further. Not owned; of the same group and rows.
   const Jacobian* near = nullptr;
-  bool refresh = true;  ///< with `near`: afterwards go on with slopes of its own
+  int refresh = 3;  ///< with `near`: how many iterations with slopes of its own follow
   bool keep_jacobian = false;
 };
 

@@ -20,7 +20,7 @@ constexpr std::array<ModeName, 4> kModes{{{"fixed-batch", LoadMode::fixed_batch}
                                           {"offline", LoadMode::offline},
                                           {"prefill", LoadMode::prefill}}};
 
-void read_load(CaseRow& row, const AssumedLengths& lengths, InferenceLoad& load) {
+void read_load(CaseRow& row, const AssumedWorkloads& workloads, InferenceLoad& load) {
   const std::string_view mode = row.text("mode");
   const auto* const known = std::find_if(kModes.begin(), kModes.end(), [&](const ModeName& m) { return m.text == mode; });
   if (known == kModes.end()) {
@@ -29,13 +29,14 @@ void read_load(CaseRow& row, const AssumedLengths& lengths, InferenceLoad& load)
   }
   load.mode = known->mode;
 
-  const std::string_view id = row.text("id");
-  const auto assumed = std::find_if(lengths.begin(), lengths.end(),
-                                    [&](const AssumedLength& a) { return id.find(a.id_contains) != std::string_view::npos; });
-  if (assumed != lengths.end()) load.natural_text = assumed->natural_text;
+  const AssumedWorkload* const assumed = find_workload(workloads, row.text("id"));
+  if (assumed != nullptr) {
+    load.natural_text = assumed->natural_text;
+    load.queued = assumed->queued;
+  }
   if (const auto isl = row.number("isl", 0, kLongest)) {
     load.isl = *isl;
-  } else if (row.text("isl").empty() && assumed != lengths.end()) {
+  } else if (row.text("isl").empty() && assumed != nullptr) {
     load.isl = assumed->isl;
   } else {
     row.refuse("isl", "the input length is not published, and none is assumed for this data set");
@@ -57,25 +58,34 @@ void read_load(CaseRow& row, const AssumedLengths& lengths, InferenceLoad& load)
 
 }  // namespace
 
-Result<AssumedLengths> read_assumed_lengths(std::string csv, const std::string& name) {
-  const auto table = CsvTable::parse(std::move(csv), name);
-  if (!table) return table.error();
-  for (const std::string_view column : {"id_contains", "isl", "natural_text", "source"}) {
-    if (const auto found = table->required_column(column); !found) return found.error();
+const AssumedWorkload* find_workload(const AssumedWorkloads& workloads, std::string_view id) {
+  for (const AssumedWorkload& w : workloads) {
+    if (id.find(w.id_contains) != std::string_view::npos) return &w;
   }
-  AssumedLengths lengths;
-  for (std::size_t i = 0; i < table->rows(); ++i) {
-    CaseRow row(*table, i);
-    for (const std::string_view column : {"id_contains", "isl", "natural_text", "source"}) row.require(column);
-    AssumedLength entry{std::string(row.text("id_contains")), row.number("isl", 1, kLongest).value_or(0),
-                        row.number("natural_text", 0, 1).value_or(0)};
-    if (!row.refusal().empty()) return Error{ErrorCode::bad_input, {}, row.refusal()};
-    lengths.push_back(std::move(entry));
-  }
-  return lengths;
+  return nullptr;
 }
 
-InferenceQuery read_inference_query(CaseRow& row, const AssumedLengths& lengths) {
+Result<AssumedWorkloads> read_assumed_workloads(std::string csv, const std::string& name) {
+  static constexpr std::string_view kColumns[] = {"id_contains", "isl", "natural_text", "queued", "median_gap", "source"};
+  const auto table = CsvTable::parse(std::move(csv), name);
+  if (!table) return table.error();
+  for (const std::string_view column : kColumns) {
+    if (const auto found = table->required_column(column); !found) return found.error();
+  }
+  AssumedWorkloads workloads;
+  for (std::size_t i = 0; i < table->rows(); ++i) {
+    CaseRow row(*table, i);
+    for (const std::string_view column : kColumns) row.require(column);
+    AssumedWorkload entry{std::string(row.text("id_contains")), row.number("isl", 1, kLongest).value_or(0),
+                          row.number("natural_text", 0, 1).value_or(0), row.integer("queued", 0, 1).value_or(0) == 1,
+                          row.integer("median_gap", 0, 1).value_or(0) == 1};
+    if (!row.refusal().empty()) return Error{ErrorCode::bad_input, {}, row.refusal()};
+    workloads.push_back(std::move(entry));
+  }
+  return workloads;
+}
+
+InferenceQuery read_inference_query(CaseRow& row, const AssumedWorkloads& workloads) {
   InferenceQuery query;
   row.require("model");
   row.require("device");
@@ -92,7 +102,7 @@ InferenceQuery read_inference_query(CaseRow& row, const AssumedLengths& lengths)
   query.weights = row.format("weight_precision");
   query.activations = row.format("activation_precision");
   query.kv = row.format("kv_precision");
-  read_load(row, lengths, query.load);
+  read_load(row, workloads, query.load);
   return query;
 }
 

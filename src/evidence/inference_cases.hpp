@@ -1,7 +1,7 @@
 // Rows of inference.csv and consumer.csv as questions: what ran, never what was measured.
 //
-//   AssumedLengths lengths = *read_assumed_lengths(csv, "assumed_lengths.csv");
-//   InferenceQuery q = read_inference_query(row, lengths);   // row.refusal() says why not
+//   AssumedWorkloads workloads = *read_assumed_workloads(csv, "assumed_workloads.csv");
+//   InferenceQuery q = read_inference_query(row, workloads);   // row.refusal() says why not
 //
 // A closed-loop row's `batch` is an outcome: it is not read. Empty cells stay unknown (the engine's default) except the
 // input length, which has to be assumed by data set. Pure; any thread.
@@ -17,17 +17,23 @@
 
 namespace ridge::evidence {
 
-/// What a data set's prompts are taken to be like where nobody published it.
-struct AssumedLength {
+/// What a benchmark's load is taken to be like where its rows cannot say it.
+struct AssumedWorkload {
   std::string id_contains;  ///< the first entry whose text occurs in the id of a row holds
-  double isl = 0;
+  double isl = 0;           ///< where the cell is empty
   double natural_text = 0;  ///< 1: prompts that people wrote
+  bool queued = false;      ///< more requests wait than run
+  bool median_gap = false;  ///< tpot is the median gap between tokens, not the mean time per token
 };
-using AssumedLengths = std::vector<AssumedLength>;
+using AssumedWorkloads = std::vector<AssumedWorkload>;
 
-/// Columns id_contains, isl, natural_text, source, date, why. Refuses a missing column or a number out of range.
-Result<AssumedLengths> read_assumed_lengths(std::string csv, const std::string& name);
+/// The entry that holds for a row of that id, or nullptr.
+[[nodiscard]] const AssumedWorkload* find_workload(const AssumedWorkloads& workloads, std::string_view id);
 
-[[nodiscard]] InferenceQuery read_inference_query(CaseRow& row, const AssumedLengths& lengths);
+/// Columns id_contains, isl, natural_text, queued, median_gap, source, date, why. Refuses a missing column, an empty cell or
+/// a number out of range.
+Result<AssumedWorkloads> read_assumed_workloads(std::string csv, const std::string& name);
+
+[[nodiscard]] InferenceQuery read_inference_query(CaseRow& row, const AssumedWorkloads& workloads);
 
 }  // namespace ridge::evidence

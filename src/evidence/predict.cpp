@@ -35,7 +35,7 @@ std::string why_refused(const Error& error) {
   return fmt::format("{}: {}", kind, error.text());
 }
 
-Prediction inference_metric(const InferenceEstimate& e, Metric metric) {
+Prediction inference_metric(const InferenceEstimate& e, Metric metric, bool median_gap) {
   constexpr double kMilli = 1e3;
   switch (metric) {
     case Metric::output_tok_s:
@@ -45,7 +45,7 @@ Prediction inference_metric(const InferenceEstimate& e, Metric metric) {
     case Metric::ttft_ms:
       return scaled(e.ttft_s, kMilli);
     case Metric::tpot_ms:
-      return scaled(e.tpot_s, kMilli);
+      return scaled(median_gap ? e.itl_s : e.tpot_s, kMilli);
     case Metric::e2e_ms:
       return scaled(e.e2e_s, kMilli);
     case Metric::power_w:
@@ -73,7 +73,7 @@ class Predictor {
     const InferenceOutcome outcome = evaluate(*deployment->resolved, query.load);
     if (outcome.reason != Reason::none) return all(refused(why_infeasible(outcome.reason, outcome.short_by)));
     std::vector<Prediction> out;
-    for (const Target& t : case_.targets) out.push_back(inference_metric(outcome.estimate, t.metric));
+    for (const Target& t : case_.targets) out.push_back(inference_metric(outcome.estimate, t.metric, case_.median_gap));
     return out;
   }
 

@@ -80,6 +80,7 @@ struct Pile {
   Category category;
   std::vector<Comparison> calibrated;
   std::vector<Comparison> roofline;
+  std::vector<Comparison> in_sample;
   std::map<std::string, int> refusals;
 };
 
@@ -103,8 +104,7 @@ std::vector<ResultRow> validate(std::span<const Case> cases, const Knowledge& kn
     for (std::size_t t = 0; t < cases[i].targets.size(); ++t) {
       const Prediction& p = calibrated[i][t];
       rows.push_back({i, cases[i].targets[t].metric, cases[i].targets[t].measured, p.value, p.refusal,
-                      options.roofline ? roofline[i][t].value.mid : kNothing,
-                      {}});
+                      options.roofline ? roofline[i][t].value.mid : kNothing, kNothing});
     }
   }
   return rows;
@@ -168,12 +168,14 @@ std::vector<SummaryLine> summary(std::span<const Case> cases, std::span<const Re
     Pile& pile = piles[key_of(cat, group_value(c, by, catalogue))];
     pile.category = cat;
     pile.calibrated.push_back(row.comparison());
-    pile.roofline.push_back(row.roofline_comparison());
+    pile.roofline.push_back(row.against(row.roofline));
+    pile.in_sample.push_back(row.against(row.in_sample));
     if (!row.refusal.empty()) ++pile.refusals[row.refusal.substr(0, row.refusal.find(':'))];
   }
   std::vector<SummaryLine> lines;
   for (const auto& [key, pile] : piles) {
-    SummaryLine line{pile.category, key.group, summarise(pile.calibrated), summarise(pile.roofline), {}};
+    SummaryLine line{pile.category, key.group, summarise(pile.calibrated), summarise(pile.roofline),
+                     summarise(pile.in_sample), {}};
     line.refusals.assign(pile.refusals.begin(), pile.refusals.end());
     std::stable_sort(line.refusals.begin(), line.refusals.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });

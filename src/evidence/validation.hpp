@@ -27,10 +27,10 @@ struct ResultRow {
   Interval predicted;    ///< NaN if refused
   std::string refusal;   ///< "kind: detail", or empty
   double roofline = 0;   ///< what the datasheet alone gives; NaN if it gives nothing or was not asked for
-  std::string resembles; ///< class whose interval was used: "dense", "moe", "new-device", ...; may be empty
+  double in_sample = 0;  ///< cross-validated rows: what the fit to all rows gives; else NaN
 
   [[nodiscard]] Comparison comparison() const { return {measured, predicted.mid, predicted.low, predicted.high}; }
-  [[nodiscard]] Comparison roofline_comparison() const { return {measured, roofline, roofline, roofline}; }
+  [[nodiscard]] Comparison against(double other) const { return {measured, other, other, other}; }
 };
 
 struct ValidateOptions {
@@ -69,6 +69,7 @@ struct SummaryLine {
   std::string group;  ///< value of what was grouped by, or empty
   ErrorSummary errors;
   ErrorSummary roofline;
+  ErrorSummary in_sample;  ///< of cross-validated rows
   std::vector<std::pair<std::string, int>> refusals;  ///< kind and count, most frequent first
 };
 

@@ -83,7 +83,7 @@ void Svg::mark(double x, double y, double radius, int shape, const Stroke& style
     case 1: {
       const double s = r * 0.89;  // the area of the circle
       tag = "rect";
-      out_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{2}\" height=\"{2}\"", number(x - s), number(y - s),
+      out_ += fmt::format("<rect x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{2}\"", number(x - s), number(y - s),
                           number(2 * s));
       break;
     }

@@ -1,0 +1,187 @@
+#include "app/cli/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <deque>
+
+#include "app/cli/help.hpp"
+#include "app/cli/session.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge::cli {
+
+struct Options::Parser {
+  CLI::App* app = nullptr;
+};
+
+Options::Options(std::unique_ptr<Parser> parser) : parser_(std::move(parser)) {}
+Options::Options(Options&&) noexcept = default;
+Options::~Options() = default;
+
+void Options::flag(std::string name, bool& into, std::string help, bool hidden) {
+  parser_->app->add_flag(name, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  texts_.push_back({std::move(name), "", std::move(help), {}, hidden});
+}
+
+void Options::text(std::string name, std::string value, std::string& into, std::string help, Completer completer) {
+  parser_->app->add_option(name, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  texts_.push_back({std::move(name), std::move(value), std::move(help), std::move(completer), false});
+}
+
+void Options::list(std::string name, std::string value, std::vector<std::string>& into, std::string help,
+                   Completer completer) {
+  // One value for each time it is given: without this an option would swallow the words after it.
+  parser_->app->add_option(name, into)->allow_extra_args(false);
+  texts_.push_back({std::move(name), std::move(value), std::move(help) + "; repeatable", std::move(completer), false});
+}
+
+void Options::count(std::string name, std::string value, int& into, std::string help) {
+  const auto whole = [](const std::string& text) {
+    int number = 0;
+    const char* end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, number);
+    const bool good = read.ec == std::errc() && read.ptr == end && number > 0;
+    return good ? std::string() : ridge::quoted(text) + " is no whole number from 1";
+  };
+  parser_->app->add_option(name, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->check(whole);
+  texts_.push_back({std::move(name), std::move(value), std::move(help), {}, false});
+}
+
+void Options::words(std::string value, std::vector<std::string>& into, std::string help, Completer completer) {
+  parser_->app->add_option("words", into);
+  texts_.push_back({"", std::move(value), std::move(help), std::move(completer), false});
+}
+
+void Options::exclusive(std::initializer_list<std::string_view> names) {
+  for (const std::string_view a : names) {
+    for (const std::string_view b : names) {
+      if (a < b) parser_->app->get_option(std::string(a))->excludes(parser_->app->get_option(std::string(b)));
+    }
+  }
+}
+
+namespace {
+
+void declare_globals(Options& options, GlobalOptions& into) {
+  options.flag("--json", into.json, "print JSON, in base units, with the unit in each key");
+  options.flag("--csv", into.csv, "print CSV, in base units, with the unit in each column's name");
+  options.flag("--md", into.markdown, "print Markdown");
+  options.exclusive({"--json", "--csv", "--md"});
+  options.text("--data", "DIR", into.data, "read the catalogue there instead of the bundled one", complete_directories);
+  options.list("--catalogue", "FILE", into.overlays, "add entries of your own from a TOML file", complete_files);
+  options.list("--prices", "FILE", into.price_lists, "add prices of your own from a CSV file", complete_files);
+  options.list("--calibration", "FILE", into.calibrations, "use what `ridge calibrate --cases` found on your machines",
+               complete_files);
+  options.text("--as-of", "DATE", into.as_of, "take prices as they were then: 2026-06-30, or 2026-06");
+  options.flag("--no-color", into.no_colour, "no colours, even on a terminal");
+}
+
+/// The CLI11 application with everything declared on it.
+struct Application {
+  CLI::App app{"", "ridge"};
+  Options globals{std::make_unique<Options::Parser>(Options::Parser{&app})};
+  std::deque<Options> options;  // one for each verb
+  std::vector<Action> actions;
+  bool help = false;
+  bool version = false;
+
+  Application(std::span<const Verb> verbs, GlobalOptions& into) {
+    app.set_help_flag();
+    app.allow_extras();
+    declare_globals(globals, into);
+    app.add_flag("-h,--help", help)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    app.add_flag("--version", version)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    for (const Verb& verb : verbs) {
+      CLI::App* sub = app.add_subcommand(std::string(verb.name));
+      sub->fallthrough()->allow_extras();
+      options.emplace_back(std::make_unique<Options::Parser>(Options::Parser{sub}));
+      actions.push_back(verb.declare(options.back()));
+    }
+  }
+};
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
+  const std::string near = nearest(word, candidates.data(), candidates.size());
+  return near.empty() ? std::string() : "; did you mean " + near + "?";
+}
+
+Error unknown_verb(std::string_view word, std::span<const Verb> verbs) {
+  std::vector<std::string_view> names = {"help"};
+  for (const Verb& verb : verbs) names.push_back(verb.name);
+  std::string hint = did_you_mean(word, names);
+  if (hint.empty()) hint = "; `ridge help` lists them";
+  return {ErrorCode::bad_input, "", "there is no verb " + ridge::quoted(word) + hint};
+}
+
+/// About the first word that neither the verb nor the program understood.
+Error not_understood(const std::vector<std::string>& left, const std::vector<OptionText>* own,
+                     const std::vector<OptionText>& globals, std::string_view verb) {
+  const auto option = std::find_if(left.begin(), left.end(), [](const auto& word) { return word.starts_with("-"); });
+  if (option == left.end()) return {ErrorCode::bad_input, "", "nothing is done with " + ridge::quoted(left.front())};
+  const std::string name = option->substr(0, option->find('='));
+  std::vector<std::string_view> names = {"--help", "--version"};
+  for (const auto* texts : {own, &globals}) {
+    if (texts == nullptr) continue;
+    for (const OptionText& text : *texts) {
+      if (!text.hidden && !text.name.empty()) names.push_back(text.name);
+    }
+  }
+  std::string hint = did_you_mean(name, names);
+  if (hint.empty()) hint = "; `ridge help" + (verb.empty() ? "" : " " + std::string(verb)) + "` lists them";
+  return {ErrorCode::bad_input, "", "there is no option " + ridge::quoted(name) + hint};
+}
+
+}  // namespace
+
+Result<Command> parse_command_line(const std::vector<std::string>& words, std::span<const Verb> verbs,
+                                   GlobalOptions& globals) {
+  if (words.empty()) return Command{{}, program_help(grammar(verbs)), false};
+  if (words[0] == "help") {
+    if (words.size() == 1) return Command{{}, program_help(grammar(verbs)), false};
+    const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == words[1]; });
+    if (verb == verbs.end()) return unknown_verb(words[1], verbs);
+    return Command{{}, verb_help(grammar(verbs), static_cast<std::size_t>(verb - verbs.begin())), false};
+  }
+
+  Application application(verbs, globals);
+  try {
+    application.app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string name = error.what();
+    return Error{ErrorCode::bad_input, name.substr(0, name.find(':')), "its value is missing"};
+  } catch (const CLI::ParseError& error) {
+    return Error{ErrorCode::bad_input, "", error.what()};
+  }
+  const std::vector<CLI::App*> chosen = application.app.get_subcommands();
+  const std::vector<std::string> left = application.app.remaining(true);
+  if (chosen.empty()) {
+    const bool a_word = !left.empty() && !left.front().starts_with("-");
+    if (a_word) return unknown_verb(left.front(), verbs);
+    if (!left.empty()) return not_understood(left, nullptr, application.globals.texts(), "");
+    if (application.version) return Command{{}, {}, true};
+    if (application.help) return Command{{}, program_help(grammar(verbs)), false};
+    return Error{ErrorCode::bad_input, "", "a verb is missing, for example `ridge show`; `ridge help` lists them"};
+  }
+  std::size_t index = 0;
+  while (verbs[index].name != chosen.front()->get_name()) ++index;
+  if (application.help) return Command{{}, verb_help(grammar(verbs), index), false};
+  if (!left.empty()) {
+    return not_understood(left, &application.options[index].texts(), application.globals.texts(), verbs[index].name);
+  }
+  if (application.version) return Command{{}, {}, true};
+  return Command{std::move(application.actions[index]), {}, false};
+}
+
+Grammar grammar(std::span<const Verb> verbs) {
+  GlobalOptions unused;
+  const Application application(verbs, unused);
+  Grammar result;
+  result.globals = application.globals.texts();
+  result.globals.push_back({"--help", "", "explain the verb", {}, false});
+  result.globals.push_back({"--version", "", "print the version and the date of the catalogue", {}, false});
+  for (std::size_t i = 0; i < verbs.size(); ++i) result.verbs.push_back({&verbs[i], application.options[i].texts()});
+  return result;
+}
+
+}  // namespace ridge::cli

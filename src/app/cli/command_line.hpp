@@ -1,0 +1,108 @@
+// What a verb understands on the command line. CLI11 stays in command_line.cpp; verbs only declare.
+//
+//   Action declare_greet(Options& options) {
+//     auto arguments = std::make_shared<GreetArguments>();
+//     options.words("NAME", arguments->names, "whom to greet");
+//     options.flag("--loud", arguments->loud, "in capitals");
+//     return [arguments](Session& session) -> Result<int> { ...; return 0; };
+//   }
+//
+// The targets must live until the action has run: keep them in what the action captures.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ridge/report.hpp"
+#include "ridge/result.hpp"
+
+namespace ridge::cli {
+
+class Session;
+struct GlobalOptions;
+
+/// What a verb does once the line is understood: the exit code, or an error that main prints.
+using Action = std::function<Result<int>(Session&)>;
+
+/// What the shell may offer, given the words that stand after the verb already; the caller keeps those that fit.
+using Completer = std::function<std::vector<std::string>(Session&, const std::vector<std::string>& words)>;
+/// The shell's own paths.
+std::vector<std::string> complete_files(Session&, const std::vector<std::string>&);
+std::vector<std::string> complete_directories(Session&, const std::vector<std::string>&);
+
+/// One option, or the words of a verb, as help and completion show it.
+struct OptionText {
+  std::string name;   ///< "--where"; empty for the words
+  std::string value;  ///< "KEY>VALUE", empty for a flag
+  std::string help;
+  Completer completer;  ///< of its value; may be empty
+  bool hidden = false;
+};
+
+/// The options of one verb, or those that all verbs share.
+class Options {
+ public:
+  struct Parser;  // the CLI11 side
+  explicit Options(std::unique_ptr<Parser> parser);
+  Options(Options&&) noexcept;
+  ~Options();
+
+  void flag(std::string name, bool& into, std::string help, bool hidden = false);
+  void text(std::string name, std::string value, std::string& into, std::string help, Completer completer = {});
+  /// May be given several times.
+  void list(std::string name, std::string value, std::vector<std::string>& into, std::string help,
+            Completer completer = {});
+  /// A whole number >= 1.
+  void count(std::string name, std::string value, int& into, std::string help);
+  /// The words that belong to no option.
+  void words(std::string value, std::vector<std::string>& into, std::string help, Completer completer = {});
+  /// At most one of these flags.
+  void exclusive(std::initializer_list<std::string_view> names);
+
+  [[nodiscard]] const std::vector<OptionText>& texts() const { return texts_; }
+  [[nodiscard]] Parser& parser() { return *parser_; }
+
+ private:
+  std::unique_ptr<Parser> parser_;
+  std::vector<OptionText> texts_;
+};
+
+/// A command of the program: one line in verbs.cpp, one file verb_NAME.cpp.
+struct Verb {
+  std::string_view name;
+  std::string_view summary;  ///< one line for `ridge help`
+  std::string_view details;  ///< paragraphs for `ridge help NAME`, parted by blank lines; may be empty
+  std::string_view example;  ///< a command that runs as it stands; lines of several
+  Action (*declare)(Options&);
+};
+
+/// The line as understood: exactly one of the three.
+struct Command {
+  Action action;
+  std::optional<Document> help;  ///< asked for by `help`, --help, or by saying nothing at all
+  bool version = false;
+};
+
+/// Reads the words after the program's name into `globals` and the verb's own targets. Global options may stand before
+/// or after the verb. Refuses (bad_input): an unknown verb or option, naming the nearest; a missing or malformed value.
+Result<Command> parse_command_line(const std::vector<std::string>& words, std::span<const Verb> verbs,
+                                   GlobalOptions& globals);
+
+/// What can be completed: the options of every verb, and those that all share.
+struct VerbText {
+  const Verb* verb = nullptr;
+  std::vector<OptionText> options;
+};
+struct Grammar {
+  std::vector<VerbText> verbs;
+  std::vector<OptionText> globals;
+};
+[[nodiscard]] Grammar grammar(std::span<const Verb> verbs);
+
+}  // namespace ridge::cli

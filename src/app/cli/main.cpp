@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "app/cli/command_line.hpp"
+#include "app/cli/completion.hpp"
+#include "app/cli/session.hpp"
+#include "app/cli/verbs.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+/// "ridge 0.1.0, catalogue of 2026-08": the month of the newest source.
+std::string version_line(Session& session) {
+  const std::string version = "ridge " RIDGE_VERSION;
+  const auto catalogue = session.catalogue();
+  if (!catalogue) return version + ", no catalogue (" + catalogue.error().text() + ")";
+  std::string newest;
+  for (const Source& source : (*catalogue)->sources()) newest = std::max(newest, source.date);
+  return newest.empty() ? version : version + ", catalogue of " + newest.substr(0, std::string_view("2026-08").size());
+}
+
+int run(const std::vector<std::string>& words) {
+  if (!words.empty() && words[0] == kCompleteWord) {
+    for (const std::string& offer : complete({words.begin() + 1, words.end()}, verbs(), look_around())) {
+      std::puts(offer.c_str());
+    }
+    return kFine;
+  }
+  GlobalOptions options;
+  Result<Command> command = parse_command_line(words, verbs(), options);
+  Session session(std::move(options), look_around());
+  const auto failed = [&](const Error& error) {
+    session.warn(error.text());
+    return exit_code(error.code);
+  };
+  if (!command) return failed(command.error());
+  if (command->help) {
+    session.print(*command->help);
+    return kFine;
+  }
+  if (command->version) {
+    session.print(version_line(session) + "\n");
+    return kFine;
+  }
+  const Result<int> done = command->action(session);
+  return done ? *done : failed(done.error());
+}
+
+}  // namespace
+
+}  // namespace ridge::cli
+
+int main(int argc, char** argv) {
+  const int code = ridge::cli::run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::perror("ridge: the output could not be written");
+    return ridge::cli::kBadInput;
+  }
+  return code;
+}

@@ -1,0 +1,38 @@
+// A line on standard error that says how far a long computation is, where somebody is there to read it.
+//
+//   Progress progress("searching");
+//   for (...) progress.show(done / total);     // cheap: draws at most ten times a second
+//
+// Draws only on a terminal and wipes its line when it ends. For one thread.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace ridge::cli {
+
+/// "searching  ━━━━━━━━━━──────────  50 %, 12 s left": share in [0, 1], seconds since the start.
+[[nodiscard]] std::string progress_line(std::string_view what, double share, double elapsed_seconds);
+
+class Progress {
+ public:
+  explicit Progress(std::string what, std::FILE* to = stderr);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(double share);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string what_;
+  std::FILE* to_;
+  bool terminal_;
+  bool drawn_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = start_;
+};
+
+}  // namespace ridge::cli

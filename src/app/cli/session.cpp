@@ -1,0 +1,121 @@
+#include "app/cli/session.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+namespace ridge::cli {
+
+namespace fs = std::filesystem;
+
+int exit_code(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::bad_input:
+    case ErrorCode::not_found:
+      return kBadInput;
+    case ErrorCode::refused:
+    case ErrorCode::infeasible:
+      return kRefused;
+  }
+  return kBadInput;
+}
+
+Surroundings look_around() {
+  Surroundings found;
+  std::error_code failure;
+  found.program = fs::read_symlink("/proc/self/exe", failure).string();
+  if (const char* data = std::getenv("RIDGE_DATA"); data != nullptr && *data != '\0') found.data_variable = data;
+  if (isatty(STDOUT_FILENO) != 0) {
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) found.width = size.ws_col;
+    const char* no_colour = std::getenv("NO_COLOR");
+    const char* terminal = std::getenv("TERM");
+    const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+    found.colour = !dumb && (no_colour == nullptr || *no_colour == '\0');
+  }
+  return found;
+}
+
+Result<std::string> find_data_directory(const std::string& option, const Surroundings& surroundings) {
+  // What the user named is taken at its word, so that a misspelt path is not silently replaced by other data.
+  if (!option.empty()) return option;
+  if (surroundings.data_variable) return *surroundings.data_variable;
+  std::error_code absent;
+  std::string tried;
+  if (!surroundings.program.empty()) {
+    const fs::path installed = fs::path(surroundings.program).parent_path().parent_path() / "share" / "ridgeline";
+    if (fs::is_directory(installed, absent)) return installed.string();
+    tried = installed.string() + " and ";
+  }
+  if (fs::is_directory(RIDGE_SOURCE_DATA, absent)) return std::string(RIDGE_SOURCE_DATA);
+  return Error{
+      ErrorCode::not_found, "",
+      "there is no catalogue: looked for " + tried + RIDGE_SOURCE_DATA + "; name one by --data DIR or $RIDGE_DATA"};
+}
+
+Session::Session(GlobalOptions options, Surroundings surroundings)
+    : options_(std::move(options)), surroundings_(std::move(surroundings)) {}
+
+Form Session::form() const {
+  if (options_.json) return Form::json;
+  if (options_.csv) return Form::csv;
+  return options_.markdown ? Form::markdown : Form::terminal;
+}
+
+TerminalStyle Session::style() const {
+  return {.width = surroundings_.width, .colour = surroundings_.colour && !options_.no_colour};
+}
+
+Result<const Catalogue*> Session::catalogue() {
+  if (!catalogue_) {
+    const Result<std::string> directory = data_directory();
+    if (!directory) return directory.error();
+    Result<Catalogue> loaded = Catalogue::load(
+        {.data_directory = *directory, .overlays = options_.overlays, .price_lists = options_.price_lists});
+    if (!loaded) return loaded.error();
+    catalogue_ = std::move(*loaded);
+    for (const std::string& remark : catalogue_->remarks()) warn(remark);
+  }
+  return &*catalogue_;
+}
+
+Result<const Engines*> Session::engines() {
+  if (!engines_) {
+    const Result<std::string> directory = data_directory();
+    if (!directory) return directory.error();
+    Result<Engines> loaded = load_engines(*directory + "/engines");
+    if (!loaded) return loaded.error();
+    engines_ = std::move(*loaded);
+  }
+  return &*engines_;
+}
+
+Result<const Calibration*> Session::calibration() {
+  if (!calibration_) {
+    const Result<std::string> directory = data_directory();
+    if (!directory) return directory.error();
+    Result<Calibration> loaded = load_calibration(*directory + "/calibration", options_.calibrations);
+    if (!loaded) return loaded.error();
+    calibration_ = std::move(*loaded);
+  }
+  return &*calibration_;
+}
+
+void Session::print(std::string_view text) const {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Session::print(const Document& document) const {
+  print(form() == Form::markdown ? to_markdown(document) : to_terminal(document, style()));
+}
+
+void Session::warn(std::string_view text) const {
+  const std::string line = "ridge: " + std::string(text) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace ridge::cli

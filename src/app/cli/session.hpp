@@ -1,0 +1,84 @@
+// One run of the program: what all verbs share. The only place that knows the environment, the terminal and where the
+// data is.
+//
+//   Result<const Catalogue*> catalogue = session.catalogue();   // read on first use
+//   if (session.form() == Form::json) session.print(json.text());
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ridge/calibration.hpp"
+#include "ridge/catalogue.hpp"
+#include "ridge/engine.hpp"
+#include "ridge/report.hpp"
+#include "ridge/result.hpp"
+
+namespace ridge::cli {
+
+inline constexpr int kFine = 0;
+inline constexpr int kBadInput = 1;     ///< unparsable, or a name that does not exist
+inline constexpr int kRefused = 2;      ///< a plan that is refused or infeasible
+inline constexpr int kCheckFailed = 3;  ///< a constraint or check did not hold
+[[nodiscard]] int exit_code(ErrorCode code);
+
+struct GlobalOptions {
+  std::string data = {};
+  std::vector<std::string> overlays = {};
+  std::vector<std::string> price_lists = {};
+  std::vector<std::string> calibrations = {};  ///< overlays that `ridge calibrate --cases` wrote
+  std::string as_of = {};
+  bool json = false;
+  bool csv = false;
+  bool markdown = false;
+  bool no_colour = false;
+};
+
+enum class Form { terminal, json, csv, markdown };
+
+/// What the program finds around it; tests put in their own.
+struct Surroundings {
+  std::string program;                       ///< path of the running program, or empty
+  std::optional<std::string> data_variable;  ///< $RIDGE_DATA
+  int width = 0;                             ///< of the terminal, 0 if the output is none
+  bool colour = false;                       ///< the terminal shows colour and the user does not mind
+};
+[[nodiscard]] Surroundings look_around();
+
+/// --data, $RIDGE_DATA, ../share/ridgeline beside the program, the source tree it was built in: the first that is given
+/// or exists. Refuses (not_found) if none does, naming all four.
+Result<std::string> find_data_directory(const std::string& option, const Surroundings& surroundings);
+
+class Session {
+ public:
+  Session(GlobalOptions options, Surroundings surroundings);
+
+  [[nodiscard]] const GlobalOptions& options() const { return options_; }
+  [[nodiscard]] Form form() const;
+  [[nodiscard]] TerminalStyle style() const;
+  /// Where the bundled data is.
+  Result<std::string> data_directory() const { return find_data_directory(options_.data, surroundings_); }
+  /// The catalogue with the user's overlays; lives as long as the session.
+  Result<const Catalogue*> catalogue();
+  Result<const Engines*> engines();
+  /// The calibration with the user's overlays.
+  Result<const Calibration*> calibration();
+
+  /// To standard output.
+  void print(std::string_view text) const;
+  /// A page in the form for people that was asked for (terminal or Markdown).
+  void print(const Document& document) const;
+  /// A line on standard error.
+  void warn(std::string_view text) const;
+
+ private:
+  GlobalOptions options_;
+  Surroundings surroundings_;
+  std::optional<Catalogue> catalogue_;
+  std::optional<Engines> engines_;
+  std::optional<Calibration> calibration_;
+};
+
+}  // namespace ridge::cli

@@ -1,0 +1,338 @@
+// ridge validate: predictions beside measurements.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+#include "app/cli/command_line.hpp"
+#include "app/cli/session.hpp"
+#include "app/cli/verbs.hpp"
+#include "evidence/bundle.hpp"
+#include "evidence/calibration_run.hpp"
+#include "evidence/gate.hpp"
+#include "evidence/requirements.hpp"
+#include "report/validation_report.hpp"
+#include "ridge/file.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+using namespace ridge::evidence;  // NOLINT(google-build-using-namespace): the verb speaks of nothing else
+
+constexpr std::string_view kSchema = "ridge.validate/1";
+constexpr std::array kAllKinds = {CaseKind::training, CaseKind::inference, CaseKind::kernel, CaseKind::power,
+                                  CaseKind::diffusion};
+constexpr std::array kAllWays = {FoldBy::models, FoldBy::devices, FoldBy::sources};
+constexpr std::size_t kGateLimit = 16u << 20;
+
+struct ValidateArguments {
+  std::vector<std::string> cases;
+  std::vector<std::string> kinds;
+  std::vector<std::string> require;
+  std::string rows, by, cv, svg, html, report;
+  int threads = 0;
+  bool gate = false;
+  bool update = false;
+};
+
+Error wrong(std::string where, std::string message) { return {ErrorCode::bad_input, std::move(where), std::move(message)}; }
+
+class Validation {
+ public:
+  Validation(Session& session, const ValidateArguments& arguments) : session_(session), arguments_(arguments) {}
+
+  Result<int> run() {
+    if (const Status ready = prepare(); !ready) return ready.error();
+    if (arguments_.gate || arguments_.update) return run_gates();
+    if (const Status read = read_evidence(); !read) return read.error();
+    rows_ = validate(cases_, knowledge(), {.threads = arguments_.threads, .roofline = true});
+    if (!ways_.empty()) leave_out();
+    if (const Status written = write_files(); !written) return written.error();
+    return print();
+  }
+
+ private:
+  [[nodiscard]] Knowledge knowledge() const { return {*catalogue_, *engines_, *calibration_}; }
+
+  Status prepare() {
+    const auto catalogue = session_.catalogue();
+    if (!catalogue) return catalogue.error();
+    const auto engines = session_.engines();
+    if (!engines) return engines.error();
+    const auto calibration = session_.calibration();
+    if (!calibration) return calibration.error();
+    catalogue_ = *catalogue;
+    engines_ = *engines;
+    calibration_ = *calibration;
+    return understand();
+  }
+
+  Status understand() {
+    if (!arguments_.by.empty()) {
+      by_ = parse_group(arguments_.by).value_or(GroupBy::none);
+      if (by_ == GroupBy::none) return wrong("--by", "group by model, device, source, engine, precision, mode or class");
+    }
+    for (const FoldBy way : kAllWays) {
+      if (arguments_.cv == name(way) || arguments_.cv == "all" || !arguments_.report.empty()) ways_.push_back(way);
+    }
+    if (!arguments_.cv.empty() && ways_.empty()) return wrong("--cv", "leave out models, devices, sources or all");
+    if (!ways_.empty() && !arguments_.cases.empty()) {
+      return wrong("--cv", "cross-validation refits the bundled evidence: leave out --cases");
+    }
+    for (const std::string& kind : arguments_.kinds) {
+      const auto* const at = std::find_if(kAllKinds.begin(), kAllKinds.end(), [&](CaseKind k) { return name(k) == kind; });
+      if (at == kAllKinds.end()) return wrong("--kind", "choose of training, inference, kernel, power and diffusion");
+      kinds_.push_back(*at);
+    }
+    if (kinds_.empty()) kinds_.assign(kAllKinds.begin(), kAllKinds.end());
+    for (const std::string& text : arguments_.require) {
+      auto requirement = parse_requirement(text);
+      if (!requirement) return requirement.error();
+      requirements_.push_back(std::move(*requirement));
+    }
+    return {};
+  }
+
+  Status read_evidence() {
+    const auto directory = session_.data_directory();
+    if (!directory) return directory.error();
+    if (arguments_.cases.empty()) {
+      auto bundle = load_bundle(*directory);
+      if (!bundle) return bundle.error();
+      cases_ = std::move(bundle->cases);
+    } else {
+      const auto workloads = load_assumed_workloads(*directory);
+      if (!workloads) return workloads.error();
+      auto cases = load_cases(arguments_.cases, *workloads);
+      if (!cases) return cases.error();
+      cases_ = std::move(*cases);
+    }
+    // Cross-validation needs the kernels of a device even if only inference is asked for; they are left out of what is shown.
+    if (ways_.empty()) std::erase_if(cases_, [&](const Case& c) { return !shown(c.kind); });
+    return {};
+  }
+
+  [[nodiscard]] bool shown(CaseKind kind) const { return std::find(kinds_.begin(), kinds_.end(), kind) != kinds_.end(); }
+
+  void leave_out() {
+    std::vector<std::string_view> groups;
+    for (const std::string_view group : kGroups) {
+      const bool needed = std::any_of(kinds_.begin(), kinds_.end(), [&](CaseKind kind) {
+        const auto used = groups_of(kind);
+        return std::find(used.begin(), used.end(), group) != used.end();
+      });
+      if (needed) groups.push_back(group);
+    }
+    const FullFit all = fit_all(*calibration_, groups, cases_, *catalogue_, *engines_);
+    std::vector<Residual> pool;
+    std::vector<CaseKind> kinds;
+    for (const CaseKind kind : kinds_) {
+      if (kind != CaseKind::power) kinds.push_back(kind);
+    }
+    auto found = cross_validate_all(all, kinds, ways_, cases_, *catalogue_, *engines_, pool);
+    for (CrossValidated& c : found) put_beside(c.cv, rows_);
+    for (const FoldBy way : ways_) left_out_.push_back({std::string(name(way)), rows_left_out(found, way)});
+  }
+
+  [[nodiscard]] const std::vector<ResultRow>& main_rows() const { return left_out_.empty() ? rows_ : left_out_[0].rows; }
+
+  Status write_files() const {
+    if (!arguments_.rows.empty()) {
+      if (left_out_.size() > 1) return wrong("--rows", "the rows of one cross-validation at a time: choose --cv models, devices or sources");
+      const Status s = write_file_atomically(arguments_.rows, rows_csv(cases_, main_rows()));
+      if (!s) return s;
+    }
+    if (!arguments_.svg.empty()) {
+      const Status s = write_file_atomically(arguments_.svg, report::scatter_sheet(report::scatters(cases_, main_rows())));
+      if (!s) return s;
+    }
+    if (!arguments_.html.empty()) {
+      const Status s = write_file_atomically(
+          arguments_.html,
+          report::scatter_page("Predicted against measured",
+                               "Each point is one published measurement; on the dashed line the prediction is right. Point at one to "
+                               "see what it is.",
+                               report::scatters(cases_, main_rows())));
+      if (!s) return s;
+    }
+    return arguments_.report.empty() ? Status() : write_report();
+  }
+
+  Status write_report() const {
+    const auto directory = session_.data_directory();
+    if (!directory) return directory.error();
+    const std::string path = *directory + "/evidence/explanations.csv";
+    auto text = read_file(path, kGateLimit);
+    if (!text) return text.error();
+    auto explanations = report::read_explanations(std::move(*text), path);
+    if (!explanations) return explanations.error();
+    report::Findings findings{cases_, rows_, left_out_, gains(), *catalogue_, *calibration_, std::move(*explanations)};
+    return write_file_atomically(arguments_.report, report::accuracy_markdown(findings));
+  }
+
+  // What one measurement gains on stacks whose publisher was left out of the fit.
+  [[nodiscard]] std::vector<report::Findings::Gain> gains() const {
+    std::vector<report::Findings::Gain> out;
+    for (const CaseKind kind : {CaseKind::inference, CaseKind::training}) {
+      std::vector<Case> own;
+      for (const Case& c : cases_) {
+        if (c.kind == kind && c.fitted) own.push_back(c);
+      }
+      out.push_back({std::string(name(kind)), overlay_gain(*calibration_, own, *catalogue_, *engines_)});
+    }
+    return out;
+  }
+
+  Result<int> print() {
+    std::vector<Verdict> verdicts;
+    const auto lines = summary(cases_, main_rows(), GroupBy::none, *catalogue_);
+    for (const Requirement& r : requirements_) {
+      for (Verdict& v : check(r, lines)) verdicts.push_back(std::move(v));
+    }
+    if (session_.form() == Form::json) {
+      print_json(verdicts);
+    } else if (session_.form() == Form::csv) {
+      session_.print(to_csv(report::summary_table(summary(cases_, main_rows(), by_, *catalogue_), arguments_.by)));
+    } else {
+      session_.print(document(verdicts));
+    }
+    const bool met = std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.met; });
+    return met ? kFine : kCheckFailed;
+  }
+
+  [[nodiscard]] std::string title(const std::string& what) const {
+    if (what.empty()) return arguments_.cases.empty() ? "Predictions beside the evidence, in sample" : "Predictions beside the cases";
+    return "Whole " + what + " left out of the fit";
+  }
+
+  Document document(const std::vector<Verdict>& verdicts) const {
+    Document page;
+    const auto add = [&](const std::string& what, const std::vector<ResultRow>& rows) {
+      std::vector<ResultRow> kept;
+      for (const ResultRow& row : rows) {
+        if (shown(cases_[row.case_index].kind)) kept.push_back(row);
+      }
+      Table table = report::summary_table(summary(cases_, kept, by_, *catalogue_), arguments_.by);
+      table.title = title(what);
+      page.blocks.emplace_back(std::move(table));
+    };
+    if (left_out_.empty()) add({}, rows_);
+    for (const auto& left_out : left_out_) add(left_out.what, left_out.rows);
+    if (left_out_.size() > 1) {
+      Table table = report::interval_table(left_out_, cases_, *catalogue_);
+      table.title = "How often the 80 % interval held";
+      page.blocks.emplace_back(std::move(table));
+    }
+    page.blocks.emplace_back(
+        Paragraph{fmt::format("{} fitted parameters. Errors are of |predicted/measured - 1|; the roofline is the datasheet alone.",
+                              count_fitted(*calibration_)),
+                  Emphasis::faint});
+    const auto too_fast = faster_than_roofline(rows_);
+    if (!too_fast.empty()) {
+      page.blocks.emplace_back(Paragraph{fmt::format("{} predictions are faster than the datasheet allows, the first of them {}.",
+                                                     too_fast.size(), cases_[rows_[too_fast[0]].case_index].id),
+                                         Emphasis::bad});
+    }
+    for (const Verdict& v : verdicts) page.blocks.emplace_back(Paragraph{v.text, v.met ? Emphasis::good : Emphasis::bad});
+    return page;
+  }
+
+  void print_json(const std::vector<Verdict>& verdicts) const {
+    Json out = Json::object();
+    out.set("schema", kSchema);
+    Json parameters = Json::object();
+    parameters.set("fitted", count_fitted(*calibration_));
+    for (const std::string_view group : kGroups) parameters.set(group, count_fitted(*calibration_, group));
+    out.set("parameters", std::move(parameters));
+    const auto lines_of = [&](const std::vector<ResultRow>& rows) {
+      return to_json(report::summary_table(summary(cases_, rows, by_, *catalogue_), arguments_.by));
+    };
+    out.set("summary", lines_of(rows_));
+    if (!left_out_.empty()) {
+      Json all = Json::object();
+      for (const auto& left_out : left_out_) all.set(left_out.what, lines_of(left_out.rows));
+      out.set("left_out", std::move(all));
+    }
+    if (left_out_.size() > 1) out.set("intervals", to_json(report::interval_table(left_out_, cases_, *catalogue_)));
+    out.set("faster_than_roofline", static_cast<int>(faster_than_roofline(rows_).size()));
+    Json bars = Json::array();
+    for (const Verdict& v : verdicts) bars.push(Json::object().set("met", v.met).set("text", v.text));
+    out.set("requirements", std::move(bars));
+    session_.print(out.text());
+  }
+
+  Result<int> run_gates() {
+    const auto directory = session_.data_directory();
+    if (!directory) return directory.error();
+    const auto workloads = load_assumed_workloads(*directory);
+    if (!workloads) return workloads.error();
+    std::vector<std::string> paths = arguments_.cases;
+    if (paths.empty()) {
+      std::error_code error;
+      for (const auto& entry : std::filesystem::directory_iterator(*directory + "/gate", error)) {
+        if (entry.path().extension() == ".csv") paths.push_back(entry.path().string());
+      }
+      std::sort(paths.begin(), paths.end());
+    }
+    if (paths.empty()) return Error{ErrorCode::not_found, *directory + "/gate", "there is no gate to compare with"};
+    bool clean = true;
+    int compared = 0;
+    for (const std::string& path : paths) {
+      auto text = read_file(path, kGateLimit);
+      if (!text) return text.error();
+      const auto table = read_gate(std::move(*text), path, *workloads);
+      if (!table) return table.error();
+      const GateReport found = run_gate(*table, knowledge(), arguments_.threads);
+      compared += found.compared;
+      for (const std::string& line : gate_lines(*table, found)) session_.print(line + "\n");
+      if (arguments_.update) {
+        const Status written = write_file_atomically(path, updated_gate(*table, found));
+        if (!written) return written.error();
+      } else {
+        clean = clean && found.clean();
+      }
+    }
+    session_.print(fmt::format("{} predictions compared: {}\n", compared,
+                               arguments_.update ? "the committed ones are updated"
+                               : clean           ? "nothing moved"
+                                                 : "they moved; if that is meant, run `ridge validate --gate --update`"));
+    return clean ? kFine : kCheckFailed;
+  }
+
+  Session& session_;
+  const ValidateArguments& arguments_;
+  const Catalogue* catalogue_ = nullptr;
+  const Engines* engines_ = nullptr;
+  const Calibration* calibration_ = nullptr;
+  GroupBy by_ = GroupBy::none;
+  std::vector<FoldBy> ways_;
+  std::vector<CaseKind> kinds_;
+  std::vector<Requirement> requirements_;
+  std::vector<Case> cases_;
+  std::vector<ResultRow> rows_;
+  std::vector<report::Findings::LeftOut> left_out_;
+};
+
+}  // namespace
+
+Action declare_validate(Options& options) {
+  auto arguments = std::make_shared<ValidateArguments>();
+  options.list("--cases", "FILE", arguments->cases, "your own measurements, with the columns of data/evidence", complete_files);
+  options.list("--kind", "KIND", arguments->kinds, "only training, inference, kernel, power or diffusion");
+  options.text("--rows", "OUT", arguments->rows, "write one line per figure: id, metric, measured, predicted, interval", complete_files);
+  options.text("--by", "WHAT", arguments->by, "split by model, device, source, engine, precision, mode or class");
+  options.text("--cv", "WHAT", arguments->cv, "refit without each of the models, devices, sources, or all three");
+  options.list("--require", "BAR", arguments->require, "exit with 3 unless met: 'tpot_ms<=10/33', 'step_time_s>=97'");
+  options.text("--svg", "OUT", arguments->svg, "draw predicted against measured", complete_files);
+  options.text("--html", "OUT", arguments->html, "the same as a page", complete_files);
+  options.text("--report", "OUT", arguments->report, "write docs/accuracy.md: all of it, cross-validated", complete_files);
+  options.flag("--gate", arguments->gate, "compare predictions of a fixed grid with the committed ones");
+  options.flag("--update", arguments->update, "with --gate: commit the predictions of today");
+  options.count("--threads", "N", arguments->threads, "how many; results do not depend on it");
+  return [arguments](Session& session) { return Validation(session, *arguments).run(); };
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,70 @@
+#include "evidence/bundle.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+
+#include "evidence/case_files.hpp"
+#include "ridge/file.hpp"
+
+namespace ridge::evidence {
+namespace {
+
+constexpr std::size_t kFileLimit = 256u << 20;
+constexpr const char* kTables[] = {"training.csv", "inference.csv", "consumer.csv", "kernels.csv", "power.csv", "diffusion.csv"};
+
+std::vector<std::string> csv_files(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".csv") paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+Status append(std::vector<Case>& cases, const std::string& path, const AssumedWorkloads& workloads, bool fitted) {
+  auto text = read_file(path, kFileLimit);
+  if (!text) return text.error();
+  auto read = read_cases(std::move(*text), path, workloads);
+  if (!read) return read.error();
+  for (Case& c : *read) c.fitted = fitted;
+  std::move(read->begin(), read->end(), std::back_inserter(cases));
+  return {};
+}
+
+}  // namespace
+
+Result<AssumedWorkloads> load_assumed_workloads(const std::string& data_directory) {
+  const std::string path = data_directory + "/evidence/assumed_workloads.csv";
+  auto text = read_file(path, kFileLimit);
+  if (!text) return text.error();
+  return read_assumed_workloads(std::move(*text), path);
+}
+
+Result<Bundle> load_bundle(const std::string& data_directory) {
+  auto workloads = load_assumed_workloads(data_directory);
+  if (!workloads) return workloads.error();
+  Bundle bundle{std::move(*workloads), {}};
+  for (const char* table : kTables) {
+    const Status status = append(bundle.cases, data_directory + "/evidence/" + table, bundle.workloads, true);
+    if (!status) return status.error();
+  }
+  for (const std::string& path : csv_files(data_directory + "/evidence/added")) {
+    const Status status = append(bundle.cases, path, bundle.workloads, false);
+    if (!status) return status.error();
+  }
+  return bundle;
+}
+
+Result<std::vector<Case>> load_cases(std::span<const std::string> paths, const AssumedWorkloads& workloads) {
+  std::vector<Case> cases;
+  for (const std::string& path : paths) {
+    const Status status = append(cases, path, workloads, true);
+    if (!status) return status.error();
+  }
+  return cases;
+}
+
+}  // namespace ridge::evidence

@@ -1,0 +1,83 @@
+#include "evidence/overlay.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+#include "evidence/calibrate.hpp"
+#include "evidence/folds.hpp"
+
+namespace ridge::evidence {
+namespace {
+
+std::vector<Comparison> headline(std::span<const Case> cases, const Calibration& calibration, const Catalogue& catalogue,
+                                 const Engines& engines) {
+  const Knowledge knowledge{catalogue, engines, calibration};
+  std::vector<Comparison> out;
+  for (const ResultRow& row : validate(cases, knowledge, {.threads = 1, .roofline = false})) {
+    switch (row.metric) {
+      case Metric::step_time_s:
+      case Metric::output_tok_s:
+      case Metric::tpot_ms:
+        out.push_back(row.comparison());
+        break;
+      default:
+        break;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+OverlayFit fit_overlay(const Calibration& calibration, std::span<const Case> mine, const Catalogue& catalogue,
+                       const Engines& engines) {
+  const GroupFit fit("user", mine, catalogue, engines);
+  const FitResult result = fit.run(with_priors(calibration, "user"), {});
+  OverlayFit out{finished(result, "user"), {}, {}};
+  out.before = summarise(headline(mine, calibration, catalogue, engines));
+  out.after = summarise(headline(mine, out.calibration, catalogue, engines));
+  return out;
+}
+
+std::string overlay_toml(const Calibration& calibration) {
+  std::string out = "# What this stack does differently: factors on time, fitted by `ridge calibrate --cases`.\n";
+  for (const Parameter& p : calibration.parameters()) {
+    if (p.group != "user" || p.value == 1) continue;
+    out += fmt::format("\n[[parameter]]\nname = \"{}\"\nvalue = {:g}\nrows = {}\nsource = \"own measurements\"\n", p.name, p.value,
+                       p.rows);
+  }
+  return out;
+}
+
+StackGain overlay_gain(const Calibration& calibration, std::span<const Case> cases, const Catalogue& catalogue,
+                       const Engines& engines, std::size_t least) {
+  std::map<std::string, std::vector<Case>> stacks;
+  for (const Case& c : cases) {
+    if (c.kind != CaseKind::inference && c.kind != CaseKind::training) continue;
+    if (!c.refusal.empty()) continue;
+    stacks[fmt::format("{}|{}|{}|{}", publisher(c.source), c.engine, c.device, c.model)].push_back(c);
+  }
+  StackGain gain;
+  std::vector<Comparison> before;
+  std::vector<Comparison> after;
+  for (const auto& [key, members] : stacks) {
+    if (members.size() < least) continue;
+    // The row in the middle of the table stands for the one a user would measure.
+    const std::size_t measured = members.size() / 2;
+    const OverlayFit own = fit_overlay(calibration, std::span(&members[measured], 1), catalogue, engines);
+    std::vector<Case> rest = members;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(measured));
+    const auto b = headline(rest, calibration, catalogue, engines);
+    const auto a = headline(rest, own.calibration, catalogue, engines);
+    before.insert(before.end(), b.begin(), b.end());
+    after.insert(after.end(), a.begin(), a.end());
+    ++gain.stacks;
+  }
+  gain.before = summarise(before);
+  gain.after = summarise(after);
+  return gain;
+}
+
+}  // namespace ridge::evidence

@@ -1,0 +1,50 @@
+// One measurement of the user's own stack improves the rest: a factor on time per engine and model class.
+//
+//   OverlayFit own = fit_overlay(calibration, mine, catalogue, engines);
+//   write_file_atomically("own.toml", overlay_toml(own.calibration));      // later commands: --calibration own.toml
+//
+//   StackGain gain = overlay_gain(rows, ...);   // on left-out stacks of the bundled evidence: error before and after
+//
+// The prior is 1 with a spread of a quarter, so that one row moves the factor most of the way and many rows all of it.
+// Deterministic; any thread.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "evidence/case.hpp"
+#include "evidence/errors.hpp"
+#include "evidence/validation.hpp"
+#include "ridge/calibration.hpp"
+#include "ridge/engine.hpp"
+
+namespace ridge::evidence {
+
+struct OverlayFit {
+  Calibration calibration;
+  ErrorSummary before;  ///< of the cases it was fitted to
+  ErrorSummary after;
+};
+
+/// Moves the group "user" only.
+[[nodiscard]] OverlayFit fit_overlay(const Calibration& calibration, std::span<const Case> mine, const Catalogue& catalogue,
+                                     const Engines& engines);
+
+/// The parameters of the group "user" that have moved from 1, as load_calibration reads overlays.
+[[nodiscard]] std::string overlay_toml(const Calibration& calibration);
+
+/// What one measurement would have gained on stacks nobody fitted to: for each stack (publisher, engine, device, model) of
+/// the bundled evidence, an overlay from one of its rows, judged on its other rows.
+struct StackGain {
+  int stacks = 0;
+  ErrorSummary before;
+  ErrorSummary after;
+};
+
+/// `calibration` predicts; leave the stacks' publisher out of it beforehand for a fair figure. Stacks of fewer than
+/// `least` cases are passed over.
+[[nodiscard]] StackGain overlay_gain(const Calibration& calibration, std::span<const Case> cases, const Catalogue& catalogue,
+                                     const Engines& engines, std::size_t least = 4);
+
+}  // namespace ridge::evidence

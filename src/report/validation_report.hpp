@@ -1,0 +1,70 @@
+// What validation found, as tables, JSON, figures and the page docs/accuracy.md.
+//
+//   Table t = summary_table(lines, "device");                    // one line per metric and device
+//   std::vector<report::Scatter> figures = scatters(cases, rows);
+//   std::string page = accuracy_markdown(findings);
+//
+// Pure; any thread.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "evidence/overlay.hpp"
+#include "evidence/validation.hpp"
+#include "report/scatter.hpp"
+#include "ridge/calibration.hpp"
+#include "ridge/report.hpp"
+
+namespace ridge::report {
+
+/// One line per summary line. `grouped_by` heads the second column; empty: there is none.
+[[nodiscard]] Table summary_table(std::span<const evidence::SummaryLine> lines, std::string_view grouped_by = {});
+
+/// One figure per category with at least `least` predictions; a device has the same colour in all of them.
+[[nodiscard]] std::vector<Scatter> scatters(std::span<const evidence::Case> cases, std::span<const evidence::ResultRow> rows,
+                                            int least = 5);
+
+/// Why a row is far off: the physics is missing, or the evidence is wrong.
+struct Explanation {
+  std::string cause;  ///< "evidence" or "physics"
+  std::string text;
+};
+using Explanations = std::map<std::string, Explanation>;
+/// Columns id, cause, explanation. Refuses another cause or an id given twice.
+Result<Explanations> read_explanations(std::string csv, const std::string& name);
+
+/// Everything that docs/accuracy.md tells. Spans must outlive the call.
+struct Findings {
+  std::span<const evidence::Case> cases;
+  std::span<const evidence::ResultRow> rows;  ///< in sample, with the roofline
+  struct LeftOut {
+    std::string what;  ///< "models"
+    std::vector<evidence::ResultRow> rows;
+  };
+  std::vector<LeftOut> cross_validated;
+  struct Gain {
+    std::string what;  ///< "inference"
+    evidence::StackGain gain;
+  };
+  std::vector<Gain> gains;
+  const Catalogue& catalogue;
+  const Calibration& calibration;
+  Explanations explanations;
+};
+
+/// Rows of large error, worst first: by the logarithm of predicted/measured, one metric per case.
+[[nodiscard]] std::vector<evidence::ResultRow> worst(std::span<const evidence::ResultRow> rows, std::size_t count);
+
+/// How often the 80 % interval held, by class: dense, moe, new-device, new-source.
+[[nodiscard]] Table interval_table(std::span<const Findings::LeftOut> cross_validated, std::span<const evidence::Case> cases,
+                                   const Catalogue& catalogue);
+/// Fitted parameters by group.
+[[nodiscard]] Table parameter_table(const Calibration& calibration);
+
+[[nodiscard]] std::string accuracy_markdown(const Findings& findings);
+
+}  // namespace ridge::report

@@ -1,0 +1,130 @@
+#include "app/cli/command_line.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "app/cli/session.hpp"
+#include "app/cli/verbs.hpp"
+
+namespace ridge::cli {
+namespace {
+
+struct Seen {
+  std::vector<std::string> words, list;
+  std::string text;
+  int count = 0;
+  bool flag = false;
+};
+Seen* seen = nullptr;
+
+Action declare_probe(Options& options) {
+  options.words("WORDS", seen->words, "words");
+  options.list("--list", "X", seen->list, "a list");
+  options.text("--sort", "X", seen->text, "a text");
+  options.count("--count", "N", seen->count, "a count");
+  options.flag("--flag", seen->flag, "a flag");
+  options.flag("--secret", seen->flag, "hidden", true);
+  return [](Session&) -> Result<int> { return 7; };
+}
+
+constexpr Verb kVerbs[] = {{"probe", "look", "Details.", "ridge probe", declare_probe},
+                           {"other", "do something else", "", "ridge other", declare_probe}};
+
+class CommandLine : public testing::Test {
+ protected:
+  void SetUp() override { seen = &values_; }
+  Result<Command> parse(std::vector<std::string> words) { return parse_command_line(words, kVerbs, globals_); }
+  std::string refusal(std::vector<std::string> words) {
+    const auto command = parse(std::move(words));
+    return command ? "no refusal" : command.error().text();
+  }
+
+  Seen values_;
+  GlobalOptions globals_;
+};
+
+TEST_F(CommandLine, GlobalOptionsStandBeforeOrAfterTheVerb) {
+  ASSERT_TRUE(parse({"--json", "--data", "a", "probe", "x", "--catalogue", "b", "--no-color", "--catalogue=c"}));
+  EXPECT_TRUE(globals_.json);
+  EXPECT_TRUE(globals_.no_colour);
+  EXPECT_EQ(globals_.data, "a");
+  EXPECT_EQ(globals_.overlays, (std::vector<std::string>{"b", "c"}));
+  EXPECT_EQ(values_.words, std::vector<std::string>{"x"});
+}
+
+TEST_F(CommandLine, AListTakesOneValueEachTime) {
+  ASSERT_TRUE(parse({"probe", "--list", "a", "word", "--list", "b"}));
+  EXPECT_EQ(values_.list, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(values_.words, std::vector<std::string>{"word"});
+}
+
+TEST_F(CommandLine, AValueMayStartWithADash) {
+  ASSERT_TRUE(parse({"probe", "--sort", "-memory"}));
+  EXPECT_EQ(values_.text, "-memory");
+}
+
+TEST_F(CommandLine, TheActionOfTheVerbIsReturned) {
+  auto command = parse({"probe"});
+  ASSERT_TRUE(command);
+  Session session({}, {});
+  EXPECT_EQ(*command->action(session), 7);
+}
+
+TEST_F(CommandLine, UnknownNamesAreRefusedWithTheNearest) {
+  EXPECT_EQ(refusal({"prob"}), "there is no verb 'prob'; did you mean 'probe'?");
+  EXPECT_EQ(refusal({"xyzzy"}), "there is no verb 'xyzzy'; `ridge help` lists them");
+  EXPECT_EQ(refusal({"probe", "--flg"}), "there is no option '--flg'; did you mean '--flag'?");
+  EXPECT_EQ(refusal({"--jso"}).substr(0, 49), "there is no option '--jso'; did you mean '--json'");
+  EXPECT_EQ(refusal({"probe", "--sorted=x"}).substr(0, 47), "there is no option '--sorted'; did you mean '--");
+}
+
+TEST_F(CommandLine, MissingOrMalformedValuesAreRefused) {
+  EXPECT_EQ(refusal({"probe", "--list"}), "--list: its value is missing");
+  EXPECT_EQ(refusal({"probe", "--count", "0"}), "--count: '0' is no whole number from 1");
+  EXPECT_EQ(refusal({"probe", "--count", "9999999999"}), "--count: '9999999999' is no whole number from 1");
+  EXPECT_EQ(refusal({"probe", "--json", "--csv"}), "--json excludes --csv");
+  EXPECT_EQ(refusal({"--json"}), "a verb is missing, for example `ridge show`; `ridge help` lists them");
+}
+
+TEST_F(CommandLine, HelpAndVersionAreAskedForInAnyPlace) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{},
+                                                {"help"},
+                                                {"--help"},
+                                                {"-h"},
+                                                {"help", "probe"},
+                                                {"probe", "--help"},
+                                                {"probe", "-h"}}) {
+    const auto command = parse(words);
+    ASSERT_TRUE(command);
+    EXPECT_TRUE(command->help.has_value());
+  }
+  EXPECT_TRUE(parse({"--version"})->version);
+  EXPECT_EQ(refusal({"help", "prob"}), "there is no verb 'prob'; did you mean 'probe'?");
+}
+
+TEST_F(CommandLine, HelpNamesEveryOptionButTheHiddenOnes) {
+  const std::string page = to_terminal(*parse({"help", "probe"})->help);
+  for (const char* name :
+       {"--list X", "--sort X", "--count N", "--flag", "--json", "--as-of DATE", "Details.", "ridge probe"}) {
+    EXPECT_NE(page.find(name), std::string::npos) << name;
+  }
+  EXPECT_EQ(page.find("--secret"), std::string::npos);
+}
+
+TEST(Verbs, EachHasASummaryAndAnExampleThatParses) {
+  for (const Verb& verb : verbs()) {
+    EXPECT_FALSE(verb.summary.empty());
+    EXPECT_TRUE(verb.example.starts_with("ridge " + std::string(verb.name))) << verb.name;
+  }
+}
+
+TEST(ExitCodes, FollowTheErrorCode) {
+  EXPECT_EQ(exit_code(ErrorCode::bad_input), 1);
+  EXPECT_EQ(exit_code(ErrorCode::not_found), 1);
+  EXPECT_EQ(exit_code(ErrorCode::refused), 2);
+  EXPECT_EQ(exit_code(ErrorCode::infeasible), 2);
+}
+
+}  // namespace
+}  // namespace ridge::cli

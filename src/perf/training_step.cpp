@@ -1,0 +1,313 @@
+// evaluate(): one training step, term by term. Per micro-batch and stage first, then the pipeline, then what happens
+// once per step. Everything here is arithmetic on flat numbers; no allocation, no exception.
+#include <algorithm>
+#include <cmath>
+
+#include "perf/training_pass.hpp"
+
+namespace ridge {
+namespace {
+
+constexpr double kBytes = 2;         // of one weight or gradient on the wire
+constexpr double kIdlePower = 0.35;  // of the board's limit while nothing computes, and what arithmetic adds
+constexpr double kBusyPower = 0.6;
+constexpr double kPowerSpread = 0.15;
+
+TrainingOutcome refuse(Reason reason, double short_by, int stage = 0) noexcept {
+  TrainingOutcome outcome;
+  outcome.reason = reason;
+  outcome.short_by = short_by;
+  outcome.stage = stage;
+  return outcome;
+}
+
+struct StageParameters {
+  double shared = 0;  // on one device, before data-parallel sharding
+  double experts = 0;
+};
+
+StageParameters stage_parameters(const ResolvedTraining& job, const Degrees& d, double layers,
+                                 bool with_ends) noexcept {
+  StageParameters sum;
+  for (int i = 0; i < job.group_count; ++i) {
+    const TrainingGroup& g = job.groups[static_cast<std::size_t>(i)];
+    sum.shared += g.count * g.shared_parameters;
+    sum.experts += g.count * g.expert_parameters;
+  }
+  const double share = layers / job.layers;
+  sum.shared *= share / d.tp;
+  sum.experts *= share / (d.ep * d.etp);
+  if (with_ends) sum.shared += (d.pp <= 1 && !job.tied ? 2 : 1) * job.head_parameters / d.tp;
+  return sum;
+}
+
+/// Exposed seconds, by tier.
+struct Exposed {
+  double up = 0, out = 0;
+  void add(const Tier& t, double seconds) noexcept { (t.crosses ? out : up) += seconds; }
+};
+
+/// Gradients (and, where the optimizer is sharded, parameters) between data-parallel ranks, once per step; copies of
+/// shard groups under HSDP. Full sharding has gathered them layer by layer already.
+void add_data_parallel(const ResolvedTraining& job, const Degrees& d, const StageParameters& p, double window,
+                       Exposed& exposed) noexcept {
+  if (d.sharding == Sharding::zero3) return;
+  const TrainingCoefficients& c = job.coefficients;
+  const auto reduce = [&](double ranks, double stride, double parameters, double bytes) {
+    if (ranks <= 1 || parameters <= 0) return;
+    const Tier t = tier(job, ranks, stride);
+    const double time = parameters * bytes * t.seconds_per_byte + 2 * t.latency;
+    const double left = job.traits.overlap_data_parallel ? std::max(0.0, time - window) : time;
+    exposed.add(t, std::max(left, c.data_exposed * time));
+  };
+  const double replicas = d.dp * d.cp;
+  const double expert_replicas = d.tp * d.cp * d.dp / (d.ep * d.etp);
+  if (d.sharding == Sharding::hsdp) {
+    reduce(replicas / d.weight_shards, d.tp * d.weight_shards, p.shared / d.weight_shards, 2 * kBytes);
+    reduce(expert_replicas / d.expert_weight_shards, d.ep * d.etp * d.expert_weight_shards,
+           p.experts / d.expert_weight_shards, 2 * kBytes);
+    return;
+  }
+  // All-reduce of the gradients, or reduce-scatter of them and all-gather of 16-bit weights.
+  const double gradient = job.traits.gradient_bytes;
+  const double bytes = d.sharding == Sharding::none ? 2 * gradient : gradient + kBytes;
+  reduce(replicas, d.tp, p.shared, bytes);
+  reduce(expert_replicas, d.ep * d.etp, p.experts, bytes);
+}
+
+/// ZeRO-3: gathers before each pass, a reduce-scatter after; hidden behind the pass as far as it is longer.
+struct Gathered {
+  double forward = 0, backward = 0;
+  bool crosses = false;
+};
+Gathered gather_time(const ResolvedTraining& job, const Degrees& d, double layers, bool with_ends) noexcept {
+  const StageParameters p = stage_parameters(job, d, layers, with_ends);
+  Gathered g;
+  const auto add = [&](double ranks, double stride, double parameters) {
+    if (ranks <= 1 || parameters <= 0) return;
+    const Tier t = tier(job, ranks, stride);
+    g.forward += kBytes * parameters * t.seconds_per_byte + t.latency * layers;
+    const double gradient = job.task == TrainingTask::lora ? 0 : kBytes;
+    g.backward += (kBytes + gradient) * parameters * t.seconds_per_byte + 2 * t.latency * layers;
+    g.crosses = g.crosses || t.crosses;
+  };
+  add(d.weight_shards, d.tp, p.shared);
+  add(d.expert_weight_shards, d.ep * d.etp, p.experts);
+  return g;
+}
+
+Bound bound_of(const TrainingEstimate& e) noexcept {
+  const auto term = [&](Term t) { return e.terms_s[static_cast<std::size_t>(t)]; };
+  const double compute = term(Term::attention) + term(Term::linear) + term(Term::experts) + term(Term::state) +
+                         term(Term::head) + term(Term::recompute);
+  const double memory = term(Term::elementwise) + term(Term::optimizer);
+  Bound bound = Bound::compute;
+  double most = compute;
+  const auto consider = [&](double seconds, Bound b) {
+    if (seconds > most) {
+      most = seconds;
+      bound = b;
+    }
+  };
+  consider(memory, Bound::memory_bandwidth);
+  consider(term(Term::scale_up), Bound::scale_up);
+  consider(term(Term::scale_out), Bound::scale_out);
+  consider(term(Term::pipeline), Bound::latency);
+  consider(term(Term::host), Bound::host);
+  return bound;
+}
+
+/// One micro-batch through all layers.
+struct Work {
+  Pass f, b;
+  double again = 0;  ///< run forward a second time
+  double head = 0;   ///< head, loss and MTP layers of the last stage
+  double host_per_pass = 0;
+  double full_share = 0;
+};
+
+/// One micro-batch on one stage: device time, and what gathers and the host add to it.
+struct StageTime {
+  double device = 0, gather = 0, host = 0;
+  bool gather_crosses = false;
+  [[nodiscard]] double total() const { return device + gather + host; }
+};
+
+StageTime stage_time(const ResolvedTraining& job, const Degrees& d, const Work& w, double layers,
+                     bool with_head) noexcept {
+  const TrainingCoefficients& c = job.coefficients;
+  const double share = layers / job.layers;
+  const double ends = with_head ? w.head : 0;
+  const double front = share * w.f.total() + ends / 3;
+  const double rear = share * (w.b.total() + w.again) + ends * 2 / 3;
+  StageTime s;
+  s.device = front + rear;
+  if (d.weight_shards > 1) {
+    const Gathered g = gather_time(job, d, layers, with_head);
+    s.gather_crosses = g.crosses;
+    s.gather = perf::smooth_max(front, g.forward) + perf::smooth_max(rear, g.backward) - front - rear +
+               c.shard_exposed * (g.forward + g.backward);
+  }
+  const double host = share * (2 + w.full_share) * w.host_per_pass;
+  const double device = s.device + s.gather;
+  s.host = job.traits.blocking ? host : perf::smooth_max(device, host) - device;
+  return s;
+}
+
+/// Of the bubble of 1F1B, what remains in schedules that fill it with weight gradients: F + B - W instead of F + B + W
+/// (Qi et al. 2023, table 2; DeepSeek-V3, table 2).
+double unfilled(const TrainingPlan& plan, const Degrees& d, const Work& w, bool trains) noexcept {
+  if (plan.schedule != Schedule::zero_bubble && plan.schedule != Schedule::dual_pipe) return 1;
+  const double weight = trains ? w.b.linear / 2 : 0;
+  const double whole = w.f.total() + w.b.total() + w.again;
+  double left = (whole - 2 * weight) / whole;
+  if (plan.schedule == Schedule::dual_pipe) left *= std::max(0.0, d.pp / 2 - 1) / std::max(1.0, d.pp - 1);
+  return std::clamp(left, 0.0, 1.0);
+}
+
+/// Activations to the next stage and their gradients back, sharded over TP, once per chunk.
+double send_time(const ResolvedTraining& job, const Degrees& d) noexcept {
+  if (d.pp <= 1) return 0;
+  const TrainingCoefficients& c = job.coefficients;
+  const bool crosses = d.tp * d.cp * d.dp * 2 > job.domain;
+  const double bytes = kBytes * d.tokens * job.hidden / d.tp;
+  const double one =
+      bytes / (crosses ? c.scale_out : c.scale_up) + (crosses ? c.scale_out_latency : c.scale_up_latency);
+  return c.send_exposed * 2 * d.vp * one * (d.micro_batches + d.pp - 1);
+}
+
+double host_per_pass(const ResolvedTraining& job, const Degrees& d) noexcept {
+  const TrainingCoefficients& c = job.coefficients;
+  double sum = job.layers * c.host_layer;
+  for (int i = 0; i < job.group_count; ++i) {
+    const TrainingGroup& g = job.groups[static_cast<std::size_t>(i)];
+    if (g.moe) sum += g.count * (c.host_moe + c.host_expert * g.experts / d.ep);
+  }
+  return sum;
+}
+
+double model_flops(const ResolvedTraining& job, const TrainingPlan& plan) noexcept {
+  // Frozen weights get no gradient: a third of the products is not there.
+  double flops = (job.task == TrainingTask::lora ? 4 : 6) * job.active_parameters +
+                 job.attention_flops_per_position * plan.sequence;
+  for (int i = 0; i < job.window_count; ++i) {
+    const auto& w = job.windows[static_cast<std::size_t>(i)];
+    flops += w.flops_per_position * std::min(w.reach, static_cast<double>(plan.sequence));
+  }
+  return flops;
+}
+
+/// Everything that follows from the terms.
+void finish(const ResolvedTraining& job, const TrainingPlan& plan, TrainingEstimate& e) noexcept {
+  const TrainingCoefficients& c = job.coefficients;
+  const auto term = [&](Term t) { return e.terms_s[static_cast<std::size_t>(t)]; };
+  double total = 0;
+  for (const double t : e.terms_s) total += t;
+  const double tokens = static_cast<double>(plan.global_batch) * plan.sequence;
+  e.step_time_s = {total * c.low, total, total * c.high};
+  e.tokens_per_s = {tokens / (total * c.high), tokens / total, tokens / (total * c.low)};
+  e.six_p_flops_per_token = 6 * job.active_parameters;
+  e.model_flops_per_token = model_flops(job, plan);
+  const double per_rate = e.model_flops_per_token / (job.peak * plan.gpus);
+  e.mfu = {e.tokens_per_s.low * per_rate, e.tokens_per_s.mid * per_rate, e.tokens_per_s.high * per_rate};
+  const double busy =
+      (term(Term::linear) + term(Term::attention) + term(Term::experts) + term(Term::head) + term(Term::recompute)) /
+      total;
+  const double limit = job.tdp * plan.gpus;
+  const double watts = limit * (kIdlePower + kBusyPower * busy);
+  e.power_w = {watts * (1 - kPowerSpread), watts, std::min(watts * (1 + kPowerSpread), limit)};
+  e.bound = bound_of(e);
+}
+
+}  // namespace
+
+TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) noexcept {
+  Degrees d;
+  double short_by = 0;
+  const Reason reason = plan_degrees(job, plan, d, short_by);
+  if (reason != Reason::none) return refuse(reason, short_by);
+  const TrainingCoefficients& c = job.coefficients;
+  const bool trains = job.task != TrainingTask::lora;
+  const Passes passes = layer_passes(job, plan, d);
+  Work w{passes.forward, passes.backward, 0, head_time(job, d), host_per_pass(job, d), 0};
+  const double once_through = w.f.total() + w.b.total();
+  const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp), w.head * job.layers / once_through);
+  const MemoryPlan memory = plan_memory(job, plan, d, stages);
+  if (memory.short_by > 0) return refuse(Reason::out_of_memory, memory.short_by, memory.stage);
+
+  // Selective recompute: scores where they went through memory, else what is light.
+  const bool unfused = job.traits.attention == AttentionKernel::unfused;
+  const double selective = unfused ? w.f.attention : c.selective_share * w.f.compute();
+  w.full_share = memory.full_share;
+  w.again = w.full_share * w.f.total() + (memory.selective ? (1 - w.full_share) * selective : 0);
+  if (job.mtp_layers > 0) w.head += job.mtp_layers * ((once_through + w.again) / job.layers + w.head);
+
+  const bool alone = plan.pp == 1;
+  const StageTime middle = stage_time(job, d, w, stages.most_layers, alone);
+  const StageTime last = alone ? middle : stage_time(job, d, w, stages.last_layers, true);
+  const StageTime first = alone ? middle : stage_time(job, d, w, stages.first_layers, false);
+  const bool head_leads = alone || last.total() > middle.total();
+  const StageTime& critical = head_leads ? last : middle;
+  const double critical_layers = head_leads ? stages.last_layers : stages.most_layers;
+  // While the critical stage waits, a micro-batch passes all the other stages once, chunk by chunk if interleaved.
+  const double others = first.total() + last.total() + (d.pp - 2) * middle.total() - critical.total();
+  const double bubble = alone ? 0 : others / d.vp * unfilled(plan, d, w, trains);
+
+  const double stage_share = critical_layers / job.layers;
+  const double each = d.micro_batches * stage_share;
+  Exposed exposed;
+  const StageParameters parameters = stage_parameters(job, d, critical_layers, true);
+  if (trains) {
+    const double window = (w.b.total() + w.again) * stage_share * std::min(d.pp, d.micro_batches);
+    add_data_parallel(job, d, parameters, window, exposed);
+  }
+  exposed.add(tier(job, d.tp, 1), each * (w.f.tensor + w.b.tensor));
+  exposed.add(tier(job, d.cp, d.tp), each * (w.f.context + w.b.context));
+  exposed.up += each * (w.f.expert_up + w.b.expert_up);
+  exposed.out += each * (w.f.expert_out + w.b.expert_out);
+  (critical.gather_crosses ? exposed.out : exposed.up) += d.micro_batches * critical.gather;
+
+  TrainingOutcome outcome;
+  TrainingEstimate& e = outcome.estimate;
+  const auto term = [&](Term t) -> double& { return e.terms_s[static_cast<std::size_t>(t)]; };
+  term(Term::linear) = each * (w.f.linear + w.b.linear);
+  term(Term::attention) = each * (w.f.attention + w.b.attention);
+  term(Term::state) = each * (w.f.state + w.b.state);
+  term(Term::experts) = each * (w.f.experts + w.b.experts);
+  term(Term::elementwise) = each * (w.f.elementwise + w.b.elementwise);
+  term(Term::recompute) = each * w.again;
+  term(Term::head) = head_leads ? d.micro_batches * w.head : 0;
+  term(Term::scale_up) = exposed.up;
+  term(Term::scale_out) = exposed.out;
+  term(Term::pipeline) = bubble + send_time(job, d);
+  if (trains) {
+    const double updated = parameters.shared / d.shards + parameters.experts / d.expert_shards;
+    term(Term::optimizer) = c.optimizer_traffic * updated / c.bandwidth;
+  }
+  term(Term::host) = d.micro_batches * critical.host + c.host_step;
+
+  e.backward_s = each * w.b.total();
+  e.memory_bytes = memory.bytes;
+  e.fullest_stage = memory.stage;
+  e.recompute = memory.recompute;
+  e.recompute_share = w.again / w.f.total();
+  e.vp = static_cast<int>(d.vp);
+  e.micro_batches = static_cast<int>(d.micro_batches);
+  e.sharding = d.sharding;
+  finish(job, plan, e);
+  return outcome;
+}
+
+std::array<double, kTrainingMemory> stage_memory(const ResolvedTraining& job, const TrainingPlan& plan,
+                                                 int stage) noexcept {
+  Degrees d;
+  double short_by = 0;
+  if (plan_degrees(job, plan, d, short_by) != Reason::none || stage < 0 || stage >= plan.pp) return {};
+  const Passes passes = layer_passes(job, plan, d);
+  const double head = head_time(job, d) * job.layers / (passes.forward.total() + passes.backward.total());
+  const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp), head);
+  const MemoryPlan memory = plan_memory(job, plan, d, stages);
+  return memory_of_stage(job, plan, d, stages, stage, memory.full_share, memory.selective, memory.squeezed);
+}
+
+}  // namespace ridge

@@ -28,7 +28,7 @@ expect ridge show dev -- devices
 expect ridge show devices h200-s -- h200-sxm
 expect ridge show dgx-h2 -- dgx-h200
 expect ridge show --whe -- --where
-expect ridge show devices --vendor Hab --
+expect ridge show devices --vendor NV -- NVIDIA
 expect ridge show prices --device h200-s -- h200-sxm
 expect ridge completion '' -- bash zsh
 expect ridge --data tool -- tools

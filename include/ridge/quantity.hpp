@@ -119,6 +119,7 @@ using DollarsPerJoule = Quantity<Dimension<0, 0, 0, -1, 1>>;
 /// What renting one accelerator costs: dollars per GPU and second (text: "$2.30/GPU-hour").
 using GpuRent = Quantity<Dimension<0, -1, 0, 0, 1, 0, -1>>;
 
+// clang-format off
 constexpr Bytes bytes(double v) { return Bytes(v); }
 constexpr Bytes gigabytes(double v) { return Bytes(v * 1e9); }
 constexpr Bytes gibibytes(double v) { return Bytes(v * 1073741824.0); }
@@ -129,6 +130,7 @@ constexpr Flops flops(double v) { return Flops(v); }
 constexpr Watts watts(double v) { return Watts(v); }
 constexpr Dollars dollars(double v) { return Dollars(v); }
 constexpr Tokens tokens(double v) { return Tokens(v); }
+// clang-format on
 
 template <class Dim>
 [[nodiscard]] constexpr bool is_finite(Quantity<Dim> q) {

@@ -2,15 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <filesystem>
 #include <system_error>
 #include <type_traits>
 
 #include "catalogue/entry_set.hpp"
+#include "catalogue/parse_files.hpp"
 #include "catalogue/table_reader.hpp"
 #include "catalogue/tables.hpp"
-#include "catalogue/toml_document.hpp"
 #include "ridge/catalogue.hpp"
 #include "ridge/file.hpp"
 #include "ridge/text.hpp"
@@ -58,9 +57,7 @@ class CatalogueLoader {
     Result<std::vector<std::string>> paths = list_files(files.data_directory);
     if (!paths) return paths.error();
     paths->insert(paths->end(), files.overlays.begin(), files.overlays.end());
-    for (std::string& path : *paths) {
-      if (Status status = add_file(std::move(path)); !status) return status.error();
-    }
+    if (Status status = add_files(*std::move(paths)); !status) return status.error();
     if (Status status = read_entries(); !status) return status.error();
     if (Status status = check_references(); !status) return status.error();
     for (const std::string& path : files.price_lists) {
@@ -70,18 +67,14 @@ class CatalogueLoader {
   }
 
  private:
-  struct Document {
-    std::string path;
-    TomlNode root;
-  };
-
-  Status add_file(std::string path) {
-    const Result<std::string> text = read_file(path, kTomlSizeLimit);
-    if (!text) return text.error();
-    Result<TomlNode> root = parse_toml(*text, path);
-    if (!root) return root.error();
-    const Document& document = documents_.emplace_back(Document{std::move(path), *std::move(root)});
-    return entries_.add(document.root, document.path);
+  Status add_files(std::vector<std::string> paths) {
+    paths_ = std::move(paths);
+    roots_ = parse_files(paths_);
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      if (!roots_[i]) return roots_[i].error();
+      if (Status status = entries_.add(*roots_[i], paths_[i]); !status) return status;
+    }
+    return {};
   }
 
   /// Reads all entries of a kind with `read(TableReader)`, in the order of their ids.
@@ -144,7 +137,8 @@ class CatalogueLoader {
 
   static constexpr std::size_t kPriceListLimit = 64'000'000;
 
-  std::deque<Document> documents_;
+  std::vector<std::string> paths_;
+  std::vector<Result<TomlNode>> roots_;  ///< of the paths; entries_ points into both
   EntrySet entries_;
   SourceIndex source_index_;
   std::vector<Reference> references_;

@@ -227,11 +227,14 @@ double widest_activation(const ResolvedInference& r, const Model& model) {
 void make_ideal(ResolvedInference& r, Format activations) {
   const DeviceRates& d = r.device;
   const auto wide = static_cast<std::size_t>(Format::bf16);
+  // Rates with nothing but peaks and bandwidths are the roofline (kernels.hpp).
   const auto flawless = [&](GemmRates& g, double peak) {
-    g.flops = peak;
-    g.bandwidth = d.memory_bandwidth;
-    g.fixed = g.quantise = g.short_k = 0;
-    g.tile_m = g.tile_n = g.cores = 1;
+    GemmRates roofline;
+    roofline.bytes_weight = g.bytes_weight;
+    roofline.bytes_activation = g.bytes_activation;
+    roofline.flops = peak;
+    roofline.bandwidth = d.memory_bandwidth;
+    g = roofline;
   };
   const double narrow_peak = d.peak[static_cast<std::size_t>(activations)];
   flawless(r.gemm[ResolvedInference::kNarrow], narrow_peak);
@@ -240,13 +243,17 @@ void make_ideal(ResolvedInference& r, Format activations) {
   flawless(r.moe.gemm, narrow_peak);
   r.moe.padding_rows = 0;
   r.moe.stream_share = 1;
-  AttentionRates& a = r.attention;
+  AttentionRates a;
+  a.bytes_kv = r.attention.bytes_kv;
   a.prefill_flops = a.decode_flops = a.mla_prefill_flops = a.mla_decode_flops = d.peak[wide];
-  a.decode_bandwidth = a.mla_decode_bandwidth = d.memory_bandwidth;
-  a.ramp = a.fixed_prefill = a.fixed_decode = 0;
+  a.decode_bandwidth = a.mla_decode_bandwidth = a.token_bandwidth = d.memory_bandwidth;
+  r.attention = a;
   r.device.memory_share = 1;
   r.device.launch = 0;
-  for (LinkRates* link : {&r.tp_link, &r.expert_link, &r.stage_link}) link->latency = link->latency_per_rank = 0;
+  for (LinkRates* link : {&r.tp_link, &r.expert_link, &r.stage_link}) {
+    link->latency = link->latency_per_rank = link->fill = link->ramp = 0;
+    link->one_shot_latency = link->one_shot_per_rank = 0;
+  }
   r.costs = {.step = 0,
              .sequence = 0,
              .layer_eager = 0,

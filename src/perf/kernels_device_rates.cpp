@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "perf/kernels.hpp"
@@ -46,14 +47,14 @@ double pcie_bandwidth(int generation) {
   return 15.75e9 * std::exp2(generation - 3);
 }
 
-/// The nearest ancestor (itself first) that calibration knows, or the architecture itself.
+/// The nearest ancestor (itself first) whose kernels were measured, or the architecture itself.
 std::string_view calibrated_architecture(const Device& device, const Catalogue& catalogue,
                                          const Calibration& calibration) {
   const Architecture* at = catalogue.architecture(device.architecture);
   for (int depth = 0; at != nullptr && depth < 8; ++depth) {
     for (const Parameter& p : calibration.parameters()) {
       const std::size_t scope = p.name.find('@');
-      if (scope == std::string::npos) continue;
+      if (scope == std::string::npos || p.group != "kernels") continue;
       const std::string_view words = std::string_view(p.name).substr(scope + 1);
       if (words == at->id || words.starts_with(at->id + "/")) return at->id;
     }
@@ -70,7 +71,7 @@ Error missing(const Device& device, std::string_view what) {
 
 }  // namespace
 
-Result<DeviceRates> device_rates(const Device& device, const Catalogue& catalogue, const Calibration& calibration) {
+Result<DeviceRates> datasheet_rates(const Device& device) {
   if (!device.memory_bandwidth) return missing(device, "memory bandwidth");
   if (!device.memory_capacity) return missing(device, "memory capacity");
   if (sixteen_bit_peak(device, Format::bf16) <= 0) return missing(device, "16-bit peak rate");
@@ -90,19 +91,25 @@ Result<DeviceRates> device_rates(const Device& device, const Catalogue& catalogu
   rates.tdp = device.tdp ? device.tdp->value.value() : 0;
   rates.power_limit = rates.tdp;
   rates.host_link = pcie_bandwidth(device.pcie_generation ? device.pcie_generation->value : 4);
+  return rates;
+}
+
+Result<DeviceRates> device_rates(const Device& device, const Catalogue& catalogue, const Calibration& calibration) {
+  auto datasheet = datasheet_rates(device);
+  if (!datasheet) return datasheet.error();
+  DeviceRates rates = *datasheet;
   rates.architecture = calibrated_architecture(device, catalogue, calibration);
   rates.memory_share = calibration.value("memory.share", {rates.architecture});
   rates.launch = calibration.value("launch", {rates.architecture});
   return rates;
 }
 
-double sustained_clock_share(const DeviceRates& rates, const Calibration& calibration, Format format) {
-  (void)format;
-  if (rates.tdp <= 0 || rates.power_limit >= rates.tdp) return 1;
-  // Dynamic power goes with clock x voltage^2, and voltage with the clock: cube root of what the limit leaves.
+double sustained_clock_share(const DeviceRates& rates, const Calibration& calibration) {
+  if (rates.tdp <= 0) return 1;
   const double idle = calibration.value("power.idle", {rates.architecture});
-  const double left = std::max(0.05, (rates.power_limit / rates.tdp - idle) / (1 - idle));
-  return std::cbrt(left);
+  const double product = calibration.value("power.product", {rates.architecture});
+  constexpr double kLeast = 0.02;  // a limit near the idle power still lets the slowest clock run
+  return std::min(1.0, std::cbrt(std::max(kLeast, (rates.power_limit / rates.tdp - idle) / product)));
 }
 
 }  // namespace ridge::perf

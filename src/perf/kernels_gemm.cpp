@@ -1,39 +1,76 @@
+#include <algorithm>
+
 #include "perf/kernels.hpp"
 
 namespace ridge::perf {
 namespace {
 
+constexpr double kTile = 128;  // rows and columns of the tile that large products use
+
 bool sixteen_bit(Format format) {
   return format == Format::bf16 || format == Format::fp16;
+}
+std::size_t index(Format format) {
+  return static_cast<std::size_t>(format);
 }
 
 /// The format the arithmetic runs in: that of the activations, or of the weights if those are wider; 16 bits if the
 /// chip has no such product.
 Format compute_format(const DeviceRates& rates, Format weights, Format activations) {
   const Format wanted = bytes_per_element(weights) > bytes_per_element(activations) ? weights : activations;
-  return rates.native[static_cast<std::size_t>(wanted)] ? wanted : Format::bf16;
+  return rates.native[index(wanted)] ? wanted : Format::bf16;
+}
+
+/// The scope of a format in calibration: formats that share their arithmetic share what was learnt of it.
+std::string_view format_scope(Format compute) {
+  if (sixteen_bit(compute)) return name(Format::bf16);
+  if (compute == Format::mxfp8 || compute == Format::int8) return name(Format::fp8);
+  if (compute == Format::mxfp4) return name(Format::nvfp4);
+  return name(compute);
 }
 
 }  // namespace
+
+GemmRates ideal_gemm_rates(const DeviceRates& rates, Format weights, Format activations) {
+  const Format compute = compute_format(rates, weights, activations);
+  GemmRates g;
+  g.bytes_weight = bytes_per_weight(weights);
+  g.bytes_activation = bytes_per_element(compute);
+  g.bandwidth = rates.memory_bandwidth;
+  g.flops = rates.peak[index(compute)];
+  return g;
+}
 
 GemmRates gemm_rates(const DeviceRates& rates, const Calibration& calibration, Format weights, Format activations,
                      Quantisation quantisation) {
   const std::string_view architecture = rates.architecture;
   const Format compute = compute_format(rates, weights, activations);
-  const std::string_view format = name(sixteen_bit(compute) ? Format::bf16 : compute);
-  const bool widened = bytes_per_element(weights) < bytes_per_element(compute);
-  GemmRates g;
-  g.bytes_weight = bytes_per_weight(weights);
-  g.bytes_activation = bytes_per_element(compute);
-  g.bandwidth = rates.memory_bandwidth * calibration.value("gemm.memory", {architecture, format});
-  g.flops = rates.peak[static_cast<std::size_t>(compute)] * calibration.value("gemm.compute", {architecture, format}) *
-            sustained_clock_share(rates, calibration, compute);
-  if (widened) g.flops *= calibration.value("gemm.widened");
-  g.fixed = calibration.value("gemm.fixed", {architecture});
+  const std::string_view format = format_scope(compute);
   const bool narrow = !sixteen_bit(compute) && compute != Format::fp32;
-  if (narrow && quantisation == Quantisation::separate) g.quantise = calibration.value("gemm.quantise", {format});
-  g.short_k = calibration.value("gemm.short_k");
+  const bool widened = bytes_per_element(weights) < bytes_per_element(compute);
+  const auto value = [&](std::string_view parameter) { return calibration.value(parameter, {architecture, format}); };
+
+  GemmRates g = ideal_gemm_rates(rates, weights, activations);
+  g.bandwidth *= std::min(1.0, value("gemm.memory"));
+  g.flops *= std::min(1.0, value("gemm.compute")) * sustained_clock_share(rates, calibration);
+  g.fixed = value("gemm.fixed");
+  if (widened) g.fixed += calibration.value("gemm.widen");
+  g.short_k = value("gemm.short_k");
+  g.step = value("gemm.step");
+  // Only the 16-bit and per-tensor FP8 products of the libraries split k.
+  const bool splits = !widened && quantisation != Quantisation::block && format != name(Format::nvfp4);
+  g.split = splits ? 1 / value("gemm.split") : 0;
+  g.padding = std::min(1.0, value("gemm.padding"));
+  g.wave = std::min(1.0, value("gemm.wave"));
+  g.tile_m = g.tile_n = kTile;
   g.cores = rates.cores;
+  if (narrow && quantisation != Quantisation::fused) {
+    const bool two_passes = quantisation == Quantisation::separate && format != name(Format::nvfp4);
+    const std::string_view scope = quantisation == Quantisation::block ? "block" : format;
+    g.quantise = calibration.value("gemm.quantise", {architecture, scope});
+    g.quantise_per_element = ((two_passes ? 4 : 2) + g.bytes_activation) /
+                             (rates.memory_bandwidth * calibration.value("gemm.quantise_memory"));
+  }
   return g;
 }
 

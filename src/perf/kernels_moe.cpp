@@ -1,14 +1,51 @@
+#include <algorithm>
+#include <string>
+
 #include "perf/kernels.hpp"
 
 namespace ridge::perf {
+namespace {
 
-MoeRates moe_rates(const DeviceRates& rates, const Calibration& calibration, Format weights, Format activations) {
-  MoeRates m;
-  m.gemm = gemm_rates(rates, calibration, weights, activations);
-  m.gemm.fixed = calibration.value("moe.fixed", {rates.architecture});
-  m.gemm.flops *= calibration.value("moe.compute", {rates.architecture, name(weights)});
-  m.padding_rows = calibration.value("moe.padding");
-  m.stream_share = calibration.value("moe.stream", {rates.architecture, name(weights)});
+std::string_view kernel_scope(MoeKernel kernel) {
+  switch (kernel) {
+    case MoeKernel::fused:
+      return "fused";
+    case MoeKernel::cutlass:
+      return "cutlass";
+    case MoeKernel::library:
+      return "library";
+    case MoeKernel::marlin:
+      return "marlin";
+    case MoeKernel::per_tensor_scale:
+      return "per-tensor-scale";
+  }
+  return "";
+}
+
+}  // namespace
+
+MoeRates ideal_moe_rates(const DeviceRates& rates, Format weights, Format activations) {
+  return {ideal_gemm_rates(rates, weights, activations), 0, 1};
+}
+
+MoeRates moe_rates(const DeviceRates& rates, const Calibration& calibration, Format weights, Format activations,
+                   MoeKernel kernel) {
+  const std::string_view architecture = rates.architecture;
+  const std::string_view format = name(weights);
+  const std::string_view scope = kernel_scope(kernel);
+  const auto on = [&](std::string_view what) { return std::string(architecture) + "/" + std::string(what); };
+  const std::string format_here = on(format);
+  const std::string kernel_here = on(scope);
+  const double clock = sustained_clock_share(rates, calibration);
+  MoeRates m = ideal_moe_rates(rates, weights, activations);
+  // Marlin is one kernel for every device; block scales are what slows FP8 down, where anything does.
+  m.gemm.fixed = kernel == MoeKernel::marlin ? calibration.value("moe.fixed", {scope})
+                 : kernel == MoeKernel::per_tensor_scale
+                     ? calibration.value("moe.fixed", {architecture, scope})
+                     : calibration.value("moe.fixed", {architecture, format_here, kernel_here});
+  m.gemm.flops *= clock * std::min(1.0, calibration.value("moe.compute", {architecture, format, scope, kernel_here}));
+  m.padding_rows = calibration.value("moe.padding", {architecture});
+  m.stream_share = std::min(1.0, calibration.value("moe.stream", {architecture, format, scope}));
   return m;
 }
 

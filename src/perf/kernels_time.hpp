@@ -2,8 +2,8 @@
 //
 //   #include "perf/kernels.hpp"   // includes this file at its end; nobody else does
 //
-// No pow, no tables, no branch on data that a predictor would miss. Smooth maxima use the exponent 4 (two square
-// roots): kernels overlap arithmetic and traffic, but not perfectly where both take equally long.
+// No pow, no tables, no branch on data that a predictor would miss. Smooth maxima use the exponent 4: kernels overlap
+// arithmetic and traffic, but not perfectly where both take equally long.
 #pragma once
 
 #include <algorithm>
@@ -13,25 +13,33 @@
 
 namespace ridge::perf {
 
-/// (a^4 + b^4)^(1/4): at least max(a, b), at most 19 % more.
-[[nodiscard]] inline double smooth_max(double a, double b) noexcept {
+/// (a^4 + b^4)^(1/2), the square of a smooth maximum: between max(a, b)^2 and 1.41 times that.
+[[nodiscard]] inline double smooth_max_squared(double a, double b) noexcept {
   const double a2 = a * a;
   const double b2 = b * b;
-  return std::sqrt(std::sqrt(a2 * a2 + b2 * b2));
+  return std::sqrt(a2 * a2 + b2 * b2);
+}
+/// (a^4 + b^4)^(1/4): at least max(a, b), at most 19 % more.
+[[nodiscard]] inline double smooth_max(double a, double b) noexcept {
+  return std::sqrt(smooth_max_squared(a, b));
 }
 
 inline OpTime gemm_time(const GemmRates& rates, double m, double n, double k) noexcept {
-  const double bytes = rates.bytes_weight * n * k + rates.bytes_activation * m * k + 2 * m * n;
-  const double rows = std::max(m, rates.tile_m);
-  const double columns = std::max(n, rates.tile_n);
-  // Fewer tiles than cores: the rest of the device idles.
-  const double waves = std::max(1.0, rates.cores * rates.tile_m * rates.tile_n / (rows * columns));
-  const double split = std::sqrt(waves);
+  // Skinny products put the weights on the rows of the tile; only from half a tile on is m rounded up, in part.
+  const double whole = std::ceil(m / rates.tile_m) * rates.tile_m;
+  const double rows = 2 * m > rates.tile_m ? m + rates.padding * (whole - m) : m;
+  // Fewer tiles than cores: the idle ones are partly won back by smaller tiles and split k, so the fourth root. More:
+  // the last wave is not full, and of what it lacks a part is lost.
+  const double tiles = std::max(rows, rates.tile_m) * std::max(n, rates.tile_n);
+  const double waves = tiles / (rates.cores * rates.tile_m * rates.tile_n);
+  const double idle = std::sqrt(std::sqrt(std::max(1.0, 1 / waves)));
+  const double last = waves > 1 ? 1 + rates.wave * (std::ceil(waves) / waves - 1) : 1;
   OpTime t;
-  t.compute = 2 * m * n * (k + rates.short_k) * split / rates.flops;
-  t.memory = bytes / rates.bandwidth;
-  t.fixed = rates.fixed + rates.quantise;
-  t.seconds = t.fixed + smooth_max(t.compute, t.memory);
+  t.compute = 2 * rows * n * (k + rates.short_k) * idle * last / rates.flops;
+  t.memory = (rates.bytes_weight * n * k + rates.bytes_activation * m * k + 2 * m * n) / rates.bandwidth;
+  t.fixed = rates.fixed + rates.quantise + rates.quantise_per_element * m * k;
+  const double loop = rates.step * k / (1 + rates.split * k);
+  t.seconds = t.fixed + std::sqrt(loop * loop + smooth_max_squared(t.compute, t.memory));
   return t;
 }
 
@@ -44,15 +52,17 @@ inline double experts_touched(double experts, double top_k, double tokens, doubl
 inline OpTime moe_time(const MoeRates& rates, const MoeShape& shape) noexcept {
   const GemmRates& g = rates.gemm;
   const double share = shape.experts > 0 ? shape.local_experts / shape.experts : 0;
-  const double rows = shape.tokens * shape.top_k * share;
-  const double active = share * experts_touched(shape.experts, shape.top_k, shape.tokens, shape.correlation);
+  const double here = shape.tokens * shape.imbalance;
+  const double most = shape.tokens * std::min(shape.top_k, shape.local_experts);  // a token meets an expert once
+  const double rows = std::min(here * share * shape.top_k, most);
+  const double active =
+      shape.active > 0 ? shape.active : share * experts_touched(shape.experts, shape.top_k, here, shape.correlation);
   const double matrices = shape.gated ? 3 : 2;
-  const double padded = rows + rates.padding_rows * active;
   const double weights = matrices * shape.hidden * shape.width;
-  const double traffic = rows * (2 * shape.hidden * (g.bytes_activation + 2) + 2 * shape.width * matrices);
+  const double traffic = rows * 2 * (2 * shape.hidden + matrices * shape.width);
   OpTime t;
-  t.compute = 2 * padded * weights * (1 + g.short_k / shape.hidden) / g.flops;
-  t.memory = (active * weights * g.bytes_weight + traffic) / (g.bandwidth * rates.stream_share);
+  t.compute = 2 * (rows + rates.padding_rows * active) * weights / g.flops;
+  t.memory = (active * weights * g.bytes_weight / rates.stream_share + traffic) / g.bandwidth;
   t.fixed = g.fixed + g.quantise;
   t.seconds = t.fixed + smooth_max(t.compute, t.memory);
   return t;
@@ -66,54 +76,91 @@ inline OpTime moe_time(const MoeRates& rates, const MoeShape& shape) noexcept {
   return growing * before + 0.5 * growing * (growing + 1) + (q_len - growing) * reach;
 }
 
+namespace detail {
+
+/// Seconds per pair of query and key. Products and exponentials run at once on different units, but wait for each other
+/// in turns: the root of the sum of squares.
+[[nodiscard]] inline double seconds_per_pair(double width, double flops, double exponentials) noexcept {
+  const double product = 2 * width / flops;
+  const double exponential = 1 / exponentials;
+  return std::sqrt(product * product + exponential * exponential);
+}
+
+// All pairs, or those that all cores together work on while the longest block of queries runs alone.
+[[nodiscard]] inline double scheduled_pairs(double pairs, double tail, double q_len, double reach) noexcept {
+  const double longest = tail * std::min(q_len, 128.0) * reach;
+  return std::sqrt(pairs * pairs + longest * longest);
+}
+
+}  // namespace detail
+
 inline OpTime attention_prefill_time(const AttentionRates& rates, const AttentionShape& shape) noexcept {
-  const double v = shape.v_head_dim > 0 ? shape.v_head_dim : shape.head_dim;
-  const double pairs = attended_pairs(shape.q_len, shape.kv_len, shape.window);
-  const double flops = 2 * shape.batch * shape.q_heads * pairs * (shape.head_dim + v);
-  const double elements = shape.batch * (shape.q_len * shape.q_heads * (shape.head_dim + v) * 2 +
-                                         shape.kv_len * shape.kv_heads * (shape.head_dim + v) * rates.bytes_kv);
+  const double width = shape.head_dim + (shape.v_head_dim > 0 ? shape.v_head_dim : shape.head_dim);
+  const double reach = shape.window > 0 ? std::min(shape.window, shape.kv_len) : shape.kv_len;
+  const double each = attended_pairs(shape.q_len, shape.kv_len, shape.window) + 0.5 * rates.ramp * shape.q_len;
+  const double pairs = detail::scheduled_pairs(shape.batch * shape.q_heads * each, rates.tail, shape.q_len, reach);
+  // Queries and outputs, new keys and values in and into the cache, all keys and values once.
+  const double bytes = shape.batch * width *
+                       (shape.q_len * (rates.token_bytes * shape.q_heads + 2 * shape.kv_heads) +
+                        shape.kv_len * shape.kv_heads * rates.bytes_kv);
   OpTime t;
-  t.compute = flops * (1 + rates.ramp / shape.kv_len) / rates.prefill_flops;
-  t.memory = elements / rates.decode_bandwidth;
+  t.compute = pairs * detail::seconds_per_pair(width, rates.prefill_flops, rates.exponentials);
+  t.memory = bytes / rates.token_bandwidth;
   t.fixed = rates.fixed_prefill;
-  t.seconds = t.fixed + smooth_max(t.compute, t.memory);
+  t.seconds = t.fixed + t.compute + t.memory;
   return t;
 }
 
 inline OpTime attention_decode_time(const AttentionRates& rates, const AttentionShape& shape) noexcept {
-  const double v = shape.v_head_dim > 0 ? shape.v_head_dim : shape.head_dim;
+  constexpr double kTensorRows = 16;  // query heads that one tensor instruction takes, filled up if there are fewer
+  constexpr double kMostGrouped = 32;
+  const double width = shape.head_dim + (shape.v_head_dim > 0 ? shape.v_head_dim : shape.head_dim);
   const double reach = shape.window > 0 ? std::min(shape.window, shape.kv_len) : shape.kv_len;
-  const double width = shape.batch * (shape.head_dim + v);
+  const double queries = shape.q_heads * shape.q_len;
+  const double heads = shape.batch * shape.kv_heads;
+  const double group = queries / shape.kv_heads;
+  const bool wide = group > kMostGrouped;
+  const bool single = group <= 1;
+  const double scalar = wide ? rates.scalar_wide * group : single ? rates.scalar_single : 0;
+  const bool grouped = !single && !wide && shape.head_dim >= 128;
   OpTime t;
-  t.compute = 2 * width * reach * shape.q_heads * shape.q_len / rates.decode_flops;
-  t.memory =
-      width * (reach * shape.kv_heads * rates.bytes_kv + 2 * shape.q_heads * shape.q_len) / rates.decode_bandwidth;
-  t.fixed = rates.fixed_decode;
+  t.compute = std::max(2 * heads * std::max(group, kTensorRows) / rates.decode_flops, heads * scalar) * width * reach;
+  t.memory = width * (heads * reach * rates.bytes_kv + 2 * shape.batch * queries * rates.decode_passes) /
+             rates.decode_bandwidth;
+  t.memory = std::max(t.memory, rates.lone_sequence * reach * width * rates.bytes_kv);
+  const double programs = wide && scalar > 0 ? shape.batch * queries : heads;
+  t.fixed = (grouped ? rates.fixed_grouped : rates.fixed_decode) + rates.step * reach / (1 + rates.split * reach) +
+            rates.per_head * programs;
   t.seconds = t.fixed + smooth_max(t.compute, t.memory);
   return t;
 }
 
 inline OpTime mla_prefill_time(const AttentionRates& rates, const MlaShape& shape) noexcept {
-  const double key = shape.nope + shape.rope;
-  const double pairs = attended_pairs(shape.q_len, shape.kv_len, 0);
+  const double width = shape.nope + shape.rope + shape.v;
+  const double each = attended_pairs(shape.q_len, shape.kv_len, 0) + 0.5 * rates.mla_ramp * shape.q_len;
+  const double pairs = detail::scheduled_pairs(shape.batch * shape.heads * each, rates.tail, shape.q_len, shape.kv_len);
   OpTime t;
-  t.compute = 2 * shape.batch * shape.heads * pairs * (key + shape.v) * (1 + rates.ramp / shape.kv_len) /
-              rates.mla_prefill_flops;
-  t.memory = 2 * shape.batch * shape.heads * (shape.q_len + shape.kv_len) * (key + shape.v) / rates.decode_bandwidth;
-  t.fixed = rates.fixed_prefill;
-  t.seconds = t.fixed + smooth_max(t.compute, t.memory);
+  t.compute = pairs * detail::seconds_per_pair(width, rates.mla_prefill_flops, rates.exponentials);
+  t.memory = 2 * shape.batch * shape.heads * width * (0.5 * rates.mla_token_bytes * shape.q_len + shape.kv_len) /
+             rates.token_bandwidth;
+  t.fixed = rates.mla_fixed_prefill;
+  t.seconds = t.fixed + t.compute + t.memory;
   return t;
 }
 
 inline OpTime mla_decode_time(const AttentionRates& rates, const MlaShape& shape) noexcept {
+  constexpr double kTensorRows = 16;
   const double width = shape.rank + shape.rope;
+  const double queries = shape.heads * shape.q_len;
   OpTime t;
-  t.compute =
-      2 * shape.batch * shape.heads * shape.q_len * shape.kv_len * (width + shape.rank) / rates.mla_decode_flops;
+  t.compute = shape.batch * shape.kv_len *
+              std::max(2 * std::max(queries, kTensorRows) * (width + shape.rank) / rates.mla_decode_flops,
+                       width * rates.mla_scalar);
   t.memory = shape.batch *
-             (shape.kv_len * width * rates.bytes_kv + 2 * shape.q_len * shape.heads * (width + shape.rank)) /
+             (shape.kv_len * width * rates.bytes_kv + 2 * queries * (width + shape.rank) * rates.decode_passes) /
              rates.mla_decode_bandwidth;
-  t.fixed = rates.fixed_decode;
+  t.fixed = rates.mla_fixed_decode + rates.step * shape.kv_len / (1 + rates.split * shape.kv_len) +
+            rates.per_head * shape.batch;
   t.seconds = t.fixed + smooth_max(t.compute, t.memory);
   return t;
 }
@@ -127,22 +174,45 @@ inline OpTime elementwise_time(const DeviceRates& rates, double bytes, double ke
 }
 
 inline double collective_time(const LinkRates& link, Collective op, double ranks, double bytes) noexcept {
+  constexpr double kReducedBySwitch = 8;  // from that many ranks on the libraries let switches reduce
   if (ranks <= 1) return 0;
   const double others = (ranks - 1) / ranks;
   double volume = others * bytes;
-  double steps = ranks;
+  double steps = ranks - 1;
+  double ring = steps;  // transfers that follow each other, whether or not each is waited for
+  double bandwidth = link.bandwidth;
+  double ramp = link.ramp;
   switch (op) {
     case Collective::all_reduce:
-      volume = link.in_network_reduction ? bytes : 2 * others * bytes;
+      volume *= 2;
+      steps *= 2;
+      ring *= 2;
       break;
     case Collective::all_gather:
     case Collective::reduce_scatter:
+      break;
     case Collective::all_to_all:
+      steps = 1;
+      bandwidth = std::min(bandwidth, link.peer_bandwidth * (ranks - 1));
       break;
     case Collective::send:
-      return link.latency + bytes / link.peer_bandwidth;
+      volume = bytes;
+      steps = 0;
+      bandwidth = link.peer_bandwidth;
+      ramp = 0;
+      break;
   }
-  return link.latency + link.latency_per_rank * steps + volume / link.bandwidth;
+  const double start = link.latency + link.latency_per_rank * steps;
+  ramp *= volume / (volume + link.ramp_bytes);
+  double seconds = start + ramp + volume * (1 + link.fill / ring) / bandwidth;
+  if (op == Collective::all_reduce) {
+    if (link.in_network_reduction && ranks >= kReducedBySwitch) {
+      seconds = std::min(seconds, start + ramp + bytes / link.reduction_bandwidth);
+    }
+    const double all = (ranks - 1) * bytes;
+    seconds = std::min(seconds, link.one_shot_latency + link.one_shot_per_rank * ranks + all / link.one_shot_bandwidth);
+  }
+  return seconds;
 }
 
 }  // namespace ridge::perf

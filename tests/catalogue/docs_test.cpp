@@ -1,28 +1,30 @@
 // The examples of docs/data-format.md are files that load.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 #include <sstream>
 
-#include "folder.hpp"
+#include "bundled.hpp"
+#include "catalogue/toml_document.hpp"
 #include "ridge/file.hpp"
 
 namespace ridge {
 namespace {
 
-/// "kind id" of every bundled entry.
-std::set<std::string> bundled_entries(const Catalogue& c) {
+/// "kind id" of every entry below data/.
+std::set<std::string> bundled_entries() {
   std::set<std::string> names;
-  const auto add = [&](const char* kind, const auto& entries) {
-    for (const auto& entry : entries) names.insert(std::string(kind) + ' ' + entry.id);
-  };
-  add("source", c.sources());
-  add("architecture", c.architectures());
-  add("device", c.devices());
-  add("fabric", c.fabrics());
-  add("system", c.systems());
-  add("model", c.models());
-  add("price", c.prices());
+  for (const auto& file : std::filesystem::recursive_directory_iterator(RIDGE_DATA_DIR)) {
+    if (file.path().extension() != ".toml") continue;
+    const auto root = parse_toml(*read_file(file.path().string(), kTomlSizeLimit), file.path().string());
+    if (!root) continue;
+    for (const TomlMember& kind : root->members) {
+      for (const TomlNode& entry : kind.value.items) {
+        if (const TomlMember* id = entry.find("id")) names.insert(kind.key + ' ' + id->value.text);
+      }
+    }
+  }
   return names;
 }
 
@@ -47,16 +49,12 @@ std::string examples(const std::string& page, const std::set<std::string>& bundl
 }
 
 TEST(DataFormatPage, ExamplesLoad) {
-  const auto bundled = Catalogue::load({.data_directory = RIDGE_DATA_DIR, .overlays = {}, .price_lists = {}});
-  ASSERT_TRUE(bundled.ok()) << bundled.error().text();
   const auto page = read_file(std::string(RIDGE_DATA_DIR) + "/../docs/data-format.md", 1'000'000);
   ASSERT_TRUE(page.ok()) << page.error().text();
-  const std::string overlay = examples(*page, bundled_entries(*bundled));
+  const std::string overlay = examples(*page, bundled_entries());
   ASSERT_NE(overlay.find("[[device]]"), std::string::npos);
 
-  const Folder folder;
-  const auto loaded = Catalogue::load(
-      {.data_directory = RIDGE_DATA_DIR, .overlays = {folder.write("page.toml", overlay)}, .price_lists = {}});
+  const auto loaded = testing_support::load_with_overlay(overlay);
   ASSERT_TRUE(loaded.ok()) << loaded.error().text();
   EXPECT_EQ(loaded->device("h200-600w")->tdp->value, watts(600));
   EXPECT_EQ(loaded->source(loaded->device("h200-600w")->memory_bandwidth->source).id, "stas00-accelerators-2026-08");

@@ -38,7 +38,7 @@ constexpr Field peak_field(std::string_view key, std::string_view label, bool li
   return number_field(key, "flops_per_s", label, label, "Dense peak", listed);
 }
 constexpr Field ridge_field(std::string_view key, std::string_view heading, std::string_view label) {
-  return computed_field(key, "flops_per_byte", heading, label, "Ridge point (dense peak / memory bandwidth)");
+  return quiet_field(key, "flops_per_byte", heading, label, "Ridge point (dense peak / memory bandwidth)");
 }
 
 using D = const Device&;

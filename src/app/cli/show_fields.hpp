@@ -31,29 +31,13 @@ inline constexpr bool kListed = true;
                                            std::string_view label, std::string_view section, bool listed = false) {
   return {key, unit, heading, label, section, ColumnKind::number, listed};
 }
-/// A number made of other figures.
-[[nodiscard]] constexpr Field computed_field(std::string_view key, std::string_view unit, std::string_view heading,
-                                             std::string_view label, std::string_view section, bool listed = false) {
+/// A number made of other figures, or that most entries do not have.
+[[nodiscard]] constexpr Field quiet_field(std::string_view key, std::string_view unit, std::string_view heading,
+                                          std::string_view label, std::string_view section, bool listed = false) {
   Field field = number_field(key, unit, heading, label, section, listed);
-  field.computed = true;
+  field.quiet = true;
   return field;
 }
-
-/// Text, unknown if empty.
-[[nodiscard]] inline Value known(std::string_view text) {
-  return {text.empty() ? Cell() : Cell(text), {}};
-}
-/// A count, unknown if 0.
-[[nodiscard]] inline Value known(int count) {
-  return {count == 0 ? Cell() : Cell(count), {}};
-}
-template <class T>
-[[nodiscard]] Value known(const Figure<T>& figure) {
-  if (!figure) return {};
-  return {Cell(figure->value), figure->source};
-}
-/// "devices/h200-sxm.toml:1": below the data directory, or the path of a user's file.
-[[nodiscard]] std::string place_text(const Place& place, const SheetContext& context);
 
 [[nodiscard]] inline SourceId source_of(const Model& model) {
   return {model.source};
@@ -69,6 +53,28 @@ template <class T>
 [[nodiscard]] const Place& place_of(const T& entry) {
   return entry.place;
 }
+
+/// Text, unknown if empty.
+[[nodiscard]] inline Value known(std::string_view text) {
+  return {text.empty() ? Cell() : Cell(text), {}};
+}
+/// A count, unknown if 0.
+[[nodiscard]] inline Value known(int count) {
+  return {count == 0 ? Cell() : Cell(count), {}};
+}
+template <class T>
+[[nodiscard]] Value known(const Figure<T>& figure) {
+  if (!figure) return {};
+  return {Cell(figure->value), figure->source};
+}
+/// What the entry itself says, from its own source.
+template <class T>
+[[nodiscard]] Value stated(const T& entry, int count) {
+  if (count == 0) return {};
+  return {Cell(count), source_of(entry)};
+}
+/// "devices/h200-sxm.toml:1": below the data directory, or the path of a user's file.
+[[nodiscard]] std::string place_text(const Place& place, const SheetContext& context);
 
 /// Fields and rows of the entries, and at their end what every entry has: its source and its place in the files.
 template <class T>

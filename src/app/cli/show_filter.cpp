@@ -104,14 +104,14 @@ Status keep_where(Sheet& sheet, std::string_view condition) {
                             [&](const Spelling& s) { return condition.substr(at).starts_with(s.text); });
   }
   if (spelling == nullptr || spelling == std::end(kSpellings)) {
-    return Error{ErrorCode::bad_input, "--where",
+    return Error{ErrorCode::bad_input, "",
                  quoted(condition) + " has no comparison; write for example 'memory>=80GB' or 'vendor=AMD'"};
   }
   const std::string_view key = trimmed(condition.substr(0, at));
   const std::string_view text = trimmed(condition.substr(at + spelling->text.size()));
   const Comparison comparison = spelling->comparison;
   const Result<std::size_t> field = required_field(sheet, key);
-  if (!field) return Error{ErrorCode::bad_input, "--where", field.error().message};
+  if (!field) return field.error();
   const auto keep_if = [&](auto&& predicate) {
     std::erase_if(sheet.rows, [&](const Row& row) { return !predicate(row.values[*field].cell); });
     return Status();
@@ -141,7 +141,7 @@ Status keep_where(Sheet& sheet, std::string_view condition) {
     return {};
   }
   const Result<double> number = number_in(sheet.fields[*field], known->values[*field].cell, text);
-  if (!number) return Error{ErrorCode::bad_input, "--where", number.error().message};
+  if (!number) return number.error();
   return keep_if([&](const Cell& cell) { return !cell.empty() && holds(comparison, order_of(cell.mid(), *number)); });
 }
 
@@ -149,7 +149,7 @@ Status sort_rows(Sheet& sheet, std::string_view key) {
   const bool descending = key.starts_with('-');
   if (descending) key.remove_prefix(1);
   const Result<std::size_t> field = required_field(sheet, key);
-  if (!field) return Error{ErrorCode::bad_input, "--sort", field.error().message};
+  if (!field) return field.error();
   const bool text = sheet.fields[*field].kind == ColumnKind::text;
   std::stable_sort(sheet.rows.begin(), sheet.rows.end(), [&](const Row& left, const Row& right) {
     const Cell& a = left.values[*field].cell;
@@ -167,7 +167,7 @@ Result<std::vector<std::size_t>> choose_fields(const Sheet& sheet, std::string_v
   while (!keys.empty()) {
     const std::size_t comma = std::min(keys.find(','), keys.size());
     const Result<std::size_t> field = required_field(sheet, trimmed(keys.substr(0, comma)));
-    if (!field) return Error{ErrorCode::bad_input, "--columns", field.error().message};
+    if (!field) return field.error();
     chosen.push_back(*field);
     keys.remove_prefix(std::min(comma + 1, keys.size()));
   }

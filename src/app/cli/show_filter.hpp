@@ -5,7 +5,8 @@
 //   sort_rows(sheet, "-memory");             // largest first
 //   choose_fields(sheet, "id,memory,bf16");
 //
-// All refuse (bad_input) an unknown key, naming the nearest, and a value of another kind or unit.
+// All refuse (bad_input) an unknown key, naming the nearest, and a value of another kind or unit; the caller adds the
+// option it came from.
 #pragma once
 
 #include <cstddef>

@@ -65,44 +65,44 @@ const FieldReader<Model> kFields[] = {
      [](M m, C) {
        return Value{Cell(m.is_moe()), {}};
      }},
-    {number_field("layers", "", "layers", "layers", "Shape", kListed), [](M m, C) { return known(m.layers()); }},
-    {number_field("hidden", "", "hidden", "hidden size", "Shape", kListed), [](M m, C) { return known(m.hidden); }},
-    {number_field("vocab", "", "vocab", "vocabulary", "Shape"), [](M m, C) { return known(m.vocab); }},
+    {number_field("layers", "", "layers", "layers", "Shape", kListed), [](M m, C) { return stated(m, m.layers()); }},
+    {number_field("hidden", "", "hidden", "hidden size", "Shape", kListed), [](M m, C) { return stated(m, m.hidden); }},
+    {quiet_field("vocab", "", "vocab", "vocabulary", "Shape"), [](M m, C) { return stated(m, m.vocab); }},
     {text_field("tied_embeddings", "tied embeddings", "Shape"),
      [](M m, C) {
        return m.vocab == 0 ? Value{} : Value{Cell(m.tied_embeddings), {}};
      }},
-    {number_field("context", "tokens", "context", "longest context", "Shape", kListed),
-     [](M m, C) { return known(m.context); }},
-    {number_field("mtp_layers", "", "MTP", "MTP layers, beyond those counted", "Shape"),
-     [](M m, C) { return known(m.mtp_layers); }},
+    {quiet_field("context", "tokens", "context", "longest context", "Shape", kListed),
+     [](M m, C) { return stated(m, m.context); }},
+    {quiet_field("mtp_layers", "", "MTP", "MTP layers, not counted", "Shape"),
+     [](M m, C) { return stated(m, m.mtp_layers); }},
     {text_field("quantization", "checkpoint in", "Shape"), [](M m, C) { return known(m.quantization); }},
-    {computed_field("parameters", "", "parameters", "total, computed", "Parameters", kListed),
+    {quiet_field("parameters", "", "parameters", "total, computed", "Parameters", kListed),
      [](M m, C) {
        return Value{count_cell(count_parameters(m).total), {}};
      }},
-    {computed_field("active_parameters", "", "active", "active per token, computed", "Parameters", kListed),
+    {quiet_field("active_parameters", "", "active", "active per token, computed", "Parameters", kListed),
      [](M m, C) {
        return Value{count_cell(count_parameters(m).active), {}};
      }},
     {number_field("published_parameters", "", "published", "total, published", "Parameters"),
      [](M m, C) { return published(m, m.published.total); }},
-    {number_field("published_active_parameters", "", "published active", "active per token, published", "Parameters"),
+    {quiet_field("published_active_parameters", "", "published active", "active per token, published", "Parameters"),
      [](M m, C) { return published(m, m.published.active); }},
     {text_field("count_exception", "why they differ", "Parameters"), [](M m, C) { return known(m.count_exception); }},
-    {computed_field("weights.bf16", "bytes", "bf16 weights", "bf16", "Weights", kListed),
+    {quiet_field("weights.bf16", "bytes", "bf16 weights", "bf16", "Weights", kListed),
      [](M m, C) { return weights(m, kBf16Bytes); }},
-    {computed_field("weights.fp8", "bytes", "fp8 weights", "fp8, without scales", "Weights"),
+    {quiet_field("weights.fp8", "bytes", "fp8 weights", "fp8, without scales", "Weights"),
      [](M m, C) { return weights(m, kFp8Bytes); }},
-    {computed_field("weights.fp4", "bytes", "4-bit weights", "4 bits, without scales", "Weights"),
+    {quiet_field("weights.fp4", "bytes", "4-bit weights", "4 bits, without scales", "Weights"),
      [](M m, C) { return weights(m, kFourBits); }},
-    {computed_field("kv_per_token", "bytes", "KV/token", "of one more token", "KV cache in bf16", kListed),
+    {quiet_field("kv", "bytes_per_token", "KV/token", "of one more token", "KV cache in bf16", kListed),
      [](M m, C) { return kv_per_token(m, 0); }},
-    {computed_field("kv_per_token_at_context", "bytes", "KV/token, long", "of one more token at the longest context",
-                    "KV cache in bf16"),
+    {quiet_field("kv_at_context", "bytes_per_token", "KV/token, long", "of one more token at the longest context",
+                 "KV cache in bf16"),
      [](M m, C) { return m.context == 0 ? Value{} : kv_per_token(m, m.context); }},
-    {computed_field("kv_per_sequence_at_context", "bytes", "KV/sequence", "of one sequence at the longest context",
-                    "KV cache in bf16"),
+    {quiet_field("kv_sequence_at_context", "bytes", "KV/sequence", "of one sequence at the longest context",
+                 "KV cache in bf16"),
      [](M m, C) { return kv_full_context(m); }},
     {text_field("notes", "notes"), [](M m, C) { return known(m.notes); }},
 };
@@ -168,6 +168,24 @@ Table groups_table(const Model& model) {
   for (const LayerGroup& group : model.groups) {
     table.rows.push_back({Cell(group.count), Cell(mixer_text(group.mixer)), Cell(ffn_text(group.ffn)),
                           count_cell(layer_parameters(model, group))});
+  }
+  return table;
+}
+
+Table diffusion_table(const Diffusion& diffusion) {
+  Table table;
+  table.title = "Diffusion";
+  table.headings = false;
+  table.columns = {{.key = "what", .heading = "what"},
+                   {.key = "value", .heading = "value", .overflow = Overflow::wrap}};
+  table.rows = {{Cell("patch"), Cell(diffusion.patch)},
+                {Cell("latent channels"), Cell(diffusion.latent_channels)},
+                {Cell("VAE scales down by"), Cell(diffusion.vae_down)},
+                {Cell("text tokens"), Cell(diffusion.text_tokens)},
+                {Cell("passes a step"), Cell(diffusion.passes_per_step)}};
+  if (!diffusion.block.empty()) table.rows.push_back({Cell("blocks"), Cell(diffusion.block)});
+  if (diffusion.flops_per_evaluation > 0) {
+    table.rows.push_back({Cell("work of one pass, 1024 x 1024"), Cell(Flops(diffusion.flops_per_evaluation))});
   }
   return table;
 }
@@ -285,6 +303,7 @@ Sheet model_sheet(std::span<const Model> models, const SheetContext& context) {
     object.set("diffusion", diffusion_json(model));
   };
   sheet.add_blocks = [models](std::size_t entry, Document& page, References&) {
+    if (models[entry].type != ModelType::language) page.blocks.push_back(diffusion_table(models[entry].diffusion));
     if (!models[entry].groups.empty()) page.blocks.push_back(groups_table(models[entry]));
     page.blocks.push_back(parts_table(models[entry]));
   };

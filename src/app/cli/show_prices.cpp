@@ -49,8 +49,7 @@ const FieldReader<Price> kFields[] = {
     {text_field("provider", "provider", "Price", kListed), [](P p, C) { return known(p.provider); }},
     {text_field("region", "region", "Price"), [](P p, C) { return known(p.region); }},
     {text_field("device", "device", "Price", kListed), [](P p, C) { return known(p.device); }},
-    {computed_field("price", "usd_per_gpu_hour", "$/GPU-hour", "US dollars per GPU-hour", "Price", kListed),
-     per_gpu_hour},
+    {quiet_field("price", "usd_per_gpu_hour", "$/GPU-hour", "US dollars per GPU-hour", "Price", kListed), per_gpu_hour},
     {text_field("date", "date", "Price", kListed),
      [](P p, C c) {
        return Value{date_cell(p, c), {}};
@@ -111,7 +110,7 @@ Table newest_prices(std::string_view device, const SheetContext& context, std::s
                    {.key = "price", .unit = "usd_per_gpu_hour", .heading = "$/GPU-hour", .kind = ColumnKind::number},
                    {.key = "source", .heading = ""}};
   for (const Price* price : prices) {
-    table.rows.push_back({date_cell(*price, context), Cell(name(price->kind)), Cell(price->provider),
+    table.rows.push_back({date_cell(*price, context), Cell(name(price->kind)), known(price->provider).cell,
                           Cell(price->amount).shown_as(amount_text(*price)), Cell(price->currency), Cell(price->unit),
                           per_gpu_hour(*price, context).cell,
                           Cell(references.mark(price->source)).with(Emphasis::faint)});

@@ -102,8 +102,8 @@ void add_sections(Document& page, const Sheet& sheet, const Row& row, References
     const Value& value = row.values[i];
     if (field.section.empty()) continue;
     if (value.cell.empty()) {
-      if (field.kind == ColumnKind::number && !field.computed) {
-        unknown += (unknown.empty() ? "" : ", ") + std::string(field.label);
+      if (field.kind == ColumnKind::number && !field.quiet) {
+        unknown += (unknown.empty() ? "" : "; ") + std::string(field.label);
       }
       continue;
     }
@@ -142,7 +142,7 @@ void add_sources(Document& page, const References& references, const Catalogue& 
 Document explain(const Sheet& sheet, const Row& row, const Catalogue& catalogue) {
   Document page;
   const Cell* name = cell_of(sheet, row, "name");
-  page.title = name != nullptr ? name->text() + " (" + row.id + ")" : row.id;
+  page.title = name != nullptr && name->text() != row.id ? name->text() + " (" + row.id + ")" : row.id;
   std::string kind(sheet.singular);
   if (const Cell* place = cell_of(sheet, row, "place")) kind += " · " + place->text();
   page.blocks.push_back(Paragraph{kind, Emphasis::faint});

@@ -25,8 +25,8 @@ struct Field {
   std::string_view label;    ///< on its page, under `section`
   std::string_view section;  ///< of the page; empty: the page shows it in its own way, or not at all
   ColumnKind kind = ColumnKind::text;
-  bool listed = false;    ///< in the listing unless --columns says otherwise
-  bool computed = false;  ///< from other figures: if it is missing, so is one of those
+  bool listed = false;  ///< in the listing unless --columns says otherwise
+  bool quiet = false;   ///< the page says nothing if it is missing: it is made of other figures, or most have none
 
   /// "memory_bandwidth_bytes_per_s", "peak_dense_flops_per_s.bf16": the name in CSV; the dot is a level in JSON.
   [[nodiscard]] std::string name() const;

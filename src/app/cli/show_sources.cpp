@@ -22,7 +22,7 @@ Value rate(const Architecture& architecture, const SheetContext&) {
 }
 
 constexpr Field rate_field(std::string_view key, std::string_view label) {
-  return computed_field(key, "", label, label, "Highest dense rate relative to bf16");
+  return quiet_field(key, "", label, label, "Highest dense rate relative to bf16");
 }
 
 const FieldReader<Architecture> kArchitectureFields[] = {

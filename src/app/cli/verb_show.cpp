@@ -3,11 +3,10 @@
 #include <array>
 
 #include "app/cli/command_line.hpp"
-#include "app/cli/dates.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/show_filter.hpp"
+#include "app/cli/show_kinds.hpp"
 #include "app/cli/show_print.hpp"
-#include "app/cli/show_sheet.hpp"
 #include "app/cli/verbs.hpp"
 #include "ridge/text.hpp"
 
@@ -16,28 +15,6 @@ namespace ridge::cli {
 namespace {
 
 constexpr std::string_view kSchema = "ridge.show/1";
-
-struct Kind {
-  std::string_view plural;
-  std::string_view singular;
-  Sheet (*sheet)(const SheetContext& context);
-};
-
-constexpr Kind kKinds[] = {
-    {"devices", "device", [](const SheetContext& c) { return device_sheet(c.catalogue.devices(), c); }},
-    {"systems", "system", [](const SheetContext& c) { return system_sheet(c.catalogue.systems(), c); }},
-    {"fabrics", "fabric", [](const SheetContext& c) { return fabric_sheet(c.catalogue.fabrics(), c); }},
-    {"models", "model", [](const SheetContext& c) { return model_sheet(c.catalogue.models(), c); }},
-    {"prices", "price", [](const SheetContext& c) { return price_sheet(c.catalogue.prices(), c); }},
-    {"architectures", "architecture", architecture_sheet},
-    {"sources", "source", source_sheet},
-};
-
-const Kind* find_kind(std::string_view word) {
-  const auto at = std::find_if(std::begin(kKinds), std::end(kKinds),
-                               [&](const Kind& kind) { return kind.plural == word || kind.singular == word; });
-  return at == std::end(kKinds) ? nullptr : at;
-}
 
 struct ShowArguments {
   std::vector<std::string> words;
@@ -49,18 +26,23 @@ struct ShowArguments {
   bool ids = false;
   bool keys = false;
 
+  struct Condition {
+    std::string option;  ///< where it comes from, for errors
+    std::string text;
+  };
+
   /// The shortcuts as conditions, and then --where.
-  [[nodiscard]] std::vector<std::string> conditions() const {
-    std::vector<std::string> all;
-    const auto add = [&](std::string_view key, const std::string& value) {
-      if (!value.empty()) all.push_back(std::string(key) + "=" + value);
+  [[nodiscard]] std::vector<Condition> conditions() const {
+    std::vector<Condition> all;
+    const auto add = [&](std::string key, const std::string& value) {
+      if (!value.empty()) all.push_back({"--" + key, key + "=" + value});
     };
     add("vendor", vendor);
     add("architecture", architecture);
     add("device", device);
     add("provider", provider);
     add("kind", kind);
-    all.insert(all.end(), where.begin(), where.end());
+    for (const std::string& condition : where) all.push_back({"--where", condition});
     return all;
   }
   [[nodiscard]] bool chooses() const { return !conditions().empty() || !sort.empty() || !columns.empty() || limit > 0; }
@@ -92,7 +74,7 @@ class Show {
     if (arguments_.ids) return print_ids();
     if (arguments_.words.empty()) return overview();
     const Kind* kind = find_kind(arguments_.words[0]);
-    if (kind == nullptr) return entries(arguments_.words, kKinds);
+    if (kind == nullptr) return entries(arguments_.words, kinds());
     if (arguments_.words.size() == 1) return list(kind->sheet(context_));
     const std::vector<std::string> ids(arguments_.words.begin() + 1, arguments_.words.end());
     return entries(ids, {kind, 1});
@@ -100,9 +82,11 @@ class Show {
 
  private:
   Result<int> print_ids() {
-    for (const Kind& kind : kKinds) {
+    for (const Kind& kind : kinds()) {
       if (!arguments_.words.empty() && find_kind(arguments_.words[0]) != &kind) continue;
-      for (const Row& row : kind.sheet(context_).rows) session_.print(row.id + "\n");
+      Sheet sheet = kind.sheet(context_);
+      if (Status status = choose_rows(sheet); !status) return status.error();
+      for (const Row& row : sheet.rows) session_.print(row.id + "\n");
     }
     return kFine;
   }
@@ -117,7 +101,7 @@ class Show {
     table.columns = {{.key = "kind", .heading = "kind"},
                      {.key = "entries", .heading = "entries", .kind = ColumnKind::number},
                      {.key = "command", .heading = "list them by"}};
-    for (const Kind& kind : kKinds) {
+    for (const Kind& kind : kinds()) {
       table.rows.push_back({Cell(kind.plural), Cell(static_cast<int>(kind.sheet(context_).rows.size())),
                             Cell("ridge show " + std::string(kind.plural))});
     }
@@ -211,7 +195,7 @@ class Show {
   static Error not_found(const std::string& id, const std::vector<Sheet>& sheets, const Error& why) {
     if (!why.message.empty()) return why;
     std::vector<std::string_view> candidates;
-    for (const Kind& kind : kKinds) {
+    for (const Kind& kind : kinds()) {
       if (sheets.size() > 1) candidates.push_back(kind.plural);
     }
     for (const Sheet& sheet : sheets) {
@@ -255,11 +239,13 @@ class Show {
   }
 
   Status choose_rows(Sheet& sheet) const {
-    for (const std::string& condition : arguments_.conditions()) {
-      if (Status status = keep_where(sheet, condition); !status) return status;
+    for (const ShowArguments::Condition& condition : arguments_.conditions()) {
+      const Status status = keep_where(sheet, condition.text);
+      if (!status) return Error{status.error().code, condition.option, status.error().message};
     }
     if (!arguments_.sort.empty()) {
-      if (Status status = sort_rows(sheet, arguments_.sort); !status) return status;
+      const Status status = sort_rows(sheet, arguments_.sort);
+      if (!status) return Error{status.error().code, "--sort", status.error().message};
     }
     const auto limit = static_cast<std::size_t>(arguments_.limit);
     if (limit > 0 && sheet.rows.size() > limit) sheet.rows.resize(limit);
@@ -272,7 +258,11 @@ class Show {
 
   /// People get the usual fields, programs all of them.
   Result<std::vector<std::size_t>> fields_of(const Sheet& sheet) const {
-    if (!arguments_.columns.empty()) return choose_fields(sheet, arguments_.columns);
+    if (!arguments_.columns.empty()) {
+      const auto chosen = choose_fields(sheet, arguments_.columns);
+      if (!chosen) return Error{chosen.error().code, "--columns", chosen.error().message};
+      return *chosen;
+    }
     if (session_.form() != Form::csv) return listed_fields(sheet);
     std::vector<std::size_t> all(sheet.fields.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
@@ -280,7 +270,7 @@ class Show {
   }
 
   void add_objects(Json& json, const Sheet& sheet) const {
-    if (sheet.plural == "prices") json.set("as_of", context_.as_of);
+    if (sheet.plural == "prices") json.set("as_of", context_.as_of.empty() ? Json() : Json(context_.as_of));
     json.set(sheet.plural, objects(sheet, context_.catalogue));
   }
 
@@ -309,68 +299,6 @@ class Show {
   std::vector<Device> devices_;  // made on the spot; sheets refer to them
   std::vector<Model> models_;
 };
-
-/// Prices as of --as-of; without it as of the newest price, not of today: the same catalogue gives the same answer
-/// tomorrow.
-Result<SheetContext> sheet_context(Session& session) {
-  const Result<const Catalogue*> catalogue = session.catalogue();
-  if (!catalogue) return catalogue.error();
-  std::string as_of = session.options().as_of;
-  if (!as_of.empty()) {
-    const auto date = parse_date(as_of);
-    if (!date) return Error{ErrorCode::bad_input, "--as-of", date.error().message};
-  } else {
-    for (const Price& price : (*catalogue)->prices()) as_of = std::max(as_of, price.date);
-  }
-  return SheetContext{**catalogue, *session.data_directory(), as_of};
-}
-
-/// The sheet of the kind that the words name.
-std::optional<Sheet> sheet_of(const SheetContext& context, const std::vector<std::string>& words) {
-  const Kind* kind = words.empty() ? nullptr : find_kind(words[0]);
-  if (kind == nullptr) return {};
-  return kind->sheet(context);
-}
-
-std::vector<std::string> complete_entries(Session& session, const std::vector<std::string>& words) {
-  std::vector<std::string> offers;
-  if (words.empty()) {
-    for (const Kind& kind : kKinds) offers.emplace_back(kind.plural);
-  }
-  const Result<SheetContext> context = sheet_context(session);
-  if (!context) return offers;
-  const bool any_kind = words.empty() || find_kind(words[0]) == nullptr;
-  for (const Kind& kind : kKinds) {
-    if (!any_kind && find_kind(words[0]) != &kind) continue;
-    for (const Row& row : kind.sheet(*context).rows) offers.push_back(row.id);
-  }
-  return offers;
-}
-
-std::vector<std::string> complete_keys(Session& session, const std::vector<std::string>& words) {
-  std::vector<std::string> offers;
-  if (const Result<SheetContext> context = sheet_context(session)) {
-    if (const auto sheet = sheet_of(*context, words)) {
-      for (const Field& field : sheet->fields) offers.emplace_back(field.key);
-    }
-  }
-  return offers;
-}
-
-/// The values that a text field has among the entries of the kind.
-Completer complete_values(std::string_view key) {
-  return [key](Session& session, const std::vector<std::string>& words) {
-    std::vector<std::string> offers;
-    const Result<SheetContext> context = sheet_context(session);
-    const auto sheet = context ? sheet_of(*context, words) : std::nullopt;
-    const auto field = sheet ? sheet->find_field(key) : std::nullopt;
-    if (!field) return offers;
-    for (const Row& row : sheet->rows) {
-      if (!row.values[*field].cell.empty()) offers.push_back(row.values[*field].cell.plain());
-    }
-    return offers;
-  };
-}
 
 }  // namespace
 

@@ -1,0 +1,201 @@
+// Reading rows of kernels.csv.
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "evidence/kernel_cases.hpp"
+
+namespace ridge::evidence {
+namespace {
+
+constexpr std::array<std::string_view, kKernelOps> kNames = {
+    "gemm",          "attn_prefill", "attn_decode", "mla_prefill", "mla_decode", "moe_ffn", "allreduce", "allgather",
+    "reducescatter", "alltoall",     "sendrecv",    "copy",        "read",       "h2d",     "launch"};
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+class Row {
+ public:
+  Row(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}
+
+  [[nodiscard]] std::string_view text(std::string_view column) const {
+    const auto at = table_.column(column);
+    return at ? table_.cell(row_, *at) : std::string_view();
+  }
+  double number(std::string_view column, double otherwise, bool required) {
+    const std::string_view cell = text(column);
+    if (cell.empty()) {
+      if (required) refuse(column, std::string(column) + " is missing");
+      return otherwise;
+    }
+    double value = 0;
+    const auto [end, failed] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (failed == std::errc() && end == cell.data() + cell.size() && std::isfinite(value) && value > 0) return value;
+    refuse(column, "'" + std::string(cell) + "' is not a positive number");
+    return otherwise;
+  }
+  void refuse(std::string_view column, const std::string& why) {
+    if (refusal_.empty()) refusal_ = table_.error(row_, table_.column(column).value_or(0), why).text();
+  }
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+
+ private:
+  const CsvTable& table_;
+  std::size_t row_;
+  std::string refusal_;
+};
+
+void read_formats(KernelCase& c, Row& row) {
+  const auto format = parse_format(row.text("dtype"));
+  if (!format) {
+    row.refuse("dtype", format.error().message);
+    return;
+  }
+  c.weights = c.activations = *format;
+  const std::string_view notes = row.text("notes");
+  // Integer weights and MXFP4 experts are widened; the activations stay in 16 bits.
+  const bool weight_only = *format == Format::int8 || *format == Format::int4 || has(notes, "w4a16");
+  if (weight_only) c.activations = Format::bf16;
+  c.kv = has(notes, "kv cache fp8") ? Format::fp8 : Format::bf16;
+}
+
+void read_gemm(KernelCase& c, Row& row, std::string_view notes) {
+  read_formats(c, row);
+  for (const auto& [column, field] : {std::pair{"m", &c.m}, {"n", &c.n}, {"k", &c.k}})
+    *field = row.number(column, 0, true);
+  const bool engine = has(notes, "as published");
+  c.quantisation = !engine                   ? perf::Quantisation::fused
+                   : has(notes, "fp8_block") ? perf::Quantisation::block
+                                             : perf::Quantisation::separate;
+}
+
+void read_attention(KernelCase& c, Row& row, std::string_view notes) {
+  read_formats(c, row);
+  for (const auto& [column, field] : {std::pair{"batch", &c.batch},
+                                      {"q_heads", &c.q_heads},
+                                      {"kv_heads", &c.kv_heads},
+                                      {"head_dim", &c.head_dim},
+                                      {"q_len", &c.q_len},
+                                      {"kv_len", &c.kv_len}}) {
+    *field = row.number(column, 0, true);
+  }
+  if (has(notes, "slower generation")) {
+    c.path = perf::AttentionPath::older;
+  } else if (has(notes, "SDPA")) {
+    c.path = perf::AttentionPath::library;
+  } else if (has(c.source, "vllm") && c.op == KernelOp::attn_decode && c.q_heads == c.kv_heads) {
+    c.path = perf::AttentionPath::unsplit;
+  }
+}
+
+void read_experts(KernelCase& c, Row& row, std::string_view notes) {
+  read_formats(c, row);
+  for (const auto& [column, field] :
+       {std::pair{"m", &c.m}, {"n", &c.n}, {"k", &c.k}, {"experts", &c.experts}, {"topk", &c.top_k}}) {
+    *field = row.number(column, 0, true);
+  }
+  c.group = row.number("group", 1, false);
+  if (has(notes, "routing balanced")) c.routing = Routing::balanced;
+  if (has(notes, "power_law")) c.routing = Routing::skewed;
+  if (has(notes, "flashinfer_cutlass")) c.kernel = perf::MoeKernel::cutlass;
+  if (has(notes, "grouped GEMM")) c.kernel = perf::MoeKernel::library;
+  if (has(notes, "marlin")) c.kernel = perf::MoeKernel::marlin;
+  if (has(notes, "modeloptfp8moe")) c.kernel = perf::MoeKernel::per_tensor_scale;
+}
+
+/// The number before " GPUs per node" in "2 node(s), 4 GPUs per node; ...".
+std::optional<double> gpus_per_node(std::string_view notes) {
+  const std::size_t end = notes.find(" GPUs per node");
+  if (end == std::string_view::npos) return std::nullopt;
+  std::size_t begin = end;
+  while (begin > 0 && notes[begin - 1] >= '0' && notes[begin - 1] <= '9') --begin;
+  int value = 0;
+  if (std::from_chars(notes.data() + begin, notes.data() + end, value).ec != std::errc()) return std::nullopt;
+  return value;
+}
+
+void read_collective(KernelCase& c, Row& row, std::string_view notes) {
+  c.group = row.number("group", 2, c.op != KernelOp::sendrecv);
+  c.bytes = row.number("bytes", 0, true);
+  if (has(notes, "custom all-reduce")) c.library = perf::CollectiveLibrary::one_shot;
+  c.with_launch = has(notes, "includes launch");
+  if (has(notes, "crosses nodes")) c.gpus_per_node = gpus_per_node(notes).value_or(1);
+}
+
+}  // namespace
+
+std::string_view name(KernelOp op) {
+  return kNames[static_cast<std::size_t>(op)];
+}
+
+std::string_view family(KernelOp op) {
+  switch (op) {
+    case KernelOp::gemm:
+      return "gemm";
+    case KernelOp::attn_prefill:
+    case KernelOp::attn_decode:
+    case KernelOp::mla_prefill:
+    case KernelOp::mla_decode:
+      return "attention";
+    case KernelOp::moe_ffn:
+      return "moe";
+    case KernelOp::allreduce:
+    case KernelOp::allgather:
+    case KernelOp::reducescatter:
+    case KernelOp::alltoall:
+    case KernelOp::sendrecv:
+      return "collective";
+    case KernelOp::copy:
+    case KernelOp::read:
+    case KernelOp::h2d:
+    case KernelOp::launch:
+      return "memory";
+  }
+  return "";
+}
+
+KernelCase read_kernel_case(const CsvTable& table, std::size_t at) {
+  Row row(table, at);
+  KernelCase c;
+  c.id = row.text("id");
+  c.source = row.text("source");
+  c.device = row.text("device");
+  c.measured = row.number("seconds", std::numeric_limits<double>::quiet_NaN(), false);
+  const std::string_view notes = row.text("notes");
+  bool known = false;
+  for (std::size_t i = 0; i < kKernelOps && !known; ++i) {
+    known = kNames[i] == row.text("op");
+    if (known) c.op = static_cast<KernelOp>(i);
+  }
+  if (!known) row.refuse("op", "'" + std::string(row.text("op")) + "' is no operator that is modelled");
+  const std::string_view group = family(c.op);
+  if (!known) {
+    c.refusal = row.refusal();
+    return c;
+  }
+  if (c.op == KernelOp::gemm) read_gemm(c, row, notes);
+  if (group == "attention") read_attention(c, row, notes);
+  if (group == "moe") read_experts(c, row, notes);
+  if (group == "collective") read_collective(c, row, notes);
+  if (group == "memory") c.bytes = row.number("bytes", 0, c.op != KernelOp::launch);
+  c.refusal = row.refusal();
+  return c;
+}
+
+Result<std::vector<KernelCase>> load_kernel_cases(std::string csv, const std::string& name) {
+  const auto table = CsvTable::parse(std::move(csv), name);
+  if (!table) return table.error();
+  for (const std::string_view column : {"id", "device", "op", "seconds"}) {
+    if (const auto found = table->required_column(column); !found) return found.error();
+  }
+  std::vector<KernelCase> cases;
+  cases.reserve(table->rows());
+  for (std::size_t row = 0; row < table->rows(); ++row) cases.push_back(read_kernel_case(*table, row));
+  return cases;
+}
+
+}  // namespace ridge::evidence

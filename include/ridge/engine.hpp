@@ -39,8 +39,9 @@ enum class Sharding : std::uint8_t { none, zero1, zero2, zero3, hsdp, unknown };
 
 /// How scores and values are computed in training.
 enum class AttentionKernel : std::uint8_t {
-  unfused,  ///< the full square of scores goes through memory
-  flash,    ///< tiles stay on chip, the masked half is skipped
+  unfused,   ///< the full square of scores goes through memory
+  portable,  ///< tiles stay on chip, the masked half is skipped; one kernel for all chips (FlashAttention-2)
+  native,    ///< the same, written for the chip at hand (cuDNN, FlashAttention-3, Splash)
 };
 
 /// How tokens reach their experts.
@@ -51,7 +52,7 @@ enum class ExpertDispatch : std::uint8_t {
 
 /// What training software does, as facts; how well it does it is calibration.
 struct TrainingTraits {
-  AttentionKernel attention = AttentionKernel::flash;
+  AttentionKernel attention = AttentionKernel::native;
   ExpertDispatch dispatch = ExpertDispatch::all_to_all;
   Sharding sharding = Sharding::zero1;  ///< its usual choice
   bool sequence_parallel = true;        ///< activations between tensor-parallel regions are sharded
@@ -59,8 +60,11 @@ struct TrainingTraits {
   bool overlap_data_parallel = true;    ///< gradients are reduced, and parameters gathered, beside the passes
   bool interleave = true;               ///< cuts stages into chunks where the layers allow it
   bool compiled = false;                ///< a whole step is one program: no host time per layer
+  bool blocking = false;                ///< launches wait for the kernel before: host time adds to device time
+  bool offload = false;                 ///< moves kept activations to host memory where device memory is short
   double gradient_bytes = 4;            ///< per parameter, of the buffer gradients add up in
   double optimizer_bytes = 12;          ///< per parameter: master weight and two moments
+  double network = 0;                   ///< bytes/s per device and direction of the cluster it was made for; 0 = any
 };
 
 /// A span of releases that behave alike: the scope of calibration parameters such as `host.step@vllm-2024`.

@@ -5,9 +5,13 @@
 //   q.plan = {.gpus = 1024, .tp = 8, .pp = 16, .dp = 8, .sequence = 8192, .global_batch = 512, .micro_batch = 1};
 //   auto job = resolve(q, knowledge);                              // allocates; refuses unknown names
 //   TrainingOutcome o = evaluate(*job->resolved, job->plan);       // pure, noexcept, no allocation, any thread
+//   if (o.reason == Reason::none) use(o.estimate.step_time_s.mid, o.estimate.mfu.mid);
 //
 // A resolved job depends on model, device, system, engine and precision only, so that a search evaluates millions of
-// plans against one of them. Infeasible is an answer (reason, short_by, stage).
+// plans against one of them. Infeasible is an answer (reason, short_by, stage), never a crash, never a zero.
+//
+// Ranks are laid out in the usual order, fastest first: TP, CP, EP (inside CP and DP), DP, PP. Which tier a collective
+// crosses follows from that order, the devices per node and the scale-up domain.
 #pragma once
 
 #include <array>
@@ -16,24 +20,46 @@
 #include <string>
 #include <vector>
 
+#include "ridge/engine.hpp"
 #include "ridge/inference.hpp"
 #include "ridge/perf.hpp"
 
 namespace ridge {
 
-enum class Recompute : std::uint8_t { none, selective, full, unknown };
+enum class Recompute : std::uint8_t {
+  none,
+  selective,  ///< what is cheap to make again and large to keep: scores, norms, activation functions
+  full,       ///< every layer runs forward twice
+  unknown,    ///< the least that fits, layer by layer
+};
 enum class TrainingTask : std::uint8_t { pretrain, sft, lora };
 enum class Schedule : std::uint8_t { one_f_one_b, interleaved, zero_bubble, dual_pipe };
+enum class ContextParallel : std::uint8_t { ring, all_gather, ulysses };
+[[nodiscard]] std::string_view name(Sharding sharding);
+[[nodiscard]] std::string_view name(Recompute recompute);
+[[nodiscard]] std::string_view name(TrainingTask task);
+[[nodiscard]] std::string_view name(Schedule schedule);
+/// "none", "zero1", "zero-1", "fsdp" (zero3), "hsdp", ...; refuses others, naming the nearest.
+Result<Sharding> parse_sharding(std::string_view text);
+Result<Recompute> parse_recompute(std::string_view text);
+Result<TrainingTask> parse_training_task(std::string_view text);
 
 /// Small integers and enums: what a search varies. Zero = the engine's usual choice.
 struct TrainingPlan {
   int gpus = 1;
-  int tp = 1, pp = 1, vp = 0, cp = 1, ep = 1, etp = 0, dp = 0;
+  int tp = 1, pp = 1, vp = 0, cp = 1, ep = 1;
+  int etp = 0;  ///< tensor-parallel degree inside an expert, 0 = 1
+  int dp = 0;   ///< 0 = what is left of `gpus`
   int sequence = 4096;
-  int global_batch = 1, micro_batch = 1;  ///< sequences
+  int global_batch = 1, micro_batch = 1;  ///< sequences; a micro-batch is of one model replica
   Sharding sharding = Sharding::unknown;
+  int shard_group = 0;  ///< hsdp: ranks that share one copy, 0 = a scale-up domain
   Recompute recompute = Recompute::unknown;
-  Schedule schedule = Schedule::one_f_one_b;
+  Schedule schedule = Schedule::one_f_one_b;  ///< interleaved where vp > 1
+  ContextParallel context = ContextParallel::ring;
+  float imbalance = 1;  ///< tokens of the busiest expert rank over the mean
+  float capacity = 0;   ///< experts drop what exceeds this multiple of their mean load; 0 = dropless
+  float offload = 0;    ///< share of the kept activations that wait in host memory
 };
 
 struct TrainingQuery {
@@ -42,41 +68,49 @@ struct TrainingQuery {
   std::string system;
   std::string engine = "megatron";
   std::string engine_version;
-  std::string date;
+  std::string date;  ///< of the software; empty = newest
   TrainingTask task = TrainingTask::pretrain;
-  std::optional<Format> precision;  ///< of the matrix products
+  std::optional<Format> precision;  ///< of the matrix products; empty = bf16
   int gpus_per_node = 0;            ///< 0 = the device's or system's
   int scale_up_domain = 0;
-  double power_cap = 0;
-  bool mtp = false;  ///< train the multi-token-prediction layers
+  double network_per_gpu = 0;       ///< bytes/s one direction; 0 = the device's or system's
+  double power_cap = 0;             ///< watts per device, 0 = none
+  int lora_rank = 16;
+  bool mtp = false;                 ///< train the multi-token-prediction layers
   TrainingPlan plan;
 };
 
 enum class TrainingMemory : std::uint8_t { weights, gradients, optimizer, activations, buffers };
 inline constexpr std::size_t kTrainingMemory = 5;
+[[nodiscard]] std::string_view name(TrainingMemory part);
 
 struct TrainingEstimate {
   Interval step_time_s;
   Interval tokens_per_s;
-  Interval mfu;                      ///< against dense peak; FLOPs by the convention `model_flops` counts
-  double model_flops_per_token = 0;  ///< forward and backward, causal attention counted in full (12 L h s)
+  Interval mfu;                      ///< against dense peak of the products' format; FLOPs as `model_flops_per_token`
+  double model_flops_per_token = 0;  ///< forward and backward, attention counted in full: 6 P + 12 L h s
   double six_p_flops_per_token = 0;
-  std::array<double, kTerms> terms_s{};
+  std::array<double, kTerms> terms_s{};                ///< add up to step_time_s.mid
+  double backward_s = 0;                               ///< of the terms: what the backward pass takes
   std::array<double, kTrainingMemory> memory_bytes{};  ///< of the fullest stage, per device
   int fullest_stage = 0;
   Recompute recompute = Recompute::none;  ///< as evaluated
-  int vp = 1;
-  Interval power_w;  ///< all devices
+  double recompute_share = 0;             ///< of the forward pass that runs twice
+  int vp = 1;                             ///< as evaluated
+  int micro_batches = 1;                  ///< per step and replica
+  Sharding sharding = Sharding::none;     ///< as evaluated
+  Interval power_w;                       ///< all devices
   Bound bound = Bound::compute;
 };
 
 struct TrainingOutcome {
   Reason reason = Reason::none;
-  double short_by = 0;
-  int stage = 0;
+  double short_by = 0;  ///< bytes per device, or what the reason counts
+  int stage = 0;        ///< that is out of memory
   TrainingEstimate estimate;
 };
 
+/// Flat numbers, no pointers into the catalogue. Opaque outside src/perf.
 struct ResolvedTraining;
 
 struct TrainingJob {
@@ -89,7 +123,36 @@ struct TrainingJob {
   std::vector<std::string> assumptions;
 };
 
+/// Refuses (bad_input, not_found): unknown names, devices without the figures needed. A plan that cannot run resolves;
+/// evaluate() says why it cannot.
 Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowledge);
+
+/// Pure; allocates nothing; any thread.
 [[nodiscard]] TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) noexcept;
+
+/// Memory of one device of pipeline stage `stage` (0 = the one with the embedding), by component; zeros if the plan
+/// cannot run for another reason than memory.
+[[nodiscard]] std::array<double, kTrainingMemory> stage_memory(const ResolvedTraining& job, const TrainingPlan& plan,
+                                                               int stage) noexcept;
+
+/// The same job with other calibration values: what a fit calls. `calibration` needs the same parameter names.
+void recalibrate(ResolvedTraining& job, const Calibration& calibration);
+/// Jobs of equal context get equal coefficients from any calibration, so a fit computes them once per context.
+[[nodiscard]] std::string calibration_context(const ResolvedTraining& job);
+/// Takes the coefficients of `from`, a job of equal context.
+void copy_calibration(ResolvedTraining& job, const ResolvedTraining& from);
+
+/// FLOPs per token of one training step, forward and backward: 6 x active parameters + 12 x layers x heads x head_dim x
+/// sequence (scores and values counted in full, as Megatron's and PaLM's MFU do; windows and recurrent mixers as they are).
+[[nodiscard]] double training_flops_per_token(const Model& model, int sequence);
+
+/// What `tokens` tokens take.
+struct TrainingRun {
+  double days = 0;
+  double gpu_hours = 0;
+};
+[[nodiscard]] TrainingRun training_run(double tokens, double tokens_per_s, int gpus);
+/// Tokens per second of `gpus` devices of `peak` FLOP/s each at that MFU.
+[[nodiscard]] double tokens_per_s_at(double mfu, double peak, int gpus, double flops_per_token);
 
 }  // namespace ridge

@@ -16,7 +16,7 @@ namespace {
 
 TrainingTraits read_traits(TableReader t, TrainingTraits traits) {
   traits.attention = t.optional_choice<AttentionKernel>(
-      "attention", traits.attention, {{"unfused", AttentionKernel::unfused}, {"flash", AttentionKernel::flash}});
+      "attention", traits.attention, {{"unfused", AttentionKernel::unfused}, {"portable", AttentionKernel::portable}, {"native", AttentionKernel::native}});
   traits.dispatch = t.optional_choice<ExpertDispatch>(
       "dispatch", traits.dispatch,
       {{"all-to-all", ExpertDispatch::all_to_all}, {"deduplicated", ExpertDispatch::deduplicated}});
@@ -31,6 +31,11 @@ TrainingTraits read_traits(TableReader t, TrainingTraits traits) {
   traits.overlap_data_parallel = t.flag("overlap_data_parallel", traits.overlap_data_parallel);
   traits.interleave = t.flag("interleave", traits.interleave);
   traits.compiled = t.flag("compiled", traits.compiled);
+  traits.offload = t.flag("offload", traits.offload);
+  traits.blocking = t.flag("blocking", traits.blocking);
+  if (t.has("network")) {
+    traits.network = t.quantity<BytesPerSecond>("network", BytesPerSecond(1e8), BytesPerSecond(1e13)).value();
+  }
   traits.gradient_bytes = t.optional_number("gradient_bytes", 0, 8).value_or(traits.gradient_bytes);
   traits.optimizer_bytes = t.optional_number("optimizer_bytes", 0, 16).value_or(traits.optimizer_bytes);
   return traits;

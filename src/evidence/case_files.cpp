@@ -6,6 +6,7 @@
 #include <span>
 
 #include "evidence/case_row.hpp"
+#include "evidence/training_cases.hpp"
 
 namespace ridge::evidence {
 namespace {
@@ -54,6 +55,9 @@ void read_targets(Case& c, CaseRow& row) {
 void read_input(Case& c, CaseRow& row, const AssumedWorkloads& workloads) {
   switch (c.kind) {
     case CaseKind::training:
+      c.precision = row.text("precision");
+      c.mode = row.text("task");
+      c.input = read_training_query(row);
       break;
     case CaseKind::inference:
       c.precision = row.text("weight_precision");

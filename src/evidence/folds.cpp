@@ -51,7 +51,8 @@ std::string publisher(std::string_view source) {
   for (const std::string_view family : {"trtllm", "argonne", "aiconfigurator", "ml-energy"}) {
     if (text.starts_with(family)) return std::string(family);
   }
-  if (text.find("nvidia") != std::string::npos) return "nvidia";
+  // Korthikanti et al. 2022 measured Megatron-LM at NVIDIA.
+  if (text.find("nvidia") != std::string::npos || text.starts_with("korthikanti")) return "nvidia";
   return text;
 }
 

@@ -77,8 +77,14 @@ class Predictor {
     return out;
   }
 
-  std::vector<Prediction> operator()(const TrainingQuery&) const {
-    return all(refused("not modelled: training is not modelled yet"));
+  std::vector<Prediction> operator()(const TrainingQuery& given) const {
+    TrainingQuery query = given;
+    if (basis_ == Basis::roofline) query.engine = "ideal";
+    const auto job = resolve(query, knowledge_);
+    if (!job) return all(refused(why_refused(job.error())));
+    const TrainingOutcome outcome = evaluate(*job->resolved, job->plan);
+    if (outcome.reason != Reason::none) return all(refused(why_infeasible(outcome.reason, outcome.short_by)));
+    return all(scaled(outcome.estimate.step_time_s, 1));
   }
   std::vector<Prediction> operator()(const PowerCase&) const {
     return all(refused("not modelled: power of single operators is not modelled yet"));

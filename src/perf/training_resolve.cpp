@@ -1,0 +1,202 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "perf/training_groups.hpp"
+#include "perf/training_model.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge {
+namespace {
+
+/// What an A100-class host has per device where nobody published the network.
+constexpr double kUnknownNetwork = 25e9;
+/// Width at which an expert's products take about as long as moving its tokens and starting its kernels.
+constexpr double kWideExpert = 4096;
+
+Format compute_precision(const TrainingQuery& query) {
+  return query.precision.value_or(Format::bf16);
+}
+
+void set_model(ResolvedTraining& job, const Model& model, const TrainingQuery& query) {
+  const Parameters counted = count_parameters(model);
+  job.hidden = model.hidden;
+  job.vocab = model.vocab;
+  job.tied = model.tied_embeddings;
+  job.moe = model.is_moe();
+  job.parameters = counted.total;
+  job.active_parameters = counted.active;
+  job.embedding_parameters = counted.embedding;
+  job.head_parameters = static_cast<double>(model.hidden) * model.vocab;
+  for (const LayerGroup& layer : model.groups) {
+    if (layer.count <= 0) continue;
+    TrainingGroup group = training_group(model, layer, job.traits.attention);
+    job.layers += group.count;
+    job.experts_all = std::max(job.experts_all, group.experts);
+    if (group.moe) job.expert_fineness = 1 / (1 + group.expert_width / kWideExpert);
+    const auto& products = group.products;
+    for (int i = 0; i < group.product_count; ++i) {
+      job.lora_parameters += group.count * query.lora_rank *
+                             (products[static_cast<std::size_t>(i)].n + products[static_cast<std::size_t>(i)].k);
+    }
+    const double reach_width = 6 * group.heads * (group.key_dim + group.value_dim);
+    if (layer.mixer.window == 0 && layer.mixer.index_topk == 0) {
+      job.attention_flops_per_position += group.count * reach_width;
+    } else {
+      job.windows[static_cast<std::size_t>(job.window_count)] = {group.count * reach_width,
+                                                                 static_cast<double>(std::max(layer.mixer.window,
+                                                                                              layer.mixer.index_topk))};
+      ++job.window_count;
+    }
+    job.fixed_flops_per_token += 3 * group.count * group.state_flops;
+    job.groups[static_cast<std::size_t>(job.group_count++)] = group;
+  }
+  if (query.mtp && model.mtp_layers > 0 && job.group_count > 0) {
+    job.mtp_layers = model.mtp_layers;
+    job.mtp_parameters = mtp_layer_parameters(model);
+  }
+}
+
+Status set_device(ResolvedTraining& job, const Device& device, const System* system, const TrainingQuery& query,
+                  const Knowledge& knowledge, std::vector<std::string>& assumptions) {
+  auto rates = perf::device_rates(device, knowledge.catalogue, knowledge.calibration);
+  if (!rates) return rates.error();
+  job.rates = *rates;
+  job.architecture = std::string(rates->architecture);
+  job.rates.architecture = job.architecture;
+  if (device.architecture.starts_with(job.architecture + "-")) {
+    job.architecture_step = device.architecture.substr(job.architecture.size() + 1);
+  }
+  job.device = device.id;
+  if (query.power_cap > 0) job.rates.power_limit = std::min(job.rates.power_limit, query.power_cap);
+  job.tdp = job.rates.power_limit;
+  job.memory_capacity = job.rates.memory_capacity;
+  job.memory_bandwidth = job.rates.memory_bandwidth;
+  job.precision = compute_precision(query);
+  job.format_supported = job.rates.native[static_cast<std::size_t>(job.precision)];
+  job.peak = job.rates.peak[static_cast<std::size_t>(job.precision)];
+  const Format wide = job.precision == Format::fp16 ? Format::fp16 : Format::bf16;
+  job.peak_wide = job.rates.peak[static_cast<std::size_t>(wide)];
+
+  const int device_domain = device.scale_up_domain ? device.scale_up_domain->value : 1;
+  const int device_node = device.node_size ? device.node_size->value : std::max(1, std::min(8, device_domain));
+  job.node_size = query.gpus_per_node > 0 ? query.gpus_per_node : system != nullptr ? system->devices_per_node
+                                                                                    : device_node;
+  job.domain = query.scale_up_domain > 0 ? query.scale_up_domain : system != nullptr ? system->scale_up_domain
+                                                                                     : device_domain;
+  const double pcie = job.rates.host_link;
+  job.up_peak = device.scale_up_per_direction ? device.scale_up_per_direction->value.value() : pcie;
+  if (query.network_per_gpu > 0) {
+    job.out_peak = query.network_per_gpu;
+  } else {
+    if (system != nullptr && !system->scale_out.empty() && system->nics_per_node) {
+      const Fabric* fabric = knowledge.catalogue.fabric(system->scale_out);
+      if (fabric != nullptr && fabric->port_per_direction) {
+        job.out_peak = fabric->port_per_direction->value.value() * system->nics_per_node->value /
+                       std::max(1, system->devices_per_node);
+      }
+    }
+    if (job.out_peak <= 0) job.out_peak = job.traits.network;
+    if (job.out_peak <= 0 && device.nic_per_direction) job.out_peak = device.nic_per_direction->value.value();
+    if (job.out_peak <= 0) {
+      job.out_peak = std::min(kUnknownNetwork, job.up_peak);
+      if (query.plan.gpus > job.domain) {
+        assumptions.push_back(fmt::format("network of {}: {} per device and direction, since none is published",
+                                          device.id, format(BytesPerSecond(job.out_peak))));
+      }
+    }
+  }
+  return {};
+}
+
+void set_engine(ResolvedTraining& job, const TrainingQuery& query, const Engines& engines,
+                std::vector<std::string>& assumptions) {
+  const EngineMatch match = engines.find(query.engine, EngineWork::training, query.engine_version, query.date);
+  job.year = year_of(query.date);
+  if (match.engine == nullptr) return;
+  job.engine = match.engine->id;
+  job.family = match.engine->family;
+  job.traits = match.engine->training;
+  if (match.era != nullptr) {
+    job.era = match.era->id;
+    job.traits = match.era->training;
+  }
+  job.exact_engine = match.exact;
+  const bool known_by_name = match.engine->id == query.engine;
+  if (!known_by_name) assumptions.push_back(fmt::format("engine '{}' is taken as {}", query.engine, match.engine->name));
+}
+
+}  // namespace
+
+TrainingJob::TrainingJob() = default;
+TrainingJob::TrainingJob(TrainingJob&&) noexcept = default;
+TrainingJob& TrainingJob::operator=(TrainingJob&&) noexcept = default;
+TrainingJob::~TrainingJob() = default;
+
+Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowledge) {
+  auto model = knowledge.catalogue.find_model(query.model);
+  if (!model) return model.error();
+  if (model->type != ModelType::language) {
+    return Error{ErrorCode::refused, query.model, "training is modelled for language models only"};
+  }
+  if (model->groups.size() > kGroups) {
+    return Error{ErrorCode::refused, query.model,
+                 fmt::format("more than {} kinds of layers are not modelled in training", kGroups)};
+  }
+  const System* system = nullptr;
+  if (!query.system.empty()) {
+    system = knowledge.catalogue.system(query.system);
+    if (system == nullptr) return Error{ErrorCode::not_found, "--system", "there is no system '" + query.system + "'"};
+  }
+  const std::string device_id = !query.device.empty() ? query.device : system != nullptr ? system->device : "";
+  auto device = knowledge.catalogue.find_device(device_id);
+  if (!device) return device.error();
+
+  TrainingJob job;
+  job.resolved = std::make_unique<ResolvedTraining>();
+  job.plan = query.plan;
+  ResolvedTraining& resolved = *job.resolved;
+  resolved.task = query.task;
+  set_engine(resolved, query, knowledge.engines, job.assumptions);
+  if (const Status status = set_device(resolved, *device, system, query, knowledge, job.assumptions); !status) {
+    return status.error();
+  }
+  set_model(resolved, *model, query);
+  calibrate(resolved, knowledge.calibration);
+
+  const TrainingOutcome outcome = evaluate(resolved, job.plan);
+  const TrainingEstimate& e = outcome.estimate;
+  if (!query.precision) job.assumptions.push_back("matrix products in bf16");
+  if (query.date.empty()) job.assumptions.push_back("software of the newest date known");
+  if (job.plan.sharding == Sharding::unknown) {
+    job.assumptions.push_back(fmt::format("sharding: {}, the engine's usual choice", name(e.sharding)));
+  }
+  if (outcome.reason == Reason::none) {
+    if (job.plan.vp == 0 && job.plan.pp > 1) {
+      job.assumptions.push_back(fmt::format("{} chunks per pipeline stage, the engine's usual choice", e.vp));
+    }
+    if (job.plan.recompute == Recompute::unknown) {
+      job.assumptions.push_back(fmt::format("recompute: the least that fits: {} ({:.0f} % of the forward pass again)",
+                                            name(e.recompute), 100 * e.recompute_share));
+    }
+  }
+  if (resolved.moe && job.plan.imbalance <= 1) job.assumptions.push_back("tokens spread evenly over the experts");
+  return job;
+}
+
+void recalibrate(ResolvedTraining& job, const Calibration& calibration) {
+  calibrate(job, calibration);
+}
+
+std::string calibration_context(const ResolvedTraining& job) {
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", job.device, job.architecture, job.engine, job.era,
+                     name(job.precision), static_cast<int>(job.task), job.expert_fineness, job.year, job.rates.power_limit,
+                     job.out_peak);
+}
+
+void copy_calibration(ResolvedTraining& job, const ResolvedTraining& from) {
+  job.coefficients = from.coefficients;
+}
+
+}  // namespace ridge

@@ -18,7 +18,7 @@ lint: build
 	@tools/lint.sh build/$(PRESET)
 
 format:
-	@git ls-files '*.cpp' '*.hpp' '*.cu' | xargs clang-format -i
+	@git ls-files '*.cpp' '*.hpp' '*.cu' | xargs clang-format-14 -i
 
 deps:
 	@mkdir -p build

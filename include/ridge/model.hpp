@@ -191,13 +191,16 @@ struct Parameters {
 [[nodiscard]] Bytes kv_bytes_per_sequence(const Model& model, double bytes_per_element, int tokens);
 
 /// "dense:layers=..,hidden=..,heads=..,kv_heads=..,ffn=..,gated=0|1,vocab=..,tied=0|1[,head_dim=..][,context=..]" or
-/// "moe:" with experts=, topk=, shared=, moe_ffn= and optionally dense_layers=. Refuses unknown, missing or absurd
-/// values with the column.
+/// "moe:" with experts=, topk=, moe_ffn= and optionally shared= (experts as wide as routed ones) and dense_layers= (the
+/// first ones). Keys in any order. Refuses (bad_input, where = "column N") unknown, missing, repeated or absurd values.
 Result<Model> parse_model_spec(std::string_view spec);
 
-/// A Hugging Face config.json (its text; `where` names it in errors): Llama, Mistral, Mixtral, Qwen2/3 and MoE,
-/// DeepSeek V2/V3, Gemma 2/3, GPT-OSS, Phi, Falcon, Nemotron, Kimi; nested text_config; quantization_config. Refuses an
-/// architecture it does not know, naming the nearest.
+/// A Hugging Face config.json (its text; `where` names it in errors): Llama, Mistral, Mixtral, Qwen to 3.5, DeepSeek V2
+/// to V3.2, Kimi K2, GLM-4 to 5, Gemma to 4, GPT-OSS, Phi, Falcon, Nemotron and Nemotron-H, MiniMax, Cohere, OLMo,
+/// Granite, GPT-2, GPT-J, GPT-NeoX, OPT, BLOOM, MPT and others; of models that see or hear, the language part; the
+/// number format by quantization_config. What the file leaves out is as in transformers' class of that model_type.
+/// Refuses (bad_input) what is not JSON (where = "file:line:column") or too large or deep, an architecture it does not
+/// know, naming the nearest, and a missing or absurd value (where = "file#/json/pointer").
 Result<Model> parse_hf_config(std::string_view json, std::string_view where);
 
 }  // namespace ridge

@@ -127,7 +127,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
     }
     JsonNode& parent = *path_.back();
     if (parent.kind == JsonNode::Kind::array) return &parent.items.emplace_back(std::move(node));
-    return &parent.members.emplace_back(std::move(key_), std::move(node)).second;
+    return &parent.members.emplace_back(JsonMember{std::move(key_), std::move(node)}).value;
   }
   bool add(JsonNode node) {
     if (!count()) return false;
@@ -202,9 +202,9 @@ const JsonNode& empty_object() {
 
 const JsonNode* JsonNode::find(std::string_view key) const {
   const auto found =
-      std::find_if(members.rbegin(), members.rend(), [&](const auto& member) { return member.first == key; });
-  if (found == members.rend() || found->second.kind == Kind::null) return nullptr;
-  return &found->second;
+      std::find_if(members.rbegin(), members.rend(), [&](const auto& member) { return member.key == key; });
+  if (found == members.rend() || found->value.kind == Kind::null) return nullptr;
+  return &found->value;
 }
 
 Result<JsonNode> parse_json(std::string_view text, std::string_view where) {
@@ -229,7 +229,7 @@ bool JsonReader::has_any(Names names) const {
 
 bool JsonReader::mentions(std::string_view key) const {
   return std::any_of(node_->members.begin(), node_->members.end(),
-                     [&](const auto& member) { return member.first == key; });
+                     [&](const auto& member) { return member.key == key; });
 }
 
 std::pair<std::string_view, const JsonNode*> JsonReader::first(Names names) const {

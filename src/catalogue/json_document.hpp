@@ -28,6 +28,8 @@ inline constexpr std::size_t kJsonSizeLimit = 16'000'000;
 inline constexpr std::size_t kJsonValueLimit = 500'000;
 inline constexpr int kJsonDepthLimit = 64;
 
+struct JsonMember;
+
 struct JsonNode {
   enum class Kind : std::uint8_t { null, flag, integer, number, text, array, object };
 
@@ -37,10 +39,15 @@ struct JsonNode {
   double number = 0;  ///< also of an integer
   std::string text;
   std::vector<JsonNode> items;
-  std::vector<std::pair<std::string, JsonNode>> members;  ///< in the order of the file; of equal keys the last counts
+  std::vector<JsonMember> members;  ///< in the order of the file; of equal keys the last counts
 
   /// The member of an object, or nullptr; also nullptr if it is null or this is no object.
   [[nodiscard]] const JsonNode* find(std::string_view key) const;
+};
+
+struct JsonMember {
+  std::string key;
+  JsonNode value;
 };
 
 Result<JsonNode> parse_json(std::string_view text, std::string_view where);

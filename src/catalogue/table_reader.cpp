@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <charconv>
 #include <cmath>
 
@@ -92,6 +93,7 @@ std::string SourceIndex::suggestion(std::string_view id) const {
 
 EntryReader::EntryReader(std::string_view kind, std::span<const EntryLayer> layers, const SourceIndex& sources)
     : sources_(sources) {
+  assert(!layers.empty() && "an entry stands somewhere");
   TableReader::Table& table = tables_.emplace_back();
   table.name = kind;
   table.known = {"id", "replace", "based_on"};
@@ -162,11 +164,15 @@ void TableReader::refuse_kind(const Found& found, std::string_view wanted) {
 void TableReader::refuse(std::string_view key, std::string message) {
   if (const Found found = find(key)) {
     refuse_at(*found.layer, found.member->value, std::move(message));
-  } else if (!table_->layers.empty()) {
-    refuse_at(table_->layers.front(), *table_->layers.front().table, std::move(message));
   } else {
-    entry_->refuse("", std::move(message));
+    refuse_at(beginning(), *beginning().table, std::move(message));
   }
+}
+
+const TableReader::Layer& TableReader::beginning() const {
+  const Table* table = table_;
+  while (table->layers.empty()) table = table->around;
+  return table->layers.front();
 }
 
 void TableReader::require(std::string_view key) {
@@ -183,8 +189,7 @@ bool TableReader::failed() const {
 }
 
 Place TableReader::place() const {
-  if (table_->layers.empty()) return {};
-  return {std::string(table_->layers.front().file), table_->layers.front().table->line};
+  return {std::string(beginning().file), beginning().table->line};
 }
 
 /// "memory bandwidth" for the key `bandwidth` of [device.memory].
@@ -468,6 +473,7 @@ TableReader TableReader::table(std::string_view key) {
   Table child;
   child.name = fmt::format("{}.{}", table_->name, key);
   child.known = {"source"};
+  child.around = table_;
   for (const Layer& layer : table_->layers) {
     const TomlMember* member = layer.table->find(key);
     if (member == nullptr) continue;
@@ -494,6 +500,7 @@ std::vector<TableReader> TableReader::tables(std::string_view key) {
     Table child;
     child.name = fmt::format("{}.{}", table_->name, key);
     child.known = {"source"};
+    child.around = table_;
     child.layers = {{&item, found.layer->file, found.layer->source}};
     if (const TomlMember* source = item.find("source")) {
       child.layers.front().source = resolve(child.layers.front(), source->value);

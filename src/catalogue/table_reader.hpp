@@ -145,6 +145,7 @@ class TableReader {
     std::string name;           ///< "device.memory"
     std::vector<Layer> layers;  ///< first wins; empty if the table is absent
     std::vector<std::string_view> known;
+    const Table* around = nullptr;
   };
   struct Found {
     const TomlMember* member = nullptr;
@@ -158,6 +159,8 @@ class TableReader {
   Found find(std::string_view key);
   /// The same, refused unless it is of the kind.
   Found find(std::string_view key, TomlNode::Kind kind);
+  /// Where this table begins; if it is absent, the nearest one around it.
+  [[nodiscard]] const Layer& beginning() const;
   void refuse_at(const Layer& layer, const TomlNode& node, std::string message);
   void refuse_kind(const Found& found, std::string_view wanted);
   [[nodiscard]] std::string spoken(std::string_view key) const;

@@ -169,6 +169,11 @@ TEST_F(TableReaderTest, AMissingKeyIsRefusedAtItsTable) {
   expect_error("base.toml:2:1", "'name' is missing in [device.sub]");
 }
 
+TEST_F(TableReaderTest, AMissingKeyOfAMissingTableIsRefusedAtTheTableAround) {
+  read("\n[sub]\na = 1\n").table("sub").table("deep").text("name");
+  expect_error("base.toml:2:1", "'name' is missing in [device.sub.deep]");
+}
+
 TEST_F(TableReaderTest, IdsAndDatesHaveOneForm) {
   for (const char* good : {"h200-sxm", "mig-3g.40gb", "3", "a"}) EXPECT_TRUE(is_valid_id(good)) << good;
   for (const char* bad : {"", "H200", "a_b", "a/b", "-a", "a.", "ä", "a b"}) EXPECT_FALSE(is_valid_id(bad)) << bad;

@@ -78,6 +78,7 @@ Result<const Catalogue*> Session::catalogue() {
         {.data_directory = *directory, .overlays = options_.overlays, .price_lists = options_.price_lists});
     if (!loaded) return loaded.error();
     catalogue_ = std::move(*loaded);
+    for (const std::string& remark : catalogue_->remarks()) warn(remark);
   }
   return &*catalogue_;
 }

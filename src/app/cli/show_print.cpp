@@ -175,7 +175,7 @@ std::string place_text(const Place& place, const SheetContext& context) {
     file.remove_prefix(base.size());
     while (file.starts_with('/')) file.remove_prefix(1);
   }
-  return std::string(file) + ":" + std::to_string(place.line);
+  return place.line == 0 ? std::string(file) : std::string(file) + ":" + std::to_string(place.line);
 }
 
 void add_list(Document& page, std::string_view heading, const std::vector<std::string>& names) {

@@ -62,7 +62,7 @@ std::optional<std::string> staleness(const Sheet& sheet, std::string_view as_of)
   const std::string old = sheet.rows.size() == 1 ? "This price is"
                                                  : std::to_string(count) + " of " + std::to_string(sheet.rows.size()) +
                                                        (count == 1 ? " prices is" : " prices are");
-  return old + " older than six months as of " + std::string(as_of) + " (marked !).";
+  return old + " older than six months as of " + std::string(as_of) + " (date marked !).";
 }
 
 class Show {

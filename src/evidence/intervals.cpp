@@ -15,6 +15,7 @@ constexpr double kShortestTail = 0.03;
 constexpr int kFewest = 12;    // residuals that make a quantile
 
 std::string class_of(const CrossValidation& cv, const Case& c, const Catalogue& catalogue) {
+  if (c.kind == CaseKind::kernel) return "kernel";
   if (cv.by == FoldBy::devices) return "new-device";
   const std::string kind = model_class(c, catalogue);
   return kind.empty() ? "dense" : kind;

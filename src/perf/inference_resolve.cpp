@@ -89,7 +89,7 @@ class Resolver {
     engine_costs();
     memory();
     spreads();
-    if (r_->ideal) perf::make_ideal(*r_, formats_.activations);
+    if (r_->ideal) perf::make_ideal(*r_, formats_.weights, formats_.activations, formats_.kv);
     InferenceDeployment out;
     out.resolved = std::move(r_);
     out.assumptions = std::move(assumptions_);
@@ -198,6 +198,8 @@ class Resolver {
     r.moe = perf::moe_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
     r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv);
     r.bytes_activation = bytes_per_element(formats_.activations);
+    r.fastest_peak = std::max(r.device.peak[static_cast<std::size_t>(formats_.activations)],
+                              r.device.peak[static_cast<std::size_t>(wide)]);
 
     const double domain = system_ != nullptr        ? system_->scale_up_domain
                           : device_.scale_up_domain ? device_.scale_up_domain->value
@@ -238,6 +240,10 @@ class Resolver {
     r.batching = e.batching;
     r.admission = e.admission;
     r.graphs = e.graphs;
+    if (engine_.era != nullptr) {
+      const auto& eager = engine_.era->eager_on;
+      if (std::find(eager.begin(), eager.end(), device_.vendor) != eager.end()) r.graphs = false;
+    }
     r.ranks_prefill_together = e.ranks_prefill_together;
     r.max_tokens = q_.max_batched_tokens > 0 ? q_.max_batched_tokens : e.max_batched_tokens;
     r.max_sequences = q_.max_sequences > 0 ? q_.max_sequences : e.max_sequences;

@@ -47,10 +47,12 @@ StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
   const double mixed = step.prefill > 0 ? step.prefill / tokens : 0;
   const double factor = mixed * r.costs.prefill + (1 - mixed) * r.costs.decode;
   double device = 0;
-  for (double& t : out.terms) {
-    t *= factor;
-    device += t;
-  }
+  for (const double t : out.terms) device += t;
+  // However well an engine overlaps, it reads its bytes and does its FLOPs.
+  const double bound = std::max(out.bytes / r.device.memory_bandwidth, out.flops / r.fastest_peak);
+  const double scale = device > 0 ? std::max(factor, bound / device) : factor;
+  for (double& t : out.terms) t *= scale;
+  device *= scale;
   const double small = r.layers * r.costs.layer_small;
   out.terms[index(Term::elementwise)] += small;
   out.fixed += small;

@@ -51,12 +51,14 @@ class GroupFit {
 
  private:
   void log_errors(const Calibration& calibration, std::span<double> out) const;
+  void kernel_log_errors(const Calibration& calibration, std::span<double> out) const;
 
   std::string group_;
   std::span<const Case> cases_;
   const Catalogue& catalogue_;
   const Engines& engines_;
   std::vector<FitTarget> targets_;
+  std::vector<KernelCase> kernels_;  ///< of the targets, if the group is fitted to kernels
 };
 
 /// The calibration with the fitted parameters of the group back at their priors: where a fit starts, so that it does not

@@ -83,7 +83,8 @@ std::vector<CrossValidated> cross_validate_all(const FullFit& all, std::span<con
       pool.insert(pool.end(), found.begin(), found.end());
     }
   }
-  for (CrossValidated& c : out) apply_intervals(c.cv, pool, cases, catalogue);
+  const Tails tails = fair_tails(pool);
+  for (CrossValidated& c : out) apply_intervals(c.cv, pool, tails, cases, catalogue);
   return out;
 }
 
@@ -104,7 +105,7 @@ CalibrationRun calibrate(const Calibration& calibration, std::span<const std::st
   if (with_cross_validation) {
     static constexpr FoldBy kWays[] = {FoldBy::models, FoldBy::devices, FoldBy::sources};
     run.cross_validated = cross_validate_all(all, kinds_of(groups), kWays, cases, catalogue, engines, pool);
-    std::vector<IntervalClass> classes = interval_classes(pool);
+    std::vector<IntervalClass> classes = interval_classes(pool, fair_tails(pool));
     std::set<std::string> renewed;
     for (const IntervalClass& c : classes) renewed.insert(c.metric);
     for (const IntervalClass& c : calibration.intervals()) {

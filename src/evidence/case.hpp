@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "evidence/diffusion_cases.hpp"
+#include "evidence/kernel_cases.hpp"
 #include "evidence/power_cases.hpp"
 #include "ridge/inference.hpp"
 #include "ridge/training.hpp"
@@ -51,7 +52,7 @@ struct Target {
   double measured = 0;  ///< in the unit of the column; NaN if the cell is not a positive number
 };
 
-using CaseInput = std::variant<std::monostate, TrainingQuery, InferenceQuery, PowerCase, DiffusionCase>;
+using CaseInput = std::variant<std::monostate, TrainingQuery, InferenceQuery, KernelCase, PowerCase, DiffusionCase>;
 
 struct Case {
   CaseKind kind = CaseKind::inference;

@@ -65,8 +65,15 @@ void read_input(Case& c, CaseRow& row, const AssumedWorkloads& workloads) {
       c.input = read_inference_query(row, workloads);
       if (const AssumedWorkload* w = find_workload(workloads, c.id)) c.median_gap = w->median_gap;
       break;
-    case CaseKind::kernel:
+    case CaseKind::kernel: {
+      c.precision = row.text("dtype");
+      c.mode = row.text("op");
+      KernelCase kernel = read_kernel_case(row.table(), row.position());
+      row.refuse_whole(kernel.refusal);
+      kernel.measured = 0;  // a target: kept apart from what prediction sees
+      c.input = std::move(kernel);
       break;
+    }
     case CaseKind::power:
       c.precision = row.text("precision");
       c.mode = row.text("what");

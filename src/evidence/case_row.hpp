@@ -31,7 +31,14 @@ class CaseRow {
   /// Refuses the row for a reason that concerns that column.
   void refuse(std::string_view column, const std::string& message);
 
+  /// The same with a reason that names its place already.
+  void refuse_whole(const std::string& reason) {
+    if (refusal_.empty()) refusal_ = reason;
+  }
+
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  [[nodiscard]] const CsvTable& table() const { return table_; }
+  [[nodiscard]] std::size_t position() const { return row_; }
   [[nodiscard]] std::size_t line() const { return table_.line(row_, 0); }
 
  private:

@@ -14,7 +14,16 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+// What a product or an attention is a shape of; the batch is not part of it.
+std::string shape_key(const KernelCase& c) {
+  const std::string_view group = family(c.op);
+  if (group == "gemm" || group == "moe") return fmt::format("{} {} {}", group, c.n, c.k);
+  if (group == "attention") return fmt::format("{} {} {} {}", group, c.q_heads, c.kv_heads, c.head_dim);
+  return fmt::format("{} {}", name(c.op), c.bytes);
+}
+
 std::string model_key(const Case& c, const Catalogue& catalogue) {
+  if (const auto* kernel = std::get_if<KernelCase>(&c.input)) return shape_key(*kernel);
   const auto model = catalogue.find_model(c.model);
   return model ? shape_fingerprint(*model) : c.model;
 }

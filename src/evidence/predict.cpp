@@ -86,6 +86,15 @@ class Predictor {
     if (outcome.reason != Reason::none) return all(refused(why_infeasible(outcome.reason, outcome.short_by)));
     return all(scaled(outcome.estimate.step_time_s, 1));
   }
+  std::vector<Prediction> operator()(const KernelCase& kernel) const {
+    const KernelPrediction p = basis_ == Basis::roofline
+                                   ? predict_roofline(kernel, knowledge_.catalogue)
+                                   : evidence::predict(kernel, knowledge_.catalogue, knowledge_.calibration);
+    if (!p.refusal.empty()) return all(refused("refused: " + p.refusal));
+    const IntervalClass* c = knowledge_.calibration.interval(fmt::format("seconds/{}", family(kernel.op)), "kernel");
+    return all(scaled({p.seconds * (c != nullptr ? c->low : 1), p.seconds, p.seconds * (c != nullptr ? c->high : 1)}, 1));
+  }
+
   std::vector<Prediction> operator()(const PowerCase&) const {
     return all(refused("not modelled: power of single operators is not modelled yet"));
   }

@@ -25,16 +25,11 @@ constexpr std::array<std::pair<std::string_view, GroupBy>, 7> kGroups{{{"model",
 
 // The order in which modes are read; what is not named comes after, by name.
 constexpr std::array<std::string_view, 9> kModeOrder = {"",          "fixed-batch", "offline",   "closed-loop", "prefill",
-                                                        "gemm",      "attention",   "moe",       "collectives"};
+                                                        "gemm",      "attention",   "moe",       "collective"};
 
-std::string_view operator_class(std::string_view op) {
-  if (op == "gemm") return "gemm";
-  if (op == "moe_ffn") return "moe";
-  if (op.starts_with("attn") || op.starts_with("mla")) return "attention";
-  for (const std::string_view c : {"allreduce", "allgather", "reducescatter", "alltoall", "sendrecv"}) {
-    if (op == c) return "collectives";
-  }
-  return "memory";
+std::string operator_class(const Case& c) {
+  const auto* kernel = std::get_if<KernelCase>(&c.input);
+  return kernel == nullptr ? c.mode : std::string(family(kernel->op));
 }
 
 std::string number_cell(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : std::string(); }
@@ -150,7 +145,7 @@ Category category(const Case& c, Metric metric) {
     case CaseKind::inference:
       return {metric, c.mode, c.fitted};
     case CaseKind::kernel:
-      return {metric, std::string(operator_class(c.mode)), c.fitted};
+      return {metric, operator_class(c), c.fitted};
     case CaseKind::power:
       return {metric, "power", c.fitted};
     case CaseKind::diffusion:

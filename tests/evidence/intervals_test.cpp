@@ -10,7 +10,7 @@ namespace {
 std::vector<Residual> spread_evenly(const char* key, const char* resembles, int n) {
   std::vector<Residual> out;
   for (int i = 0; i <= n; ++i) {
-    out.push_back({key, resembles, "fold " + std::to_string(i % 4), std::log(0.5) + std::log(4.0) * i / n});
+    out.push_back({key, resembles, "fold " + std::to_string(i % 4), static_cast<std::size_t>(i), std::log(0.5) + std::log(4.0) * i / n});
   }
   return out;
 }
@@ -34,12 +34,12 @@ TEST(Intervals, BoundsAreTheTenthAndNinetiethPercentile) {
 }
 
 TEST(Intervals, AFewCasesAreNoClass) {
-  EXPECT_TRUE(interval_classes(spread_evenly("tpot_ms/closed-loop", "moe", 10), 12).empty());
+  EXPECT_TRUE(interval_classes(spread_evenly("tpot_ms/closed-loop", "moe", 10), {}, 12).empty());
 }
 
 TEST(Intervals, PredictionIsInsideItsIntervalEvenIfAllEvidenceIsAbove) {
   std::vector<Residual> all;
-  for (int i = 0; i < 20; ++i) all.push_back({"step_time_s", "dense", "f", 0.1 + 0.01 * i});
+  for (int i = 0; i < 20; ++i) all.push_back({"step_time_s", "dense", "f", 0, 0.1 + 0.01 * i});
   const auto classes = interval_classes(all);
   ASSERT_EQ(classes.size(), 1u);
   EXPECT_EQ(classes[0].low, 1);
@@ -60,12 +60,30 @@ TEST(Intervals, ARowIsJudgedByOtherFoldsOnly) {
   }
   std::vector<Residual> pool;
   for (int i = 0; i < 20; ++i) {
-    pool.push_back({"step_time_s", "dense", "models tame", i % 2 == 0 ? 0.01 : -0.01});
-    pool.push_back({"step_time_s", "dense", "models wild", std::log(10.0)});
+    pool.push_back({"step_time_s", "dense", "models tame", 0, i % 2 == 0 ? 0.01 : -0.01});
+    pool.push_back({"step_time_s", "dense", "models wild", 1, std::log(10.0)});
   }
-  apply_intervals(cv, pool, cases, catalogue);
+  apply_intervals(cv, pool, {}, cases, catalogue);
   EXPECT_LT(cv.rows[1].predicted.high, 1.02);
   EXPECT_GT(cv.rows[0].predicted.high, 9);
+}
+
+// Eight folds whose centres scatter: bounds of seven hold too little of the eighth, so that the
+// tails get shorter. Folds without such scatter need no correction.
+TEST(Intervals, BoundsMoveOutWhereFoldsDiffer) {
+  std::vector<Residual> apart;
+  std::vector<Residual> alike;
+  for (int fold = 0; fold < 8; ++fold) {
+    for (int i = 0; i < 30; ++i) {
+      const double within = (i - 14.5) / 14.5;
+      const auto at = static_cast<std::size_t>(30 * fold + i);
+      const std::string name = "fold " + std::to_string(fold);
+      apart.push_back({"k", "dense", name, at, 0.3 * within + 0.1 * (fold - 3.5)});
+      alike.push_back({"k", "dense", name, at, within});
+    }
+  }
+  EXPECT_LT(fair_tails(apart)["dense"], 0.09);
+  EXPECT_NEAR(fair_tails(alike)["dense"], 0.1, 1e-9);
 }
 
 }  // namespace

@@ -18,9 +18,17 @@ Case make(const char* id, CaseKind kind, const char* mode, const char* device) {
   return c;
 }
 
+Case kernel(const char* id, KernelOp op, const char* device) {
+  Case c = make(id, CaseKind::kernel, "", device);
+  KernelCase input;
+  input.op = op;
+  c.input = input;
+  return c;
+}
+
 const std::vector<Case> kCases = {make("a", CaseKind::inference, "offline", "h100"),
                                   make("b,\"x\"", CaseKind::inference, "closed-loop", "h200"),
-                                  make("c", CaseKind::kernel, "mla_decode", "h200")};
+                                  kernel("c", KernelOp::mla_decode, "h200")};
 
 std::vector<ResultRow> rows() {
   return {{0, Metric::output_tok_s, 100, {90, 110, 120}, {}, 200, kNothing},

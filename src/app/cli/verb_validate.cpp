@@ -133,7 +133,9 @@ class Validation {
       if (kind != CaseKind::power) kinds.push_back(kind);
     }
     auto found = cross_validate_all(all, kinds, ways_, cases_, *catalogue_, *engines_, pool);
-    for (CrossValidated& c : found) put_beside(c.cv, rows_);
+    const Knowledge fitted{*catalogue_, *engines_, all.calibration};
+    const auto in_sample = validate(cases_, fitted, {.threads = arguments_.threads, .roofline = true});
+    for (CrossValidated& c : found) put_beside(c.cv, in_sample);
     for (const FoldBy way : ways_) left_out_.push_back({std::string(name(way)), rows_left_out(found, way)});
   }
 

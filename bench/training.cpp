@@ -3,12 +3,12 @@
 //   ridge_bench --benchmark_filter=Training
 //
 // Goal: a million plans per second for a dense model with TP, PP and DP, half a million for experts with EP.
+#include "ridge/training.hpp"
+
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
 #include <vector>
-
-#include "ridge/training.hpp"
 
 namespace ridge {
 namespace {

@@ -73,10 +73,10 @@ struct TrainingQuery {
   std::optional<Format> precision;  ///< of the matrix products; empty = bf16
   int gpus_per_node = 0;            ///< 0 = the device's or system's
   int scale_up_domain = 0;
-  double network_per_gpu = 0;       ///< bytes/s one direction; 0 = the device's or system's
-  double power_cap = 0;             ///< watts per device, 0 = none
+  double network_per_gpu = 0;  ///< bytes/s one direction; 0 = the device's or system's
+  double power_cap = 0;        ///< watts per device, 0 = none
   int lora_rank = 16;
-  bool mtp = false;                 ///< train the multi-token-prediction layers
+  bool mtp = false;  ///< train the multi-token-prediction layers
   TrainingPlan plan;
 };
 
@@ -143,7 +143,8 @@ void recalibrate(ResolvedTraining& job, const Calibration& calibration);
 void copy_calibration(ResolvedTraining& job, const ResolvedTraining& from);
 
 /// FLOPs per token of one training step, forward and backward: 6 x active parameters + 12 x layers x heads x head_dim x
-/// sequence (scores and values counted in full, as Megatron's and PaLM's MFU do; windows and recurrent mixers as they are).
+/// sequence (scores and values counted in full, as Megatron's and PaLM's MFU do; windows and recurrent mixers as they
+/// are).
 [[nodiscard]] double training_flops_per_token(const Model& model, int sequence);
 
 /// What `tokens` tokens take.

@@ -15,8 +15,10 @@ namespace ridge {
 namespace {
 
 TrainingTraits read_traits(TableReader t, TrainingTraits traits) {
-  traits.attention = t.optional_choice<AttentionKernel>(
-      "attention", traits.attention, {{"unfused", AttentionKernel::unfused}, {"portable", AttentionKernel::portable}, {"native", AttentionKernel::native}});
+  traits.attention = t.optional_choice<AttentionKernel>("attention", traits.attention,
+                                                        {{"unfused", AttentionKernel::unfused},
+                                                         {"portable", AttentionKernel::portable},
+                                                         {"native", AttentionKernel::native}});
   traits.dispatch = t.optional_choice<ExpertDispatch>(
       "dispatch", traits.dispatch,
       {{"all-to-all", ExpertDispatch::all_to_all}, {"deduplicated", ExpertDispatch::deduplicated}});
@@ -63,6 +65,7 @@ Engine read_engine(TableReader t) {
   engine.memory_utilization = t.optional_number("memory_utilization", 0.05, 1).value_or(engine.memory_utilization);
   engine.graphs = t.flag("graphs", engine.graphs);
   engine.quantised_kv_by_default = t.flag("quantised_kv_by_default", engine.quantised_kv_by_default);
+  engine.ranks_prefill_together = t.flag("ranks_prefill_together", engine.ranks_prefill_together);
   engine.training = read_traits(t.table("training"), engine.training);
   for (TableReader era_table : t.tables("era")) {
     EngineEra era;

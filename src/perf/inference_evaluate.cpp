@@ -115,12 +115,16 @@ Steady steady_state(const ResolvedInference& r, const InferenceLoad& load, const
   s.decode = s.decode_time.seconds;
   const double demand = per_pass * n.isl * gain / n.osl;  // prefill tokens per step that keep the batch full
   const double room = std::max(r.max_tokens - per_pass * (1 + load.draft_tokens), 16.0);
-  s.chunk = std::min(std::max(n.isl, demand), room);
-  if (s.chunk > 0 && n.isl > 0) {
+  if (n.isl > 0) {
+    // Prompts join at random: of the steps, 1 - exp(-joining) see at least one. Long prompts are cut to what fits.
+    const double joining = demand / n.isl;
+    const double most = -std::expm1(-joining);
+    s.chunk = std::min(demand / most, room);
     s.share = std::min(demand / s.chunk, 1.0);
     const bool together = r.batching == Batching::mixed;
-    // Ranks that share experts step together: one rank's prefill holds up all.
-    const double share = r.attention_dp ? 1 - std::pow(1 - s.share, r.dp) : s.share;
+    // Ranks that share experts step together: one rank's prefill holds up all, unless they take prompts together.
+    const bool alone = r.attention_dp && !r.ranks_prefill_together;
+    const double share = alone ? 1 - std::pow(1 - s.share, r.dp) : s.share;
     const double prefilling = share > 0 ? r.dp * s.share / share : 0;
     s.prefill_time = mixed_step(r, load, n, together ? sequences : 0, context, s.chunk, prefilling);
     s.with_prefill = s.prefill_time.seconds + (together ? 0 : s.decode);

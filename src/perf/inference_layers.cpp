@@ -48,6 +48,15 @@ class LayerBuilder {
   }
 
  private:
+  /// A model whose layers all have the same window is served with full attention; windows are used where they alternate
+  /// with global layers.
+  [[nodiscard]] int window_of(const Mixer& m) const {
+    const bool mixed = std::any_of(model_.groups.begin(), model_.groups.end(), [](const LayerGroup& g) {
+      return g.mixer.kind == MixerKind::attention && g.mixer.window == 0;
+    });
+    return mixed ? m.window : 0;
+  }
+
   void product(const char* what, double n, double k, Term term, bool wide) {
     if (n <= 0 || k <= 0) return;
     add({n, k, 1, wide ? ResolvedInference::kWide : ResolvedInference::kNarrow, term, what});
@@ -75,9 +84,9 @@ class LayerBuilder {
     kind_.attention.kv_heads = kv;
     kind_.attention.head_dim = dim;
     kind_.attention.v_head_dim = m.v_head_dim;
-    kind_.attention.window = m.window;
+    kind_.attention.window = window_of(m);
     kind_.kv_bytes_per_token = kv * (dim + v_dim) * bytes_per_element(formats_.kv);
-    kind_.kv_window = m.window;
+    kind_.kv_window = window_of(m);
     kind_.elementwise_bytes += 2 * (heads + kv) * dim * kWideBytes;  // rotary in place
   }
 
@@ -254,6 +263,7 @@ void make_ideal(ResolvedInference& r, Format activations) {
     link->latency = link->latency_per_rank = link->fill = link->ramp = 0;
     link->one_shot_latency = link->one_shot_per_rank = 0;
   }
+  for (LayerKind& kind : r.kinds) kind.index_fixed = 0;
   r.costs = {.step = 0,
              .sequence = 0,
              .layer_eager = 0,

@@ -32,6 +32,7 @@ struct LayerKind {
   MlaShape mla;
   double index_flops_per_pair = 0;  ///< sparse attention: work of the indexer per query and past token
   double index_topk = 0;
+  double index_fixed = 0;  ///< launches of the indexer and the choice of tokens
   double state_bytes = 0;  ///< recurrent state of one sequence, read and written each step
   double state_flops_per_token = 0;
   MoeShape moe;
@@ -83,7 +84,9 @@ struct ResolvedInference {
 
   double gpus = 1, tp = 1, pp = 1, ep = 1, dp = 1;
   bool attention_dp = false;  ///< data-parallel attention around shared experts: the ranks step together
-  double expert_ranks = 1;    ///< ranks that share the experts of a layer
+  bool ranks_prefill_together = false;
+  double rank_spread = 0;   ///< sqrt(2 ln ep)
+  double expert_ranks = 1;  ///< ranks that share the experts of a layer
 
   std::array<perf::LayerKind, kMaxKinds> kinds{};
   int kind_count = 0;

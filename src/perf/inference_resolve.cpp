@@ -23,6 +23,10 @@ using perf::GemmRates;
 // 143,771 MiB, a "180 GB" B200 183,359 MiB: 0.995 of as many GiB.
 constexpr double kReported = 1.073741824 * 0.995;
 
+constexpr double kCardsPerServer = 8;     ///< PCIe cards that one server takes
+constexpr double kUsualNic = 12.5e9;      ///< 100 Gb/s per device where nothing is said
+constexpr double kNetworkLatency = 5e-6;  ///< end to end, small message
+
 /// The formats a query asks for, completed by the habits of checkpoints, chips and engines.
 struct Formats {
   Format weights = Format::bf16;
@@ -149,6 +153,7 @@ class Resolver {
     r.pp = pp;
     r.ep = std::max(q_.ep, 1);
     r.dp = dp;
+    r.rank_spread = std::sqrt(2 * std::log(r.ep));
     if (r.pp > model_.layers()) infeasible(Reason::layers_too_few, model_.layers());
     if (r.ep > 1 && !model_.is_moe()) infeasible(Reason::experts_not_divisible, r.ep);
     r.attention_dp = model_.is_moe() && dp > 1;
@@ -186,6 +191,8 @@ class Resolver {
     const Format wide = formats_.weights == Format::fp16 ? Format::fp16 : Format::bf16;
     r.gemm[ResolvedInference::kNarrow] =
         perf::gemm_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
+    // Serving engines fuse most of the quantisation of activations into the norm before.
+    r.gemm[ResolvedInference::kNarrow].quantise *= k_.calibration.value("serving.quantise");
     r.gemm[ResolvedInference::kWide] = perf::gemm_rates(r.device, k_.calibration, wide, wide);
     r.gemm[ResolvedInference::kHead] = r.gemm[ResolvedInference::kWide];
     r.moe = perf::moe_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
@@ -195,11 +202,27 @@ class Resolver {
     const double domain = system_ != nullptr        ? system_->scale_up_domain
                           : device_.scale_up_domain ? device_.scale_up_domain->value
                                                     : 1;
+    const ScaleUpTopology topology = device_.scale_up_topology;
+    const bool own_fabric = topology == ScaleUpTopology::switched || topology == ScaleUpTopology::mesh ||
+                            topology == ScaleUpTopology::torus;
     const auto link = [&](double ranks) {
-      if (ranks <= domain || ranks <= node_size()) return perf::scale_up_link(device_, k_.calibration, library());
-      assume("a group of {:.0f} crosses the network: the scale-up domain has {:.0f}", ranks, domain);
-      const double nic = device_.nic_per_direction ? device_.nic_per_direction->value.value() : 12.5e9;
-      return perf::scale_out_link(nic, 5e-6, k_.calibration);
+      const double node = own_fabric ? node_size() : std::max(node_size(), kCardsPerServer);
+      if (ranks <= domain && own_fabric) return perf::scale_up_link(device_, k_.calibration, library());
+      if (ranks <= node) {  // cards in one server: bridges join pairs only, the rest goes over PCIe
+        Device card = device_;
+        card.scale_up_per_direction.reset();
+        card.scale_up_peer_per_direction.reset();
+        if (ranks > 1) assume("groups of {:.0f} devices talk over PCIe", ranks);
+        perf::LinkRates pcie = perf::scale_up_link(card, k_.calibration, library());
+        const double share = k_.calibration.value("serving.pcie");
+        pcie.bandwidth *= share;
+        pcie.peer_bandwidth *= share;
+        pcie.one_shot_bandwidth *= share;
+        return pcie;
+      }
+      assume("a group of {:.0f} devices crosses the network: the scale-up domain has {:.0f}", ranks, domain);
+      const double nic = device_.nic_per_direction ? device_.nic_per_direction->value.value() : kUsualNic;
+      return perf::scale_out_link(nic, kNetworkLatency, k_.calibration);
     };
     r.tp_link = link(r.tp);
     r.expert_link = link(r.expert_ranks);
@@ -215,27 +238,37 @@ class Resolver {
     r.batching = e.batching;
     r.admission = e.admission;
     r.graphs = e.graphs;
+    r.ranks_prefill_together = e.ranks_prefill_together;
     r.max_tokens = q_.max_batched_tokens > 0 ? q_.max_batched_tokens : e.max_batched_tokens;
     r.max_sequences = q_.max_sequences > 0 ? q_.max_sequences : e.max_sequences;
     const std::string_view family = e.family.empty() ? std::string_view(e.id) : std::string_view(e.family);
     const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->id) : family;
     const std::string_view kind = model_.is_moe() ? "moe" : "dense";
     const std::string_view arch = r.device.architecture;
+    const std::string_view format = name(formats_.weights);
     const Calibration& c = k_.calibration;
     perf::EngineCosts& k = r.costs;
     k.step = c.value("host.step", {family, era});
     k.sequence = c.value("host.sequence", {family, era});
     k.layer_eager = c.value("host.eager_layer", {family, kind});
-    k.layer_small = c.value("layer.small_kernels", {arch, kind});
-    k.collective = c.value("serving.collective", {family});
-    k.prefill = c.value("serving.prefill", {family, era, arch, kind});
-    k.decode = c.value("serving.decode", {family, era, arch, kind});
+    k.layer_small = c.value("layer.small_kernels", {family, era, kind});
+    k.collective = c.value("serving.collective", {family, era});
+    k.prefill = c.value("serving.prefill", {family, era, arch, kind, format});
+    k.decode = c.value("serving.decode", {family, era, arch, kind, format});
     k.server = c.value("ttft.server", {family});
     k.burst = c.value("ttft.burst", {family});
     k.fill = c.value("memory.fill");
     k.imbalance = r.ep > 1 ? c.value("experts.imbalance") : 1;
-    r.tp_link.latency *= k.collective;
-    r.tp_link.latency_per_rank *= k.collective;
+    for (perf::LinkRates* link : {&r.tp_link, &r.expert_link}) {
+      link->latency *= k.collective;
+      link->latency_per_rank *= k.collective;
+      link->one_shot_latency *= k.collective;
+      link->one_shot_per_rank *= k.collective;
+    }
+    for (int i = 0; i < r.kind_count; ++i) {
+      perf::LayerKind& layer = r.kinds[static_cast<std::size_t>(i)];
+      if (layer.index_topk > 0) layer.index_fixed = c.value("layer.indexer");
+    }
     r.power = {c.value("power.idle", {arch}), c.value("power.memory", {arch}), c.value("power.compute", {arch}),
                c.value("power.cap")};
     const double correlation = q_.load.natural_text > 0 ? c.value("experts.correlation") : 1.0;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "perf/inference_model.hpp"
@@ -72,7 +73,8 @@ inline void visit_mla(const ResolvedInference& r, const LayerKind& kind, const S
                          step.prompts * attended_pairs(step.prefill_length, step.prefill_context, 0);
     const double flops = kind.index_flops_per_pair * pairs;
     const double seconds = flops / r.attention.prefill_flops;
-    sink.operation("indexer", Term::attention, OpTime{seconds, seconds, 0, 0}, flops, 0, kind.count);
+    sink.operation("indexer", Term::attention, OpTime{seconds + kind.index_fixed, seconds, 0, kind.index_fixed}, flops,
+                   0, kind.count);
   }
 }
 
@@ -95,9 +97,16 @@ inline void visit_experts(const ResolvedInference& r, const LayerKind& kind, con
   const double share = shape.local_experts / shape.experts;
   const double weights = (shape.gated ? 3 : 2) * shape.hidden * shape.width;
   const double touched = share * experts_touched(shape.experts, shape.top_k, shape.tokens, shape.correlation);
-  sink.operation("routed experts", Term::experts, moe_time(r.moe, shape),
+  // The step waits for the busiest rank of an expert-parallel group. Of `ep` ranks that wake up `touched` of their
+  // experts on average, the largest has about touched + sqrt(2 ln ep x variance); the variance falls to nothing when
+  // all are awake.
+  MoeShape busiest = shape;
+  const double spread =
+      r.rank_spread * std::sqrt(std::max(0.0, 1 - touched / shape.local_experts) / std::max(touched, 0.1));
+  busiest.tokens *= r.costs.imbalance * (1 + spread);
+  sink.operation("routed experts", Term::experts, moe_time(r.moe, busiest),
                  2 * shape.tokens * shape.top_k * share * weights, touched * weights * r.moe.gemm.bytes_weight,
-                 kind.count * r.costs.imbalance);
+                 kind.count);
   if (r.expert_ranks > 1 && r.attention_dp) {  // tokens go out to every rank and come back reduced
     const double out = shape.tokens * r.hidden * r.bytes_activation;
     const double back = shape.tokens * r.hidden * 2;

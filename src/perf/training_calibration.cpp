@@ -66,7 +66,8 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   const double power = std::pow(watts / kReferencePower, value("training.gemm_power"));
   const std::string_view step = job.architecture_step;
   const double wide_share = value("training.gemm", {architecture, step}) * power;
-  const double narrow_share = narrow ? value("training.gemm", {architecture, step, name(job.precision)}) * power : wide_share;
+  const double narrow_share =
+      narrow ? value("training.gemm", {architecture, step, name(job.precision)}) * power : wide_share;
 
   c.wide = perf::gemm_rates(job.rates, calibration, Format::bf16, Format::bf16, perf::Quantisation::fused);
   c.wide.flops = job.peak_wide * std::min(0.95, wide_share);
@@ -111,7 +112,8 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   c.shard_exposed = value("training.shard_exposed");
   c.permute_passes = value("training.permute");
 
-  c.host_layer = job.traits.compiled ? 0 : value("training.host_layer", {software, job.traits.blocking ? "blocking" : ""});
+  c.host_layer =
+      job.traits.compiled ? 0 : value("training.host_layer", {software, job.traits.blocking ? "blocking" : ""});
   c.host_moe = job.traits.compiled ? 0 : value("training.host_moe");
   c.host_expert = job.traits.compiled ? 0 : value("training.host_expert", {narrow ? "narrow" : ""});
   c.host_step = value("training.host_step");

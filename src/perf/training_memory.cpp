@@ -8,10 +8,10 @@
 namespace ridge {
 namespace {
 
-constexpr double kContext = 1.5e9;       // driver context, communicators, workspaces
-constexpr double kLogitBytes = 6;        // of one logit: 16-bit value and a 32-bit copy or gradient
-constexpr double kLeastLogitBytes = 2;   // where memory is short the loss works in slices
-constexpr double kScoreBytes = 5;        // kept per score of unfused attention: softmax, mask, dropped-out copy
+constexpr double kContext = 1.5e9;      // driver context, communicators, workspaces
+constexpr double kLogitBytes = 6;       // of one logit: 16-bit value and a 32-bit copy or gradient
+constexpr double kLeastLogitBytes = 2;  // where memory is short the loss works in slices
+constexpr double kScoreBytes = 5;       // kept per score of unfused attention: softmax, mask, dropped-out copy
 constexpr double kWideBytes = 2;
 // Boards report more bytes than their listed gigabytes: 80 GB is 85.5e9 on an H100, 180 GB is 192e9 on a B200.
 constexpr double kReported = 1.065;
@@ -28,8 +28,8 @@ PerToken kept(const ResolvedTraining& job, const TrainingPlan& plan, const Degre
   PerToken sum;
   for (int i = 0; i < job.group_count; ++i) {
     const TrainingGroup& g = job.groups[static_cast<std::size_t>(i)];
-    double light = (g.light_hidden - saved * g.narrow_hidden) / d.sequence_shard +
-                   (g.light_inner - saved * g.narrow_inner) / d.tp;
+    double light =
+        (g.light_hidden - saved * g.narrow_hidden) / d.sequence_shard + (g.light_inner - saved * g.narrow_inner) / d.tp;
     double all = (g.kept_hidden - saved * g.narrow_hidden) / d.sequence_shard +
                  (g.kept_inner - saved * g.narrow_inner) / d.tp +
                  (g.kept_expert - saved * g.narrow_expert) * g.top_k / d.sequence_shard;
@@ -49,7 +49,7 @@ PerToken kept(const ResolvedTraining& job, const TrainingPlan& plan, const Degre
 }
 
 struct Layer {
-  double shared = 0;   // parameters of a mean layer on one device
+  double shared = 0;  // parameters of a mean layer on one device
   double experts = 0;
 };
 
@@ -98,8 +98,7 @@ std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job,
 
   std::array<double, kTrainingMemory> bytes{};
   const auto part = [&](TrainingMemory p) -> double& { return bytes[static_cast<std::size_t>(p)]; };
-  part(TrainingMemory::weights) =
-      job.weight_bytes * (shared / d.weight_shards + experts / d.expert_weight_shards);
+  part(TrainingMemory::weights) = job.weight_bytes * (shared / d.weight_shards + experts / d.expert_weight_shards);
   if (job.task == TrainingTask::lora) {
     const double adapters = job.lora_parameters / job.layers * layers / d.tp;
     part(TrainingMemory::weights) += kWideBytes * adapters;

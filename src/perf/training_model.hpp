@@ -51,9 +51,9 @@ struct TrainingGroup {
   double inner_forward = 0, inner_backward = 0;    ///< sharded by TP
   double cast_whole = 0, cast_inner = 0;           ///< elements per token a narrow recipe casts, unsharded and by TP
   // bytes per token that stay until the backward pass
-  double kept_hidden = 0, kept_inner = 0;          ///< sharded by sequence parallelism; by TP
-  double kept_expert = 0;                          ///< per routed copy of a token
-  double light_hidden = 0, light_inner = 0;        ///< of these, what selective recompute frees
+  double kept_hidden = 0, kept_inner = 0;                         ///< sharded by sequence parallelism; by TP
+  double kept_expert = 0;                                         ///< per routed copy of a token
+  double light_hidden = 0, light_inner = 0;                       ///< of these, what selective recompute frees
   double narrow_hidden = 0, narrow_inner = 0, narrow_expert = 0;  ///< elements kept only as input of a product
   // parameters of one layer
   double shared_parameters = 0;  ///< sharded by TP
@@ -62,39 +62,39 @@ struct TrainingGroup {
 
 /// What calibration says for this device, engine, format and date.
 struct TrainingCoefficients {
-  perf::GemmRates narrow;  ///< products the recipe runs in the narrow format
-  perf::GemmRates wide;    ///< 16 bits
-  double experts = 1;      ///< time of grouped products over plain ones
-  double attention_forward = 1;   ///< FLOP/s, long sequences, head of 128
+  perf::GemmRates narrow;        ///< products the recipe runs in the narrow format
+  perf::GemmRates wide;          ///< 16 bits
+  double experts = 1;            ///< time of grouped products over plain ones
+  double attention_forward = 1;  ///< FLOP/s, long sequences, head of 128
   double attention_backward = 1;
-  double attention_ramp = 0;      ///< tokens
-  double narrow_head = 0;         ///< exponent of 128 / head_dim in the time of attention
-  double scores_passes = 0;       ///< over the square of scores, unfused attention, forward
-  double bandwidth = 1;           ///< bytes/s that elementwise kernels reach
-  double elementwise = 1;         ///< traffic over the counted one
-  double cast_bytes = 0;          ///< per cast element
-  double loss_bytes = 0;          ///< per logit, forward and backward
-  double optimizer_traffic = 0;   ///< bytes per parameter of one update
-  double launch = 0;              ///< seconds of one small kernel on the device
-  double scale_up = 1, scale_up_latency = 0;    ///< bytes/s per device of collectives beside a step
+  double attention_ramp = 0;                  ///< tokens
+  double narrow_head = 0;                     ///< exponent of 128 / head_dim in the time of attention
+  double scores_passes = 0;                   ///< over the square of scores, unfused attention, forward
+  double bandwidth = 1;                       ///< bytes/s that elementwise kernels reach
+  double elementwise = 1;                     ///< traffic over the counted one
+  double cast_bytes = 0;                      ///< per cast element
+  double loss_bytes = 0;                      ///< per logit, forward and backward
+  double optimizer_traffic = 0;               ///< bytes per parameter of one update
+  double launch = 0;                          ///< seconds of one small kernel on the device
+  double scale_up = 1, scale_up_latency = 0;  ///< bytes/s per device of collectives beside a step
   double scale_out = 1, scale_out_latency = 0;
-  double tensor_exposed = 1;      ///< share of TP collectives that is not hidden
+  double tensor_exposed = 1;  ///< share of TP collectives that is not hidden
   double context_exposed = 1;
   double expert_exposed = 1;
-  double data_exposed = 1;        ///< share of gradient traffic that is never hidden
-  double send_exposed = 1;        ///< share of stage-to-stage transfers
-  double shard_exposed = 0;       ///< share of ZeRO-3 gathers that is never hidden
-  double permute_passes = 0;      ///< over the routed tokens, forward
-  double host_layer = 0;          ///< seconds of host work per layer and pass
-  double host_moe = 0;            ///< more of it in a layer with experts
-  double host_expert = 0;         ///< and per expert this device holds
-  double host_step = 0;           ///< seconds per step that nothing hides
-  double compute_drift = 1;       ///< time of kernels over that of the reference date
-  double moe_drift = 1;           ///< the same, experts and their routing
-  double selective_share = 0;     ///< of a layer's forward pass that selective recompute repeats
-  double adapters = 0;            ///< LoRA: more elementwise traffic, share of the layer's
-  double usable = 1;              ///< share of device memory a job can fill
-  double low = 1, high = 1;       ///< interval
+  double data_exposed = 1;     ///< share of gradient traffic that is never hidden
+  double send_exposed = 1;     ///< share of stage-to-stage transfers
+  double shard_exposed = 0;    ///< share of ZeRO-3 gathers that is never hidden
+  double permute_passes = 0;   ///< over the routed tokens, forward
+  double host_layer = 0;       ///< seconds of host work per layer and pass
+  double host_moe = 0;         ///< more of it in a layer with experts
+  double host_expert = 0;      ///< and per expert this device holds
+  double host_step = 0;        ///< seconds per step that nothing hides
+  double compute_drift = 1;    ///< time of kernels over that of the reference date
+  double moe_drift = 1;        ///< the same, experts and their routing
+  double selective_share = 0;  ///< of a layer's forward pass that selective recompute repeats
+  double adapters = 0;         ///< LoRA: more elementwise traffic, share of the layer's
+  double usable = 1;           ///< share of device memory a job can fill
+  double low = 1, high = 1;    ///< interval
 };
 
 struct ResolvedTraining {
@@ -104,7 +104,7 @@ struct ResolvedTraining {
   double layers = 0, hidden = 0, vocab = 0;
   bool tied = false, moe = false;
   double experts_all = 0;
-  double expert_fineness = 0;               ///< 1 for narrow experts, towards 0 for wide ones; 0 if there are none
+  double expert_fineness = 0;  ///< 1 for narrow experts, towards 0 for wide ones; 0 if there are none
   double parameters = 0, active_parameters = 0;
   double attention_flops_per_position = 0;  ///< of one token per position it can see, all full layers, fwd + bwd
   double fixed_flops_per_token = 0;         ///< recurrent mixers
@@ -112,11 +112,11 @@ struct ResolvedTraining {
     double flops_per_position = 0, reach = 0;
   };
   int window_count = 0;
-  std::array<Window, kGroups> windows{};    ///< layers that see only so many positions
+  std::array<Window, kGroups> windows{};  ///< layers that see only so many positions
   double embedding_parameters = 0, head_parameters = 0;
-  double lora_parameters = 0;               ///< trainable, all layers
+  double lora_parameters = 0;  ///< trainable, all layers
   int mtp_layers = 0;
-  double mtp_parameters = 0;                ///< of one such layer
+  double mtp_parameters = 0;  ///< of one such layer
 
   // device
   double peak = 0, peak_wide = 0;  ///< FLOP/s dense, of the products' format and of 16 bits
@@ -133,7 +133,7 @@ struct ResolvedTraining {
 
   // calibration and what it was asked for
   TrainingCoefficients coefficients;
-  perf::DeviceRates rates;       ///< its `architecture` points to `architecture` below
+  perf::DeviceRates rates;        ///< its `architecture` points to `architecture` below
   std::string architecture;       ///< the one calibration knows
   std::string architecture_step;  ///< what the device's own adds to it: "ultra" of "blackwell-ultra"
   std::string engine, family, era, device, interval_class;
@@ -147,9 +147,9 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration);
 
 /// Layers, chunks and head of the pipeline's stages.
 struct Stages {
-  double mean_layers = 0;   ///< of one stage
-  double most_layers = 0;   ///< of the fullest stage that has no head
-  double last_layers = 0;   ///< of the stage with the head
+  double mean_layers = 0;  ///< of one stage
+  double most_layers = 0;  ///< of the fullest stage that has no head
+  double last_layers = 0;  ///< of the stage with the head
   double first_layers = 0;
 };
 /// `head` is the time of embedding, head and loss over that of one layer: layouts made by hand leave room for it.
@@ -160,10 +160,10 @@ struct Stages {
 /// What a plan means for memory, and how much has to be computed again so that it fits.
 struct MemoryPlan {
   Recompute recompute = Recompute::none;
-  double full_share = 0;       ///< of the layers run forward again entirely
-  bool selective = false;      ///< and the light parts of the others
-  bool squeezed = false;       ///< sliced logits, and activations in host memory where the software can
-  double short_by = 0;         ///< bytes missing in the fullest stage
+  double full_share = 0;   ///< of the layers run forward again entirely
+  bool selective = false;  ///< and the light parts of the others
+  bool squeezed = false;   ///< sliced logits, and activations in host memory where the software can
+  double short_by = 0;     ///< bytes missing in the fullest stage
   int stage = 0;
   std::array<double, kTrainingMemory> bytes{};
 };
@@ -178,6 +178,9 @@ struct Degrees {
   double expert_weight_shards = 1, expert_gradient_shards = 1;
   Sharding sharding = Sharding::none;
 };
+/// Fills `d`, or says why the plan cannot run (`short_by` as the reason counts).
+[[nodiscard]] Reason plan_degrees(const ResolvedTraining& job, const TrainingPlan& plan, Degrees& d,
+                                  double& short_by) noexcept;
 [[nodiscard]] MemoryPlan plan_memory(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d,
                                      const Stages& stages) noexcept;
 [[nodiscard]] std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job, const TrainingPlan& plan,

@@ -21,9 +21,10 @@ Result<E> parse(std::string_view text, const std::pair<std::string_view, E> (&wo
 }
 
 constexpr std::pair<std::string_view, Sharding> kShardings[] = {
-    {"none", Sharding::none},   {"ddp", Sharding::none},    {"zero0", Sharding::none},   {"zero1", Sharding::zero1},
-    {"zero-1", Sharding::zero1}, {"zero2", Sharding::zero2}, {"zero-2", Sharding::zero2}, {"zero3", Sharding::zero3},
-    {"zero-3", Sharding::zero3}, {"fsdp", Sharding::zero3},  {"hsdp", Sharding::hsdp},    {"unknown", Sharding::unknown}};
+    {"none", Sharding::none},    {"ddp", Sharding::none},     {"zero0", Sharding::none},
+    {"zero1", Sharding::zero1},  {"zero-1", Sharding::zero1}, {"zero2", Sharding::zero2},
+    {"zero-2", Sharding::zero2}, {"zero3", Sharding::zero3},  {"zero-3", Sharding::zero3},
+    {"fsdp", Sharding::zero3},   {"hsdp", Sharding::hsdp},    {"unknown", Sharding::unknown}};
 constexpr std::pair<std::string_view, Recompute> kRecomputes[] = {{"none", Recompute::none},
                                                                   {"selective", Recompute::selective},
                                                                   {"full", Recompute::full},

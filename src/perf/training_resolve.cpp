@@ -44,9 +44,8 @@ void set_model(ResolvedTraining& job, const Model& model, const TrainingQuery& q
     if (layer.mixer.window == 0 && layer.mixer.index_topk == 0) {
       job.attention_flops_per_position += group.count * reach_width;
     } else {
-      job.windows[static_cast<std::size_t>(job.window_count)] = {group.count * reach_width,
-                                                                 static_cast<double>(std::max(layer.mixer.window,
-                                                                                              layer.mixer.index_topk))};
+      job.windows[static_cast<std::size_t>(job.window_count)] = {
+          group.count * reach_width, static_cast<double>(std::max(layer.mixer.window, layer.mixer.index_topk))};
       ++job.window_count;
     }
     job.fixed_flops_per_token += 3 * group.count * group.state_flops;
@@ -81,10 +80,12 @@ Status set_device(ResolvedTraining& job, const Device& device, const System* sys
 
   const int device_domain = device.scale_up_domain ? device.scale_up_domain->value : 1;
   const int device_node = device.node_size ? device.node_size->value : std::max(1, std::min(8, device_domain));
-  job.node_size = query.gpus_per_node > 0 ? query.gpus_per_node : system != nullptr ? system->devices_per_node
-                                                                                    : device_node;
-  job.domain = query.scale_up_domain > 0 ? query.scale_up_domain : system != nullptr ? system->scale_up_domain
-                                                                                     : device_domain;
+  job.node_size = query.gpus_per_node > 0 ? query.gpus_per_node
+                  : system != nullptr     ? system->devices_per_node
+                                          : device_node;
+  job.domain = query.scale_up_domain > 0 ? query.scale_up_domain
+               : system != nullptr       ? system->scale_up_domain
+                                         : device_domain;
   const double pcie = job.rates.host_link;
   job.up_peak = device.scale_up_per_direction ? device.scale_up_per_direction->value.value() : pcie;
   if (query.network_per_gpu > 0) {
@@ -124,7 +125,8 @@ void set_engine(ResolvedTraining& job, const TrainingQuery& query, const Engines
   }
   job.exact_engine = match.exact;
   const bool known_by_name = match.engine->id == query.engine;
-  if (!known_by_name) assumptions.push_back(fmt::format("engine '{}' is taken as {}", query.engine, match.engine->name));
+  if (!known_by_name)
+    assumptions.push_back(fmt::format("engine '{}' is taken as {}", query.engine, match.engine->name));
 }
 
 }  // namespace
@@ -170,7 +172,7 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
   if (!query.precision) job.assumptions.push_back("matrix products in bf16");
   if (query.date.empty()) job.assumptions.push_back("software of the newest date known");
   if (job.plan.sharding == Sharding::unknown) {
-    job.assumptions.push_back(fmt::format("sharding: {}, the engine's usual choice", name(e.sharding)));
+    job.assumptions.push_back(fmt::format("sharding: {}, the engine's usual choice", name(resolved.traits.sharding)));
   }
   if (outcome.reason == Reason::none) {
     if (job.plan.vp == 0 && job.plan.pp > 1) {
@@ -191,8 +193,8 @@ void recalibrate(ResolvedTraining& job, const Calibration& calibration) {
 
 std::string calibration_context(const ResolvedTraining& job) {
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", job.device, job.architecture, job.engine, job.era,
-                     name(job.precision), static_cast<int>(job.task), job.expert_fineness, job.year, job.rates.power_limit,
-                     job.out_peak);
+                     name(job.precision), static_cast<int>(job.task), job.expert_fineness, job.year,
+                     job.rates.power_limit, job.out_peak);
 }
 
 void copy_calibration(ResolvedTraining& job, const ResolvedTraining& from) {

@@ -120,17 +120,20 @@ Calibration with_priors(const Calibration& calibration, std::string_view group) 
   return rebuilt(calibration, std::move(parameters));
 }
 
-Calibration finished(const FitResult& fit, std::string_view group) {
+Calibration GroupFit::finish(const FitResult& fit) const {
   std::vector<Parameter> parameters(fit.calibration.parameters().begin(), fit.calibration.parameters().end());
   for (Parameter& p : parameters) {
-    if (belongs(p, group)) p.value = std::clamp(value_to_digits(p.value), p.low, p.high);
+    if (belongs(p, group_)) p.value = std::clamp(value_to_digits(p.value), p.low, p.high);
   }
-  // A row informs a parameter if one spread of its prior would move the prediction by a tenth of a percent.
+  // A target informs a parameter if one spread of its prior would move the prediction by a tenth of a percent.
   constexpr double kNoticed = 1e-3;
   for (std::size_t j = 0; j < fit.jacobian.columns.size(); ++j) {
-    const auto& column = fit.jacobian.columns[j];
-    parameters[fit.jacobian.parameters[j]].rows = static_cast<int>(
-        std::count_if(column.begin(), column.end(), [](double slope) { return std::abs(slope) > kNoticed; }));
+    int rows = 0;
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+      const double slope = fit.jacobian.columns[j][i] * targets_[i].noise / FitOptions{}.noise;
+      rows += std::abs(slope) > kNoticed ? 1 : 0;
+    }
+    parameters[fit.jacobian.parameters[j]].rows = rows;
   }
   return rebuilt(fit.calibration, std::move(parameters));
 }

@@ -49,6 +49,9 @@ class GroupFit {
   [[nodiscard]] FitResult run(const Calibration& start, const std::vector<bool>& left_out,
                               const Jacobian* near = nullptr) const;
 
+  /// The calibration of a fit as it is kept: values to four digits, and how many targets inform each parameter.
+  [[nodiscard]] Calibration finish(const FitResult& fit) const;
+
  private:
   void log_errors(const Calibration& calibration, std::span<double> out) const;
   void kernel_log_errors(const Calibration& calibration, std::span<double> out) const;
@@ -64,8 +67,6 @@ class GroupFit {
 /// The calibration with the fitted parameters of the group back at their priors: where a fit starts, so that it does not
 /// depend on what was fitted before.
 [[nodiscard]] Calibration with_priors(const Calibration& calibration, std::string_view group);
-/// The values of the group's fitted parameters to four digits, and how many rows inform each of them.
-[[nodiscard]] Calibration finished(const FitResult& fit, std::string_view group);
 
 /// Fitted parameters of the group, or of all but the user's own if it is empty.
 [[nodiscard]] int count_fitted(const Calibration& calibration, std::string_view group = {});

@@ -70,7 +70,7 @@ FullFit fit_all(const Calibration& calibration, std::span<const std::string_view
   for (const std::string_view group : groups) {
     const GroupFit fit(group, cases, catalogue, engines);
     FitResult result = fit.run(with_priors(all.calibration, group), {});
-    all.calibration = finished(result, group);
+    all.calibration = fit.finish(result);
     all.groups.emplace(std::string(group), std::move(result));
   }
   return all;

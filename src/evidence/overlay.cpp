@@ -35,7 +35,7 @@ OverlayFit fit_overlay(const Calibration& calibration, std::span<const Case> min
                        const Engines& engines) {
   const GroupFit fit("user", mine, catalogue, engines);
   const FitResult result = fit.run(with_priors(calibration, "user"), {});
-  OverlayFit out{finished(result, "user"), {}, {}};
+  OverlayFit out{fit.finish(result), {}, {}};
   out.before = summarise(headline(mine, calibration, catalogue, engines));
   out.after = summarise(headline(mine, out.calibration, catalogue, engines));
   return out;

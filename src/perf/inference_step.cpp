@@ -12,7 +12,8 @@ constexpr std::size_t index(Term term) {
 struct Sum {
   StepTime& out;
 
-  void operation(std::string_view, Term term, const OpTime& op, double flops, double bytes, double times) {
+  void operation(std::string_view, Term term, const OpTime& op, double flops, double bytes, double times,
+                 bool /*narrow*/ = false) {
     out.terms[index(term)] += op.seconds * times;
     out.compute += op.compute * times;
     out.memory += op.memory * times;

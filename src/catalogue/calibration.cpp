@@ -39,6 +39,12 @@ const Parameter* find(std::span<const Parameter> parameters, std::string_view na
   return at != parameters.end() && compare(at->name) == 0 ? &*at : nullptr;
 }
 
+/// "; did you mean 'a', 'b'?", or nothing if no candidate is near.
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates) {
+  const std::string near = nearest(word, candidates.data(), candidates.size());
+  return near.empty() ? near : fmt::format("; did you mean {}?", near);
+}
+
 /// Reads the members of one table strictly; the first error is kept.
 class Members {
  public:
@@ -48,8 +54,7 @@ class Members {
     for (const TomlMember& member : table.members) {
       if (std::find(names.begin(), names.end(), member.key) != names.end()) continue;
       refuse(member.line, member.column,
-             fmt::format("'{}' is no key of this table; did you mean {}?", member.key,
-                         nearest(member.key, names.data(), names.size())));
+             fmt::format("{} is no key of this table{}", ridge::quoted(member.key), suggestion(member.key, names)));
     }
   }
 
@@ -159,8 +164,9 @@ Result<IntervalClass> read_interval(const TomlNode& table, const std::string& fi
 }
 
 Error bad_table(const TomlMember& member, const std::string& file) {
-  return {ErrorCode::bad_input, place_text(file, member.line, member.column),
-          fmt::format("'{}' is no table of a calibration; write [[parameter]] or [[interval]]", member.key)};
+  return {
+      ErrorCode::bad_input, place_text(file, member.line, member.column),
+      fmt::format("{} is no table of a calibration; write [[parameter]] or [[interval]]", ridge::quoted(member.key))};
 }
 
 /// Calls `each(table)` for each table of an array of tables.
@@ -236,8 +242,7 @@ Status read_overlay(const std::string& path, std::vector<Parameter>& parameters)
       }
       std::vector<std::string_view> names;
       for (const Parameter& p : parameters) names.push_back(p.name);
-      m.refuse_here("name", fmt::format("there is no parameter '{}'; did you mean {}?", name,
-                                        nearest(name, names.data(), names.size())));
+      m.refuse_here("name", fmt::format("there is no parameter {}{}", ridge::quoted(name), suggestion(name, names)));
       return *m.error();
     });
     if (!status) return status.error();

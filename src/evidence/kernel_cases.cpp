@@ -24,6 +24,7 @@ struct Rates {
   perf::AttentionRates attention;
   perf::LinkRates link;
   perf::LinkRates network;
+  double burst = 0;  ///< by how much of its time a short product is faster than in a steady load
   double host_floor = 0;
   double host_share = 1;
   std::string refusal;
@@ -42,7 +43,9 @@ double network_rate(const KernelCase& c, const Device& device) {
   return device.nic_per_direction ? device.nic_per_direction->value.value() : kUsual;
 }
 
-constexpr double kNetworkLatency = 5e-6;
+double network_latency(const KernelCase& c) {
+  return shares_card(c) ? 20e-6 : 5e-6;
+}
 
 Rates make_rates(const KernelCase& c, const Catalogue& catalogue, const Calibration& calibration) {
   Rates r;
@@ -62,12 +65,15 @@ Rates make_rates(const KernelCase& c, const Catalogue& catalogue, const Calibrat
   }
   r.device = *rates;
   const std::string_view group = family(c.op);
-  if (group == "gemm") r.gemm = perf::gemm_rates(*rates, calibration, c.weights, c.activations, c.quantisation);
+  if (group == "gemm") {
+    r.gemm = perf::gemm_rates(*rates, calibration, c.weights, c.activations, c.quantisation);
+    r.burst = 1 - std::pow(perf::sustained_clock_share(*rates, calibration), calibration.value("power.burst"));
+  }
   if (group == "moe") r.moe = perf::moe_rates(*rates, calibration, c.weights, c.activations, c.kernel);
   if (group == "attention") r.attention = perf::attention_rates(*rates, calibration, c.activations, c.kv, c.path);
   if (group == "collective") {
     r.link = perf::scale_up_link(*device, calibration, c.library);
-    r.network = perf::scale_out_link(network_rate(c, *device), kNetworkLatency, calibration);
+    r.network = perf::scale_out_link(network_rate(c, *device), network_latency(c), calibration);
     if (c.with_launch && c.op == KernelOp::allreduce) r.host_floor = calibration.value("collective.host");
   }
   r.host_share = calibration.value("host_link.share");
@@ -155,10 +161,20 @@ double collective_seconds(const KernelCase& c, const Rates& r) {
   return r.host_floor > 0 ? perf::smooth_max(seconds, r.host_floor) : seconds;
 }
 
+/// A product that is timed alone and is over soon still has some of the clock that the power limit takes from longer
+/// ones.
+double gemm_seconds(const KernelCase& c, const Rates& r) {
+  constexpr double kSettled = 0.5e-3;  // half of the way down to the sustained clock
+  perf::GemmRates rates = r.gemm;
+  const double steady = 2 * c.m * c.n * c.k / rates.flops;
+  rates.flops /= 1 - r.burst * kSettled / (steady + kSettled);
+  return perf::gemm_time(rates, c.m, c.n, c.k).seconds;
+}
+
 double seconds_of(const KernelCase& c, const Rates& r) {
   switch (c.op) {
     case KernelOp::gemm:
-      return perf::gemm_time(r.gemm, c.m, c.n, c.k).seconds;
+      return gemm_seconds(c, r);
     case KernelOp::attn_prefill:
       return perf::attention_prefill_time(r.attention, attention_shape(c)).seconds;
     case KernelOp::attn_decode:

@@ -71,9 +71,9 @@ Result<Format> parse_format(std::string_view text) {
     if (kSpellings[i].first == text) return kSpellings[i].second;
     known[i] = kSpellings[i].first;
   }
+  const std::string near = nearest(text, known.data(), known.size());
   return Error{ErrorCode::bad_input, "",
-               "'" + std::string(text) + "' is no number format; did you mean " +
-                   nearest(text, known.data(), known.size()) + "?"};
+               quoted(text) + " is no number format" + (near.empty() ? "" : "; did you mean " + near + "?")};
 }
 
 std::string_view name(Term term) {

@@ -8,45 +8,56 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "perf/kernels.hpp"
 
 namespace ridge::perf {
 
-/// (a^4 + b^4)^(1/2), the square of a smooth maximum: between max(a, b)^2 and 1.41 times that.
-[[nodiscard]] inline double smooth_max_squared(double a, double b) noexcept {
-  const double a2 = a * a;
-  const double b2 = b * b;
-  return std::sqrt(a2 * a2 + b2 * b2);
-}
 /// (a^4 + b^4)^(1/4): at least max(a, b), at most 19 % more.
 [[nodiscard]] inline double smooth_max(double a, double b) noexcept {
-  return std::sqrt(smooth_max_squared(a, b));
+  const double a2 = a * a;
+  const double b2 = b * b;
+  return std::sqrt(std::sqrt(a2 * a2 + b2 * b2));
+}
+
+/// The next whole number, for values that fit an integer; std::ceil is a call where the processor's rounding
+/// instruction may not be assumed.
+[[nodiscard]] inline double whole_above(double x) noexcept {
+  const auto floor = static_cast<double>(static_cast<std::int64_t>(x));
+  return floor + (floor < x ? 1.0 : 0.0);
 }
 
 inline OpTime gemm_time(const GemmRates& rates, double m, double n, double k) noexcept {
   // Skinny products put the weights on the rows of the tile; only from half a tile on is m rounded up, in part.
-  const double whole = std::ceil(m / rates.tile_m) * rates.tile_m;
+  const double whole = whole_above(m / rates.tile_m) * rates.tile_m;
   const double rows = 2 * m > rates.tile_m ? m + rates.padding * (whole - m) : m;
-  // Fewer tiles than cores: the idle ones are partly won back by smaller tiles and split k, so the fourth root. More:
-  // the last wave is not full, and of what it lacks a part is lost.
+  // More tiles than cores: the last wave is not full, and of what it lacks a part is lost. Fewer: the idle ones are
+  // partly won back by smaller tiles and split k, so the fourth root of their share.
   const double tiles = std::max(rows, rates.tile_m) * std::max(n, rates.tile_n);
   const double waves = tiles / (rates.cores * rates.tile_m * rates.tile_n);
-  const double idle = std::sqrt(std::sqrt(std::max(1.0, 1 / waves)));
-  const double last = waves > 1 ? 1 + rates.wave * (std::ceil(waves) / waves - 1) : 1;
+  const double inverse = 1 / waves;
+  const double last = waves > 1 ? 1 + rates.wave * (whole_above(waves) * inverse - 1) : 1;
+  const double idle = std::max(1.0, inverse);
+  const double busy = 2 * rows * n * (k + rates.short_k) * last / rates.flops;
   OpTime t;
-  t.compute = 2 * rows * n * (k + rates.short_k) * idle * last / rates.flops;
+  t.compute = busy * std::sqrt(std::sqrt(idle));
   t.memory = (rates.bytes_weight * n * k + rates.bytes_activation * m * k + 2 * m * n) / rates.bandwidth;
   t.fixed = rates.fixed + rates.quantise + rates.quantise_per_element * m * k;
   const double loop = rates.step * k / (1 + rates.split * k);
-  t.seconds = t.fixed + std::sqrt(loop * loop + smooth_max_squared(t.compute, t.memory));
+  // The square of smooth_max(compute, memory), without the fourth root of what is raised to the fourth power again.
+  const double busy2 = busy * busy;
+  const double memory2 = t.memory * t.memory;
+  const double both = std::sqrt(busy2 * busy2 * idle + memory2 * memory2);
+  t.seconds = t.fixed + std::sqrt(loop * loop + both);
   return t;
 }
 
 inline double experts_touched(double experts, double top_k, double tokens, double correlation) noexcept {
   if (experts <= 0) return 0;
-  // log1p(-1) is -inf and exp(-inf) 0: all experts, as it should be when top_k = experts.
-  return experts * -std::expm1(correlation * tokens * std::log1p(-std::min(1.0, top_k / experts)));
+  constexpr double kNever = -745;  // exp of it is zero: all experts, as it should be when top_k = experts
+  const double missed = std::max(kNever, std::log(1 - std::min(1.0, top_k / experts)));
+  return experts * (1 - std::exp(correlation * tokens * missed));
 }
 
 inline OpTime moe_time(const MoeRates& rates, const MoeShape& shape) noexcept {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "perf/training_model.hpp"
 
@@ -112,8 +113,13 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   c.selective_share = value("training.selective", {software});
   c.adapters = value("training.adapters");
   c.usable = value("training.usable_memory");
+  const std::string own = job.family + (job.moe ? "-moe" : "-dense");
+  c.own_stack = value("user.time", {own});
 
-  const IntervalClass* interval = calibration.interval("step_time_s", job.moe ? "moe" : "dense");
+  const bool known = calibration.informed("training.gemm", architecture) &&
+                     (job.own_architecture == architecture || calibration.informed("training.gemm", step));
+  const std::string_view resembles = !known || !job.exact_engine ? "new-device" : job.moe ? "moe" : "dense";
+  const IntervalClass* interval = calibration.interval("step_time_s", resembles);
   if (interval != nullptr) {
     c.low = interval->low;
     c.high = interval->high;

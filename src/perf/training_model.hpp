@@ -94,6 +94,7 @@ struct TrainingCoefficients {
   double selective_share = 0;  ///< of a layer's forward pass that selective recompute repeats
   double adapters = 0;         ///< LoRA: more elementwise traffic, share of the layer's
   double usable = 1;           ///< share of device memory a job can fill
+  double own_stack = 1;        ///< time on the user's own stack over what is predicted
   double low = 1, high = 1;    ///< interval
 };
 
@@ -136,6 +137,7 @@ struct ResolvedTraining {
   TrainingCoefficients coefficients;
   perf::DeviceRates rates;        ///< its `architecture` points to `architecture` below
   std::string architecture;       ///< the one calibration knows
+  std::string own_architecture;   ///< the device's
   std::string architecture_step;  ///< what the device's own adds to it: "ultra" of "blackwell-ultra"
   std::string engine, family, era, device, interval_class;
   double up_peak = 0, out_peak = 0;  ///< bytes/s one direction per device, datasheet

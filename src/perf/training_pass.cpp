@@ -8,8 +8,8 @@
 namespace ridge {
 namespace {
 
-constexpr double kBytes = 2;            // of one activation
-constexpr double kTileRows = 64;        // half a tile: what padding adds to the rows of an expert
+constexpr double kBytes = 2;      // of one activation
+constexpr double kTileRows = 64;  // half a tile: what padding adds to the rows of an expert
 // Of the 16-bit peak that chunked scans reach: as fast as FlashAttention-2 at 2,048 tokens with a quarter of its FLOPs
 // (Mamba-2, arXiv 2405.21060, figure 10).
 constexpr double kStateShare = 0.12;

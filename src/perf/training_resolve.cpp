@@ -64,6 +64,7 @@ Status set_device(ResolvedTraining& job, const Device& device, const System* sys
   job.rates = *rates;
   job.architecture = std::string(rates->architecture);
   job.rates.architecture = job.architecture;
+  job.own_architecture = device.architecture;
   if (device.architecture.starts_with(job.architecture + "-")) {
     job.architecture_step = device.architecture.substr(job.architecture.size() + 1);
   }
@@ -193,8 +194,8 @@ void recalibrate(ResolvedTraining& job, const Calibration& calibration) {
 }
 
 std::string calibration_context(const ResolvedTraining& job) {
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", job.device, job.architecture, job.engine, job.era,
-                     name(job.precision), static_cast<int>(job.task), job.expert_fineness, job.year,
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", job.device, job.architecture, job.engine, job.era,
+                     job.exact_engine, name(job.precision), static_cast<int>(job.task), job.expert_fineness, job.year,
                      job.rates.power_limit, job.out_peak);
 }
 

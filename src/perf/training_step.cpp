@@ -206,7 +206,10 @@ void finish(const ResolvedTraining& job, const TrainingPlan& plan, TrainingEstim
   const TrainingCoefficients& c = job.coefficients;
   const auto term = [&](Term t) { return e.terms_s[static_cast<std::size_t>(t)]; };
   double total = 0;
-  for (const double t : e.terms_s) total += t;
+  for (double& t : e.terms_s) {
+    t *= c.own_stack;
+    total += t;
+  }
   const double tokens = static_cast<double>(plan.global_batch) * plan.sequence;
   e.step_time_s = {total * c.low, total, total * c.high};
   e.tokens_per_s = {tokens / (total * c.high), tokens / total, tokens / (total * c.low)};
@@ -299,7 +302,7 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
   }
   term(Term::host) = d.micro_batches * critical.host + c.host_step;
 
-  e.backward_s = each * w.b.total();
+  e.backward_s = each * w.b.total() * c.own_stack;
   e.memory_bytes = memory.bytes;
   e.fullest_stage = memory.stage;
   e.recompute = memory.recompute;

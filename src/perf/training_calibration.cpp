@@ -120,6 +120,8 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   c.selective_share = value("training.selective", {software});
   c.adapters = value("training.adapters");
   c.usable = value("training.usable_memory");
+  const std::string stack = std::string(job.family) + (job.moe ? "-moe" : "-dense");
+  c.own = value("user.time", {stack});
 
   const IntervalClass* interval = calibration.interval("step_time_s", job.moe ? "moe" : "dense");
   if (interval != nullptr) {

@@ -94,6 +94,7 @@ struct TrainingCoefficients {
   double selective_share = 0;  ///< of a layer's forward pass that selective recompute repeats
   double adapters = 0;         ///< LoRA: more elementwise traffic, share of the layer's
   double usable = 1;           ///< share of device memory a job can fill
+  double own = 1;              ///< what a user's own stack takes over those that were published
   double low = 1, high = 1;    ///< interval
 };
 

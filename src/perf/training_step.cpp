@@ -202,7 +202,7 @@ void finish(const ResolvedTraining& job, const TrainingPlan& plan, TrainingEstim
   const TrainingCoefficients& c = job.coefficients;
   const auto term = [&](Term t) { return e.terms_s[static_cast<std::size_t>(t)]; };
   double total = 0;
-  for (const double t : e.terms_s) total += t;
+  for (double& t : e.terms_s) total += t *= c.own;
   const double tokens = static_cast<double>(plan.global_batch) * plan.sequence;
   e.step_time_s = {total * c.low, total, total * c.high};
   e.tokens_per_s = {tokens / (total * c.high), tokens / total, tokens / (total * c.low)};

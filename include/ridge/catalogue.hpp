@@ -216,11 +216,21 @@ struct Price {
   Place place;
 };
 
+/// The source of what the user says on the command line; TOML texts may name it, files bring sources of their own.
+inline constexpr std::string_view kOutsideSource = "outside";
+
+/// TOML with any of the catalogue's tables that stands in no file; `name` is what messages call it.
+struct OverlayText {
+  std::string name;
+  std::string text;
+};
+
 /// Where to read, in the order in which later files may add to earlier ones.
 struct CatalogueFiles {
   std::string data_directory;            ///< holds architectures.toml, sources/, devices/, systems/, fabrics/, ...
   std::vector<std::string> overlays;     ///< users' own TOML files with any of the same tables
   std::vector<std::string> price_lists;  ///< users' own price CSV files (SkyPilot columns or ours)
+  std::vector<OverlayText> texts = {};   ///< read after the overlays: what-ifs of one run (ridge/what_if.hpp)
 };
 
 class Catalogue {

@@ -73,7 +73,8 @@ struct EngineEra {
   std::string since;    ///< first date, ISO; empty = from the beginning
   std::string version;  ///< first version, empty = by date only
   std::string notes;
-  TrainingTraits training;  ///< the engine's, with what this era does differently
+  std::vector<std::string> eager_on;  ///< vendors on whose devices this era does not replay graphs
+  TrainingTraits training;            ///< the engine's, with what this era does differently
 };
 
 struct Engine {

@@ -105,6 +105,7 @@ struct InferenceEstimate {
   std::array<double, kTerms> prefill_terms_s{};
   std::array<double, kTerms> decode_terms_s{};  ///< of one decode step
   Bound bound = Bound::memory_bandwidth;        ///< of the phase that takes most of the time
+  double prefill_share = 0;                     ///< of the time: prefill, and steps that carry it
 };
 
 struct InferenceOutcome {
@@ -116,12 +117,27 @@ struct InferenceOutcome {
 /// A deployment ready to be evaluated: flat numbers, no pointers into the catalogue. Opaque outside src/perf.
 struct ResolvedInference;
 
+/// The deployment as resolved: what was asked for, completed by defaults.
+struct DeploymentFacts {
+  int gpus = 1, tp = 1, pp = 1, ep = 1, dp = 1;
+  Format weights = Format::bf16, activations = Format::bf16, kv = Format::bf16;
+  std::string device;           ///< id
+  std::string engine;           ///< id
+  std::string era;              ///< of its releases, or empty
+  double memory_bytes = 0;      ///< that one device reports to programs
+  double memory_bandwidth = 0;  ///< datasheet, bytes/s
+  double peak = 0;              ///< datasheet, FLOP/s in the format of the activations
+  double peak_wide = 0;         ///< the same in 16 bits
+  IntervalClass resembles;      ///< the cases that the throughput's (prefill: the time's) interval comes from
+};
+
 struct InferenceDeployment {
   InferenceDeployment();
   InferenceDeployment(InferenceDeployment&&) noexcept;
   InferenceDeployment& operator=(InferenceDeployment&&) noexcept;
   ~InferenceDeployment();
   std::unique_ptr<ResolvedInference> resolved;
+  DeploymentFacts facts;
   std::vector<std::string> assumptions;
 };
 

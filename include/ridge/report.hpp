@@ -60,8 +60,8 @@ class Json {
   using Object = std::vector<std::pair<std::string, Json>>;
   explicit Json(Array value) : value_(std::move(value)) {}
   explicit Json(Object value) : value_(std::move(value)) {}
-  [[nodiscard]] std::string one_line() const;
-  void print(std::string& out, std::size_t indent, std::size_t used) const;
+  bool one_line(std::string& out, std::size_t limit) const;  // false, and less than all, once `out` is longer
+  void print(std::string& out, std::size_t indent, std::size_t line_start) const;
 
   std::variant<std::monostate, bool, double, std::string, Array, Object> value_;
 };

@@ -57,9 +57,10 @@ struct TrainingPlan {
   Recompute recompute = Recompute::unknown;
   Schedule schedule = Schedule::one_f_one_b;  ///< interleaved where vp > 1
   ContextParallel context = ContextParallel::ring;
-  float imbalance = 1;  ///< tokens of the busiest expert rank over the mean
-  float capacity = 0;   ///< experts drop what exceeds this multiple of their mean load; 0 = dropless
-  float offload = 0;    ///< share of the kept activations that wait in host memory
+  float imbalance = 1;             ///< tokens of the busiest expert rank over the mean
+  float capacity = 0;              ///< experts drop what exceeds this multiple of their mean load; 0 = dropless
+  float offload = 0;               ///< share of the kept activations that wait in host memory
+  bool offload_optimizer = false;  ///< state and update of the optimizer are on the host
 };
 
 struct TrainingQuery {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <system_error>
 #include <type_traits>
@@ -10,6 +11,7 @@
 #include "catalogue/parse_files.hpp"
 #include "catalogue/table_reader.hpp"
 #include "catalogue/tables.hpp"
+#include "catalogue/toml_document.hpp"
 #include "ridge/catalogue.hpp"
 #include "ridge/file.hpp"
 #include "ridge/text.hpp"
@@ -58,6 +60,9 @@ class CatalogueLoader {
     if (!paths) return paths.error();
     paths->insert(paths->end(), files.overlays.begin(), files.overlays.end());
     if (Status status = add_files(*std::move(paths)); !status) return status.error();
+    for (const OverlayText& text : files.texts) {
+      if (Status status = add_text(text); !status) return status.error();
+    }
     if (Status status = read_entries(); !status) return status.error();
     if (Status status = check_references(); !status) return status.error();
     for (const std::string& path : files.price_lists) {
@@ -75,6 +80,13 @@ class CatalogueLoader {
       if (Status status = entries_.add(*roots_[i], paths_[i]); !status) return status;
     }
     return {};
+  }
+
+  Status add_text(const OverlayText& overlay) {
+    Result<TomlNode> root = parse_toml(overlay.text, overlay.name);
+    if (!root) return root.error();
+    const auto& [name, tree] = texts_.emplace_back(overlay.name, *std::move(root));
+    return entries_.add(tree, name);
   }
 
   /// Reads all entries of a kind with `read(TableReader)`, in the order of their ids.
@@ -96,10 +108,11 @@ class CatalogueLoader {
   Status read_entries() {
     Catalogue& c = catalogue_;
     // Position 0 is what a value refers to that came from the command line or a file of another format.
-    c.sources_.push_back(
-        {"outside", "Given by the user", "command line or the user's own file", "", SourceKind::estimate});
+    c.sources_.push_back({std::string(kOutsideSource), "Given by the user", "command line or the user's own file", "",
+                          SourceKind::estimate});
     if (Status s = read_kind("source", c.sources_, read_source); !s) return s;
     for (std::uint32_t i = 1; i < c.sources_.size(); ++i) source_index_.add(c.sources_[i].id, {i});
+    if (!texts_.empty()) source_index_.add(kOutsideSource, {0});
 
     if (Status s = read_kind("architecture", c.architectures_, read_architecture); !s) return s;
     const auto read_checked_device = [&](TableReader t) { return read_device(t, c.architectures_); };
@@ -138,7 +151,8 @@ class CatalogueLoader {
   static constexpr std::size_t kPriceListLimit = 64'000'000;
 
   std::vector<std::string> paths_;
-  std::vector<Result<TomlNode>> roots_;  ///< of the paths; entries_ points into both
+  std::vector<Result<TomlNode>> roots_;                 ///< of the paths; entries_ points into both
+  std::deque<std::pair<std::string, TomlNode>> texts_;  // entries point into it
   EntrySet entries_;
   SourceIndex source_index_;
   std::vector<Reference> references_;

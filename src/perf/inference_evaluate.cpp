@@ -203,6 +203,7 @@ class Evaluation {
     if (r_.reason != Reason::none) {
       out_.reason = r_.reason;
       out_.short_by = r_.short_by;
+      if (r_.reason == Reason::out_of_memory) out_.estimate.memory_bytes = memory_parts();
       return out_;
     }
     if (!(load_.isl >= 0 && load_.osl >= 1 && load_.batch >= 1 && load_.prefix_hit >= 0 && load_.prefix_hit < 1)) {
@@ -234,11 +235,14 @@ class Evaluation {
   }
   [[nodiscard]] Interval with_spread(double mid, Metric metric) const { return interval(mid, spread(metric)); }
 
+  [[nodiscard]] std::array<double, kMemoryParts> memory_parts() const noexcept {
+    return {r_.weight_bytes, std::max(0.0, r_.kv_pool_bytes), r_.activation_bytes, r_.buffer_bytes, r_.reserve_bytes};
+  }
+
   void memory() noexcept {
     InferenceEstimate& e = out_.estimate;
     const double each = perf::kv_bytes(r_, std::max(1.0, n_.prompt + n_.osl));
-    e.memory_bytes = {r_.weight_bytes, std::max(0.0, r_.kv_pool_bytes), r_.activation_bytes, r_.buffer_bytes,
-                      r_.reserve_bytes};
+    e.memory_bytes = memory_parts();
     if (r_.kv_pool_bytes < each) {
       out_.reason = Reason::out_of_memory;
       out_.short_by = each - r_.kv_pool_bytes;
@@ -265,6 +269,8 @@ class Evaluation {
     const double watts = device_power(r_, activity) * r_.gpus;
     e.power_w = with_spread(watts, Metric::power);
     if (rate > 0) e.joules_per_output_token = with_spread(watts / (rate * n_.osl), Metric::joules);
+    const double seconds = decode_seconds + prefill_seconds;
+    e.prefill_share = seconds > 0 ? prefill_seconds / seconds : 0;
     e.bound = bound_of(decode_seconds >= prefill_seconds ? decode : prefill);
   }
 

@@ -27,11 +27,12 @@ struct Recorder {
     lines.push_back({.what = std::string(what), .term = term});
     return lines.back();
   }
-  void operation(std::string_view what, Term term, const OpTime& op, double flops, double bytes, double times) {
+  void operation(std::string_view what, Term term, const OpTime& op, double flops, double bytes, double times,
+                 bool narrow = false) {
     if (op.seconds <= 0) return;
     OperatorLine& l = line(what, term);
-    const double roof =
-        std::max(flops / r.device.peak[static_cast<std::size_t>(Format::bf16)], bytes / r.device.memory_bandwidth);
+    const double peak = narrow ? r.narrow_peak : r.device.peak[static_cast<std::size_t>(Format::bf16)];
+    const double roof = std::max(flops / peak, bytes / r.device.memory_bandwidth);
     l.roofline_share = (l.roofline_share * l.seconds + roof * times) / (l.seconds + op.seconds * times);
     l.layers += times;
     l.seconds += op.seconds * times;

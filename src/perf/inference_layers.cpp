@@ -217,7 +217,9 @@ double weight_bytes(const ResolvedInference& r, const Model& model, Format weigh
       layers += kind.count * e.local_experts * (e.gated ? 3 : 2) * e.hidden * e.width * bytes_per_weight(weights);
     }
   }
-  const double embedding = static_cast<double>(model.vocab) * model.hidden * kWideBytes / r.tp;
+  // llama.cpp narrows the embedding and the head too, to six bits and a half; other checkpoints keep them in 16 bits.
+  const double bytes = weights == Format::q4_k_m ? 6.5 / 8 : kWideBytes;
+  const double embedding = static_cast<double>(model.vocab) * model.hidden * bytes / r.tp;
   const double head = model.tied_embeddings ? 0 : embedding;
   // An uneven pipeline: the fullest stage has the layers rounded up, and the larger of embedding and head.
   const double stage = std::ceil(r.layers / r.pp) / r.layers;
@@ -233,48 +235,18 @@ double widest_activation(const ResolvedInference& r, const Model& model) {
   return widest;
 }
 
-void make_ideal(ResolvedInference& r, Format activations) {
-  const DeviceRates& d = r.device;
-  const auto wide = static_cast<std::size_t>(Format::bf16);
-  // Rates with nothing but peaks and bandwidths are the roofline (kernels.hpp).
-  const auto flawless = [&](GemmRates& g, double peak) {
-    GemmRates roofline;
-    roofline.bytes_weight = g.bytes_weight;
-    roofline.bytes_activation = g.bytes_activation;
-    roofline.flops = peak;
-    roofline.bandwidth = d.memory_bandwidth;
-    g = roofline;
-  };
-  const double narrow_peak = d.peak[static_cast<std::size_t>(activations)];
-  flawless(r.gemm[ResolvedInference::kNarrow], narrow_peak);
-  flawless(r.gemm[ResolvedInference::kWide], d.peak[wide]);
-  flawless(r.gemm[ResolvedInference::kHead], d.peak[wide]);
-  flawless(r.moe.gemm, narrow_peak);
-  r.moe.padding_rows = 0;
-  r.moe.stream_share = 1;
-  AttentionRates a;
-  a.bytes_kv = r.attention.bytes_kv;
-  a.prefill_flops = a.decode_flops = a.mla_prefill_flops = a.mla_decode_flops = d.peak[wide];
-  a.decode_bandwidth = a.mla_decode_bandwidth = a.token_bandwidth = d.memory_bandwidth;
-  r.attention = a;
+void make_ideal(ResolvedInference& r, Format weights, Format activations, Format kv) {
+  const Format wide = weights == Format::fp16 ? Format::fp16 : Format::bf16;
+  r.gemm[ResolvedInference::kNarrow] = ideal_gemm_rates(r.device, weights, activations);
+  r.gemm[ResolvedInference::kWide] = r.gemm[ResolvedInference::kHead] = ideal_gemm_rates(r.device, wide, wide);
+  r.moe = ideal_moe_rates(r.device, weights, activations);
+  r.attention = ideal_attention_rates(r.device, wide, kv);
   r.device.memory_share = 1;
   r.device.launch = 0;
-  for (LinkRates* link : {&r.tp_link, &r.expert_link, &r.stage_link}) {
-    link->latency = link->latency_per_rank = link->fill = link->ramp = 0;
-    link->one_shot_latency = link->one_shot_per_rank = 0;
-  }
+  r.rank_spread = 0;
+  for (LinkRates* link : {&r.tp_link, &r.expert_link, &r.stage_link}) link->latency = link->latency_per_rank = 0;
   for (LayerKind& kind : r.kinds) kind.index_fixed = 0;
-  r.costs = {.step = 0,
-             .sequence = 0,
-             .layer_eager = 0,
-             .layer_small = 0,
-             .collective = 1,
-             .prefill = 1,
-             .decode = 1,
-             .server = 0,
-             .burst = 0,
-             .fill = 0.5,
-             .imbalance = 1};
+  r.costs = {.fill = 0.5};
 }
 
 }  // namespace ridge::perf

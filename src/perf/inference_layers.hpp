@@ -27,6 +27,6 @@ Status fill_layers(ResolvedInference& r, const Model& model, const LayerFormats&
 [[nodiscard]] double widest_activation(const ResolvedInference& r, const Model& model);
 
 /// Sets every share to 1 and every overhead to 0: what remains is the roofline.
-void make_ideal(ResolvedInference& r, Format activations);
+void make_ideal(ResolvedInference& r, Format weights, Format activations, Format kv);
 
 }  // namespace ridge::perf

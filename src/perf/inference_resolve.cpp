@@ -76,7 +76,11 @@ class Resolver {
 
     engine_ = k_.engines.find(q_.engine, EngineWork::inference, q_.engine_version, q_.date);
     if (engine_.engine == nullptr) return Error{ErrorCode::not_found, q_.engine, "no inference engine is loaded"};
-    if (!engine_.exact) assume("engine '{}' is not known: {} stands in for it", q_.engine, engine_.engine->id);
+    if (!engine_.exact && engine_.engine->family != engine_.engine->id) {
+      assume("engine {} is calibrated as its family, {}", engine_.engine->id, engine_.engine->family);
+    } else if (!engine_.exact) {
+      assume("engine '{}' is not known: {} stands in for it", q_.engine, engine_.engine->id);
+    }
     if (engine_.era != nullptr) assume("engine behaves as {}", engine_.era->id);
     r_->ideal = engine_.engine->id == "ideal";
 
@@ -89,8 +93,9 @@ class Resolver {
     engine_costs();
     memory();
     spreads();
-    if (r_->ideal) perf::make_ideal(*r_, formats_.activations);
+    if (r_->ideal) perf::make_ideal(*r_, formats_.weights, formats_.activations, formats_.kv);
     InferenceDeployment out;
+    out.facts = facts();
     out.resolved = std::move(r_);
     out.assumptions = std::move(assumptions_);
     return out;
@@ -198,6 +203,9 @@ class Resolver {
     r.moe = perf::moe_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
     r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv);
     r.bytes_activation = bytes_per_element(formats_.activations);
+    r.fastest_peak = std::max(r.device.peak[static_cast<std::size_t>(formats_.activations)],
+                              r.device.peak[static_cast<std::size_t>(wide)]);
+    r.narrow_peak = r.device.peak[static_cast<std::size_t>(formats_.activations)];
 
     const double domain = system_ != nullptr        ? system_->scale_up_domain
                           : device_.scale_up_domain ? device_.scale_up_domain->value
@@ -238,6 +246,10 @@ class Resolver {
     r.batching = e.batching;
     r.admission = e.admission;
     r.graphs = e.graphs;
+    if (engine_.era != nullptr) {
+      const auto& eager = engine_.era->eager_on;
+      if (std::find(eager.begin(), eager.end(), device_.vendor) != eager.end()) r.graphs = false;
+    }
     r.ranks_prefill_together = e.ranks_prefill_together;
     r.max_tokens = q_.max_batched_tokens > 0 ? q_.max_batched_tokens : e.max_batched_tokens;
     r.max_sequences = q_.max_sequences > 0 ? q_.max_sequences : e.max_sequences;
@@ -301,10 +313,36 @@ class Resolver {
     }
     r.reserve_bytes = std::max(0.0, left - std::max(r.kv_pool_bytes, 0.0));
     if (r.kv_pool_bytes <= 0) infeasible(Reason::out_of_memory, -r.kv_pool_bytes);
-    assume("boards report {} of {}", format(Bytes(total)), device_.name);
+    assume("{} reports {} to programs", device_.id, format(Bytes(total)));
+  }
+
+  [[nodiscard]] DeploymentFacts facts() const {
+    const ResolvedInference& r = *r_;
+    DeploymentFacts f;
+    f.gpus = static_cast<int>(r.gpus);
+    f.tp = static_cast<int>(r.tp);
+    f.pp = static_cast<int>(r.pp);
+    f.ep = static_cast<int>(r.ep);
+    f.dp = static_cast<int>(r.dp);
+    f.weights = formats_.weights;
+    f.activations = formats_.activations;
+    f.kv = formats_.kv;
+    f.device = device_.id;
+    f.engine = engine_.engine->id;
+    if (engine_.era != nullptr) f.era = engine_.era->id;
+    f.memory_bytes = r.device.memory_capacity;
+    f.memory_bandwidth = r.device.memory_bandwidth;
+    f.peak = r.narrow_peak;
+    f.peak_wide = r.device.peak[static_cast<std::size_t>(Format::bf16)];
+    f.resembles = resembles_;
+    return f;
   }
 
   void spreads() {
+    if (r_->ideal) {  // a definition, not a prediction
+      for (auto& mode : r_->spread) mode.fill({1, 1});
+      return;
+    }
     static constexpr std::string_view kModes[] = {"fixed-batch", "closed-loop", "offline", "prefill"};
     static constexpr std::string_view kNames[] = {"output_tok_s", "ttft_ms", "tpot_ms",
                                                   "prefill_ms",   "power_w", "joules_per_output_token"};
@@ -316,7 +354,11 @@ class Resolver {
         const std::string key = fmt::format("{}/{}", kNames[metric], kModes[mode]);
         const IntervalClass* c = k_.calibration.interval(key, known && engine_.exact ? kind : "new-device");
         if (c == nullptr) c = k_.calibration.interval(kNames[metric], kind);
-        if (c != nullptr) r_->spread[mode][metric] = {c->low, c->high};
+        if (c == nullptr) continue;
+        r_->spread[mode][metric] = {c->low, c->high};
+        const auto shown = q_.load.mode == LoadMode::prefill ? perf::Metric::prefill : perf::Metric::output_tok_s;
+        if (mode == static_cast<std::size_t>(q_.load.mode) && metric == static_cast<std::size_t>(shown))
+          resembles_ = *c;
       }
     }
   }
@@ -330,9 +372,16 @@ class Resolver {
   const System* system_ = nullptr;
   EngineMatch engine_;
   Formats formats_;
+  IntervalClass resembles_;
 };
 
 }  // namespace
+
+std::string_view name(MemoryPart part) {
+  static constexpr std::string_view kNames[kMemoryParts] = {"weights", "kv_cache", "activations", "graphs_and_buffers",
+                                                            "reserve"};
+  return kNames[static_cast<std::size_t>(part)];
+}
 
 Result<InferenceDeployment> resolve(const InferenceQuery& query, const Knowledge& knowledge) {
   return Resolver(query, knowledge).run();

@@ -12,7 +12,8 @@ constexpr std::size_t index(Term term) {
 struct Sum {
   StepTime& out;
 
-  void operation(std::string_view, Term term, const OpTime& op, double flops, double bytes, double times) {
+  void operation(std::string_view, Term term, const OpTime& op, double flops, double bytes, double times,
+                 bool /*narrow*/ = false) {
     out.terms[index(term)] += op.seconds * times;
     out.compute += op.compute * times;
     out.memory += op.memory * times;
@@ -47,10 +48,12 @@ StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
   const double mixed = step.prefill > 0 ? step.prefill / tokens : 0;
   const double factor = mixed * r.costs.prefill + (1 - mixed) * r.costs.decode;
   double device = 0;
-  for (double& t : out.terms) {
-    t *= factor;
-    device += t;
-  }
+  for (const double t : out.terms) device += t;
+  // However well an engine overlaps, it reads its bytes and does its FLOPs.
+  const double bound = std::max(out.bytes / r.device.memory_bandwidth, out.flops / r.fastest_peak);
+  const double scale = device > 0 ? std::max(factor, bound / device) : factor;
+  for (double& t : out.terms) t *= scale;
+  device *= scale;
   const double small = r.layers * r.costs.layer_small;
   out.terms[index(Term::elementwise)] += small;
   out.fixed += small;

@@ -1,12 +1,14 @@
 // The operators of one step, in order: visited by step_time() to add them up and by explain() to list them.
 //
 //   struct Sink {
-//     void operation(std::string_view what, Term term, const OpTime& op, double flops, double bytes, double times);
+//     void operation(std::string_view what, Term term, const OpTime& op, double flops, double bytes, double times,
+//                    bool narrow = false);
 //     void network(std::string_view what, Term term, double seconds, double bytes, double times);
 //   };
 //   visit_step(resolved, step, sink);
 //
-// flops, bytes: of one device and one layer; times: how many such layers. Pure apart from the sink; any thread.
+// flops, bytes: of one device and one layer; times: how many such layers; narrow: computed in the format of the
+// activations instead of 16 bits. Pure apart from the sink; any thread.
 #pragma once
 
 #include <algorithm>
@@ -106,7 +108,7 @@ inline void visit_experts(const ResolvedInference& r, const LayerKind& kind, con
   busiest.tokens *= r.costs.imbalance * (1 + spread);
   sink.operation("routed experts", Term::experts, moe_time(r.moe, busiest),
                  2 * shape.tokens * shape.top_k * share * weights, touched * weights * r.moe.gemm.bytes_weight,
-                 kind.count);
+                 kind.count, true);
   if (r.expert_ranks > 1 && r.attention_dp) {  // tokens go out to every rank and come back reduced
     const double out = shape.tokens * r.hidden * r.bytes_activation;
     const double back = shape.tokens * r.hidden * 2;
@@ -126,7 +128,7 @@ inline void visit_step(const ResolvedInference& r, const Step& step, Sink& sink)
       const Product& p = kind.products[static_cast<std::size_t>(j)];
       const GemmRates& g = r.gemm[p.rates];
       sink.operation(p.what, p.term, gemm_time(g, tokens, p.n, p.k), 2 * tokens * p.n * p.k, p.n * p.k * g.bytes_weight,
-                     kind.count * p.times);
+                     kind.count * p.times, p.rates == ResolvedInference::kNarrow);
     }
     switch (kind.mixer) {
       case MixerKind::attention:

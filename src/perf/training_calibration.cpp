@@ -23,17 +23,9 @@ bool is_narrow(Format format) {
 /// Everything at its datasheet rate, nothing in between: the roofline that other predictions are compared with.
 TrainingCoefficients ideal(const ResolvedTraining& job) {
   TrainingCoefficients c;
-  const auto rate = [&](double peak) {
-    perf::GemmRates g;
-    g.flops = peak;
-    g.bandwidth = job.memory_bandwidth;
-    g.cores = 0;
-    return g;
-  };
-  c.wide = rate(job.peak_wide);
-  c.narrow = rate(job.peak);
-  c.narrow.bytes_weight = bytes_per_element(job.precision);
-  c.narrow.bytes_activation = bytes_per_element(job.precision);
+  const Format narrow = is_narrow(job.precision) && job.format_supported ? job.precision : Format::bf16;
+  c.wide = perf::ideal_gemm_rates(job.rates, Format::bf16, Format::bf16);
+  c.narrow = perf::ideal_gemm_rates(job.rates, narrow, narrow);
   c.attention_forward = c.attention_backward = job.peak_wide;
   c.bandwidth = job.memory_bandwidth;
   c.scale_up = job.up_peak;

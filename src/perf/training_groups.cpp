@@ -71,7 +71,7 @@ void add_mamba2(TrainingGroup& group, const Mixer& mixer, double hidden) {
   add(group, 2 * inner + 2 * groups + heads, hidden, Cut::columns);
   add(group, hidden, inner, Cut::rows);
   group.state_flops = 2 * (kMambaChunk * (groups + inner) / 2 + 2 * inner * mixer.state_k_dim);
-  group.state_bytes = kBytes * 6 * (inner + 2 * groups);
+  group.state_bytes = kBytes * 10 * (inner + 2 * groups);
   group.kept_inner += kBytes * (4 * inner + 2 * groups);
 }
 
@@ -83,7 +83,7 @@ void add_linear_attention(TrainingGroup& group, const Mixer& mixer, double hidde
   add(group, hidden, values, Cut::rows);
   // The delta rule reads, corrects and writes the state: three products with it, and two within the chunk.
   group.state_flops = 2 * (3 * values * mixer.state_k_dim + kDeltaChunk * (keys + values));
-  group.state_bytes = kBytes * 6 * (2 * keys + 2 * values);
+  group.state_bytes = kBytes * 10 * (2 * keys + 2 * values);
   group.kept_inner += kBytes * (2 * keys + 4 * values);
 }
 

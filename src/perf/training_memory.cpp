@@ -20,6 +20,10 @@ struct PerToken {
   double all = 0;        // kept per token by a mean layer, nothing recomputed
   double selective = 0;  // the same, light parts recomputed
   double input = 0;      // only the layer's input
+
+  [[nodiscard]] double kept(double full_share, bool light) const {
+    return full_share * input + (1 - full_share) * (light ? selective : all);
+  }
 };
 
 PerToken kept(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d) noexcept {
@@ -41,10 +45,9 @@ PerToken kept(const ResolvedTraining& job, const TrainingPlan& plan, const Degre
     sum.all += g.count * all;
     sum.selective += g.count * (all - light);
   }
-  const double share = (1 - static_cast<double>(plan.offload)) / job.layers;
-  sum.all *= share;
-  sum.selective *= share;
-  sum.input = kWideBytes * job.hidden / d.sequence_shard * (1 - static_cast<double>(plan.offload));
+  sum.all /= job.layers;
+  sum.selective /= job.layers;
+  sum.input = kWideBytes * job.hidden / d.sequence_shard;
   return sum;
 }
 
@@ -112,10 +115,10 @@ std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job,
 
   // Where memory is short, software that can moves optimizer state and kept activations to the host.
   const bool offloads = squeezed && job.traits.offload;
-  if (offloads) part(TrainingMemory::optimizer) = 0;
-  const double per_token = full_share * token.input + (1 - full_share) * (selective ? token.selective : token.all);
+  if (offloads || plan.offload_optimizer) part(TrainingMemory::optimizer) = 0;
+  const double per_token = token.kept(full_share, selective);
   const double working = full_share > 0 ? token.all : 0;
-  const double stays = offloads ? 0 : 1;
+  const double stays = offloads ? 0 : 1 - static_cast<double>(plan.offload);
   double activations = d.tokens * (stays * in_flight(plan, d, stage) * layers * per_token + working);
   if (last) activations += d.tokens * job.vocab / d.tp * (squeezed ? kLeastLogitBytes : kLogitBytes);
   part(TrainingMemory::activations) = activations;
@@ -125,6 +128,11 @@ std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job,
     part(TrainingMemory::buffers) += 2 * kWideBytes * (layer.shared + layer.experts);
   }
   return bytes;
+}
+
+double kept_bytes(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d,
+                  const MemoryPlan& memory) noexcept {
+  return d.tokens * kept(job, plan, d).kept(memory.full_share, memory.selective);
 }
 
 MemoryPlan plan_memory(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d,

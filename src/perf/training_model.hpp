@@ -123,6 +123,7 @@ struct ResolvedTraining {
   double peak = 0, peak_wide = 0;  ///< FLOP/s dense, of the products' format and of 16 bits
   double memory_capacity = 0, memory_bandwidth = 0;
   double tdp = 0;
+  double host_link = 0;  ///< bytes/s one direction
   int node_size = 1, domain = 1;
   bool format_supported = true;
 
@@ -182,6 +183,9 @@ struct Degrees {
 /// Fills `d`, or says why the plan cannot run (`short_by` as the reason counts).
 [[nodiscard]] Reason plan_degrees(const ResolvedTraining& job, const TrainingPlan& plan, Degrees& d,
                                   double& short_by) noexcept;
+/// Bytes that a mean layer keeps of one micro-batch until its backward pass, on the device or on the host.
+[[nodiscard]] double kept_bytes(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d,
+                                const MemoryPlan& memory) noexcept;
 [[nodiscard]] MemoryPlan plan_memory(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d,
                                      const Stages& stages) noexcept;
 [[nodiscard]] std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job, const TrainingPlan& plan,

@@ -72,6 +72,7 @@ Status set_device(ResolvedTraining& job, const Device& device, const System* sys
   job.tdp = job.rates.power_limit;
   job.memory_capacity = job.rates.memory_capacity;
   job.memory_bandwidth = job.rates.memory_bandwidth;
+  job.host_link = job.rates.host_link;
   job.precision = compute_precision(query);
   job.format_supported = job.rates.native[static_cast<std::size_t>(job.precision)];
   job.peak = job.rates.peak[static_cast<std::size_t>(job.precision)];

@@ -12,6 +12,7 @@ constexpr double kBytes = 2;         // of one weight or gradient on the wire
 constexpr double kIdlePower = 0.35;  // of the board's limit while nothing computes, and what arithmetic adds
 constexpr double kBusyPower = 0.6;
 constexpr double kPowerSpread = 0.15;
+constexpr double kHostBandwidth = 50e9;  // of host memory per device: eight channels of DDR5 shared by eight, roughly
 
 TrainingOutcome refuse(Reason reason, double short_by, int stage = 0) noexcept {
   TrainingOutcome outcome;
@@ -124,6 +125,7 @@ struct Work {
   double head = 0;   ///< head, loss and MTP layers of the last stage
   double host_per_pass = 0;
   double full_share = 0;
+  double offloaded = 0;  ///< seconds to move kept activations to the host and back, all layers
 };
 
 /// One micro-batch on one stage: device time, and what gathers and the host add to it.
@@ -151,6 +153,8 @@ StageTime stage_time(const ResolvedTraining& job, const Degrees& d, const Work& 
   const double host = share * (2 + w.full_share) * w.host_per_pass;
   const double device = s.device + s.gather;
   s.host = job.traits.blocking ? host : perf::smooth_max(device, host) - device;
+  // Activations travel beside the passes, each way beside one of them.
+  if (w.offloaded > 0) s.host += perf::smooth_max(device, share * w.offloaded) - device;
   return s;
 }
 
@@ -240,6 +244,10 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
   const double selective = unfused ? w.f.attention : c.selective_share * w.f.compute();
   w.full_share = memory.full_share;
   w.again = w.full_share * w.f.total() + (memory.selective ? (1 - w.full_share) * selective : 0);
+  if (plan.offload > 0) {
+    const double bytes = job.layers * kept_bytes(job, plan, d, memory) * static_cast<double>(plan.offload);
+    w.offloaded = 2 * bytes / job.host_link;
+  }
   if (job.mtp_layers > 0) w.head += job.mtp_layers * ((once_through + w.again) / job.layers + w.head);
 
   const bool alone = plan.pp == 1;
@@ -283,6 +291,11 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
   if (trains) {
     const double updated = parameters.shared / d.shards + parameters.experts / d.expert_shards;
     term(Term::optimizer) = c.optimizer_traffic * updated / c.bandwidth;
+    if (plan.offload_optimizer) {
+      // Gradients go down, weights come back, and the host's own memory serves the update.
+      term(Term::optimizer) =
+          updated * ((job.traits.gradient_bytes + kBytes) / job.host_link + c.optimizer_traffic / kHostBandwidth);
+    }
   }
   term(Term::host) = d.micro_batches * critical.host + c.host_step;
 

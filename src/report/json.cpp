@@ -70,50 +70,62 @@ bool Json::empty() const {
   return std::holds_alternative<std::monostate>(value_);
 }
 
-std::string Json::one_line() const {
-  std::string out;
-  if (const auto* flag = std::get_if<bool>(&value_)) {
-    out = *flag ? "true" : "false";
-  } else if (const auto* number = std::get_if<double>(&value_)) {
-    out = std::isfinite(*number) ? exact_number(*number) : "null";
-  } else if (const auto* text = std::get_if<std::string>(&value_)) {
-    out = quoted(*text);
-  } else if (const auto* array = std::get_if<Array>(&value_)) {
-    for (const Json& element : *array) out += (out.empty() ? "" : ", ") + element.one_line();
-    out = "[" + out + "]";
-  } else if (const auto* object = std::get_if<Object>(&value_)) {
-    for (const auto& [key, element] : *object) {
-      out += (out.empty() ? "" : ", ") + quoted(key) + ": " + element.one_line();
+bool Json::one_line(std::string& out, std::size_t limit) const {
+  const auto list = [&](const auto& elements, char open, char close, auto&& print_element) {
+    out += open;
+    bool first = true;
+    for (const auto& element : elements) {
+      if (!first) out += ", ";
+      first = false;
+      if (!print_element(element)) return false;
     }
-    out = "{" + out + "}";
+    out += close;
+    return true;
+  };
+  if (const auto* flag = std::get_if<bool>(&value_)) {
+    out += *flag ? "true" : "false";
+  } else if (const auto* number = std::get_if<double>(&value_)) {
+    out += std::isfinite(*number) ? exact_number(*number) : "null";
+  } else if (const auto* text = std::get_if<std::string>(&value_)) {
+    out += quoted(*text);
+  } else if (const auto* array = std::get_if<Array>(&value_)) {
+    if (!list(*array, '[', ']', [&](const Json& element) { return element.one_line(out, limit); })) return false;
+  } else if (const auto* object = std::get_if<Object>(&value_)) {
+    const auto entry = [&](const auto& pair) {
+      out += quoted(pair.first) + ": ";
+      return pair.second.one_line(out, limit);
+    };
+    if (!list(*object, '{', '}', entry)) return false;
   } else {
-    out = "null";
+    out += "null";
   }
-  return out;
+  return out.size() <= limit;
 }
 
-void Json::print(std::string& out, std::size_t indent, std::size_t used) const {
+void Json::print(std::string& out, std::size_t indent, std::size_t line_start) const {
   const auto* array = std::get_if<Array>(&value_);
   const auto* object = std::get_if<Object>(&value_);
-  std::string line = one_line();
-  if ((!array && !object) || empty() || used + line.size() <= kLine) {
-    out += line;
-    return;
-  }
-  const std::string margin(indent + 2, ' ');
-  out += array ? "[" : "{";
+  const bool splits = (array != nullptr || object != nullptr) && !empty();
+  const std::size_t before = out.size();
+  const std::size_t limit = splits ? line_start + kLine - 1 : std::string::npos;  // a comma may follow
+  if (one_line(out, limit)) return;
+  out.resize(before);
+  out += array ? '[' : '{';
   bool first = true;
-  const auto element = [&](std::string label, const Json& value) {
-    out += (first ? "\n" : ",\n") + margin + label;
-    value.print(out, indent + 2, indent + 3 + label.size());
+  const auto element = [&](const std::string& label, const Json& value) {
+    out += first ? "\n" : ",\n";
     first = false;
+    const std::size_t start = out.size();
+    out.append(indent + 2, ' ') += label;
+    value.print(out, indent + 2, start);
   };
   if (array) {
     for (const Json& value : *array) element("", value);
   } else {
     for (const auto& [key, value] : *object) element(quoted(key) + ": ", value);
   }
-  out += "\n" + std::string(indent, ' ') + (array ? "]" : "}");
+  out += '\n';
+  out.append(indent, ' ') += array ? ']' : '}';
 }
 
 std::string Json::text() const {

@@ -286,6 +286,28 @@ TEST(TrainingRecompute, FullRunsTheForwardPassTwice) {
   EXPECT_LT(total(full.memory_bytes), total(none.memory_bytes));
 }
 
+// What waits on the host is not on the device, and has to travel there and back.
+TEST(TrainingOffload, TradesMemoryForTime) {
+  TrainingPlan plan;
+  plan.gpus = 8;
+  plan.global_batch = 16;
+  plan.micro_batch = 2;
+  plan.recompute = Recompute::none;
+  const TrainingEstimate on_device = answer(question("llama3.1-8b", "fsdp", plan)).estimate;
+  plan.offload = 0.5F;
+  const TrainingEstimate half = answer(question("llama3.1-8b", "fsdp", plan)).estimate;
+  const auto part = [](const TrainingEstimate& e, TrainingMemory p) {
+    return e.memory_bytes[static_cast<std::size_t>(p)];
+  };
+  EXPECT_LT(part(half, TrainingMemory::activations), 0.75 * part(on_device, TrainingMemory::activations));
+  EXPECT_GT(half.step_time_s.mid, on_device.step_time_s.mid);
+  plan.offload = 0;
+  plan.offload_optimizer = true;
+  const TrainingEstimate host_update = answer(question("llama3.1-8b", "fsdp", plan)).estimate;
+  EXPECT_EQ(part(host_update, TrainingMemory::optimizer), 0);
+  EXPECT_GT(term(host_update, Term::optimizer), 2 * term(on_device, Term::optimizer));
+}
+
 TEST(TrainingTopology, TensorParallelismAcrossNodesIsSlowNotRefused) {
   TrainingPlan plan;
   plan.gpus = 16;

@@ -73,6 +73,9 @@ void declare_globals(Options& options, GlobalOptions& into) {
   options.list("--prices", "FILE", into.price_lists, "add prices of your own from a CSV file", complete_files);
   options.list("--calibration", "FILE", into.calibrations, "use what `ridge calibrate --cases` found on your machines",
                complete_files);
+  options.list("--set", "KEY=VALUE", into.settings,
+               "what if: a figure of the device, model or system in question, device.hbm_bandwidth=8TB/s",
+               [](Session&, const std::vector<std::string>&) { return what_if_keys(); });
   options.text("--as-of", "DATE", into.as_of, "take prices as they were then: 2026-06-30, or 2026-06");
   options.flag("--no-color", into.no_colour, "no colours, even on a terminal");
 }

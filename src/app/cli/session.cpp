@@ -74,9 +74,13 @@ Result<const Catalogue*> Session::catalogue() {
   if (!catalogue_) {
     const Result<std::string> directory = data_directory();
     if (!directory) return directory.error();
-    Result<Catalogue> loaded = Catalogue::load(
-        {.data_directory = *directory, .overlays = options_.overlays, .price_lists = options_.price_lists});
-    if (!loaded) return loaded.error();
+    Result<std::vector<OverlayText>> settings = what_if(options_.settings, subjects_);
+    if (!settings) return settings.error();
+    Result<Catalogue> loaded = Catalogue::load({.data_directory = *directory,
+                                                .overlays = options_.overlays,
+                                                .price_lists = options_.price_lists,
+                                                .texts = *std::move(settings)});
+    if (!loaded) return what_if_error(loaded.error());
     catalogue_ = std::move(*loaded);
     for (const std::string& remark : catalogue_->remarks()) warn(remark);
   }

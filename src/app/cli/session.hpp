@@ -15,6 +15,7 @@
 #include "ridge/engine.hpp"
 #include "ridge/report.hpp"
 #include "ridge/result.hpp"
+#include "ridge/what_if.hpp"
 
 namespace ridge::cli {
 
@@ -29,6 +30,7 @@ struct GlobalOptions {
   std::vector<std::string> overlays = {};
   std::vector<std::string> price_lists = {};
   std::vector<std::string> calibrations = {};  ///< overlays that `ridge calibrate --cases` wrote
+  std::vector<std::string> settings = {};      ///< what-ifs: "device.hbm_bandwidth=8TB/s"
   std::string as_of = {};
   bool json = false;
   bool csv = false;
@@ -60,7 +62,9 @@ class Session {
   [[nodiscard]] TerminalStyle style() const;
   /// Where the bundled data is.
   Result<std::string> data_directory() const { return find_data_directory(options_.data, surroundings_); }
-  /// The catalogue with the user's overlays; lives as long as the session.
+  /// What --set is about, by id; to be said before the first catalogue().
+  void about(WhatIfSubjects subjects) { subjects_ = std::move(subjects); }
+  /// The catalogue with the user's overlays and what-ifs; lives as long as the session.
   Result<const Catalogue*> catalogue();
   Result<const Engines*> engines();
   /// The calibration with the user's overlays.
@@ -76,6 +80,7 @@ class Session {
  private:
   GlobalOptions options_;
   Surroundings surroundings_;
+  WhatIfSubjects subjects_;
   std::optional<Catalogue> catalogue_;
   std::optional<Engines> engines_;
   std::optional<Calibration> calibration_;

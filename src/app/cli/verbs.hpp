@@ -9,6 +9,7 @@ namespace ridge::cli {
 
 Action declare_calibrate(Options& options);
 Action declare_completion(Options& options);
+Action declare_estimate(Options& options);
 Action declare_show(Options& options);
 Action declare_validate(Options& options);
 

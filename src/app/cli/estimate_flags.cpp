@@ -1,0 +1,194 @@
+#include "app/cli/estimate_flags.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "app/cli/session.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+constexpr unsigned kServing = kInfer | kTechniques | kCompare;
+constexpr unsigned kAll = kServing | kTrain | kFit;
+
+std::vector<std::string> model_ids(Session& session, const std::vector<std::string>&) {
+  std::vector<std::string> ids;
+  if (const auto catalogue = session.catalogue()) {
+    for (const Model& model : (*catalogue)->models()) ids.push_back(model.id);
+  }
+  return ids;
+}
+std::vector<std::string> device_ids(Session& session, const std::vector<std::string>&) {
+  std::vector<std::string> ids;
+  if (const auto catalogue = session.catalogue()) {
+    for (const Device& device : (*catalogue)->devices()) ids.push_back(device.id);
+  }
+  return ids;
+}
+std::vector<std::string> system_ids(Session& session, const std::vector<std::string>&) {
+  std::vector<std::string> ids;
+  if (const auto catalogue = session.catalogue()) {
+    for (const System& system : (*catalogue)->systems()) ids.push_back(system.id);
+  }
+  return ids;
+}
+std::vector<std::string> engine_ids(Session& session, const std::vector<std::string>&) {
+  std::vector<std::string> ids;
+  if (const auto engines = session.engines()) {
+    for (const Engine& engine : (*engines)->all()) ids.push_back(engine.id);
+  }
+  return ids;
+}
+std::vector<std::string> format_names(Session&, const std::vector<std::string>&) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kFormats; ++i) names.emplace_back(name(static_cast<Format>(i)));
+  return names;
+}
+
+Error wrong(std::string_view flag, std::string message) {
+  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
+}
+
+}  // namespace
+
+std::string_view name(EstimateWord word) {
+  switch (word) {
+    case kInfer:
+      return "infer";
+    case kTrain:
+      return "train";
+    case kFit:
+      return "fit";
+    case kTechniques:
+      return "techniques";
+    case kCompare:
+      return "compare";
+  }
+  return "";
+}
+
+EstimateFlags::EstimateFlags() {
+  const auto add = [&](const char* flag, const char* value, const char* help, unsigned words,
+                       Completer completer = {}) {
+    flags_.push_back({flag, value, help, words, std::move(completer)});
+  };
+  add("--model", "M", "an id, the path of a config.json, or written out: dense:layers=32,...", kAll, model_ids);
+  add("--device", "D", "an id, or a share of a device: h100-sxm/mig-3g.40gb; compare and fit take a list: a,b", kAll,
+      device_ids);
+  add("--system", "S", "a server, rack or pod of the catalogue, instead of --device", kServing | kTrain, system_ids);
+  add("--gpus", "N", "devices in all", kServing | kTrain);
+  add("--tp", "N", "tensor parallel", kServing | kTrain);
+  add("--pp", "N", "pipeline stages", kServing | kTrain);
+  add("--ep", "N", "ranks that share the experts of a layer out among them", kServing | kTrain);
+  add("--dp", "N", "data parallel: with experts, attention ranks around them", kServing | kTrain);
+  add("--precision", "F", "of weights and activations: bf16, fp16, fp8, int8, int4, awq, mxfp4, nvfp4", kAll,
+      format_names);
+  add("--weight-precision", "F", "of the weights alone", kServing, format_names);
+  add("--activation-precision", "F", "of the activations alone", kServing, format_names);
+  add("--kv-precision", "F", "of the KV cache: bf16, fp8, int8", kServing | kFit, format_names);
+  add("--engine", "E", "vllm, trtllm, sglang, pytorch, ideal (the datasheet alone), ...", kAll, engine_ids);
+  add("--engine-version", "V", "a release: 0.12", kServing | kTrain);
+  add("--isl", "TOKENS", "input of a request", kServing | kFit);
+  add("--osl", "TOKENS", "output of a request", kServing | kFit);
+  add("--batch", "B", "so many sequences start together and run to the end", kServing);
+  add("--concurrency", "C", "so many clients, each sends a request when the last one has ended", kServing);
+  add("--offline", "", "all requests are there at once; the engine chooses the batch", kServing);
+  add("--prefill", "", "prompts alone, nothing is decoded; --batch says how many together", kInfer | kCompare);
+  add("--prefix-hit", "SHARE", "of the input that the prefix cache holds: 0.5 or 50%", kServing);
+  add("--draft-tokens", "N", "speculative decoding: tokens proposed per step", kServing);
+  add("--acceptance", "SHARE", "of proposed tokens that are accepted", kServing);
+  add("--lora-rank", "R", "adapters applied beside the weights", kServing | kTrain);
+  add("--power-cap", "W", "limit of each device: 500W", kServing | kTrain);
+  add("--max-batched-tokens", "N", "of the engine, per step", kServing);
+  add("--max-num-seqs", "N", "of the engine, running at once", kServing);
+  add("--gpu-memory-utilization", "SHARE", "of the device that the engine may fill", kServing);
+  add("--explain", "", "the operators, each with its time, bound and share of the roofline", kInfer);
+}
+
+void EstimateFlags::declare(Options& options) {
+  for (Flag& flag : flags_) {
+    if (flag.value_name.empty()) {
+      options.flag(flag.name, flag.on, flag.help);
+    } else {
+      options.text(flag.name, flag.value_name, flag.value, flag.help, flag.completer);
+    }
+  }
+}
+
+const EstimateFlags::Flag& EstimateFlags::find(std::string_view flag) const {
+  const auto at = std::find_if(flags_.begin(), flags_.end(), [&](const Flag& f) { return f.name == flag; });
+  assert(at != flags_.end());
+  return *at;
+}
+
+const std::string& EstimateFlags::value(std::string_view flag) const {
+  return find(flag).value;
+}
+
+bool EstimateFlags::is_on(std::string_view flag) const {
+  return find(flag).on;
+}
+
+void EstimateFlags::set(std::string_view flag, std::string value) {
+  const_cast<Flag&>(find(flag)).value = std::move(value);
+}
+
+Status EstimateFlags::check(EstimateWord word) const {
+  for (const Flag& flag : flags_) {
+    if ((flag.value.empty() && !flag.on) || (flag.words & word) != 0) continue;
+    std::string meant;
+    for (const EstimateWord other : kEstimateWords) {
+      if ((flag.words & other) != 0) meant += (meant.empty() ? "" : ", ") + std::string(name(other));
+    }
+    return wrong(flag.name, fmt::format("is for {}, not for {}: leave it out", meant, name(word)));
+  }
+  return {};
+}
+
+Result<double> EstimateFlags::count(std::string_view flag, double otherwise, double low, double high) const {
+  const std::string& text = value(flag);
+  if (text.empty()) return otherwise;
+  const Result<double> number = parse_count(text);
+  if (!number) return wrong(flag, number.error().message);
+  if (*number < low || *number > high) {
+    return wrong(flag, fmt::format("{} is outside of {} to {}", text, format_number(low, 7), format_number(high, 7)));
+  }
+  return number;
+}
+
+Result<int> EstimateFlags::whole(std::string_view flag, int otherwise, int low, int high) const {
+  const Result<double> number = count(flag, otherwise, low, high);
+  if (!number) return number.error();
+  if (*number != std::floor(*number)) return wrong(flag, fmt::format("{} is no whole number", value(flag)));
+  return static_cast<int>(*number);
+}
+
+Result<double> EstimateFlags::share(std::string_view flag, double otherwise) const {
+  const std::string& text = value(flag);
+  if (text.empty()) return otherwise;
+  const Result<double> number = parse_share(text);
+  if (!number) return wrong(flag, number.error().message);
+  return number;
+}
+
+Result<std::vector<std::string>> split_list(std::string_view flag, std::string_view text) {
+  std::vector<std::string> parts;
+  if (text.find(':') != std::string_view::npos) return std::vector<std::string>{std::string(text)};
+  while (true) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    std::string part(text.substr(0, comma));
+    part.erase(0, part.find_first_not_of(' '));
+    part.erase(part.find_last_not_of(' ') + 1);
+    if (part.empty()) return wrong(flag, "a part of the list is empty: write a,b,c");
+    parts.push_back(std::move(part));
+    if (comma == text.size()) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,79 @@
+// The flags of `ridge estimate`, and the questions they make. Each flag says for which words it means anything.
+//
+//   EstimateFlags flags;
+//   flags.declare(options);
+//   if (const Status s = flags.check("infer"); !s) return s.error();       // "--tokens: is for train, not for infer"
+//   Result<InferenceQuestion> q = inference_question(flags, as_of);
+//
+// Values stay text until a question is made of them, so that a list ("--tp 2,4") can be taken apart first.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/cli/command_line.hpp"
+#include "ridge/inference.hpp"
+
+namespace ridge::cli {
+
+/// What may stand after `ridge estimate`, as bits.
+enum EstimateWord : std::uint8_t { kInfer = 1, kTrain = 2, kFit = 4, kTechniques = 8, kCompare = 16 };
+[[nodiscard]] std::string_view name(EstimateWord word);
+inline constexpr EstimateWord kEstimateWords[] = {kInfer, kTrain, kFit, kTechniques, kCompare};
+
+class EstimateFlags {
+ public:
+  EstimateFlags();
+  EstimateFlags(const EstimateFlags&) = default;
+  EstimateFlags& operator=(const EstimateFlags&) = delete;
+  ~EstimateFlags() = default;
+
+  /// The flags object must outlive the parsing.
+  void declare(Options& options);
+
+  /// The value as given, empty if it was not. The name must be one of them (assert).
+  [[nodiscard]] const std::string& value(std::string_view flag) const;
+  [[nodiscard]] bool given(std::string_view flag) const { return !value(flag).empty(); }
+  [[nodiscard]] bool is_on(std::string_view flag) const;
+  void set(std::string_view flag, std::string value);
+
+  /// Refuses flags that mean nothing for the word.
+  [[nodiscard]] Status check(EstimateWord word) const;
+
+  /// A whole number, `otherwise` if it was not given.
+  [[nodiscard]] Result<int> whole(std::string_view flag, int otherwise, int low, int high) const;
+  /// A count with or without suffix ("15T"), `otherwise` if it was not given.
+  [[nodiscard]] Result<double> count(std::string_view flag, double otherwise, double low, double high) const;
+  [[nodiscard]] Result<double> share(std::string_view flag, double otherwise) const;
+
+ private:
+  struct Flag {
+    std::string name;
+    std::string value_name;  ///< empty for a switch
+    std::string help;
+    unsigned words;
+    Completer completer;
+    std::string value = {};
+    bool on = false;
+  };
+  [[nodiscard]] const Flag& find(std::string_view flag) const;
+  std::deque<Flag> flags_;
+};
+
+/// A question and what was chosen where the flags say nothing.
+struct InferenceQuestion {
+  InferenceQuery query;
+  std::vector<std::string> assumptions;
+};
+
+/// Refuses (bad_input, `where` = the flag): what is no number or name, loads that exclude each other, what needs
+/// another flag beside it.
+Result<InferenceQuestion> inference_question(const EstimateFlags& flags, const std::string& as_of);
+
+/// "a,b,c" → {"a", "b", "c"}; an inline model or spec is not taken apart. Refuses empty parts.
+Result<std::vector<std::string>> split_list(std::string_view flag, std::string_view text);
+
+}  // namespace ridge::cli

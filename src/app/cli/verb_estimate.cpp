@@ -1,0 +1,121 @@
+// ridge estimate: one plan evaluated and explained; several side by side; what fits; what techniques gain.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/dates.hpp"
+#include "app/cli/estimate.hpp"
+#include "app/cli/verbs.hpp"
+#include "report/inference_report.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+Result<EstimateWord> word_of(const std::vector<std::string>& words) {
+  const std::string all = "infer, train, fit, techniques or compare";
+  if (words.empty()) return Error{ErrorCode::bad_input, "", "say what to estimate: " + all};
+  if (words.size() > 1) return Error{ErrorCode::bad_input, "", "nothing is done with " + quoted(words[1])};
+  std::vector<std::string_view> names;
+  for (const EstimateWord word : kEstimateWords) {
+    if (name(word) == words[0]) return word;
+    names.push_back(name(word));
+  }
+  const std::string near = nearest(words[0], names.data(), names.size());
+  return Error{
+      ErrorCode::bad_input, "",
+      quoted(words[0]) + " cannot be estimated; " + (near.empty() ? "there are " + all : "did you mean " + near + "?")};
+}
+
+std::vector<std::string> complete_words(Session&, const std::vector<std::string>& before) {
+  std::vector<std::string> offers;
+  if (before.empty()) {
+    for (const EstimateWord word : kEstimateWords) offers.emplace_back(name(word));
+  }
+  return offers;
+}
+
+}  // namespace
+
+Result<Knowledge> knowledge_of(Session& session) {
+  const Result<const Catalogue*> catalogue = session.catalogue();
+  if (!catalogue) return catalogue.error();
+  const Result<const Engines*> engines = session.engines();
+  if (!engines) return engines.error();
+  const Result<const Calibration*> calibration = session.calibration();
+  if (!calibration) return calibration.error();
+  return Knowledge{**catalogue, **engines, **calibration};
+}
+
+Error refusal_error(const InferenceAnswer& answer) {
+  std::string text =
+      fmt::format("{} on {} cannot run: {}", answer.query.model, report::deployment_text(answer), answer.refusal->why);
+  std::size_t width = 0;
+  for (const NearestPlan& plan : answer.refusal->nearest) width = std::max(width, plan.change.size());
+  for (const NearestPlan& plan : answer.refusal->nearest) {
+    text += fmt::format("\n  {:<{}}  {}", plan.change, width, plan.effect);
+  }
+  return {ErrorCode::infeasible, "", std::move(text)};
+}
+
+Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
+  const Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
+  if (!question) return question.error();
+  const Result<Knowledge> knowledge = knowledge_of(session);
+  if (!knowledge) return knowledge.error();
+  Result<InferenceAnswer> answer = ridge::answer(question->query, *knowledge);
+  if (!answer) return answer.error();
+  auto& assumptions = answer->assumptions;
+  assumptions.insert(assumptions.begin(), question->assumptions.begin(), question->assumptions.end());
+  for (const std::string& setting : session.options().settings) assumptions.push_back("what if " + setting);
+  const report::InferenceReportOptions options{.operators = flags.is_on("--explain")};
+  if (session.form() == Form::json) {
+    session.print(report::inference_json(*answer, options).text());
+    return answer->refusal ? kRefused : kFine;
+  }
+  if (answer->refusal) return refusal_error(*answer);
+  if (session.form() == Form::csv) {
+    session.print(to_csv(options.operators ? report::operator_table(*answer) : report::inference_table(*answer)));
+    return kFine;
+  }
+  session.print(report::inference_page(*answer, options));
+  return kFine;
+}
+
+Action declare_estimate(Options& options) {
+  struct Arguments {
+    std::vector<std::string> words;
+    EstimateFlags flags;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  options.words("infer|train|fit|techniques|compare", arguments->words, "what to estimate", complete_words);
+  arguments->flags.declare(options);
+  return [arguments](Session& session) -> Result<int> {
+    const Result<EstimateWord> word = word_of(arguments->words);
+    if (!word) return word.error();
+    const EstimateFlags& flags = arguments->flags;
+    if (const Status s = flags.check(*word); !s) return s.error();
+    if (const std::string& as_of = session.options().as_of; !as_of.empty()) {
+      if (const auto date = parse_date(as_of); !date)
+        return Error{ErrorCode::bad_input, "--as-of", date.error().message};
+    }
+    WhatIfSubjects subjects;
+    if (flags.given("--model")) subjects.models = {flags.value("--model")};
+    if (flags.given("--system")) subjects.systems = {flags.value("--system")};
+    if (flags.given("--device")) {
+      Result<std::vector<std::string>> devices = split_list("--device", flags.value("--device"));
+      if (!devices) return devices.error();
+      subjects.devices = *std::move(devices);
+    }
+    session.about(std::move(subjects));
+    switch (*word) {
+      case kInfer:
+        return estimate_infer(session, flags);
+      default:
+        return Error{ErrorCode::bad_input, "", "not yet"};
+    }
+  };
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,181 @@
+// Completes a question, asks evaluate() and explain(), and says what was taken for granted.
+#include "ridge/answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ridge/text.hpp"
+
+namespace ridge {
+namespace {
+
+constexpr int kLargestDomain = 1024;
+
+class Answerer {
+ public:
+  Answerer(const InferenceQuery& query, const Knowledge& knowledge, const AnswerOptions& options)
+      : q_(query), k_(knowledge), options_(options) {}
+
+  Result<InferenceAnswer> run() {
+    if (const Status s = look_up(); !s) return s.error();
+    choose_layout();
+    auto deployment = resolve(q_, k_);
+    if (!deployment) return deployment.error();
+    InferenceAnswer a;
+    a.outcome = evaluate(*deployment->resolved, q_.load);
+    a.facts = deployment->facts;
+    note_context();
+    assumptions_.insert(assumptions_.end(), deployment->assumptions.begin(), deployment->assumptions.end());
+    a.assumptions = distinct();
+    if (a.outcome.reason != Reason::none) {
+      a.refusal = explain_refusal(q_, a.outcome, k_);
+    } else if (options_.explain) {
+      auto explanation = explain(q_, k_);
+      if (!explanation) return explanation.error();
+      a.explanation = std::move(*explanation);
+    }
+    a.query = std::move(q_);
+    return a;
+  }
+
+ private:
+  template <class... Args>
+  void assume(fmt::format_string<Args...> text, Args&&... args) {
+    assumptions_.push_back(fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  Status look_up() {
+    auto model = k_.catalogue.find_model(q_.model);
+    if (!model) return model.error();
+    model_ = std::move(*model);
+    if (!q_.system.empty()) {
+      system_ = k_.catalogue.system(q_.system);
+      if (system_ == nullptr) return unknown_system();
+      if (q_.device.empty()) q_.device = system_->device;
+      const std::string_view board = std::string_view(q_.device).substr(0, q_.device.find('/'));
+      if (board != system_->device) {
+        return Error{ErrorCode::bad_input, "--system",
+                     fmt::format("{} is made of {}, not of {}: leave out one of the two", system_->id, system_->device,
+                                 q_.device)};
+      }
+    }
+    if (q_.device.empty()) {
+      return Error{ErrorCode::bad_input, "--device",
+                   "name a device, for example --device h200-sxm; `ridge show devices` "
+                   "lists them"};
+    }
+    auto device = k_.catalogue.find_device(q_.device);
+    if (!device) return device.error();
+    device_ = std::move(*device);
+    return {};
+  }
+
+  [[nodiscard]] Error unknown_system() const {
+    std::vector<std::string_view> ids;
+    for (const System& system : k_.catalogue.systems()) ids.push_back(system.id);
+    const std::string near = nearest(q_.system, ids.data(), ids.size());
+    return {ErrorCode::not_found, "--system",
+            fmt::format("there is no system {}{}", quoted(q_.system),
+                        near.empty() ? "; `ridge show systems` lists them" : fmt::format("; did you mean {}?", near))};
+  }
+
+  /// Devices that the scale-up fabric, or at least one host, joins.
+  [[nodiscard]] int domain() const {
+    const int joined = system_ != nullptr        ? system_->scale_up_domain
+                       : device_.scale_up_domain ? device_.scale_up_domain->value
+                                                 : 1;
+    const int host = device_.node_size ? device_.node_size->value : 1;
+    return std::clamp(std::max(joined, host), 1, kLargestDomain);
+  }
+
+  [[nodiscard]] Reason reason_of(int tp, int gpus) const {
+    InferenceQuery candidate = q_;
+    candidate.tp = tp;
+    candidate.gpus = gpus;
+    const auto deployment = resolve(candidate, k_);
+    return deployment ? evaluate(*deployment->resolved, candidate.load).reason : Reason::bad_value;
+  }
+
+  void choose_layout() {
+    const int others = std::max(q_.pp, 1) * std::max(q_.dp, 1);
+    if (q_.tp > 0) {
+      if (q_.gpus <= 0) q_.gpus = q_.tp * others;
+      return;
+    }
+    if (q_.gpus <= 0) {
+      fewest(others);
+    } else {
+      widest(others);
+    }
+  }
+
+  void fewest(int others) {
+    int last = 1;
+    for (int tp = 1; tp <= domain(); tp *= 2) {
+      const Reason reason = reason_of(tp, tp * others);
+      if (reason == Reason::heads_not_divisible || reason == Reason::experts_not_divisible) continue;
+      last = tp;
+      if (reason != Reason::out_of_memory) break;  // runs, or no number of devices helps
+    }
+    q_.tp = last;
+    q_.gpus = last * others;
+    if (q_.gpus > 1) {
+      assume("{} devices, tensor parallel {}: the fewest that hold the model", q_.gpus, q_.tp);
+    } else {
+      assume("one device");
+    }
+  }
+
+  void widest(int others) {
+    if (q_.gpus % others != 0) {  // refused later, in words
+      q_.tp = 1;
+      return;
+    }
+    const int ranks = q_.gpus / others;
+    q_.tp = 1;
+    for (int tp = std::min(ranks, domain()); tp > 1; --tp) {
+      if (ranks % tp != 0 || reason_of(tp, q_.gpus) == Reason::heads_not_divisible) continue;
+      q_.tp = tp;
+      break;
+    }
+    const int replicas = ranks / q_.tp;
+    if (replicas > 1) {
+      assume("tensor parallel {}, {} replicas", q_.tp, replicas * std::max(q_.dp, 1));
+    } else if (q_.tp > 1) {
+      assume("tensor parallel {}", q_.tp);
+    }
+  }
+
+  void note_context() {
+    const double longest = q_.load.isl + (q_.load.mode == LoadMode::prefill ? 0 : q_.load.osl);
+    if (model_.context > 0 && longest > model_.context) {
+      assume("{} tokens are more than the {} that {} was trained for", format_number(longest, 7),
+             format_number(model_.context, 7), model_.id.empty() ? "the model" : model_.id);
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> distinct() const {
+    std::vector<std::string> out;
+    for (const std::string& text : assumptions_) {
+      if (std::find(out.begin(), out.end(), text) == out.end()) out.push_back(text);
+    }
+    return out;
+  }
+
+  InferenceQuery q_;
+  const Knowledge& k_;
+  const AnswerOptions& options_;
+  Model model_;
+  Device device_;
+  const System* system_ = nullptr;
+  std::vector<std::string> assumptions_;
+};
+
+}  // namespace
+
+Result<InferenceAnswer> answer(const InferenceQuery& query, const Knowledge& knowledge, const AnswerOptions& options) {
+  return Answerer(query, knowledge, options).run();
+}
+
+}  // namespace ridge

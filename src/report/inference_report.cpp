@@ -1,0 +1,189 @@
+// What the page, the JSON and the tables of an inference answer share.
+#include "report/inference_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "ridge/text.hpp"
+
+namespace ridge::report {
+
+namespace {
+
+constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+
+std::string number(double value) {
+  return format_number(value, 7);
+}
+
+void add_flag(std::string& out, std::string_view flag, std::string_view value) {
+  if (!value.empty()) out += fmt::format("{}{} {}", out.empty() ? "" : " ", flag, value);
+}
+void add_flag(std::string& out, std::string_view flag, double value) {
+  if (value > 0) add_flag(out, flag, exact_number(value));
+}
+
+}  // namespace
+
+std::string bar(double share, int width) {
+  const double eighths = std::round(std::clamp(share, 0.0, 1.0) * width * 8);
+  const auto whole = static_cast<std::size_t>(eighths / 8);
+  std::string out;
+  for (std::size_t i = 0; i < whole; ++i) out += "█";
+  out += kEighths[static_cast<std::size_t>(eighths) % 8];
+  if (out.empty() && share > 0) out = "▏";
+  return out;
+}
+
+Json interval_json(const Interval& interval) {
+  return Json::object().set("low", interval.low).set("mid", interval.mid).set("high", interval.high);
+}
+
+Interval per_gpu(const InferenceAnswer& answer) {
+  const Interval& all = answer.outcome.estimate.output_tokens_per_s;
+  const double gpus = answer.facts.gpus;
+  return {all.low / gpus, all.mid / gpus, all.high / gpus};
+}
+
+Interval per_user(const InferenceAnswer& answer) {
+  const Interval& gap = answer.outcome.estimate.tpot_s;
+  if (gap.mid <= 0) return {};
+  return {1 / gap.high, 1 / gap.mid, 1 / gap.low};
+}
+
+std::string_view phase(const InferenceEstimate& estimate) {
+  return estimate.prefill_share > 0.5 ? "prefill" : "decode";
+}
+
+std::string load_text(const InferenceLoad& load) {
+  std::string out = fmt::format("{} token{} in", number(load.isl), load.isl == 1 ? "" : "s");
+  if (load.mode != LoadMode::prefill) out += fmt::format(", {} out", number(load.osl));
+  switch (load.mode) {
+    case LoadMode::fixed_batch:
+    case LoadMode::prefill:
+      out += fmt::format(", batch {}", number(load.batch));
+      break;
+    case LoadMode::closed_loop:
+      out += fmt::format(", {} client{}", number(load.concurrency), load.concurrency == 1 ? "" : "s");
+      break;
+    case LoadMode::offline:
+      out += ", offline";
+      break;
+  }
+  return out;
+}
+
+std::string deployment_text(const InferenceAnswer& answer) {
+  const DeploymentFacts& f = answer.facts;
+  std::string out = fmt::format("{} × {}", f.gpus, f.device);
+  const auto add = [&](std::string_view what, int degree) {
+    if (degree > 1) out += fmt::format(", {} {}", what, degree);
+  };
+  add("TP", f.tp);
+  add("PP", f.pp);
+  add("EP", f.ep);
+  add("DP", f.dp);
+  const int replicas = std::max(1, f.gpus / (f.tp * f.pp * f.dp));
+  if (replicas > 1) out += fmt::format(", {} replicas", replicas);
+  out += fmt::format(", {} weights, {} KV, {}", name(f.weights), name(f.kv), f.era.empty() ? f.engine : f.era);
+  return out;
+}
+
+std::string command_flags(const InferenceQuery& query) {
+  const InferenceLoad& load = query.load;
+  std::string out;
+  add_flag(out, "--model", query.model);
+  if (query.system.empty()) add_flag(out, "--device", query.device);
+  add_flag(out, "--system", query.system);
+  add_flag(out, "--gpus", query.gpus);
+  add_flag(out, "--tp", query.tp);
+  if (query.pp > 1) add_flag(out, "--pp", query.pp);
+  if (query.ep > 1) add_flag(out, "--ep", query.ep);
+  if (query.dp > 1) add_flag(out, "--dp", query.dp);
+  if (query.weights)
+    add_flag(out, query.activations == query.weights ? "--precision" : "--weight-precision", name(*query.weights));
+  if (query.activations && query.activations != query.weights) {
+    add_flag(out, "--activation-precision", name(*query.activations));
+  }
+  if (query.kv) add_flag(out, "--kv-precision", name(*query.kv));
+  add_flag(out, "--engine", query.engine);
+  add_flag(out, "--engine-version", query.engine_version);
+  add_flag(out, "--isl", load.isl);
+  if (load.mode != LoadMode::prefill) add_flag(out, "--osl", load.osl);
+  if (load.mode == LoadMode::prefill) out += " --prefill";
+  if (load.mode == LoadMode::offline) out += " --offline";
+  if (load.mode == LoadMode::fixed_batch || (load.mode == LoadMode::prefill && load.batch > 1)) {
+    add_flag(out, "--batch", load.batch);
+  }
+  if (load.mode == LoadMode::closed_loop) add_flag(out, "--concurrency", load.concurrency);
+  add_flag(out, "--prefix-hit", load.prefix_hit);
+  add_flag(out, "--draft-tokens", load.draft_tokens);
+  if (load.draft_tokens > 0) add_flag(out, "--acceptance", load.acceptance);
+  add_flag(out, "--lora-rank", query.lora_rank);
+  if (query.power_cap > 0) add_flag(out, "--power-cap", exact_number(query.power_cap) + "W");
+  add_flag(out, "--max-batched-tokens", query.max_batched_tokens);
+  add_flag(out, "--max-num-seqs", query.max_sequences);
+  add_flag(out, "--gpu-memory-utilization", query.memory_utilization);
+  return out;
+}
+
+Table inference_table(const InferenceAnswer& answer) {
+  Table table;
+  table.columns = {{.key = "quantity", .heading = "quantity"},
+                   {.key = "unit", .heading = "unit"},
+                   {.key = "low", .heading = "low", .kind = ColumnKind::number},
+                   {.key = "mid", .heading = "mid", .kind = ColumnKind::number},
+                   {.key = "high", .heading = "high", .kind = ColumnKind::number}};
+  const InferenceEstimate& e = answer.outcome.estimate;
+  const auto add = [&](const char* what, const char* unit, const Interval& i) {
+    if (i.mid > 0) table.rows.push_back({Cell(what), Cell(unit), Cell(i.low), Cell(i.mid), Cell(i.high)});
+  };
+  add("output_tokens_per_s", "tokens/s", e.output_tokens_per_s);
+  add("tokens_per_s_per_gpu", "tokens/s", per_gpu(answer));
+  add("tokens_per_s_per_user", "tokens/s", per_user(answer));
+  add("total_tokens_per_s", "tokens/s", e.total_tokens_per_s);
+  add("ttft", "s", e.ttft_s);
+  add("tpot", "s", e.tpot_s);
+  add("e2e", "s", e.e2e_s);
+  add("prefill", "s", e.prefill_s);
+  add("decode_step", "s", e.decode_step_s);
+  add("power", "W", e.power_w);
+  add("joules_per_output_token", "J", e.joules_per_output_token);
+  return table;
+}
+
+Table operator_table(const InferenceAnswer& answer) {
+  Table table;
+  table.columns = {{.key = "phase", .heading = "phase"},
+                   {.key = "operator", .heading = "operator", .overflow = Overflow::truncate},
+                   {.key = "layers", .heading = "layers", .kind = ColumnKind::number},
+                   {.key = "time", .unit = "s", .heading = "time", .kind = ColumnKind::number},
+                   {.key = "share", .heading = "share", .kind = ColumnKind::number},
+                   {.key = "flops", .unit = "flop", .heading = "FLOPs", .kind = ColumnKind::number},
+                   {.key = "bytes", .unit = "bytes", .heading = "bytes", .kind = ColumnKind::number},
+                   {.key = "bound", .heading = "bound by"},
+                   {.key = "roofline_share", .heading = "of roofline", .kind = ColumnKind::number}};
+  if (!answer.explanation) return table;
+  const auto add = [&](const char* where, const std::vector<OperatorLine>& lines) {
+    double total = 0;
+    for (const OperatorLine& line : lines) total += line.seconds;
+    for (const OperatorLine& line : lines) {
+      const double share = total > 0 ? line.seconds / total : 0;
+      const bool computes = line.flops > 0;
+      const bool network = line.bound == Bound::scale_up || line.bound == Bound::scale_out;
+      table.rows.push_back(
+          {Cell(where), Cell(line.what), Cell(line.layers), Cell(Seconds(line.seconds)),
+           Cell(share).shown_as(fmt::format("{:.1f} %", 100 * share)), computes ? Cell(Flops(line.flops)) : Cell(),
+           line.bytes > 0 ? Cell(Bytes(line.bytes)) : Cell(), Cell(name(line.bound)),
+           network ? Cell() : Cell(line.roofline_share).shown_as(fmt::format("{:.0f} %", 100 * line.roofline_share))});
+    }
+  };
+  add("decode", answer.explanation->decode);
+  add("prefill", answer.explanation->prefill);
+  return table;
+}
+
+}  // namespace ridge::report

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Checks what `ridge estimate ... --json` prints against docs/schema/estimate.json, and what holds between its numbers.
+
+Usage: check_estimate_schema.py RIDGE ROOT
+"""
+import copy
+import json
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from check_schema import problems  # noqa: E402
+
+# (words after `ridge estimate`, exit code)
+QUERIES = [
+    ("infer --model llama3.3-70b --device h200-sxm --gpus 2 --precision fp8 --isl 1000 --osl 250 --concurrency 64 --explain", 0),
+    ("infer --model deepseek-r1 --device b200-sxm-180 --gpus 8 --ep 8 --offline", 0),
+    ("infer --model llama3.1-8b --device h100-sxm --batch 1 --engine ideal --explain", 0),
+    ("infer --model qwen3-8b --device mi300x --prefill --isl 8k --batch 4 --explain", 0),
+    ("infer --model llama3.1-8b --system dgx-h200 --batch 8", 0),
+    ("infer --model llama3.1-405b --device b200-sxm-180 --gpus 1 --precision nvfp4", 2),
+    ("infer --model llama3.1-8b --device h100-sxm --tp 3", 2),
+    ("infer --model llama3.1-8b --device h100-sxm --ep 2", 2),
+    ("infer --model llama3.1-8b --device a100-sxm-80 --precision fp8", 2),
+    ("infer --model llama3.1-8b --device h100-sxm --tp 2 --gpus 3", 2),
+    ("infer --model llama3.1-8b --device h100-sxm --pp 64", 2),
+]
+DAMAGES = [
+    lambda d: d.pop("fits"), lambda d: d.update(fits="yes"), lambda d: d.update(ttft_s=0.1),
+    lambda d: d.update(ttft=1), lambda d: d["memory_bytes"].pop("weights"), lambda d: d["tpot_s"].pop("low"),
+    lambda d: d.update(bottleneck="luck"), lambda d: d.update(schema="ridge.estimate/2"),
+]
+
+
+def run(ridge, root, words, expected):
+    command = [ridge, "estimate", *words.split(), "--json", "--data", str(root / "data")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != expected:
+        sys.exit(f"{words}: exit {done.returncode} instead of {expected}\n{done.stdout[-500:]}{done.stderr}")
+    return json.loads(done.stdout, parse_constant=lambda name: sys.exit(f"{words}: {name} is not JSON"))
+
+
+def intervals(value):
+    """All {low, mid, high} in the document."""
+    if isinstance(value, dict):
+        if set(value) == {"low", "mid", "high"}:
+            yield value
+        for element in value.values():
+            yield from intervals(element)
+    elif isinstance(value, list):
+        for element in value:
+            yield from intervals(element)
+
+
+def infer_rules(d):
+    """What has to hold between the numbers of an answer."""
+    if d["fits"] != (d["reason"] is None):
+        yield "reason is there if and only if it does not fit"
+    if not d["fits"]:
+        if d["output_tokens_per_s"] is not None:
+            yield "what cannot run has no throughput"
+        return
+    memory = d["memory_bytes"]
+    parts = sum(v for k, v in memory.items() if k != "total")
+    if abs(parts - memory["total"]) > 1e-9 * memory["total"]:
+        yield "the parts of memory do not add up"
+    if d["output_tokens_per_s"]:
+        if abs(d["tokens_per_s_per_gpu"]["mid"] * d["query"]["gpus"] / d["output_tokens_per_s"]["mid"] - 1) > 1e-9:
+            yield "tokens per GPU times GPUs is not the deployment's"
+        if abs(d["tokens_per_s_per_user"]["mid"] * d["tpot_s"]["mid"] - 1) > 1e-9:
+            yield "a user's rate is not 1 / TPOT"
+        terms = sum(d["terms_s"]["decode"].values())
+        if abs(terms / d["decode_step_s"]["mid"] - 1) > 1e-9:
+            yield "the terms of a decode step do not add up"
+
+
+def main(ridge, root):
+    schema = json.loads((root / "docs" / "schema" / "estimate.json").read_text())
+    failed = False
+
+    def complain(words, text):
+        nonlocal failed
+        print(f"estimate {words}: {text}")
+        failed = True
+
+    for words, expected in QUERIES:
+        document = run(ridge, root, words, expected)
+        if not any(option["$ref"].endswith(document["kind"]) for option in schema["anyOf"]):
+            complain(words, f"the schema does not list kind {document['kind']}")
+        rule = schema["$defs"][document["kind"]]
+        for problem in problems(document, rule, schema)[:10]:
+            complain(words, problem)
+        for interval in intervals(document):
+            if not interval["low"] <= interval["mid"] <= interval["high"]:
+                complain(words, f"an interval is out of order: {interval}")
+        if document["kind"] == "infer":
+            for problem in infer_rules(document):
+                complain(words, problem)
+    good = run(ridge, root, *QUERIES[0])
+    for i, damage in enumerate(DAMAGES):
+        bad = copy.deepcopy(good)
+        damage(bad)
+        if not problems(bad, schema["$defs"]["infer"], schema):
+            complain("", f"damage {i} passes")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], pathlib.Path(sys.argv[2])))

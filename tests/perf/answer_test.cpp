@@ -1,0 +1,238 @@
+// Whole answers: what is chosen where a question says nothing, what is assumed, what is refused and what works instead.
+#include "ridge/answer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "knowledge.hpp"
+#include "ridge/ranking.hpp"
+
+namespace ridge {
+namespace {
+
+using testing_support::knowledge;
+
+InferenceQuery question(const char* model, const char* device) {
+  InferenceQuery q;
+  q.model = model;
+  q.device = device;
+  q.load = {.mode = LoadMode::closed_loop, .isl = 1000, .osl = 250, .concurrency = 8};
+  return q;
+}
+
+InferenceAnswer answered(const InferenceQuery& q) {
+  auto a = answer(q, knowledge());
+  EXPECT_TRUE(a) << a.error().text();
+  return a ? std::move(*a) : InferenceAnswer{};
+}
+
+bool says(const std::vector<std::string>& lines, std::string_view words) {
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const std::string& line) { return line.find(words) != std::string::npos; });
+}
+
+/// The nearest plans of a refused question, joined; each of them must run.
+std::string nearest_of(const InferenceAnswer& a) {
+  EXPECT_TRUE(a.refusal);
+  std::string out;
+  if (a.refusal) {
+    for (const NearestPlan& plan : a.refusal->nearest) out += plan.change + "|";
+  }
+  return out;
+}
+
+// 70B in bf16 are 141 GB: more than one H200 holds beside a cache, less than two.
+TEST(Layout, WithoutDevicesTheFewestThatHoldTheModel) {
+  EXPECT_EQ(answered(question("llama3.3-70b", "h200-sxm")).facts.tp, 2);
+  EXPECT_EQ(answered(question("llama3.1-8b", "h200-sxm")).facts.gpus, 1);
+  const InferenceAnswer large = answered(question("llama3.1-405b", "h200-sxm"));
+  EXPECT_EQ(large.facts.gpus, 8);
+  EXPECT_TRUE(says(large.assumptions, "the fewest that hold the model"));
+}
+
+TEST(Layout, WithDevicesAloneTensorParallelismStaysInTheDomain) {
+  auto q = question("llama3.3-70b", "h100-sxm");
+  q.gpus = 16;  // two nodes of eight
+  const InferenceAnswer a = answered(q);
+  EXPECT_EQ(a.facts.tp, 8);
+  EXPECT_TRUE(says(a.assumptions, "2 replicas"));
+}
+
+TEST(Layout, WithDevicesAloneTensorParallelismDividesTheHeads) {
+  auto q = question("llama3.1-8b", "h100-sxm");
+  q.gpus = 6;  // 32 heads and 8 KV heads: 6 and 3 do not divide them
+  const InferenceAnswer a = answered(q);
+  EXPECT_EQ(a.facts.tp, 2);
+  EXPECT_FALSE(a.refusal);
+}
+
+TEST(Layout, TensorParallelismAloneSaysHowManyDevices) {
+  auto q = question("llama3.3-70b", "h100-sxm");
+  q.tp = 4;
+  q.pp = 2;
+  EXPECT_EQ(answered(q).facts.gpus, 8);
+}
+
+TEST(Layout, ASystemBringsItsDeviceAndRefusesAnother) {
+  auto q = question("llama3.1-8b", "");
+  q.system = "dgx-h200";
+  EXPECT_EQ(answered(q).facts.device, "h200-sxm");
+  q.device = "h100-sxm";
+  const auto wrong = answer(q, knowledge());
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message.find("dgx-h200 is made of h200-sxm"), std::string::npos);
+  q.system = "dgx-h20";
+  const auto unknown = answer(q, knowledge());
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("'dgx-h200'"), std::string::npos);
+}
+
+TEST(Assumptions, SayWhatIsUnusual) {
+  auto q = question("llama3.1-8b", "h200-sxm");
+  q.load.isl = 140'000;  // trained for 131,072
+  EXPECT_TRUE(says(answered(q).assumptions, "more than the 131,072 that llama3.1-8b was trained for"));
+
+  q = question("llama3.1-8b", "a100-sxm-80");
+  q.weights = Format::fp8;
+  EXPECT_TRUE(says(answered(q).assumptions, "fp8 weights are widened to 16 bits"));
+}
+
+TEST(Assumptions, TensorParallelismAcrossNodesIsSaidOnce) {
+  auto q =
+      question("dense:layers=32,hidden=4096,heads=64,kv_heads=16,ffn=14336,gated=1,vocab=128256,tied=0", "h100-sxm");
+  q.gpus = q.tp = 16;
+  const InferenceAnswer a = answered(q);
+  ASSERT_FALSE(a.refusal);
+  const auto lines = std::count_if(a.assumptions.begin(), a.assumptions.end(), [](const std::string& line) {
+    return line.find("crosses the network") != std::string::npos;
+  });
+  EXPECT_EQ(lines, 1);
+}
+
+TEST(Refusals, OfMemoryNameTheShortfallAndWhatFits) {
+  auto q = question("llama3.1-405b", "b200-sxm-180");
+  q.gpus = q.tp = 1;
+  q.weights = q.activations = Format::nvfp4;
+  const InferenceAnswer a = answered(q);
+  ASSERT_TRUE(a.refusal);
+  EXPECT_EQ(a.refusal->reason, Reason::out_of_memory);
+  EXPECT_GT(*a.refusal->short_by, 10e9);
+  EXPECT_NE(a.refusal->why.find("are missing on each b200-sxm-180"), std::string::npos) << a.refusal->why;
+  EXPECT_NE(nearest_of(a).find("--tp 2 --gpus 2|"), std::string::npos) << nearest_of(a);
+}
+
+TEST(Refusals, OfMemoryOfferNarrowerWeightsOnTheSameDevices) {
+  auto q = question("llama3.3-70b", "h100-sxm");
+  q.gpus = q.tp = 1;
+  const std::string near = nearest_of(answered(q));
+  EXPECT_NE(near.find("--weight-precision int4|"), std::string::npos) << near;  // 141 GB, 71 GB in fp8, 37 GB in int4
+  EXPECT_NE(near.find("--tp 2 --gpus 2|"), std::string::npos) << near;
+}
+
+TEST(Refusals, OfALongPromptNameThePromptThatFits) {
+  auto q = question("llama3.1-8b", "h100-sxm");
+  q.gpus = q.tp = 1;
+  q.load = {.mode = LoadMode::fixed_batch, .isl = 5e6, .osl = 1, .batch = 1};
+  const std::string near = nearest_of(answered(q));
+  const std::size_t at = near.find("--isl ");
+  ASSERT_NE(at, std::string::npos) << near;
+  q.load.isl = std::stod(near.substr(at + 6));
+  EXPECT_FALSE(answered(q).refusal);
+  q.load.isl *= 1.2;  // rounded down to two digits
+  EXPECT_TRUE(answered(q).refusal);
+}
+
+TEST(Refusals, OfHeadsNameTheTensorParallelismBelowAndAbove) {
+  auto q = question("llama3.1-8b", "h100-sxm");
+  q.tp = 3;
+  const InferenceAnswer a = answered(q);
+  ASSERT_TRUE(a.refusal);
+  EXPECT_EQ(a.refusal->why, "tensor parallel 3 does not divide the 32 heads and 8 KV heads of llama3.1-8b");
+  EXPECT_EQ(nearest_of(a), "--tp 2 --gpus 2|--tp 4 --gpus 4|");
+}
+
+TEST(Refusals, OfFormatsKeepTheWeightsAndWidenThem) {
+  auto q = question("llama3.1-8b", "a100-sxm-80");
+  q.weights = q.activations = Format::fp8;
+  const InferenceAnswer a = answered(q);
+  ASSERT_TRUE(a.refusal);
+  EXPECT_EQ(a.facts.gpus, 1);  // more devices would not help
+  EXPECT_EQ(a.refusal->why, "a100-sxm-80 does not compute in fp8");
+  EXPECT_EQ(nearest_of(a), "--weight-precision fp8|--precision int8|");
+}
+
+TEST(Refusals, OfExperts) {
+  auto q = question("llama3.1-8b", "h100-sxm");
+  q.ep = 2;
+  const InferenceAnswer dense = answered(q);
+  ASSERT_TRUE(dense.refusal);
+  EXPECT_NE(dense.refusal->why.find("is a dense model"), std::string::npos);
+  EXPECT_EQ(nearest_of(dense), "--ep 1|");
+
+  q = question("deepseek-r1", "h200-sxm");
+  q.gpus = q.tp = 8;
+  q.ep = 16;
+  const InferenceAnswer wide = answered(q);
+  ASSERT_TRUE(wide.refusal);
+  EXPECT_NE(wide.refusal->why.find("more than the 8 ranks"), std::string::npos) << wide.refusal->why;
+  EXPECT_EQ(nearest_of(wide), "--ep 8|");
+}
+
+TEST(Refusals, OfDevicesThatDoNotMultiply) {
+  auto q = question("llama3.1-8b", "h100-sxm");
+  q.tp = 2;
+  q.gpus = 3;
+  const InferenceAnswer a = answered(q);
+  ASSERT_TRUE(a.refusal);
+  EXPECT_EQ(a.refusal->why, "3 devices are no multiple of tp 2 x pp 1");
+  EXPECT_EQ(nearest_of(a), "--gpus 2|--gpus 4|");
+  q.gpus = 1;
+  EXPECT_EQ(nearest_of(answered(q)), "--gpus 2|");
+}
+
+TEST(Refusals, OfAPipelineDeeperThanTheModel) {
+  auto q = question("llama3.1-8b", "h100-sxm");
+  q.tp = 1;
+  q.pp = 64;
+  const InferenceAnswer a = answered(q);
+  ASSERT_TRUE(a.refusal);
+  EXPECT_EQ(a.refusal->why, "64 stages are more than the 32 layers of llama3.1-8b");
+  EXPECT_EQ(nearest_of(a), "--tp 1 --pp 32 --gpus 32|");
+}
+
+TEST(Explanation, NoOperatorIsFasterThanTheDatasheetAllows) {
+  for (const Format f : {Format::bf16, Format::fp8}) {
+    auto q = question("llama3.3-70b", "h200-sxm");
+    q.gpus = q.tp = 2;
+    q.weights = f;
+    q.load.isl = 8000;
+    const InferenceAnswer a = answered(q);
+    ASSERT_TRUE(a.explanation);
+    for (const auto* lines : {&a.explanation->decode, &a.explanation->prefill}) {
+      for (const OperatorLine& line : *lines) EXPECT_LE(line.roofline_share, 1.0) << line.what;
+    }
+  }
+}
+
+TEST(IdealEngine, IsADefinitionWithoutAnInterval) {
+  auto q = question("llama3.1-8b", "h100-sxm");
+  q.engine = "ideal";
+  const InferenceEstimate e = answered(q).outcome.estimate;
+  EXPECT_EQ(e.tpot_s.low, e.tpot_s.high);
+}
+
+TEST(Ranking, OverlappingIntervalsTieWithTheBestOfTheirPlace) {
+  const std::vector<Interval> values = {{80, 100, 120}, {50, 60, 70}, {90, 110, 130}, {65, 68, 71}, {10, 20, 30}};
+  const auto ranks = rank_with_ties(values);
+  std::string text;
+  for (const Rank& rank : ranks) text += std::to_string(rank.index) + ":" + rank.text() + " ";
+  EXPECT_EQ(text, "2:1 0:1= 3:3 1:3= 4:5 ");
+}
+
+TEST(Ranking, OfNothingIsNothing) {
+  EXPECT_TRUE(rank_with_ties({}).empty());
+}
+
+}  // namespace
+}  // namespace ridge

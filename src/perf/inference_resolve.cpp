@@ -271,6 +271,13 @@ class Resolver {
     k.burst = c.value("ttft.burst", {family});
     k.fill = c.value("memory.fill");
     k.imbalance = r.ep > 1 ? c.value("experts.imbalance") : 1;
+    // What a user's own stack does differently from those that were published (data/calibration/user.toml).
+    const std::string stack = fmt::format("{}-{}", family, kind);
+    const double own = c.value("user.time", {stack});
+    for (double* cost :
+         {&k.step, &k.sequence, &k.layer_eager, &k.layer_small, &k.collective, &k.prefill, &k.decode, &k.server}) {
+      *cost *= own;
+    }
     for (perf::LinkRates* link : {&r.tp_link, &r.expert_link}) {
       link->latency *= k.collective;
       link->latency_per_rank *= k.collective;

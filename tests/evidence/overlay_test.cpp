@@ -1,0 +1,120 @@
+#include "evidence/overlay.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "evidence/calibrate.hpp"
+#include "ridge/file.hpp"
+
+namespace ridge::evidence {
+namespace {
+
+struct World {
+  Catalogue catalogue;
+  Engines engines;
+  Calibration calibration;
+};
+
+const World& world() {
+  static const World w = [] {
+    const std::string data = RIDGE_DATA_DIR;
+    auto catalogue = Catalogue::load({.data_directory = data, .overlays = {}, .price_lists = {}});
+    auto engines = load_engines(data + "/engines");
+    auto calibration = load_calibration(data + "/calibration");
+    EXPECT_TRUE(catalogue.ok() && engines.ok() && calibration.ok());
+    return World{std::move(*catalogue), std::move(*engines), std::move(*calibration)};
+  }();
+  return w;
+}
+
+/// A stack that takes `slower` times as long as predicted, measured at one batch.
+Case measured(double batch, double slower) {
+  Case c;
+  c.kind = CaseKind::inference;
+  c.id = "own";
+  c.model = "llama3.1-8b";
+  c.device = "h100-sxm";
+  c.engine = "vllm";
+  c.mode = "fixed-batch";
+  InferenceQuery q;
+  q.model = c.model;
+  q.device = c.device;
+  q.gpus = q.tp = 1;
+  q.weights = Format::bf16;
+  q.load.mode = LoadMode::fixed_batch;
+  q.load.isl = 200;
+  q.load.osl = 200;
+  q.load.batch = batch;
+  c.input = q;
+  c.targets = {{Metric::output_tok_s, 1}};
+  const Knowledge knowledge{world().catalogue, world().engines, world().calibration};
+  c.targets[0].measured = predict(c, knowledge, Basis::calibrated)[0].value.mid / slower;
+  return c;
+}
+
+// A quarter of spread against eight percent of noise: the posterior keeps 1/(1 + (0.08/0.25)^2) = 0.907 of log 1.5, a
+// factor of 1.445 (a little more with the heavy tails of the loss).
+TEST(Overlay, OneRowMovesTheFactorMostOfTheWay) {
+  const std::vector<Case> mine = {measured(8, 1.5)};
+  const OverlayFit fit = fit_overlay(world().calibration, mine, world().catalogue, world().engines);
+  EXPECT_NEAR(fit.calibration.value("user.time", {"vllm-dense"}), 1.445, 0.05);
+  EXPECT_DOUBLE_EQ(fit.calibration.value("user.time", {"vllm-moe"}), 1);
+  EXPECT_NEAR(fit.before.median, 0.5, 0.01);
+  EXPECT_LT(fit.after.median, 0.06);
+}
+
+TEST(Overlay, WhatOneBatchTeachesHelpsAtAnother) {
+  const std::vector<Case> mine = {measured(8, 1.5)};
+  const OverlayFit fit = fit_overlay(world().calibration, mine, world().catalogue, world().engines);
+  const Case other = measured(64, 1.5);
+  const Knowledge knowledge{world().catalogue, world().engines, fit.calibration};
+  const double predicted = predict(other, knowledge, Basis::calibrated)[0].value.mid;
+  EXPECT_LT(std::abs(predicted / other.targets[0].measured - 1), 0.06);  // was 50 % off
+}
+
+TEST(Overlay, ItsTextIsReadBackAsItsValues) {
+  const std::vector<Case> mine = {measured(8, 1.3)};
+  const OverlayFit fit = fit_overlay(world().calibration, mine, world().catalogue, world().engines);
+  const std::string path = testing::TempDir() + "/own.toml";
+  ASSERT_TRUE(write_file_atomically(path, overlay_toml(fit.calibration)).ok());
+  const std::string overlays[] = {path};
+  const auto loaded = load_calibration(std::string(RIDGE_DATA_DIR) + "/calibration", overlays);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_DOUBLE_EQ(loaded->value("user.time", {"vllm-dense"}), fit.calibration.value("user.time", {"vllm-dense"}));
+}
+
+TEST(Overlay, NothingElseMoves) {
+  const std::vector<Case> mine = {measured(8, 1.5)};
+  const OverlayFit fit = fit_overlay(world().calibration, mine, world().catalogue, world().engines);
+  const auto before = world().calibration.parameters();
+  const auto after = fit.calibration.parameters();
+  ASSERT_EQ(before.size(), after.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before[i].group != "user") {
+      EXPECT_EQ(before[i].value, after[i].value) << before[i].name;
+    }
+  }
+}
+
+TEST(Overlay, TheUsersFactorsAreNotCountedAsFitted) {
+  EXPECT_EQ(count_fitted(world().calibration),
+            count_fitted(world().calibration, "kernels") + count_fitted(world().calibration, "inference") +
+                count_fitted(world().calibration, "training") + count_fitted(world().calibration, "power") +
+                count_fitted(world().calibration, "diffusion"));
+  EXPECT_GT(count_fitted(world().calibration, "user"), 0);
+}
+
+// A publisher whose stack is 1.4 times slower throughout: one row of it takes the error off the other seven.
+TEST(Overlay, GainIsJudgedOnOtherRowsOfTheStack) {
+  std::vector<Case> cases;
+  for (const double batch : {1, 2, 4, 8, 16, 32, 64, 128}) cases.push_back(measured(batch, 1.4));
+  const StackGain gain = overlay_gain(world().calibration, cases, world().catalogue, world().engines);
+  EXPECT_EQ(gain.stacks, 1);
+  EXPECT_EQ(gain.before.predicted, 7);
+  EXPECT_NEAR(gain.before.median, 0.4, 0.02);
+  EXPECT_LT(gain.after.median, 0.06);
+}
+
+}  // namespace
+}  // namespace ridge::evidence

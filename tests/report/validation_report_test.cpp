@@ -1,0 +1,96 @@
+#include "report/validation_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace ridge::report {
+namespace {
+
+using evidence::Case;
+using evidence::CaseKind;
+using evidence::Metric;
+using evidence::ResultRow;
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<Case> cases(int n) {
+  std::vector<Case> out;
+  for (int i = 0; i < n; ++i) {
+    Case c;
+    c.id = "row-" + std::to_string(i);
+    c.kind = CaseKind::training;
+    c.device = i % 2 == 0 ? "h100-sxm" : "b200-sxm-180";
+    out.push_back(std::move(c));
+  }
+  return out;
+}
+
+// Row i is predicted i times too high.
+std::vector<ResultRow> rows(int n) {
+  std::vector<ResultRow> out;
+  for (int i = 0; i < n; ++i) {
+    const double p = 1.0 + i;
+    out.push_back({static_cast<std::size_t>(i), Metric::step_time_s, 1, {p / 2, p, p * 2}, {}, kNothing, kNothing});
+  }
+  return out;
+}
+
+TEST(ValidationReport, WorstComeFirstOncePerCase) {
+  auto all = rows(12);
+  all.push_back({11, Metric::power_w, 1, {50, 50, 50}, {}, kNothing, kNothing});  // the same case, another figure
+  const auto worst_rows = worst(all, 3);
+  ASSERT_EQ(worst_rows.size(), 3u);
+  EXPECT_EQ(worst_rows[0].case_index, 11u);
+  EXPECT_EQ(worst_rows[0].metric, Metric::power_w);
+  EXPECT_EQ(worst_rows[1].case_index, 10u);
+}
+
+TEST(ValidationReport, FiguresColourByDeviceAlike) {
+  const auto all = cases(12);
+  const auto figures = scatters(all, rows(12));
+  ASSERT_EQ(figures.size(), 1u);
+  EXPECT_EQ(figures[0].series.size(), 2u);
+  EXPECT_EQ(figures[0].points.size(), 12u);
+  EXPECT_NE(figures[0].series[0].style, figures[0].series[1].style);
+  EXPECT_EQ(figures[0].axis, "s");
+}
+
+TEST(ValidationReport, PageExplainsTheWorstAndListsWhatLooksWrong) {
+  const Catalogue catalogue;
+  const Calibration calibration;
+  const auto all = cases(12);
+  const auto found = rows(12);
+  Findings f{all, found, {}, {}, catalogue, calibration, {}};
+  f.explanations["row-11"] = {"evidence", "a regression"};
+  f.explanations["row-10"] = {"physics", "no overlap"};
+  const std::string page = accuracy_markdown(f);
+  EXPECT_NE(page.find("evidence: a regression"), std::string::npos);
+  EXPECT_NE(page.find("physics: no overlap"), std::string::npos);
+  EXPECT_NE(page.find("not explained yet"), std::string::npos);
+  const std::size_t suspects = page.find("## Rows that look wrong");
+  ASSERT_NE(suspects, std::string::npos);
+  EXPECT_NE(page.find("row-11", suspects), std::string::npos);
+  EXPECT_EQ(page.find("row-10", suspects), std::string::npos);
+}
+
+TEST(ValidationReport, ExplanationsNameACauseAndAnIdOnce) {
+  EXPECT_TRUE(read_explanations("id,cause,explanation\na,physics,x\n", "e.csv").ok());
+  const auto other = read_explanations("id,cause,explanation\na,weather,x\n", "e.csv");
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().where, "e.csv:2:3");
+  EXPECT_FALSE(read_explanations("id,cause,explanation\na,physics,x\na,physics,y\n", "e.csv").ok());
+}
+
+TEST(ValidationReport, IntervalsAreCountedByClass) {
+  const Catalogue catalogue;
+  const auto all = cases(4);
+  const Findings::LeftOut left_out[] = {{"devices", rows(4)}};  // [p/2, 2p] holds 1 for p = 1 and 2 only
+  const Table table = interval_table(left_out, all, catalogue);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[1][0].text(), "new device");
+  EXPECT_DOUBLE_EQ(table.rows[1][2].mid(), 0.5);
+}
+
+}  // namespace
+}  // namespace ridge::report

@@ -19,6 +19,10 @@ constexpr double kJoin = 8;       ///< queries, keys and values of two streams j
 constexpr double kLinear = 16;    ///< linear attention: kernel function and casts to 32 bits
 constexpr double kElement = 2;    ///< bytes
 
+int heads_of(const Mixer& mixer) {
+  return std::max({mixer.heads, mixer.state_v_heads, 1});
+}
+
 void add(DitKind& kind, double n, double k, Stream stream) {
   if (kind.product_count < static_cast<int>(kind.products.size())) {
     kind.products[static_cast<std::size_t>(kind.product_count++)] = {n, k, stream};
@@ -36,8 +40,8 @@ DitKind dit_kind(const LayerGroup& group, double hidden) {
   const DitBlock& dit = group.dit;
   DitKind kind;
   kind.count = group.count;
-  kind.heads = std::max(mixer.heads, 1);
-  kind.head_dim = mixer.head_dim > 0 ? mixer.head_dim : hidden / kind.heads;
+  kind.heads = heads_of(mixer);
+  kind.head_dim = hidden / kind.heads;
   kind.linear = mixer.kind == MixerKind::linear_attention;
   kind.cross = dit.cross_attention > 0;
   kind.joint = dit.streams > 1 || dit.parallel;
@@ -158,7 +162,7 @@ class Resolver {
 
   void layout(const Model& model) {
     int heads = 1;
-    for (const LayerGroup& group : model.groups) heads = std::max(heads, group.mixer.heads);
+    for (const LayerGroup& group : model.groups) heads = std::max(heads, heads_of(group.mixer));
     int gpus = q_.gpus > 0 ? q_.gpus : std::max(q_.ulysses, 1) * std::max(q_.ring, 1);
     int ulysses = q_.ulysses;
     int ring = q_.ring;

@@ -159,7 +159,7 @@ class Evaluation {
     }
     if (r_.ring > 1) {
       const double each = perf::collective_time(r_.link, Collective::send, 2, 2 * width * part / r_.ulysses);
-      seconds += (r_.ring - 1) * each * r_.costs.ring_exposed;
+      seconds += (r_.ring - 1) * each;
     }
     work.terms[index(Term::scale_up)] += seconds * times;
     work.network += seconds * times;

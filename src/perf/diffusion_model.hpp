@@ -53,7 +53,6 @@ struct DiffusionCosts {
   double host = 0;         ///< host time per block and self-attention
   double host_parallel = 0;  ///< more of it with sequence parallelism
   double host_ring = 0;      ///< and per step of a ring
-  double ring_exposed = 0;   ///< share of the ring's transfers that attention does not hide
 };
 
 enum class DiffusionMetric : std::uint8_t { latency, power, energy };

@@ -14,10 +14,11 @@ using perf::Stream;
 // Reads and writes of a token (in units of its hidden width) by kernels that are not fused in eager PyTorch.
 constexpr double kSublayer = 11;  ///< norm 2, scale 2, shift 2, gate 2, residual 3
 constexpr double kLayout = 8;     ///< queries, keys, values and output made contiguous
-constexpr double kQkNorm = 8;     ///< norm of queries and keys, with their casts
+constexpr double kQkNorm = 34;    ///< norm of queries and of keys: to 32 bits 3, square 4, mean 2, scale 3, back 3, weight 2
 constexpr double kJoin = 8;       ///< queries, keys and values of two streams joined, output parted again
 constexpr double kLinear = 16;    ///< linear attention: kernel function and casts to 32 bits
 constexpr double kElement = 2;    ///< bytes
+constexpr int kDeep = 32;         ///< from here on autoencoders have attention and norms of their own (DC-AE)
 
 int heads_of(const Mixer& mixer) {
   return std::max({mixer.heads, mixer.state_v_heads, 1});
@@ -148,6 +149,7 @@ class Resolver {
     r_.text_tokens = d.text_tokens;
     const double side = static_cast<double>(std::max(d.patch, 1)) * std::max(d.vae_down, 1);
     r_.pixels_per_token = side * side;
+    deep_ = d.vae_down >= kDeep;
     r_.parameters = count_parameters(model).total;
     if (model.type == ModelType::diffusion_unet) r_.unet_flops = d.flops_per_evaluation;
     for (const LayerGroup& group : model.groups) {
@@ -212,8 +214,7 @@ class Resolver {
       return {};
     }
     r_.gemm = perf::gemm_rates(r_.device, k_.calibration, weights, activations);
-    r_.attention = perf::attention_rates(r_.device, k_.calibration, Format::bf16, Format::bf16,
-                                         perf::AttentionPath::library);
+    portable_attention();
     r_.link = perf::scale_up_link(device, k_.calibration);
     const double share = value("diffusion.link");
     r_.link.bandwidth *= share;
@@ -221,16 +222,26 @@ class Resolver {
     r_.power = perf::power_coefficients(k_.calibration, r_.device.architecture);
     r_.costs = {.elementwise = value("diffusion.elementwise"),
                 .attention = value("diffusion.attention"),
-                .linear = value("diffusion.linear"),
-                .vae = value("diffusion.vae"),
+                .linear = k_.calibration.value("diffusion.linear", {r_.device.architecture}),
+                .vae = k_.calibration.value("diffusion.vae", {deep_ ? "deep" : ""}),
                 .unet = value("diffusion.unet"),
                 .call = value("diffusion.call"),
                 .host = value("diffusion.host"),
                 .host_parallel = value("diffusion.host_parallel"),
-                .host_ring = value("diffusion.host_ring"),
-                .ring_exposed = value("diffusion.ring_exposed")};
+                .host_ring = value("diffusion.host_ring")};
     r_.device.architecture = {};  // nothing resolved points into the catalogue
     return {};
+  }
+
+  /// Portable kernels (FlashAttention-2) use the matrix instructions that all generations share: 2,048 FLOPs per core
+  /// and clock, whatever later ones would give.
+  void portable_attention() {
+    constexpr double kPerClock = 2048, kFewCores = 12;
+    r_.attention = perf::attention_rates(r_.device, k_.calibration, Format::bf16, Format::bf16,
+                                         perf::AttentionPath::library);
+    if (r_.device.cores < kFewCores || r_.device.boost_clock <= 0) return;
+    const double shared = r_.device.cores * r_.device.boost_clock * kPerClock * k_.calibration.value("attention.prefill");
+    r_.attention.prefill_flops = std::min(r_.attention.prefill_flops, shared);
   }
 
   void memory() {
@@ -251,6 +262,7 @@ class Resolver {
   const Knowledge& k_;
   ResolvedDiffusion r_;
   bool known_ = false;
+  bool deep_ = false;  ///< a decoder that starts at a 32nd of the side
   std::vector<std::string> assumptions_;
 };
 

@@ -186,9 +186,10 @@ class Evaluation {
       work.flops += kind.state_flops * rows(Stream::image);
       work.useful += kind.state_flops * all_rows(Stream::image);
     }
-    const double bytes = r_.costs.elementwise *
-                         (kind.image_bytes * rows(Stream::image) + kind.text_bytes * rows(Stream::text));
-    const OpTime moved = perf::elementwise_time(r_.device, bytes, 0);
+    // A pipeline that fuses everything (the roofline) moves none of this.
+    const double bytes = r_.ideal ? 0 : kind.image_bytes * rows(Stream::image) + kind.text_bytes * rows(Stream::text);
+    OpTime moved = perf::elementwise_time(r_.device, bytes, 0);
+    moved.seconds = perf::smooth_max(moved.memory, bytes / r_.costs.elementwise);
     work.add(kind.linear ? Term::state : Term::elementwise, moved, 1, 1);
     work.bytes += bytes;
 
@@ -238,6 +239,15 @@ class Evaluation {
     call.add_host(r_.costs.call);
   }
 
+  /// Full power while kernels run, idle power while the device waits for the host or its peers.
+  [[nodiscard]] double power(const Work& call, double seconds) const noexcept {
+    const double waits = call.terms[index(Term::host)] + call.terms[index(Term::scale_up)];
+    const double busy = std::max(0.0, seconds - waits);
+    const double running = perf::device_power(r_.device, r_.power, {call.flops, call.bytes, busy});
+    const double idle = std::min(running, r_.power.idle * r_.device.tdp);
+    return idle + (running - idle) * busy / seconds;
+  }
+
   void finish(const Work& step) noexcept {
     DiffusionEstimate& e = out_.estimate;
     e.step_s = step.seconds();
@@ -254,7 +264,7 @@ class Evaluation {
     e.batch_latency_s = with(seconds, DiffusionMetric::latency);
     const Interval& t = e.batch_latency_s;
     e.images_per_s = {load_.batch / t.high, load_.batch / t.mid, load_.batch / t.low};
-    const double watts = r_.gpus * perf::device_power(r_.device, r_.power, {call.flops, call.bytes, seconds});
+    const double watts = r_.gpus * power(call, seconds);
     e.power_w = with(watts, DiffusionMetric::power);
     e.energy_per_image_j = with(watts * seconds / load_.batch, DiffusionMetric::energy);
     const double busiest = std::max({call.compute, call.memory, call.network, call.fixed});

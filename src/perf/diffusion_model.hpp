@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 
 #include "perf/kernels.hpp"
 #include "perf/power.hpp"
@@ -44,7 +45,7 @@ struct DitKind {
 
 /// What eager software adds; from calibration. The defaults are the roofline.
 struct DiffusionCosts {
-  double elementwise = 0;  ///< factor on the least traffic of norms, modulation, residuals
+  double elementwise = std::numeric_limits<double>::infinity();  ///< bytes/s of norms, modulation, residuals
   double attention = 1;    ///< factor on the time of attention
   double linear = 1;       ///< factor on the time of products
   double vae = 1;          ///< share of the product rate that the decoder's convolutions reach

@@ -18,6 +18,7 @@ constexpr double kQkNorm = 34;    ///< norm of queries and of keys: to 32 bits 3
 constexpr double kJoin = 8;       ///< queries, keys and values of two streams joined, output parted again
 constexpr double kLinear = 16;    ///< linear attention: kernel function and casts to 32 bits
 constexpr double kElement = 2;    ///< bytes
+constexpr double kFewCores = 12;  ///< fewer: cores are large arrays (TPU), and figures per core mean nothing
 constexpr int kDeep = 32;         ///< from here on autoencoders have attention and norms of their own (DC-AE)
 
 int heads_of(const Mixer& mixer) {
@@ -220,9 +221,9 @@ class Resolver {
     r_.link.bandwidth *= share;
     r_.link.peer_bandwidth *= share;
     r_.power = perf::power_coefficients(k_.calibration, r_.device.architecture);
-    r_.costs = {.elementwise = value("diffusion.elementwise"),
+    r_.costs = {.elementwise = elementwise_rate(),
                 .attention = value("diffusion.attention"),
-                .linear = k_.calibration.value("diffusion.linear", {r_.device.architecture}),
+                .linear = value("diffusion.linear"),
                 .vae = k_.calibration.value("diffusion.vae", {deep_ ? "deep" : ""}),
                 .unet = value("diffusion.unet"),
                 .call = value("diffusion.call"),
@@ -233,10 +234,18 @@ class Resolver {
     return {};
   }
 
+  /// Bytes/s of kernels that do one operation each: a core issues only so many loads and stores a clock, however fast
+  /// the memory behind it is. Where cores are few and large, or unknown, half of the memory's rate.
+  [[nodiscard]] double elementwise_rate() const {
+    const perf::DeviceRates& d = r_.device;
+    if (d.cores < kFewCores || d.boost_clock <= 0) return 0.5 * d.memory_bandwidth;
+    return d.cores * d.boost_clock * k_.calibration.value("diffusion.elementwise");
+  }
+
   /// Portable kernels (FlashAttention-2) use the matrix instructions that all generations share: 2,048 FLOPs per core
   /// and clock, whatever later ones would give.
   void portable_attention() {
-    constexpr double kPerClock = 2048, kFewCores = 12;
+    constexpr double kPerClock = 2048;
     r_.attention = perf::attention_rates(r_.device, k_.calibration, Format::bf16, Format::bf16,
                                          perf::AttentionPath::library);
     if (r_.device.cores < kFewCores || r_.device.boost_clock <= 0) return;

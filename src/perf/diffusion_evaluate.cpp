@@ -15,11 +15,11 @@ using perf::DitProduct;
 using perf::OpTime;
 using perf::Stream;
 
-constexpr double kElement = 2;            // bytes of an activation
+constexpr double kElement = 2;  // bytes of an activation
 constexpr double kMegapixel = 1024.0 * 1024.0;
-constexpr double kUsable = 0.98;          // of the memory, the rest is the driver's
-constexpr double kUnetBlocks = 40;        // host work of SDXL's 70 short transformer blocks and 17 residual ones
-constexpr double kLiveActivations = 20;   // of a block, in tokens of the hidden width
+constexpr double kUsable = 0.98;         // of the memory, the rest is the driver's
+constexpr double kUnetBlocks = 40;       // host work of SDXL's 70 short transformer blocks and 17 residual ones
+constexpr double kLiveActivations = 20;  // of a block, in tokens of the hidden width
 
 constexpr std::size_t index(Term term) {
   return static_cast<std::size_t>(term);
@@ -195,8 +195,8 @@ class Evaluation {
 
     // The host starts kernels ahead of the device: whichever is slower sets the pace.
     const bool parallel = r_.gpus > 1;
-    const double host = kind.host_units * (r_.costs.host + (parallel ? r_.costs.host_parallel : 0) +
-                                           r_.costs.host_ring * (r_.ring - 1));
+    const double host = kind.host_units *
+                        (r_.costs.host + (parallel ? r_.costs.host_parallel : 0) + r_.costs.host_ring * (r_.ring - 1));
     const double device = work.seconds();
     if (host > 0) work.add_host(perf::smooth_max(device, host) - device);
     accumulate(total, work, kind.count);
@@ -276,7 +276,7 @@ class Evaluation {
 
   const ResolvedDiffusion& r_;
   const DiffusionLoad& load_;
-  const double images_;  ///< guidance passes counted
+  const double images_;                                ///< guidance passes counted
   double image_ = 0, image_here_ = 0, text_here_ = 0;  ///< tokens
   DiffusionOutcome out_;
 };

@@ -33,25 +33,25 @@ struct DitKind {
   std::array<DitProduct, 16> products{};
   int product_count = 0;
   double heads = 1, head_dim = 64;
-  bool linear = false;         ///< linear attention: its work is counted in state_flops and elementwise traffic
-  bool joint = false;          ///< image and text tokens attend to each other
-  bool cross = false;          ///< image tokens attend to text tokens
-  double image_attentions = 0; ///< further self-attentions of the image tokens alone
-  double state_flops = 0;      ///< per image token
-  double image_bytes = 0;      ///< elementwise traffic per image token
-  double text_bytes = 0;       ///< per text token
-  double host_units = 1;       ///< self-attentions: what the host's time goes with
+  bool linear = false;          ///< linear attention: its work is counted in state_flops and elementwise traffic
+  bool joint = false;           ///< image and text tokens attend to each other
+  bool cross = false;           ///< image tokens attend to text tokens
+  double image_attentions = 0;  ///< further self-attentions of the image tokens alone
+  double state_flops = 0;       ///< per image token
+  double image_bytes = 0;       ///< elementwise traffic per image token
+  double text_bytes = 0;        ///< per text token
+  double host_units = 1;        ///< self-attentions: what the host's time goes with
 };
 
 /// What eager software adds; from calibration. The defaults are the roofline.
 struct DiffusionCosts {
   double elementwise = std::numeric_limits<double>::infinity();  ///< bytes/s of norms, modulation, residuals
-  double attention = 1;    ///< factor on the time of attention
-  double linear = 1;       ///< factor on the time of products
-  double vae = 1;          ///< share of the product rate that the decoder's convolutions reach
-  double unet = 1;         ///< likewise a UNet
-  double call = 0;         ///< host time of a call outside of the steps
-  double host = 0;         ///< host time per block and self-attention
+  double attention = 1;                                          ///< factor on the time of attention
+  double linear = 1;                                             ///< factor on the time of products
+  double vae = 1;            ///< share of the product rate that the decoder's convolutions reach
+  double unet = 1;           ///< likewise a UNet
+  double call = 0;           ///< host time of a call outside of the steps
+  double host = 0;           ///< host time per block and self-attention
   double host_parallel = 0;  ///< more of it with sequence parallelism
   double host_ring = 0;      ///< and per step of a ring
 };
@@ -88,10 +88,10 @@ struct ResolvedDiffusion {
   perf::DiffusionCosts costs;
 
   double parameters = 0;
-  double weight_bytes = 0;           ///< transformer or UNet and VAE, on every device
-  double text_parameters = 0;        ///< of the text encoders
+  double weight_bytes = 0;     ///< transformer or UNet and VAE, on every device
+  double text_parameters = 0;  ///< of the text encoders
   double vae_flops_per_pixel = 0;
-  double vae_bytes_per_pixel = 0;    ///< largest set of live activations of the decoder
+  double vae_bytes_per_pixel = 0;  ///< largest set of live activations of the decoder
 
   std::array<perf::DiffusionSpread, 3> spread{};
 };

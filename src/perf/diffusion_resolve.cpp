@@ -14,8 +14,9 @@ using perf::Stream;
 // Reads and writes of a token (in units of its hidden width) by kernels that are not fused in eager PyTorch.
 constexpr double kSublayer = 11;  ///< norm 2, scale 2, shift 2, gate 2, residual 3
 constexpr double kLayout = 8;     ///< queries, keys, values and output made contiguous
-constexpr double kQkNorm = 34;    ///< norm of queries and of keys: to 32 bits 3, square 4, mean 2, scale 3, back 3, weight 2
-constexpr double kJoin = 8;       ///< queries, keys and values of two streams joined, output parted again
+constexpr double kQkNorm =
+    34;                      ///< norm of queries and of keys: to 32 bits 3, square 4, mean 2, scale 3, back 3, weight 2
+constexpr double kJoin = 8;  ///< queries, keys and values of two streams joined, output parted again
 constexpr double kLinear = 16;    ///< linear attention: kernel function and casts to 32 bits
 constexpr double kElement = 2;    ///< bytes
 constexpr double kFewCores = 12;  ///< fewer: cores are large arrays (TPU), and figures per core mean nothing
@@ -204,8 +205,8 @@ class Resolver {
     const Format activations = native && weights != Format::fp32 ? weights : Format::bf16;
     r_.weight_bytes = r_.parameters * bytes_per_weight(weights);
     const auto value = [&](std::string_view name) { return k_.calibration.value(name); };
-    known_ = k_.calibration.informed("gemm.memory", r_.device.architecture) &&
-             r_.device.architecture == device.architecture;
+    known_ =
+        k_.calibration.informed("gemm.memory", r_.device.architecture) && r_.device.architecture == device.architecture;
     if (r_.ideal) {
       r_.gemm = perf::ideal_gemm_rates(r_.device, weights, activations);
       r_.attention = perf::ideal_attention_rates(r_.device, Format::bf16, Format::bf16);
@@ -246,10 +247,11 @@ class Resolver {
   /// and clock, whatever later ones would give.
   void portable_attention() {
     constexpr double kPerClock = 2048;
-    r_.attention = perf::attention_rates(r_.device, k_.calibration, Format::bf16, Format::bf16,
-                                         perf::AttentionPath::library);
+    r_.attention =
+        perf::attention_rates(r_.device, k_.calibration, Format::bf16, Format::bf16, perf::AttentionPath::library);
     if (r_.device.cores < kFewCores || r_.device.boost_clock <= 0) return;
-    const double shared = r_.device.cores * r_.device.boost_clock * kPerClock * k_.calibration.value("attention.prefill");
+    const double shared =
+        r_.device.cores * r_.device.boost_clock * kPerClock * k_.calibration.value("attention.prefill");
     r_.attention.prefill_flops = std::min(r_.attention.prefill_flops, shared);
   }
 

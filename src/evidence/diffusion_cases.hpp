@@ -19,7 +19,7 @@ struct DiffusionCase {
   std::string engine;
   std::string date;
   int gpus = 1;
-  int ulysses = 1, ring = 1;  ///< sequence parallelism; the product is `gpus`
+  int ulysses = 1, ring = 1;  ///< sequence parallelism; the product is `gpus`; 0 = not published
   std::optional<Format> weights;
   double steps = 0;
   double width = 0, height = 0;  ///< pixels

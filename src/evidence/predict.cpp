@@ -8,6 +8,7 @@
 #include <limits>
 #include <thread>
 
+#include "ridge/diffusion.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::evidence {
@@ -57,6 +58,34 @@ Prediction inference_metric(const InferenceEstimate& e, Metric metric, bool medi
   }
 }
 
+DiffusionQuery query_of(const DiffusionCase& c) {
+  DiffusionQuery query;
+  query.model = c.model;
+  query.device = c.device;
+  if (!c.engine.empty()) query.engine = c.engine;
+  query.gpus = c.gpus;
+  query.ulysses = c.ulysses;
+  query.ring = c.ring;
+  query.weights = c.weights;
+  query.load = {.steps = c.steps, .width = c.width, .height = c.height, .batch = c.batch};
+  return query;
+}
+
+Prediction diffusion_metric(const DiffusionEstimate& e, Metric metric) {
+  switch (metric) {
+    case Metric::batch_latency_s:
+      return scaled(e.batch_latency_s, 1);
+    case Metric::images_per_s:
+      return scaled(e.images_per_s, 1);
+    case Metric::power_w:
+      return scaled(e.power_w, 1);
+    case Metric::energy_per_image_j:
+      return scaled(e.energy_per_image_j, 1);
+    default:
+      return refused("not predicted: no figure of image generation");
+  }
+}
+
 class Predictor {
  public:
   Predictor(const Case& c, const Knowledge& knowledge, Basis basis) : case_(c), knowledge_(knowledge), basis_(basis) {}
@@ -98,8 +127,16 @@ class Predictor {
   std::vector<Prediction> operator()(const PowerCase&) const {
     return all(refused("not modelled: power of single operators is not modelled yet"));
   }
-  std::vector<Prediction> operator()(const DiffusionCase&) const {
-    return all(refused("not modelled: diffusion is not modelled yet"));
+  std::vector<Prediction> operator()(const DiffusionCase& given) const {
+    DiffusionQuery query = query_of(given);
+    if (basis_ == Basis::roofline) query.engine = "ideal";
+    const auto pipeline = resolve(query, knowledge_);
+    if (!pipeline) return all(refused(why_refused(pipeline.error())));
+    const DiffusionOutcome outcome = evaluate(*pipeline->resolved, query.load);
+    if (outcome.reason != Reason::none) return all(refused(why_infeasible(outcome.reason, outcome.short_by)));
+    std::vector<Prediction> out;
+    for (const Target& t : case_.targets) out.push_back(diffusion_metric(outcome.estimate, t.metric));
+    return out;
   }
 
  private:

@@ -167,24 +167,13 @@ Interval interval(double mid, Spread spread) noexcept {
   return {mid * spread.low, mid, mid * spread.high};
 }
 
-struct Activity {
-  double flops = 0, bytes = 0, seconds = 0;
+struct Activity : perf::DeviceActivity {
   void add(const StepTime& t, double times) {
     flops += t.flops * times;
     bytes += t.bytes * times;
     seconds += t.seconds * times;
   }
 };
-
-/// Board power by what the device does on average.
-double device_power(const ResolvedInference& r, const Activity& a) noexcept {
-  if (a.seconds <= 0) return 0;
-  const double peak = r.device.peak[static_cast<std::size_t>(Format::bf16)];
-  const double memory = std::min(1.0, a.bytes / a.seconds / r.device.memory_bandwidth);
-  const double compute = std::min(1.0, peak > 0 ? a.flops / a.seconds / peak : 0.0);
-  const double share = r.power.idle + r.power.memory * std::pow(memory, 0.7) + r.power.compute * std::sqrt(compute);
-  return std::min(r.device.tdp * std::min(share, r.power.cap), std::max(r.device.power_limit, 0.0));
-}
 
 Bound bound_of(const StepTime& t) noexcept {
   const double busiest = std::max({t.compute, t.memory, t.network, t.fixed});
@@ -266,7 +255,7 @@ class Evaluation {
     // Throughput varies inversely with time: the same multipliers, the other way round.
     e.output_tokens_per_s = with_spread(rate * n_.osl, Metric::output_tok_s);
     e.total_tokens_per_s = with_spread(rate * (n_.osl + n_.prompt), Metric::output_tok_s);
-    const double watts = device_power(r_, activity) * r_.gpus;
+    const double watts = perf::device_power(r_.device, r_.power, activity) * r_.gpus;
     e.power_w = with_spread(watts, Metric::power);
     if (rate > 0) e.joules_per_output_token = with_spread(watts / (rate * n_.osl), Metric::joules);
     const double seconds = decode_seconds + prefill_seconds;

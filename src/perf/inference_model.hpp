@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "perf/kernels.hpp"
+#include "perf/power.hpp"
 #include "ridge/inference.hpp"
 
 namespace ridge {
@@ -56,13 +57,6 @@ struct EngineCosts {
   double burst = 0;        ///< share of the clients that arrive together
   double fill = 0.6;       ///< share of the output that a running sequence holds on average when blocks grow
   double imbalance = 1;    ///< busiest expert-parallel rank against the mean
-};
-
-struct PowerCoefficients {
-  double idle = 0.2;
-  double memory = 0.5;
-  double compute = 0.5;
-  double cap = 0.97;
 };
 
 enum class Metric : std::uint8_t { output_tok_s, ttft, tpot, prefill, power, joules };

@@ -288,8 +288,7 @@ class Resolver {
       perf::LayerKind& layer = r.kinds[static_cast<std::size_t>(i)];
       if (layer.index_topk > 0) layer.index_fixed = c.value("layer.indexer");
     }
-    r.power = {c.value("power.idle", {arch}), c.value("power.memory", {arch}), c.value("power.compute", {arch}),
-               c.value("power.cap")};
+    r.power = perf::power_coefficients(c, arch);
     const double correlation = q_.load.natural_text > 0 ? c.value("experts.correlation") : 1.0;
     for (auto& kind_of_layer : r.kinds) kind_of_layer.moe.correlation = correlation;
     r.draft_share = q_.draft_model_share > 0 ? q_.draft_model_share : 1.5 / std::max(1, model_.layers());

@@ -1,0 +1,290 @@
+// From blocks to the time of a step, from steps to a call, from a call to power and energy.
+#include <algorithm>
+#include <cmath>
+
+#include "perf/diffusion_model.hpp"
+
+namespace ridge {
+namespace {
+
+using perf::AttentionShape;
+using perf::Collective;
+using perf::DiffusionMetric;
+using perf::DitKind;
+using perf::DitProduct;
+using perf::OpTime;
+using perf::Stream;
+
+constexpr double kElement = 2;  // bytes of an activation
+constexpr double kMegapixel = 1024.0 * 1024.0;
+constexpr double kUsable = 0.98;         // of the memory, the rest is the driver's
+constexpr double kUnetBlocks = 40;       // host work of SDXL's 70 short transformer blocks and 17 residual ones
+constexpr double kLiveActivations = 20;  // of a block, in tokens of the hidden width
+
+constexpr std::size_t index(Term term) {
+  return static_cast<std::size_t>(term);
+}
+
+/// Work of one device, by kind.
+struct Work {
+  std::array<double, kTerms> terms{};
+  double flops = 0, bytes = 0;
+  double compute = 0, memory = 0, network = 0, fixed = 0;
+  double useful = 0;  ///< FLOPs of the operators, all devices, without what is done twice
+
+  void add(Term term, const OpTime& t, double factor, double times) {
+    terms[index(term)] += t.seconds * factor * times;
+    compute += t.compute * factor * times;
+    memory += t.memory * factor * times;
+    fixed += t.fixed * factor * times;
+  }
+  void add_host(double seconds) {
+    terms[index(Term::host)] += seconds;
+    fixed += seconds;
+  }
+  [[nodiscard]] double seconds() const {
+    double sum = 0;
+    for (const double t : terms) sum += t;
+    return sum;
+  }
+};
+
+class Evaluation {
+ public:
+  Evaluation(const ResolvedDiffusion& r, const DiffusionLoad& load) noexcept
+      : r_(r), load_(load), images_(load.batch * r.passes) {
+    const double pixels = load.width * load.height;
+    image_ = std::max(1.0, pixels / r.pixels_per_token);
+    const double ranks = r.gpus;
+    image_here_ = image_ / ranks;
+    // Text that cannot be cut evenly stays whole on every device (xDiT).
+    text_here_ = std::fmod(r.text_tokens, ranks) == 0 ? r.text_tokens / ranks : r.text_tokens;
+  }
+
+  DiffusionOutcome run() noexcept {
+    if (r_.reason != Reason::none) {
+      out_.reason = r_.reason;
+      out_.short_by = r_.short_by;
+      return out_;
+    }
+    if (!(load_.steps >= 1 && load_.width >= 1 && load_.height >= 1 && load_.batch >= 1)) {
+      out_.reason = Reason::bad_value;
+      return out_;
+    }
+    memory();
+    if (out_.reason != Reason::none) return out_;
+    Work step;
+    if (r_.unet_flops > 0) {
+      unet(step);
+    } else {
+      for (int i = 0; i < r_.kind_count; ++i) blocks(r_.kinds[static_cast<std::size_t>(i)], step);
+    }
+    finish(step);
+    return out_;
+  }
+
+ private:
+  void memory() noexcept {
+    const double pixels = load_.width * load_.height * load_.batch;
+    const double vae = pixels * r_.vae_bytes_per_pixel;
+    const double tokens = images_ * (image_here_ + text_here_);
+    const double activations = r_.ideal ? 0 : std::max(vae, kLiveActivations * kElement * tokens * r_.hidden);
+    const double weights = r_.weight_bytes + 2 * r_.text_parameters;
+    auto& parts = out_.estimate.memory_bytes;
+    parts[static_cast<std::size_t>(MemoryPart::weights)] = weights;
+    parts[static_cast<std::size_t>(MemoryPart::activations)] = activations;
+    parts[static_cast<std::size_t>(MemoryPart::reserve)] = (1 - kUsable) * r_.device.memory_capacity;
+    const double over = weights + activations - kUsable * r_.device.memory_capacity;
+    if (over > 0) {
+      out_.reason = Reason::out_of_memory;
+      out_.short_by = over;
+    }
+  }
+
+  [[nodiscard]] double rows(Stream stream) const {
+    switch (stream) {
+      case Stream::image:
+        return images_ * image_here_;
+      case Stream::text:
+        return images_ * text_here_;
+      case Stream::both:
+        return images_ * (image_here_ + text_here_);
+      case Stream::modulation:
+        return images_;
+    }
+    return 0;
+  }
+  [[nodiscard]] double all_rows(Stream stream) const {
+    switch (stream) {
+      case Stream::image:
+        return images_ * image_;
+      case Stream::text:
+        return images_ * r_.text_tokens;
+      case Stream::both:
+        return images_ * (image_ + r_.text_tokens);
+      case Stream::modulation:
+        return images_;
+    }
+    return 0;
+  }
+
+  /// Every query meets every key. The kernel's model is causal: of the last q of n positions, q (n - q) + q (q + 1) / 2
+  /// pairs, which is q x kv at n = kv + (q - 1) / 2.
+  void attend(const DitKind& kind, double queries, double keys, double heads, double times, double useful,
+              Work& work) const noexcept {
+    AttentionShape shape;
+    shape.batch = images_;
+    shape.q_len = queries;
+    shape.kv_len = keys + 0.5 * (queries - 1);
+    shape.q_heads = shape.kv_heads = heads;
+    shape.head_dim = kind.head_dim;
+    const OpTime t = perf::attention_prefill_time(r_.attention, shape);
+    work.add(Term::attention, t, r_.costs.attention, times);
+    work.flops += 4 * images_ * heads * kind.head_dim * queries * keys * times;
+    work.bytes += t.memory * r_.attention.token_bandwidth * times;
+    work.useful += useful;
+  }
+
+  /// Self-attention over `tokens` tokens, each device with its heads, keys and values passing by in turns.
+  void self_attention(const DitKind& kind, double tokens, double times, Work& work) const noexcept {
+    const double heads = kind.heads / r_.ulysses;
+    const double part = tokens / r_.ring;
+    const double useful = 4 * images_ * kind.heads * kind.head_dim * tokens * tokens * times;
+    if (!kind.linear) attend(kind, part, part, heads, r_.ring * times, useful, work);
+    if (r_.gpus <= 1) return;
+    const double width = kElement * images_ * r_.hidden;
+    double seconds = 0;
+    if (r_.ulysses > 1) {  // queries, keys and values to their heads, outputs back to their tokens
+      seconds += 4 * perf::collective_time(r_.link, Collective::all_to_all, r_.ulysses, width * tokens / r_.gpus);
+    }
+    if (r_.ring > 1) {
+      const double each = perf::collective_time(r_.link, Collective::send, 2, 2 * width * part / r_.ulysses);
+      seconds += (r_.ring - 1) * each;
+    }
+    work.terms[index(Term::scale_up)] += seconds * times;
+    work.network += seconds * times;
+  }
+
+  void blocks(const DitKind& kind, Work& total) const noexcept {
+    Work work;  // of one block
+    for (int i = 0; i < kind.product_count; ++i) {
+      const DitProduct& p = kind.products[static_cast<std::size_t>(i)];
+      const double m = rows(p.stream);
+      if (m <= 0) continue;
+      work.add(Term::linear, perf::gemm_time(r_.gemm, m, p.n, p.k), r_.costs.linear, 1);
+      work.flops += 2 * m * p.n * p.k;
+      work.bytes += r_.gemm.bytes_weight * p.n * p.k + kElement * m * (p.n + p.k);
+      work.useful += 2 * all_rows(p.stream) * p.n * p.k;
+    }
+    self_attention(kind, image_ + (kind.joint ? r_.text_tokens : 0), 1, work);
+    if (kind.image_attentions > 0) self_attention(kind, image_, kind.image_attentions, work);
+    if (kind.cross && r_.text_tokens > 0) {
+      const double useful = 4 * images_ * kind.heads * kind.head_dim * image_ * r_.text_tokens;
+      attend(kind, image_here_, r_.text_tokens, kind.heads, 1, useful, work);
+    }
+    if (kind.state_flops > 0) {  // on ordinary arithmetic units or starved tensor cores: its traffic is what counts
+      work.flops += kind.state_flops * rows(Stream::image);
+      work.useful += kind.state_flops * all_rows(Stream::image);
+    }
+    // A pipeline that fuses everything (the roofline) moves none of this.
+    const double bytes = r_.ideal ? 0 : kind.image_bytes * rows(Stream::image) + kind.text_bytes * rows(Stream::text);
+    OpTime moved = perf::elementwise_time(r_.device, bytes, 0);
+    moved.seconds = perf::smooth_max(moved.memory, bytes / r_.costs.elementwise);
+    work.add(kind.linear ? Term::state : Term::elementwise, moved, 1, 1);
+    work.bytes += bytes;
+
+    // The host starts kernels ahead of the device: whichever is slower sets the pace.
+    const bool parallel = r_.gpus > 1;
+    const double host = kind.host_units *
+                        (r_.costs.host + (parallel ? r_.costs.host_parallel : 0) + r_.costs.host_ring * (r_.ring - 1));
+    const double device = work.seconds();
+    if (host > 0) work.add_host(perf::smooth_max(device, host) - device);
+    accumulate(total, work, kind.count);
+  }
+
+  static void accumulate(Work& total, const Work& part, double times) noexcept {
+    for (std::size_t i = 0; i < kTerms; ++i) total.terms[i] += part.terms[i] * times;
+    total.flops += part.flops * times;
+    total.bytes += part.bytes * times;
+    total.compute += part.compute * times;
+    total.memory += part.memory * times;
+    total.network += part.network * times;
+    total.fixed += part.fixed * times;
+    total.useful += part.useful * times;
+  }
+
+  void unet(Work& work) const noexcept {
+    const double flops = r_.unet_flops * load_.width * load_.height / kMegapixel * images_;
+    const double bytes = r_.weight_bytes;
+    OpTime t;
+    t.compute = flops / (r_.gemm.flops * r_.costs.unet);
+    t.memory = bytes / r_.gemm.bandwidth;
+    t.seconds = perf::smooth_max(t.compute, t.memory);
+    work.add(Term::linear, t, 1, 1);
+    work.flops = work.useful = flops;
+    work.bytes = bytes;
+    const double host = kUnetBlocks * r_.costs.host;
+    if (host > 0) work.add_host(perf::smooth_max(t.seconds, host) - t.seconds);
+  }
+
+  /// Text encoders before the steps, the decoder after them, on every device alike.
+  void ends(Work& call) const noexcept {
+    const double text = 2 * r_.text_parameters * r_.text_tokens * images_;
+    const double vae = r_.vae_flops_per_pixel * load_.width * load_.height * load_.batch;
+    OpTime t;
+    t.compute = text / r_.gemm.flops + vae / (r_.gemm.flops * r_.costs.vae);
+    t.seconds = t.compute;
+    call.add(Term::head, t, 1, 1);
+    call.flops += text + vae;
+    call.add_host(r_.costs.call);
+  }
+
+  /// Full power while kernels run, idle power while the device waits for the host or its peers.
+  [[nodiscard]] double power(const Work& call, double seconds) const noexcept {
+    const double waits = call.terms[index(Term::host)] + call.terms[index(Term::scale_up)];
+    const double busy = std::max(0.0, seconds - waits);
+    const double running = perf::device_power(r_.device, r_.power, {call.flops, call.bytes, busy});
+    const double idle = std::min(running, r_.power.idle * r_.device.tdp);
+    return idle + (running - idle) * busy / seconds;
+  }
+
+  void finish(const Work& step) noexcept {
+    DiffusionEstimate& e = out_.estimate;
+    e.step_s = step.seconds();
+    e.flops_per_step = step.useful;
+    Work call;
+    accumulate(call, step, load_.steps);
+    ends(call);
+    e.terms_s = call.terms;
+    const double seconds = call.seconds();
+    const auto with = [&](double mid, DiffusionMetric metric) {
+      const perf::DiffusionSpread& s = r_.spread[static_cast<std::size_t>(metric)];
+      return Interval{mid * s.low, mid, mid * s.high};
+    };
+    e.batch_latency_s = with(seconds, DiffusionMetric::latency);
+    const Interval& t = e.batch_latency_s;
+    e.images_per_s = {load_.batch / t.high, load_.batch / t.mid, load_.batch / t.low};
+    const double watts = r_.gpus * power(call, seconds);
+    e.power_w = with(watts, DiffusionMetric::power);
+    e.energy_per_image_j = with(watts * seconds / load_.batch, DiffusionMetric::energy);
+    const double busiest = std::max({call.compute, call.memory, call.network, call.fixed});
+    e.bound = busiest == call.compute   ? Bound::compute
+              : busiest == call.memory  ? Bound::memory_bandwidth
+              : busiest == call.network ? Bound::scale_up
+                                        : Bound::host;
+  }
+
+  const ResolvedDiffusion& r_;
+  const DiffusionLoad& load_;
+  const double images_;                                ///< guidance passes counted
+  double image_ = 0, image_here_ = 0, text_here_ = 0;  ///< tokens
+  DiffusionOutcome out_;
+};
+
+}  // namespace
+
+DiffusionOutcome evaluate(const ResolvedDiffusion& pipeline, const DiffusionLoad& load) noexcept {
+  return Evaluation(pipeline, load).run();
+}
+
+}  // namespace ridge

@@ -1,0 +1,291 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "perf/diffusion_model.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge {
+namespace {
+
+using perf::DitKind;
+using perf::Stream;
+
+// Reads and writes of a token (in units of its hidden width) by kernels that are not fused in eager PyTorch.
+constexpr double kSublayer = 11;  ///< norm 2, scale 2, shift 2, gate 2, residual 3
+constexpr double kLayout = 8;     ///< queries, keys, values and output made contiguous
+constexpr double kQkNorm =
+    34;                      ///< norm of queries and of keys: to 32 bits 3, square 4, mean 2, scale 3, back 3, weight 2
+constexpr double kJoin = 8;  ///< queries, keys and values of two streams joined, output parted again
+constexpr double kLinear = 16;    ///< linear attention: kernel function and casts to 32 bits
+constexpr double kElement = 2;    ///< bytes
+constexpr double kFewCores = 12;  ///< fewer: cores are large arrays (TPU), and figures per core mean nothing
+constexpr int kDeep = 32;         ///< from here on autoencoders have attention and norms of their own (DC-AE)
+
+int heads_of(const Mixer& mixer) {
+  return std::max({mixer.heads, mixer.state_v_heads, 1});
+}
+
+void add(DitKind& kind, double n, double k, Stream stream) {
+  if (kind.product_count < static_cast<int>(kind.products.size())) {
+    kind.products[static_cast<std::size_t>(kind.product_count++)] = {n, k, stream};
+  }
+}
+
+void add_ffn(DitKind& kind, const Ffn& ffn, double hidden, Stream stream) {
+  if (ffn.kind == FfnKind::none) return;
+  add(kind, (ffn.gated ? 2 : 1) * ffn.width, hidden, stream);
+  add(kind, hidden, ffn.width, stream);
+}
+
+DitKind dit_kind(const LayerGroup& group, double hidden) {
+  const Mixer& mixer = group.mixer;
+  const DitBlock& dit = group.dit;
+  DitKind kind;
+  kind.count = group.count;
+  kind.heads = heads_of(mixer);
+  kind.head_dim = hidden / kind.heads;
+  kind.linear = mixer.kind == MixerKind::linear_attention;
+  kind.cross = dit.cross_attention > 0;
+  kind.joint = dit.streams > 1 || dit.parallel;
+  kind.host_units = 1 + (dit.second_attention ? 1 : 0);
+
+  const double width = group.ffn.width;
+  if (dit.parallel) {
+    add(kind, 3 * hidden + (group.ffn.gated ? 2 : 1) * width, hidden, Stream::both);
+    add(kind, hidden, hidden + width, Stream::both);
+  } else {
+    add(kind, 3 * hidden, hidden, Stream::image);
+    add(kind, hidden, hidden, Stream::image);
+    add_ffn(kind, group.ffn, hidden, Stream::image);
+  }
+  if (dit.streams > 1) {
+    add(kind, 3 * hidden, hidden, Stream::text);
+    if (!dit.text_stream_ends) {
+      add(kind, hidden, hidden, Stream::text);
+      add_ffn(kind, group.ffn, hidden, Stream::text);
+    }
+    add(kind, (dit.text_modulation > 0 ? dit.text_modulation : dit.modulation) * hidden, hidden, Stream::modulation);
+  }
+  if (dit.modulation > 0) add(kind, dit.modulation * hidden, hidden, Stream::modulation);
+  if (dit.second_attention) {
+    add(kind, 3 * hidden, hidden, Stream::image);
+    add(kind, hidden, hidden, Stream::image);
+    kind.image_attentions = 1;
+  }
+  if (kind.cross) {
+    add(kind, hidden, hidden, Stream::image);
+    add(kind, 2 * hidden, dit.cross_attention, Stream::text);
+    add(kind, hidden, hidden, Stream::image);
+  }
+  if (dit.skip) add(kind, hidden, 2 * hidden, Stream::image);
+
+  // Keys times values, and queries times that: one square of the head's width for each head.
+  if (kind.linear) kind.state_flops = 4 * hidden * kind.head_dim;
+  const double side = group.ffn.depthwise;
+  const double inner = (group.ffn.gated ? 2 : 1) * width;
+  kind.state_flops += 2 * side * side * inner;
+
+  double units = kSublayer * (dit.parallel ? 1 : 2) + kLayout + (mixer.qk_norm != QkNorm::none ? kQkNorm : 0);
+  if (dit.streams > 1) units += kJoin;
+  if (dit.parallel) units += 2 * (1 + width / hidden);  // output of both parts joined
+  const double activation = ((group.ffn.gated ? 3 : 2) * width + (side > 0 ? 4 * inner : 0)) / hidden;
+  units += activation;
+  kind.text_bytes = kElement * hidden * (dit.streams > 1 || dit.parallel ? units : 0);
+  if (dit.second_attention) units += kSublayer + kLayout + kQkNorm;
+  if (kind.cross) units += kSublayer;
+  if (kind.linear) units += kLinear;
+  kind.image_bytes = kElement * hidden * units;
+  return kind;
+}
+
+class Resolver {
+ public:
+  Resolver(const DiffusionQuery& query, const Knowledge& knowledge) : q_(query), k_(knowledge) {}
+
+  Result<DiffusionPipeline> run() {
+    auto model = k_.catalogue.find_model(q_.model);
+    if (!model) return model.error();
+    auto device = k_.catalogue.find_device(q_.device);
+    if (!device) return device.error();
+    if (model->type == ModelType::language) {
+      return Error{ErrorCode::refused, q_.model, "is a language model: it makes no images; ask `estimate infer`"};
+    }
+    if (model->type == ModelType::diffusion_unet && model->diffusion.flops_per_evaluation <= 0) {
+      return Error{ErrorCode::refused, q_.model, "the work of one evaluation of this UNet is not published"};
+    }
+    if (model->groups.size() > ResolvedDiffusion::kMaxKinds) {
+      return Error{ErrorCode::refused, q_.model,
+                   fmt::format("more than {} kinds of blocks are not modelled", ResolvedDiffusion::kMaxKinds)};
+    }
+    r_.ideal = q_.engine == "ideal" || q_.engine == "roofline";
+    if (!r_.ideal && !q_.engine.starts_with("diffusers") && q_.engine != "xdit") {
+      assume("engine '{}' is taken as diffusers and xDiT in eager PyTorch", q_.engine);
+    }
+    set_model(*model);
+    layout(*model);
+    if (const Status status = set_device(std::move(*device)); !status) return status.error();
+    memory();
+    spreads();
+    DiffusionPipeline out;
+    out.resolved = std::make_unique<ResolvedDiffusion>(r_);
+    out.assumptions = std::move(assumptions_);
+    return out;
+  }
+
+ private:
+  template <class... A>
+  void assume(fmt::format_string<A...> text, A&&... values) {
+    assumptions_.push_back(fmt::format(text, std::forward<A>(values)...));
+  }
+  void infeasible(Reason reason, double short_by = 0) {
+    if (r_.reason != Reason::none) return;
+    r_.reason = reason;
+    r_.short_by = short_by;
+  }
+
+  void set_model(const Model& model) {
+    const Diffusion& d = model.diffusion;
+    r_.hidden = model.hidden;
+    r_.passes = std::max(d.passes_per_step, 1);
+    r_.text_tokens = d.text_tokens;
+    const double side = static_cast<double>(std::max(d.patch, 1)) * std::max(d.vae_down, 1);
+    r_.pixels_per_token = side * side;
+    deep_ = d.vae_down >= kDeep;
+    r_.parameters = count_parameters(model).total;
+    if (model.type == ModelType::diffusion_unet) r_.unet_flops = d.flops_per_evaluation;
+    for (const LayerGroup& group : model.groups) {
+      if (group.count > 0) r_.kinds[static_cast<std::size_t>(r_.kind_count++)] = dit_kind(group, model.hidden);
+    }
+    const auto value = [&](std::string_view name) { return k_.calibration.value(name); };
+    r_.text_parameters = value("diffusion.text_encoder");
+    r_.vae_flops_per_pixel = value("diffusion.vae_work");
+    r_.vae_bytes_per_pixel = value("diffusion.vae_memory");
+    assume("text encoders of {:.1f} billion parameters", r_.text_parameters / 1e9);
+  }
+
+  void layout(const Model& model) {
+    int heads = 1;
+    for (const LayerGroup& group : model.groups) heads = std::max(heads, heads_of(group.mixer));
+    int gpus = q_.gpus > 0 ? q_.gpus : std::max(q_.ulysses, 1) * std::max(q_.ring, 1);
+    int ulysses = q_.ulysses;
+    int ring = q_.ring;
+    if (ulysses <= 0 && ring > 0) ulysses = std::max(1, gpus / ring);
+    if (ulysses <= 0) {
+      ulysses = gpus;
+      while (ulysses > 1 && (gpus % ulysses != 0 || heads % ulysses != 0)) --ulysses;
+      if (gpus > 1) assume("sequence parallel: Ulysses over {}, ring over {}", ulysses, gpus / ulysses);
+    }
+    if (ring <= 0) ring = std::max(1, gpus / ulysses);
+    if (ulysses * ring != gpus) infeasible(Reason::gpus_do_not_multiply, ulysses * ring);
+    if (heads % ulysses != 0) infeasible(Reason::heads_not_divisible, heads);
+    if (r_.unet_flops > 0 && gpus > 1) infeasible(Reason::sequence_not_divisible, gpus);  // a UNet has no sequence
+    r_.gpus = gpus;
+    r_.ulysses = ulysses;
+    r_.ring = ring;
+  }
+
+  Status set_device(Device device) {
+    const auto scale = [](auto& figure, double factor) {
+      if (figure) figure->value *= factor;
+    };
+    for (auto& peak : device.peak_dense) scale(peak, q_.scale.compute * q_.scale.clock);
+    scale(device.memory_bandwidth, q_.scale.memory_bandwidth);
+    scale(device.memory_capacity, q_.scale.memory_capacity);
+    scale(device.scale_up_per_direction, q_.scale.scale_up);
+    scale(device.scale_up_peer_per_direction, q_.scale.scale_up);
+    scale(device.boost_clock, q_.scale.clock);
+    auto rates = r_.ideal ? perf::datasheet_rates(device) : perf::device_rates(device, k_.catalogue, k_.calibration);
+    if (!rates) return rates.error();
+    r_.device = *rates;
+    if (q_.power_cap > 0) r_.device.power_limit = std::min(r_.device.power_limit, q_.power_cap);
+    const Format weights = q_.weights.value_or(Format::bf16);
+    if (!q_.weights) assume("weights in {}", name(weights));
+    const bool native = r_.device.native[static_cast<std::size_t>(weights)];
+    const Format activations = native && weights != Format::fp32 ? weights : Format::bf16;
+    r_.weight_bytes = r_.parameters * bytes_per_weight(weights);
+    const auto value = [&](std::string_view name) { return k_.calibration.value(name); };
+    known_ =
+        k_.calibration.informed("gemm.memory", r_.device.architecture) && r_.device.architecture == device.architecture;
+    if (r_.ideal) {
+      r_.gemm = perf::ideal_gemm_rates(r_.device, weights, activations);
+      r_.attention = perf::ideal_attention_rates(r_.device, Format::bf16, Format::bf16);
+      r_.link.bandwidth = r_.link.peer_bandwidth =
+          device.scale_up_per_direction ? device.scale_up_per_direction->value.value() : r_.device.host_link;
+      r_.device.architecture = {};
+      return {};
+    }
+    r_.gemm = perf::gemm_rates(r_.device, k_.calibration, weights, activations);
+    portable_attention();
+    r_.link = perf::scale_up_link(device, k_.calibration);
+    const double share = value("diffusion.link");
+    r_.link.bandwidth *= share;
+    r_.link.peer_bandwidth *= share;
+    r_.power = perf::power_coefficients(k_.calibration, r_.device.architecture);
+    r_.costs = {.elementwise = elementwise_rate(),
+                .attention = value("diffusion.attention"),
+                .linear = value("diffusion.linear"),
+                .vae = k_.calibration.value("diffusion.vae", {deep_ ? "deep" : ""}),
+                .unet = value("diffusion.unet"),
+                .call = value("diffusion.call"),
+                .host = value("diffusion.host"),
+                .host_parallel = value("diffusion.host_parallel"),
+                .host_ring = value("diffusion.host_ring")};
+    r_.device.architecture = {};  // nothing resolved points into the catalogue
+    return {};
+  }
+
+  /// Bytes/s of kernels that do one operation each: a core issues only so many loads and stores a clock, however fast
+  /// the memory behind it is. Where cores are few and large, or unknown, half of the memory's rate.
+  [[nodiscard]] double elementwise_rate() const {
+    const perf::DeviceRates& d = r_.device;
+    if (d.cores < kFewCores || d.boost_clock <= 0) return 0.5 * d.memory_bandwidth;
+    return d.cores * d.boost_clock * k_.calibration.value("diffusion.elementwise");
+  }
+
+  /// Portable kernels (FlashAttention-2) use the matrix instructions that all generations share: 2,048 FLOPs per core
+  /// and clock, whatever later ones would give.
+  void portable_attention() {
+    constexpr double kPerClock = 2048;
+    r_.attention =
+        perf::attention_rates(r_.device, k_.calibration, Format::bf16, Format::bf16, perf::AttentionPath::library);
+    if (r_.device.cores < kFewCores || r_.device.boost_clock <= 0) return;
+    const double shared =
+        r_.device.cores * r_.device.boost_clock * kPerClock * k_.calibration.value("attention.prefill");
+    r_.attention.prefill_flops = std::min(r_.attention.prefill_flops, shared);
+  }
+
+  void memory() {
+    const double fixed = r_.weight_bytes + 2 * r_.text_parameters;
+    if (fixed > r_.device.memory_capacity) infeasible(Reason::out_of_memory, fixed - r_.device.memory_capacity);
+  }
+
+  void spreads() {
+    static constexpr std::string_view kNames[] = {"batch_latency_s/diffusion", "power_w/diffusion",
+                                                  "energy_per_image_j/diffusion"};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const IntervalClass* c = k_.calibration.interval(kNames[i], known_ ? "diffusion" : "new-device");
+      if (c != nullptr) r_.spread[i] = {c->low, c->high};
+    }
+  }
+
+  const DiffusionQuery& q_;
+  const Knowledge& k_;
+  ResolvedDiffusion r_;
+  bool known_ = false;
+  bool deep_ = false;  ///< a decoder that starts at a 32nd of the side
+  std::vector<std::string> assumptions_;
+};
+
+}  // namespace
+
+DiffusionPipeline::DiffusionPipeline() = default;
+DiffusionPipeline::DiffusionPipeline(DiffusionPipeline&&) noexcept = default;
+DiffusionPipeline& DiffusionPipeline::operator=(DiffusionPipeline&&) noexcept = default;
+DiffusionPipeline::~DiffusionPipeline() = default;
+
+Result<DiffusionPipeline> resolve(const DiffusionQuery& query, const Knowledge& knowledge) {
+  return Resolver(query, knowledge).run();
+}
+
+}  // namespace ridge

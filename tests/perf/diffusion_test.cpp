@@ -1,0 +1,207 @@
+// Image generation: rules that hold whatever the calibration says, and counts done by hand.
+#include "ridge/diffusion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "knowledge.hpp"
+
+namespace ridge {
+namespace {
+
+using testing_support::bundle;
+using testing_support::knowledge;
+
+constexpr const char* kModels[] = {"flux.1-dev",   "flux.1-schnell",    "sd3.5-medium",    "sd3.5-large", "sd3-medium",
+                                   "sana1.5-1.6b", "pixart-sigma-xl-2", "hunyuandit-v1.2", "qwen-image",  "sdxl-unet"};
+
+DiffusionQuery question(const std::string& model, const std::string& device = "h200-sxm") {
+  DiffusionQuery q;
+  q.model = model;
+  q.device = device;
+  q.gpus = 1;
+  q.load = {.steps = 20, .width = 1024, .height = 1024, .batch = 1};
+  return q;
+}
+
+DiffusionOutcome answer(const DiffusionQuery& query) {
+  const auto pipeline = resolve(query, knowledge());
+  EXPECT_TRUE(pipeline) << pipeline.error().text();
+  return pipeline ? evaluate(*pipeline->resolved, query.load) : DiffusionOutcome{};
+}
+
+double seconds(const DiffusionQuery& query) {
+  const DiffusionOutcome o = answer(query);
+  EXPECT_EQ(o.reason, Reason::none) << query.model;
+  return o.estimate.batch_latency_s.mid;
+}
+
+// h = 3072, ffn 4h, 4096 image and 512 text tokens, 19 double and 38 single blocks. Every token passes 12 h^2 weights
+// per block (4 h^2 of attention, 8 h^2 of feed-forward) of its stream: 2 x 12 h^2 x 4608 x 57 = 5.95e13. All tokens
+// attend to all: 4 h x 4608^2 x 57 = 1.49e13. Modulation, once per image: 2 h^2 x (19 x 12 + 38 x 3) = 6e9.
+TEST(DiffusionKnownAnswer, WorkOfAFluxStepIsCountedByHand) {
+  const double h = 3072;
+  const double tokens = 4096 + 512;
+  const double products = 2 * 12 * h * h * tokens * 57;
+  const double attention = 4 * h * tokens * tokens * 57;
+  const double modulation = 2 * h * h * (19 * 12 + 38 * 3);
+  const double flops = answer(question("flux.1-dev")).estimate.flops_per_step;
+  EXPECT_NEAR(flops, products + attention + modulation, 1e-6 * flops);
+  EXPECT_NEAR(flops, 7.44e13, 0.01e13);
+}
+
+// Guidance runs two passes: 2 x 28 blocks x (2 x 4096 x (12 h^2 + 2 h^2 of cross-attention) + text keys and values
+// 2 x 300 x 2 h^2 + 4 h 4096^2 + 4 h 4096 x 300), h = 1152.
+TEST(DiffusionKnownAnswer, WorkOfAPixArtStepCountsBothPassesAndCrossAttention) {
+  const double h = 1152;
+  const double n = 4096;
+  const double block = 2 * n * 14 * h * h + 2 * 300 * 2 * h * h + 4 * h * n * n + 4 * h * n * 300;
+  const double flops = answer(question("pixart-sigma-xl-2")).estimate.flops_per_step;
+  EXPECT_NEAR(flops, 2 * 28 * block, 1e-6 * flops);
+}
+
+// 3.31 s are published for 30 steps on one A100 in eager bf16; the UNet's share of the peak was set by it.
+TEST(DiffusionKnownAnswer, SdxlTakesAboutWhatWasPublishedForAnA100) {
+  DiffusionQuery q = question("sdxl-unet", "a100-sxm-80");
+  q.load.steps = 30;
+  EXPECT_NEAR(seconds(q), 3.31, 0.33);
+}
+
+TEST(DiffusionProperty, TimeIsLinearInSteps) {
+  for (const char* model : kModels) {
+    DiffusionQuery q = question(model);
+    const double one = seconds(q);
+    q.load.steps = 40;
+    const double two = seconds(q);
+    q.load.steps = 60;
+    EXPECT_NEAR(seconds(q) - two, two - one, 1e-9 * two) << model;
+    EXPECT_NEAR(two - one, 20 * answer(q).estimate.step_s, 1e-9 * two) << model;
+  }
+}
+
+TEST(DiffusionProperty, LargerBatchesTakeLongerButNotLongerPerImage) {
+  for (const char* model : kModels) {
+    DiffusionQuery q = question(model);
+    double before = seconds(q);
+    for (q.load.batch = 2; q.load.batch <= 16; q.load.batch *= 2) {
+      const double now = seconds(q);
+      EXPECT_GT(now, before) << model << ", batch " << q.load.batch;
+      EXPECT_LT(now, 2.05 * before) << model << ", batch " << q.load.batch;  // waves of tiles are not quite smooth
+      before = now;
+    }
+  }
+}
+
+// Four times the pixels are four times the tokens: products grow as much, softmax attention by 16, linear attention and
+// a UNet's convolutions by four.
+TEST(DiffusionProperty, WorkGrowsWithPixelsByTheKindOfAttention) {
+  const auto growth = [](const char* model) {
+    DiffusionQuery q = question(model);
+    const double small = answer(q).estimate.flops_per_step;
+    q.load.width = q.load.height = 2048;
+    return answer(q).estimate.flops_per_step / small;
+  };
+  EXPECT_GT(growth("flux.1-dev"), 4.5);
+  EXPECT_LT(growth("flux.1-dev"), 16);
+  EXPECT_LT(growth("sana1.5-1.6b"), 4);  // keys and values of the text do not grow
+  EXPECT_GT(growth("sana1.5-1.6b"), 3.8);
+  EXPECT_NEAR(growth("sdxl-unet"), 4, 1e-9);
+}
+
+TEST(DiffusionProperty, IsNeverFasterThanTheDatasheetAllows) {
+  for (const char* model : kModels) {
+    for (const char* device : {"a100-sxm-80", "h200-sxm", "b200-sxm-180", "mi300x"}) {
+      DiffusionQuery q = question(model, device);
+      const DiffusionOutcome o = answer(q);
+      ASSERT_EQ(o.reason, Reason::none) << model << " on " << device;
+      q.engine = "ideal";
+      const DiffusionOutcome ideal = answer(q);
+      const double peak = bundle().catalogue.find_device(device)->peak(PeakFormat::bf16)->value.value();
+      EXPECT_GE(ideal.estimate.batch_latency_s.mid, 20 * o.estimate.flops_per_step / peak) << model << " on " << device;
+      EXPECT_GT(o.estimate.batch_latency_s.mid, ideal.estimate.batch_latency_s.mid) << model << " on " << device;
+    }
+  }
+}
+
+TEST(DiffusionProperty, TermsAddUpAndFiguresAgree) {
+  for (const char* model : kModels) {
+    DiffusionQuery q = question(model);
+    q.load.batch = 4;
+    const DiffusionEstimate e = answer(q).estimate;
+    const double sum = std::accumulate(e.terms_s.begin(), e.terms_s.end(), 0.0);
+    EXPECT_NEAR(sum, e.batch_latency_s.mid, 1e-9 * sum) << model;
+    EXPECT_NEAR(e.images_per_s.mid * e.batch_latency_s.mid, 4, 1e-9) << model;
+    EXPECT_NEAR(e.energy_per_image_j.mid * e.images_per_s.mid, e.power_w.mid, 1e-6 * e.power_w.mid) << model;
+    EXPECT_LT(e.images_per_s.low, e.images_per_s.high) << model;
+  }
+}
+
+TEST(DiffusionProperty, MoreOfAnyResourceIsNeverSlower) {
+  for (const char* model : kModels) {
+    DiffusionQuery q = question(model);
+    if (std::string_view(model) != "sdxl-unet") q.gpus = 4;
+    const double base = seconds(q);
+    for (double ResourceScale::*resource :
+         {&ResourceScale::compute, &ResourceScale::memory_bandwidth, &ResourceScale::scale_up, &ResourceScale::clock}) {
+      DiffusionQuery more = q;
+      more.scale.*resource = 1.3;
+      EXPECT_LE(seconds(more), base * (1 + 1e-9)) << model;
+    }
+  }
+}
+
+// With many images on several devices a ring moves 2 (n-1)/n of all keys and values, Ulysses 4 (n-1)/n^2.
+TEST(DiffusionProperty, EightDevicesExchangeLessByHeadsThanInARing) {
+  DiffusionQuery q = question("flux.1-dev");
+  q.load.batch = 16;
+  const double alone = seconds(q);
+  q.gpus = 8;
+  q.ulysses = 8;
+  q.ring = 1;
+  const DiffusionEstimate heads = answer(q).estimate;
+  q.ulysses = 1;
+  q.ring = 8;
+  const DiffusionEstimate ring = answer(q).estimate;
+  const auto exchanged = [](const DiffusionEstimate& e) { return e.terms_s[static_cast<std::size_t>(Term::scale_up)]; };
+  EXPECT_LT(exchanged(heads), exchanged(ring));
+  EXPECT_GT(exchanged(heads), 0);
+  EXPECT_LT(heads.batch_latency_s.mid, ring.batch_latency_s.mid);
+  EXPECT_GT(heads.batch_latency_s.mid, alone / 8);
+}
+
+TEST(DiffusionRefusal, NamesALanguageModel) {
+  const auto refused = resolve(question("llama3.1-8b"), knowledge());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::refused);
+  EXPECT_NE(refused.error().text().find("language model"), std::string::npos);
+}
+
+TEST(DiffusionRefusal, IsAnAnswerWhereThePlanCannotRun) {
+  DiffusionQuery q = question("flux.1-dev");
+  q.gpus = 8;
+  q.ulysses = 3;
+  q.ring = 1;
+  EXPECT_EQ(answer(q).reason, Reason::gpus_do_not_multiply);
+  q.gpus = q.ulysses = 5;  // 24 heads
+  EXPECT_EQ(answer(q).reason, Reason::heads_not_divisible);
+  const DiffusionOutcome small = answer(question("flux.1-dev", "l4"));  // 24 GB for 33 GB of weights
+  EXPECT_EQ(small.reason, Reason::out_of_memory);
+  EXPECT_GT(small.short_by, 5e9);
+  q = question("flux.1-dev");
+  q.load.steps = 0;
+  EXPECT_EQ(answer(q).reason, Reason::bad_value);
+}
+
+TEST(DiffusionProperty, APowerCapIsKeptAndNeverFaster) {
+  DiffusionQuery q = question("flux.1-dev");
+  q.load.batch = 8;
+  const double free = seconds(q);
+  q.power_cap = 400;
+  const DiffusionEstimate capped = answer(q).estimate;
+  EXPECT_LE(capped.power_w.mid, 400);
+  EXPECT_GT(capped.batch_latency_s.mid, free);
+}
+
+}  // namespace
+}  // namespace ridge

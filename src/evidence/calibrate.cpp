@@ -13,8 +13,8 @@
 namespace ridge::evidence {
 namespace {
 
-// The noise of a figure: what repeated measurements of one configuration differ by, roughly. Zero: not fitted on, because
-// it follows from another figure of the same row.
+// The noise of a figure: what repeated measurements of one configuration differ by, roughly. Zero: not fitted on,
+// because it follows from another figure of the same row.
 double noise_of(std::string_view group, const Case& c, Metric metric) {
   if (group == "kernels") return c.kind == CaseKind::kernel ? 0.07 : 0;
   if (group == "training") return metric == Metric::step_time_s ? 0.05 : 0;
@@ -37,7 +37,9 @@ double noise_of(std::string_view group, const Case& c, Metric metric) {
   }
 }
 
-double value_to_digits(double value) { return std::strtod(fmt::format("{:.3e}", value).c_str(), nullptr); }
+double value_to_digits(double value) {
+  return std::strtod(fmt::format("{:.3e}", value).c_str(), nullptr);
+}
 
 Calibration rebuilt(const Calibration& calibration, std::vector<Parameter> parameters) {
   const auto intervals = calibration.intervals();
@@ -67,7 +69,8 @@ std::vector<FitTarget> fit_targets(std::string_view group, std::span<const Case>
   return out;
 }
 
-GroupFit::GroupFit(std::string_view group, std::span<const Case> cases, const Catalogue& catalogue, const Engines& engines)
+GroupFit::GroupFit(std::string_view group, std::span<const Case> cases, const Catalogue& catalogue,
+                   const Engines& engines)
     : group_(group), cases_(cases), catalogue_(catalogue), engines_(engines), targets_(fit_targets(group, cases)) {
   if (group_ != "kernels") return;
   for (const FitTarget& f : targets_) kernels_.push_back(std::get<KernelCase>(cases_[f.case_index].input));
@@ -108,8 +111,9 @@ FitResult GroupFit::run(const Calibration& start, const std::vector<bool>& left_
   options.weights = weights;
   options.near = near;
   options.keep_jacobian = near == nullptr;
-  return fit(start, group_, targets_.size(),
-             [this](const Calibration& c, std::span<double> out) { log_errors(c, out); }, options);
+  return fit(
+      start, group_, targets_.size(), [this](const Calibration& c, std::span<double> out) { log_errors(c, out); },
+      options);
 }
 
 Calibration with_priors(const Calibration& calibration, std::string_view group) {

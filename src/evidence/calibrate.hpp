@@ -64,8 +64,8 @@ class GroupFit {
   std::vector<KernelCase> kernels_;  ///< of the targets, if the group is fitted to kernels
 };
 
-/// The calibration with the fitted parameters of the group back at their priors: where a fit starts, so that it does not
-/// depend on what was fitted before.
+/// The calibration with the fitted parameters of the group back at their priors: where a fit starts, so that it does
+/// not depend on what was fitted before.
 [[nodiscard]] Calibration with_priors(const Calibration& calibration, std::string_view group);
 
 /// Fitted parameters of the group, or of all but the user's own if it is empty.

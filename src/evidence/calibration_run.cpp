@@ -20,8 +20,8 @@ std::string figures(const std::vector<SummaryLine>& lines) {
   std::string out;
   for (const SummaryLine& line : lines) {
     if (!std::isfinite(line.errors.median)) continue;
-    out += fmt::format("{}{} {:.1f} / {:.1f} %", out.empty() ? "" : ", ", line.category.label(), 100 * line.errors.median,
-                       100 * line.errors.p90);
+    out += fmt::format("{}{} {:.1f} / {:.1f} %", out.empty() ? "" : ", ", line.category.label(),
+                       100 * line.errors.median, 100 * line.errors.p90);
   }
   return out;
 }
@@ -39,8 +39,9 @@ std::string heading(std::string_view group, const GroupFit& fit, const FullFit& 
   }
   std::string tables;
   for (const std::string& file : files) tables += (tables.empty() ? "" : ", ") + file;
-  std::string out = fmt::format("# Fitted by `ridge calibrate`; do not edit values. {} parameters to {} figures of {} rows ({}).\n",
-                                count_fitted(all.calibration, group), fit.targets().size(), used.size(), tables);
+  std::string out =
+      fmt::format("# Fitted by `ridge calibrate`; do not edit values. {} parameters to {} figures of {} rows ({}).\n",
+                  count_fitted(all.calibration, group), fit.targets().size(), used.size(), tables);
   std::set<std::pair<std::size_t, Metric>> fitted;
   for (const FitTarget& t : fit.targets()) fitted.insert({t.case_index, cases[t.case_index].targets[t.target].metric});
   const auto only_fitted = [&](const std::vector<ResultRow>& rows) {
@@ -116,16 +117,20 @@ CalibrationRun calibrate(const Calibration& calibration, std::span<const std::st
     });
     all.calibration = all.calibration.with_intervals(std::move(classes));
     run.files["intervals.toml"] =
-        "# Written by `ridge calibrate`: what 80 % of the cases that were left out of the fit stayed within, as factors on\n"
-        "# the prediction. dense and moe: whole models and whole publishers left out; new-device: whole devices left out.\n\n" +
+        "# Written by `ridge calibrate`: what 80 % of the cases that were left out of the fit stayed within, as "
+        "factors on\n"
+        "# the prediction. dense and moe: whole models and whole publishers left out; new-device: whole devices left "
+        "out.\n\n" +
         write_calibration(all.calibration, "intervals");
   }
-  const auto in_sample = validate(cases, Knowledge{catalogue, engines, all.calibration}, {.threads = 0, .roofline = false});
+  const auto in_sample =
+      validate(cases, Knowledge{catalogue, engines, all.calibration}, {.threads = 0, .roofline = false});
   for (const std::string_view group : groups) {
     const GroupFit fit(group, cases, catalogue, engines);
     if (count_fitted(all.calibration, group) == 0) continue;
     run.files[std::string(group) + ".toml"] =
-        heading(group, fit, all, cases, in_sample, run.cross_validated, catalogue) + write_calibration(all.calibration, group);
+        heading(group, fit, all, cases, in_sample, run.cross_validated, catalogue) +
+        write_calibration(all.calibration, group);
   }
   run.calibration = std::move(all.calibration);
   return run;

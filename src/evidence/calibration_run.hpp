@@ -3,7 +3,8 @@
 //   CalibrationRun run = calibrate(calibration, groups, cases, catalogue, engines);
 //   for (const auto& [name, text] : run.files) write_file_atomically(directory + "/" + name, text);
 //
-// Deterministic: the same evidence gives the same files, whatever was in them before. Takes minutes. One call at a time.
+// Deterministic: the same evidence gives the same files, whatever was in them before. Takes minutes. One call at a
+// time.
 #pragma once
 
 #include <map>
@@ -37,8 +38,8 @@ struct CalibrationRun {
   std::vector<CrossValidated> cross_validated;
 };
 
-/// Fits `groups` (of kGroups, in order) and leaves others as they are. Intervals are renewed for what was cross-validated
-/// and kept for the rest; without cross-validation all are kept.
+/// Fits `groups` (of kGroups, in order) and leaves others as they are. Intervals are renewed for what was
+/// cross-validated and kept for the rest; without cross-validation all are kept.
 [[nodiscard]] CalibrationRun calibrate(const Calibration& calibration, std::span<const std::string_view> groups,
                                        bool with_cross_validation, std::span<const Case> cases,
                                        const Catalogue& catalogue, const Engines& engines);

@@ -24,9 +24,13 @@ constexpr std::array<std::string_view, kCaseKinds> kKindNames = {"training", "in
 
 }  // namespace
 
-std::string_view name(CaseKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
+std::string_view name(CaseKind kind) {
+  return kKindNames[static_cast<std::size_t>(kind)];
+}
 
-std::string_view name(Metric metric) { return kMetricNames[static_cast<std::size_t>(metric)]; }
+std::string_view name(Metric metric) {
+  return kMetricNames[static_cast<std::size_t>(metric)];
+}
 
 std::optional<Metric> parse_metric(std::string_view text) {
   for (std::size_t i = 0; i < kMetrics; ++i) {

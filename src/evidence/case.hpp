@@ -3,8 +3,8 @@
 //   for (const Case& c : table.cases)
 //     for (const Target& t : c.targets) fmt::print("{} {} {}\n", c.id, name(t.metric), t.measured);
 //
-// A case holds inputs and targets apart: prediction gets `input` and never sees `targets`. A row that cannot be read is a
-// case too, with `refusal` set and without input, so that it is counted and shown. Values; any thread may read them.
+// A case holds inputs and targets apart: prediction gets `input` and never sees `targets`. A row that cannot be read is
+// a case too, with `refusal` set and without input, so that it is counted and shown. Values; any thread may read them.
 #pragma once
 
 #include <cstdint>
@@ -64,9 +64,9 @@ struct Case {
   std::string model;
   std::string device;
   std::string precision;
-  std::string mode;     ///< inference: the load; training: the task; kernels: the operator; power: what ran
-  std::string refusal;  ///< why the row cannot be predicted as it stands, or empty
-  bool fitted = true;   ///< false: reported only (data/evidence/added)
+  std::string mode;         ///< inference: the load; training: the task; kernels: the operator; power: what ran
+  std::string refusal;      ///< why the row cannot be predicted as it stands, or empty
+  bool fitted = true;       ///< false: reported only (data/evidence/added)
   bool median_gap = false;  ///< its tpot is the median gap between tokens
   CaseInput input;
   std::vector<Target> targets;

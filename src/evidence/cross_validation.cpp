@@ -105,7 +105,8 @@ CrossValidation cross_validate(const FullFit& all, CaseKind kind, FoldBy by, std
       }
     }
   };
-  const unsigned count = threads > 0 ? static_cast<unsigned>(threads) : std::max(1u, std::thread::hardware_concurrency());
+  const unsigned count =
+      threads > 0 ? static_cast<unsigned>(threads) : std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::thread> pool;
   for (unsigned t = 1; t < count; ++t) pool.emplace_back(work);
   work();
@@ -123,7 +124,8 @@ CrossValidation cross_validate(const FullFit& all, CaseKind kind, FoldBy by, std
     const auto [f, k] = place[i];
     for (std::size_t t = 0; t < cases[i].targets.size(); ++t) {
       const Prediction& p = predictions[f][k][t];
-      out.rows.push_back({i, cases[i].targets[t].metric, cases[i].targets[t].measured, p.value, p.refusal, kNothing, kNothing});
+      out.rows.push_back(
+          {i, cases[i].targets[t].metric, cases[i].targets[t].measured, p.value, p.refusal, kNothing, kNothing});
       out.fold_of.push_back(f);
     }
   }

@@ -3,8 +3,9 @@
 //   FullFit all = fit_all(calibration, {"kernels", "inference", "power"}, cases, catalogue, engines);
 //   std::vector<ResultRow> rows = cross_validate(all, CaseKind::inference, FoldBy::models, cases, catalogue, engines);
 //
-// Each row's prediction comes from parameters refitted without its fold; a device or publisher is left out of every group
-// (its kernels too), a model of those it appears in. Intervals are not filled in: see intervals.hpp. Deterministic.
+// Each row's prediction comes from parameters refitted without its fold; a device or publisher is left out of every
+// group (its kernels too), a model of those it appears in. Intervals are not filled in: see intervals.hpp.
+// Deterministic.
 #pragma once
 
 #include <map>
@@ -39,8 +40,8 @@ struct FoldResult {
 struct CrossValidation {
   FoldBy by = FoldBy::models;
   std::vector<FoldResult> folds;
-  std::vector<ResultRow> rows;         ///< of all fitted cases of the kind, in their order
-  std::vector<std::size_t> fold_of;    ///< position in `folds` for each row
+  std::vector<ResultRow> rows;       ///< of all fitted cases of the kind, in their order
+  std::vector<std::size_t> fold_of;  ///< position in `folds` for each row
 };
 
 [[nodiscard]] CrossValidation cross_validate(const FullFit& all, CaseKind kind, FoldBy by, std::span<const Case> cases,

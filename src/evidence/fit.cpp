@@ -79,8 +79,8 @@ class Problem {
 
   using Columns = std::vector<std::vector<double>>;
 
-  // Central differences. Parameters that touch no row in common (`batches`) are moved at the same time; each batch is one
-  // unit of work for the threads.
+  // Central differences. Parameters that touch no row in common (`batches`) are moved at the same time; each batch is
+  // one unit of work for the threads.
   [[nodiscard]] Columns jacobian(const std::vector<double>& z, const std::vector<std::vector<std::size_t>>& batches,
                                  const Columns* touched) const {
     Columns columns(size(), std::vector<double>(rows_, 0.0));
@@ -160,8 +160,8 @@ Batches one_by_one(std::size_t n) {
 }
 
 // Greedy colouring: a parameter joins the first batch with which it shares no row. Most parameters belong to one
-// architecture or engine, so that few batches remain. What a row reads may change on the way (another bound); then a slope
-// is a little off, which costs iterations but not correctness, because steps are judged by the objective itself.
+// architecture or engine, so that few batches remain. What a row reads may change on the way (another bound); then a
+// slope is a little off, which costs iterations but not correctness, because steps are judged by the objective itself.
 Batches disjoint(const std::vector<std::vector<double>>& columns, std::size_t rows) {
   Batches batches;
   std::vector<std::vector<bool>> taken;

@@ -47,8 +47,8 @@ std::string shape_fingerprint(const Model& model) {
   for (const LayerGroup& g : model.groups) {
     const Mixer& m = g.mixer;
     const Ffn& f = g.ffn;
-    out += fmt::format("|{}x{}:{}/{}/{}w{}r{}-{}s{}/{}", g.count, static_cast<int>(m.kind), m.heads, m.kv_heads, m.head_dim,
-                       m.window, m.q_lora_rank, m.kv_lora_rank, m.state_k_heads, m.state_v_heads);
+    out += fmt::format("|{}x{}:{}/{}/{}w{}r{}-{}s{}/{}", g.count, static_cast<int>(m.kind), m.heads, m.kv_heads,
+                       m.head_dim, m.window, m.q_lora_rank, m.kv_lora_rank, m.state_k_heads, m.state_v_heads);
     out += fmt::format("f{}:{}g{}e{}k{}s{}/{}", static_cast<int>(f.kind), f.width, f.gated ? 1 : 0, f.experts, f.top_k,
                        f.shared_experts, f.shared_width);
   }
@@ -82,7 +82,9 @@ std::vector<Fold> make_folds(std::span<const Case> cases, FoldBy by, const Catal
   for (std::size_t i = 0; i < cases.size(); ++i) {
     Fold& fold = by_key[fold_key(cases[i], by, catalogue)];
     if (fold.cases.empty()) {
-      fold.name = by == FoldBy::models ? cases[i].model : by == FoldBy::devices ? cases[i].device : publisher(cases[i].source);
+      fold.name = by == FoldBy::models    ? cases[i].model
+                  : by == FoldBy::devices ? cases[i].device
+                                          : publisher(cases[i].source);
       if (fold.name.empty()) fold.name = cases[i].mode;
     }
     fold.cases.push_back(i);
@@ -90,7 +92,8 @@ std::vector<Fold> make_folds(std::span<const Case> cases, FoldBy by, const Catal
   std::vector<Fold> parts;
   for (auto& [key, fold] : by_key) parts.push_back(std::move(fold));
   if (parts.size() <= limit) return parts;
-  std::stable_sort(parts.begin(), parts.end(), [](const Fold& a, const Fold& b) { return a.cases.size() > b.cases.size(); });
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Fold& a, const Fold& b) { return a.cases.size() > b.cases.size(); });
   std::vector<Fold> folds(limit);
   for (const Fold& part : parts) {
     Fold& smallest = *std::min_element(folds.begin(), folds.end(),

@@ -5,7 +5,8 @@
 //
 // A model is an architecture: equal shapes under different names fall into one fold, the vocabulary does not count. A
 // publisher is who measured: all trtllm-* tables are one, all argonne-* tables, all training repositories of NVIDIA.
-// Kernels have no model: there, a fold is a set of shapes ((n, k) of a product, heads of an attention). Pure; any thread.
+// Kernels have no model: there, a fold is a set of shapes ((n, k) of a product, heads of an attention). Pure; any
+// thread.
 #pragma once
 
 #include <span>

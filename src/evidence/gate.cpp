@@ -42,7 +42,9 @@ std::span<const Metric> watched(const Case& c) {
   return {};
 }
 
-std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+std::string signed_percent(double share) {
+  return fmt::format("{:+.1f} %", 100 * share);
+}
 
 }  // namespace
 
@@ -57,7 +59,8 @@ Result<GateTable> read_gate(std::string csv, const std::string& name, const Assu
     std::vector<Target> targets;
     for (const Metric metric : watched(c)) {
       if (const auto column = table->required_column(ridge::evidence::name(metric)); !column) return column.error();
-      const auto at = std::find_if(c.targets.begin(), c.targets.end(), [&](const Target& t) { return t.metric == metric; });
+      const auto at =
+          std::find_if(c.targets.begin(), c.targets.end(), [&](const Target& t) { return t.metric == metric; });
       targets.push_back({metric, at == c.targets.end() ? kNothing : at->measured});
     }
     c.targets = std::move(targets);
@@ -135,19 +138,21 @@ std::vector<std::string> gate_lines(const GateTable& table, const GateReport& re
   }
   std::vector<std::pair<double, std::string>> sorted;
   for (const auto& [key, pile] : piles) {
-    sorted.emplace_back(-std::abs(pile.worst),
-                        fmt::format("{}: {} of {} moved, {} in the median, {} at most ({})", key, pile.changes.size(), asked[key],
-                                    signed_percent(quantile(pile.changes, 0.5)), signed_percent(pile.worst), pile.worst_id));
+    sorted.emplace_back(
+        -std::abs(pile.worst),
+        fmt::format("{}: {} of {} moved, {} in the median, {} at most ({})", key, pile.changes.size(), asked[key],
+                    signed_percent(quantile(pile.changes, 0.5)), signed_percent(pile.worst), pile.worst_id));
   }
   std::sort(sorted.begin(), sorted.end());
   std::vector<std::string> lines;
   for (auto& [size, text] : sorted) lines.push_back(std::move(text));
   for (const GateChange& c : report.refused_now) {
-    lines.push_back(fmt::format("{} {} was {:.5g} and is refused now: {}", table.cases[c.case_index].id, name(c.metric), c.before,
-                                c.refusal));
+    lines.push_back(fmt::format("{} {} was {:.5g} and is refused now: {}", table.cases[c.case_index].id, name(c.metric),
+                                c.before, c.refusal));
   }
   for (const GateChange& c : report.predicted_now) {
-    lines.push_back(fmt::format("{} {} was refused and is {:.5g} now", table.cases[c.case_index].id, name(c.metric), c.now));
+    lines.push_back(
+        fmt::format("{} {} was refused and is {:.5g} now", table.cases[c.case_index].id, name(c.metric), c.now));
   }
   return lines;
 }

@@ -50,8 +50,8 @@ struct GateReport {
 /// The table with its targets and refusals replaced by the predictions of the report.
 [[nodiscard]] std::string updated_gate(const GateTable& table, const GateReport& report);
 
-/// One line per mode and metric that moved, largest first: "inference offline output_tok_s: 12 of 60 moved, +1.2 % in the
-/// median, +8.0 % at most (gate-0113)"; then the refusals one by one.
+/// One line per mode and metric that moved, largest first: "inference offline output_tok_s: 12 of 60 moved, +1.2 % in
+/// the median, +8.0 % at most (gate-0113)"; then the refusals one by one.
 [[nodiscard]] std::vector<std::string> gate_lines(const GateTable& table, const GateReport& report);
 
 }  // namespace ridge::evidence

@@ -22,7 +22,8 @@ constexpr std::array<ModeName, 4> kModes{{{"fixed-batch", LoadMode::fixed_batch}
 
 void read_load(CaseRow& row, const AssumedWorkloads& workloads, InferenceLoad& load) {
   const std::string_view mode = row.text("mode");
-  const auto* const known = std::find_if(kModes.begin(), kModes.end(), [&](const ModeName& m) { return m.text == mode; });
+  const auto* const known =
+      std::find_if(kModes.begin(), kModes.end(), [&](const ModeName& m) { return m.text == mode; });
   if (known == kModes.end()) {
     row.refuse("mode", fmt::format("'{}' is no mode: write fixed-batch, closed-loop, offline or prefill", mode));
     return;
@@ -66,7 +67,8 @@ const AssumedWorkload* find_workload(const AssumedWorkloads& workloads, std::str
 }
 
 Result<AssumedWorkloads> read_assumed_workloads(std::string csv, const std::string& name) {
-  static constexpr std::string_view kColumns[] = {"id_contains", "isl", "natural_text", "queued", "median_gap", "source"};
+  static constexpr std::string_view kColumns[] = {"id_contains", "isl",        "natural_text",
+                                                  "queued",      "median_gap", "source"};
   const auto table = CsvTable::parse(std::move(csv), name);
   if (!table) return table.error();
   for (const std::string_view column : kColumns) {

@@ -30,8 +30,8 @@ using AssumedWorkloads = std::vector<AssumedWorkload>;
 /// The entry that holds for a row of that id, or nullptr.
 [[nodiscard]] const AssumedWorkload* find_workload(const AssumedWorkloads& workloads, std::string_view id);
 
-/// Columns id_contains, isl, natural_text, queued, median_gap, source, date, why. Refuses a missing column, an empty cell or
-/// a number out of range.
+/// Columns id_contains, isl, natural_text, queued, median_gap, source, date, why. Refuses a missing column, an empty
+/// cell or a number out of range.
 Result<AssumedWorkloads> read_assumed_workloads(std::string csv, const std::string& name);
 
 [[nodiscard]] InferenceQuery read_inference_query(CaseRow& row, const AssumedWorkloads& workloads);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kTail = 0.1;  // 80 % are left between the two
 constexpr double kShortestTail = 0.03;
-constexpr int kFewest = 12;    // residuals that make a quantile
+constexpr int kFewest = 12;  // residuals that make a quantile
 
 std::string class_of(const CrossValidation& cv, const Case& c, const Catalogue& catalogue) {
   if (c.kind == CaseKind::kernel) return "kernel";
@@ -89,7 +89,9 @@ double held(const std::vector<Folded>& piles, double tail) {
   return counted == 0 ? 1 : static_cast<double>(inside) / counted;
 }
 
-double digits(double value) { return std::round(value * 1e4) / 1e4; }
+double digits(double value) {
+  return std::round(value * 1e4) / 1e4;
+}
 
 }  // namespace
 
@@ -172,8 +174,8 @@ std::vector<IntervalClass> interval_classes(std::span<const Residual> pool, cons
   return out;
 }
 
-void apply_intervals(CrossValidation& cv, std::span<const Residual> pool, const Tails& tails, std::span<const Case> cases,
-                     const Catalogue& catalogue) {
+void apply_intervals(CrossValidation& cv, std::span<const Residual> pool, const Tails& tails,
+                     std::span<const Case> cases, const Catalogue& catalogue) {
   const Piles piles = sorted_out(pool);
   std::vector<CaseSet> in_fold(cv.folds.size(), CaseSet(cases.size(), false));
   for (std::size_t i = 0; i < cv.rows.size(); ++i) in_fold[cv.fold_of[i]][cv.rows[i].case_index] = true;

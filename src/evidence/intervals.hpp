@@ -5,12 +5,12 @@
 //   std::vector<IntervalClass> classes = interval_classes(pool, tails);  // what intervals.toml holds
 //   apply_intervals(cv, pool, tails, cases, catalogue);                // each row from folds other than its own
 //
-// A quantile of few folds covers less of the next fold than its name says. So the bounds are taken a little further out:
-// as far as needed for 80 % of each fold, on average, to be inside bounds made from the others.
+// A quantile of few folds covers less of the next fold than its name says. So the bounds are taken a little further
+// out: as far as needed for 80 % of each fold, on average, to be inside bounds made from the others.
 //
-// A user's question is about a model and a stack nobody measured, so that "dense" and "moe" pool what was left out by model
-// and by publisher; "new-device" is what was left out by device. Keys are "output_tok_s/offline", as prediction asks for
-// them, and "output_tok_s" for loads without evidence. Pure; any thread.
+// A user's question is about a model and a stack nobody measured, so that "dense" and "moe" pool what was left out by
+// model and by publisher; "new-device" is what was left out by device. Keys are "output_tok_s/offline", as prediction
+// asks for them, and "output_tok_s" for loads without evidence. Pure; any thread.
 #pragma once
 
 #include <map>
@@ -48,9 +48,9 @@ using Tails = std::map<std::string, double, std::less<>>;
 [[nodiscard]] std::vector<IntervalClass> interval_classes(std::span<const Residual> pool, const Tails& tails = {},
                                                           int least = 12);
 
-/// Gives every predicted row of `cv` the interval of its class, made without any residual of the cases of its fold, so that
-/// how often it holds is a fair count. `pool` are the residuals of all cross-validations.
-void apply_intervals(CrossValidation& cv, std::span<const Residual> pool, const Tails& tails, std::span<const Case> cases,
-                     const Catalogue& catalogue);
+/// Gives every predicted row of `cv` the interval of its class, made without any residual of the cases of its fold, so
+/// that how often it holds is a fair count. `pool` are the residuals of all cross-validations.
+void apply_intervals(CrossValidation& cv, std::span<const Residual> pool, const Tails& tails,
+                     std::span<const Case> cases, const Catalogue& catalogue);
 
 }  // namespace ridge::evidence

@@ -11,8 +11,8 @@
 namespace ridge::evidence {
 namespace {
 
-std::vector<Comparison> headline(std::span<const Case> cases, const Calibration& calibration, const Catalogue& catalogue,
-                                 const Engines& engines) {
+std::vector<Comparison> headline(std::span<const Case> cases, const Calibration& calibration,
+                                 const Catalogue& catalogue, const Engines& engines) {
   const Knowledge knowledge{catalogue, engines, calibration};
   std::vector<Comparison> out;
   for (const ResultRow& row : validate(cases, knowledge, {.threads = 1, .roofline = false})) {
@@ -45,8 +45,8 @@ std::string overlay_toml(const Calibration& calibration) {
   std::string out = "# What this stack does differently: factors on time, fitted by `ridge calibrate --cases`.\n";
   for (const Parameter& p : calibration.parameters()) {
     if (p.group != "user" || p.value == 1) continue;
-    out += fmt::format("\n[[parameter]]\nname = \"{}\"\nvalue = {:g}\nrows = {}\nsource = \"own measurements\"\n", p.name, p.value,
-                       p.rows);
+    out += fmt::format("\n[[parameter]]\nname = \"{}\"\nvalue = {:g}\nrows = {}\nsource = \"own measurements\"\n",
+                       p.name, p.value, p.rows);
   }
   return out;
 }

@@ -28,14 +28,14 @@ struct OverlayFit {
 };
 
 /// Moves the group "user" only.
-[[nodiscard]] OverlayFit fit_overlay(const Calibration& calibration, std::span<const Case> mine, const Catalogue& catalogue,
-                                     const Engines& engines);
+[[nodiscard]] OverlayFit fit_overlay(const Calibration& calibration, std::span<const Case> mine,
+                                     const Catalogue& catalogue, const Engines& engines);
 
 /// The parameters of the group "user" that have moved from 1, as load_calibration reads overlays.
 [[nodiscard]] std::string overlay_toml(const Calibration& calibration);
 
-/// What one measurement would have gained on stacks nobody fitted to: for each stack (publisher, engine, device, model) of
-/// the bundled evidence, an overlay from one of its rows, judged on its other rows.
+/// What one measurement would have gained on stacks nobody fitted to: for each stack (publisher, engine, device, model)
+/// of the bundled evidence, an overlay from one of its rows, judged on its other rows.
 struct StackGain {
   int stacks = 0;
   ErrorSummary before;
@@ -44,7 +44,7 @@ struct StackGain {
 
 /// `calibration` predicts; leave the stacks' publisher out of it beforehand for a fair figure. Stacks of fewer than
 /// `least` cases are passed over.
-[[nodiscard]] StackGain overlay_gain(const Calibration& calibration, std::span<const Case> cases, const Catalogue& catalogue,
-                                     const Engines& engines, std::size_t least = 4);
+[[nodiscard]] StackGain overlay_gain(const Calibration& calibration, std::span<const Case> cases,
+                                     const Catalogue& catalogue, const Engines& engines, std::size_t least = 4);
 
 }  // namespace ridge::evidence

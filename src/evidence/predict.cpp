@@ -16,7 +16,9 @@ namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
-Prediction refused(std::string why) { return {{kNothing, kNothing, kNothing}, std::move(why)}; }
+Prediction refused(std::string why) {
+  return {{kNothing, kNothing, kNothing}, std::move(why)};
+}
 
 Prediction scaled(const Interval& i, double factor) {
   if (!(std::isfinite(i.mid) && i.mid > 0)) return refused("not predicted: this load has no such figure");
@@ -121,7 +123,8 @@ class Predictor {
                                    : evidence::predict(kernel, knowledge_.catalogue, knowledge_.calibration);
     if (!p.refusal.empty()) return all(refused("refused: " + p.refusal));
     const IntervalClass* c = knowledge_.calibration.interval(fmt::format("seconds/{}", family(kernel.op)), "kernel");
-    return all(scaled({p.seconds * (c != nullptr ? c->low : 1), p.seconds, p.seconds * (c != nullptr ? c->high : 1)}, 1));
+    return all(
+        scaled({p.seconds * (c != nullptr ? c->low : 1), p.seconds, p.seconds * (c != nullptr ? c->high : 1)}, 1));
   }
 
   std::vector<Prediction> operator()(const PowerCase&) const {
@@ -165,7 +168,8 @@ std::vector<std::vector<Prediction>> predict_all(std::span<const Case> cases, co
       for (std::size_t i = first; i < last; ++i) out[i] = predict(cases[i], knowledge, basis);
     }
   };
-  const unsigned count = threads > 0 ? static_cast<unsigned>(threads) : std::max(1u, std::thread::hardware_concurrency());
+  const unsigned count =
+      threads > 0 ? static_cast<unsigned>(threads) : std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::thread> pool;
   for (unsigned t = 1; t < count; ++t) pool.emplace_back(work);
   work();

@@ -24,15 +24,17 @@ constexpr std::array<std::pair<std::string_view, GroupBy>, 7> kGroups{{{"model",
                                                                        {"class", GroupBy::model_class}}};
 
 // The order in which modes are read; what is not named comes after, by name.
-constexpr std::array<std::string_view, 9> kModeOrder = {"",          "fixed-batch", "offline",   "closed-loop", "prefill",
-                                                        "gemm",      "attention",   "moe",       "collective"};
+constexpr std::array<std::string_view, 9> kModeOrder = {"",     "fixed-batch", "offline", "closed-loop", "prefill",
+                                                        "gemm", "attention",   "moe",     "collective"};
 
 std::string operator_class(const Case& c) {
   const auto* kernel = std::get_if<KernelCase>(&c.input);
   return kernel == nullptr ? c.mode : std::string(family(kernel->op));
 }
 
-std::string number_cell(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : std::string(); }
+std::string number_cell(double value) {
+  return std::isfinite(value) ? fmt::format("{:.6g}", value) : std::string();
+}
 
 std::string group_value(const Case& c, GroupBy by, const Catalogue& catalogue) {
   switch (by) {
@@ -84,13 +86,15 @@ bool more_is_better(Metric metric) {
 }
 
 bool bounded_by_roofline(Metric metric) {
-  return more_is_better(metric) || metric == Metric::step_time_s || metric == Metric::tpot_ms || metric == Metric::e2e_ms ||
-         metric == Metric::ttft_ms || metric == Metric::seconds || metric == Metric::batch_latency_s;
+  return more_is_better(metric) || metric == Metric::step_time_s || metric == Metric::tpot_ms ||
+         metric == Metric::e2e_ms || metric == Metric::ttft_ms || metric == Metric::seconds ||
+         metric == Metric::batch_latency_s;
 }
 
 }  // namespace
 
-std::vector<ResultRow> validate(std::span<const Case> cases, const Knowledge& knowledge, const ValidateOptions& options) {
+std::vector<ResultRow> validate(std::span<const Case> cases, const Knowledge& knowledge,
+                                const ValidateOptions& options) {
   const auto calibrated = predict_all(cases, knowledge, Basis::calibrated, options.threads);
   std::vector<std::vector<Prediction>> roofline;
   if (options.roofline) roofline = predict_all(cases, knowledge, Basis::roofline, options.threads);
@@ -108,7 +112,8 @@ std::vector<ResultRow> validate(std::span<const Case> cases, const Knowledge& kn
 std::string rows_csv(std::span<const Case> cases, std::span<const ResultRow> rows) {
   std::string out;
   CsvWriter csv(out);
-  for (const char* column : {"id", "metric", "measured", "predicted", "low", "high", "error", "refusal"}) csv.cell(column);
+  for (const char* column : {"id", "metric", "measured", "predicted", "low", "high", "error", "refusal"})
+    csv.cell(column);
   csv.end_row();
   for (const ResultRow& row : rows) {
     csv.cell(cases[row.case_index].id).cell(name(row.metric)).cell(number_cell(row.measured));
@@ -169,8 +174,8 @@ std::vector<SummaryLine> summary(std::span<const Case> cases, std::span<const Re
   }
   std::vector<SummaryLine> lines;
   for (const auto& [key, pile] : piles) {
-    SummaryLine line{pile.category, key.group, summarise(pile.calibrated), summarise(pile.roofline),
-                     summarise(pile.in_sample), {}};
+    SummaryLine line{
+        pile.category, key.group, summarise(pile.calibrated), summarise(pile.roofline), summarise(pile.in_sample), {}};
     line.refusals.assign(pile.refusals.begin(), pile.refusals.end());
     std::stable_sort(line.refusals.begin(), line.refusals.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -184,7 +189,8 @@ std::vector<std::size_t> faster_than_roofline(std::span<const ResultRow> rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ResultRow& row = rows[i];
     if (!bounded_by_roofline(row.metric) || !std::isfinite(row.predicted.mid) || !std::isfinite(row.roofline)) continue;
-    const double ratio = more_is_better(row.metric) ? row.predicted.mid / row.roofline : row.roofline / row.predicted.mid;
+    const double ratio =
+        more_is_better(row.metric) ? row.predicted.mid / row.roofline : row.roofline / row.predicted.mid;
     if (ratio > 1 + 1e-6) out.push_back(i);
   }
   return out;

@@ -1,8 +1,9 @@
 // Predictions beside measurements: the rows, and what they add up to.
 //
 //   std::vector<ResultRow> rows = validate(cases, knowledge, {});
-//   std::string csv = rows_csv(cases, rows);                       // id,metric,measured,predicted,low,high,error,refusal
-//   std::vector<SummaryLine> lines = summary(cases, rows, GroupBy::none, catalogue);
+//   std::string csv = rows_csv(cases, rows);                       //
+//   id,metric,measured,predicted,low,high,error,refusal std::vector<SummaryLine> lines = summary(cases, rows,
+//   GroupBy::none, catalogue);
 //
 // One row for every non-empty target of every case, in the order of the cases. Pure; any thread.
 #pragma once
@@ -69,7 +70,7 @@ struct SummaryLine {
   std::string group;  ///< value of what was grouped by, or empty
   ErrorSummary errors;
   ErrorSummary roofline;
-  ErrorSummary in_sample;  ///< of cross-validated rows
+  ErrorSummary in_sample;                             ///< of cross-validated rows
   std::vector<std::pair<std::string, int>> refusals;  ///< kind and count, most frequent first
 };
 

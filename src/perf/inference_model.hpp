@@ -96,7 +96,7 @@ struct ResolvedInference {
   perf::LinkRates tp_link, expert_link, stage_link;
   double bytes_activation = 2;
   double fastest_peak = 1;  ///< FLOP/s of the narrowest format in use
-  double narrow_peak = 1;  ///< datasheet FLOP/s in the format of the activations
+  double narrow_peak = 1;   ///< datasheet FLOP/s in the format of the activations
 
   Batching batching = Batching::mixed;
   Admission admission = Admission::as_needed;

@@ -34,7 +34,8 @@ Svg::Svg(double width, double height)
 
 void Svg::close(const Stroke& style, std::string_view tip) {
   out_ += fmt::format(" fill=\"{}\"", style.fill);
-  if (style.stroke != "none") out_ += fmt::format(" stroke=\"{}\" stroke-width=\"{}\"", style.stroke, number(style.width));
+  if (style.stroke != "none")
+    out_ += fmt::format(" stroke=\"{}\" stroke-width=\"{}\"", style.stroke, number(style.width));
   if (style.opacity < 1) out_ += fmt::format(" opacity=\"{}\"", number(style.opacity));
   if (!style.dashes.empty()) out_ += fmt::format(" stroke-dasharray=\"{}\"", style.dashes);
   out_ += tip.empty() ? "/>\n" : fmt::format("><title>{}</title>", escape_markup(tip));

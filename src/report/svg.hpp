@@ -66,8 +66,8 @@ class Svg {
 inline constexpr int kColours = 10;
 [[nodiscard]] std::string_view colour(int index);
 
-/// Ticks of a logarithmic axis at 1, 2 and 5 times powers of ten within [low, high]; only powers of ten if there would be
-/// more than `limit`, and only some of them if there would still be more.
+/// Ticks of a logarithmic axis at 1, 2 and 5 times powers of ten within [low, high]; only powers of ten if there would
+/// be more than `limit`, and only some of them if there would still be more.
 [[nodiscard]] std::vector<double> logarithmic_ticks(double low, double high, int limit = 12);
 /// Ticks of a linear axis at a step of 1, 2 or 5 times a power of ten, at most `limit` of them.
 [[nodiscard]] std::vector<double> linear_ticks(double low, double high, int limit = 8);

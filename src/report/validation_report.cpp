@@ -24,7 +24,9 @@ Cell percent(double share, int decimals = 1) {
   return Cell(share).shown_as(fmt::format("{:.{}f} %", 100 * share, decimals));
 }
 
-Cell whole_percent(double share) { return percent(share, 0); }
+Cell whole_percent(double share) {
+  return percent(share, 0);
+}
 
 std::string refusal_text(const SummaryLine& line) {
   std::string out;
@@ -82,7 +84,8 @@ Table summary_table(std::span<const SummaryLine> lines, std::string_view grouped
   number("within_20", "≤ 20 %");
   number("within_30", "≤ 30 %");
   number("held", "80 % held");
-  const bool left_out = std::any_of(lines.begin(), lines.end(), [](const SummaryLine& l) { return l.in_sample.predicted > 0; });
+  const bool left_out =
+      std::any_of(lines.begin(), lines.end(), [](const SummaryLine& l) { return l.in_sample.predicted > 0; });
   if (left_out) {
     number("in_sample_median", "in sample");
     number("in_sample_p90", "p90 ");
@@ -94,9 +97,9 @@ Table summary_table(std::span<const SummaryLine> lines, std::string_view grouped
     const ErrorSummary& e = line.errors;
     std::vector<Cell> row = {Cell(line.category.label())};
     if (!grouped_by.empty()) row.emplace_back(line.group.empty() ? "not said" : line.group);
-    row.insert(row.end(), {Cell(e.asked), whole_percent(e.coverage()), percent(e.median), percent(e.p90), percent(e.bias),
-                           whole_percent(e.within_10), whole_percent(e.within_20), whole_percent(e.within_30),
-                           whole_percent(e.held)});
+    row.insert(row.end(), {Cell(e.asked), whole_percent(e.coverage()), percent(e.median), percent(e.p90),
+                           percent(e.bias), whole_percent(e.within_10), whole_percent(e.within_20),
+                           whole_percent(e.within_30), whole_percent(e.held)});
     if (left_out) row.insert(row.end(), {percent(line.in_sample.median), percent(line.in_sample.p90)});
     row.insert(row.end(), {whole_percent(line.roofline.median), whole_percent(line.roofline.p90)});
     row.push_back(line.refusals.empty() ? Cell() : Cell(refusal_text(line)));
@@ -122,8 +125,9 @@ std::vector<Scatter> scatters(std::span<const Case> cases, std::span<const Resul
     const auto [unit, factor] = axis_of(line.category.metric);
     Scatter figure;
     figure.title = line.category.label();
-    figure.subtitle = fmt::format("{} cases, median error {:.1f} %, p90 {:.0f} %, bias {:+.1f} %", line.errors.predicted,
-                                  100 * line.errors.median, 100 * line.errors.p90, 100 * line.errors.bias);
+    figure.subtitle =
+        fmt::format("{} cases, median error {:.1f} %, p90 {:.0f} %, bias {:+.1f} %", line.errors.predicted,
+                    100 * line.errors.median, 100 * line.errors.p90, 100 * line.errors.bias);
     figure.axis = unit;
     std::map<std::string, std::size_t> series;
     for (const ResultRow& row : rows) {
@@ -154,7 +158,8 @@ Result<Explanations> read_explanations(std::string csv, const std::string& name)
   for (std::size_t row = 0; row < table->rows(); ++row) {
     const std::string_view cause = table->cell(row, columns[1]);
     if (cause != "evidence" && cause != "physics") {
-      return table->error(row, columns[1], "the cause is 'evidence' (the row looks wrong) or 'physics' (we lack an effect)");
+      return table->error(row, columns[1],
+                          "the cause is 'evidence' (the row looks wrong) or 'physics' (we lack an effect)");
     }
     Explanation e{std::string(cause), std::string(table->cell(row, columns[2]))};
     if (!out.emplace(std::string(table->cell(row, columns[0])), std::move(e)).second) {
@@ -170,7 +175,8 @@ std::vector<ResultRow> worst(std::span<const ResultRow> rows, std::size_t count)
     if (std::isfinite(row.predicted.mid) && row.measured > 0) sorted.push_back(row);
   }
   const auto distance = [](const ResultRow& r) { return std::abs(std::log(r.predicted.mid / r.measured)); };
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const ResultRow& a, const ResultRow& b) { return distance(a) > distance(b); });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](const ResultRow& a, const ResultRow& b) { return distance(a) > distance(b); });
   std::vector<ResultRow> out;
   std::set<std::size_t> seen;
   for (const ResultRow& row : sorted) {

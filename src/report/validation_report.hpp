@@ -25,8 +25,8 @@ namespace ridge::report {
 [[nodiscard]] Table summary_table(std::span<const evidence::SummaryLine> lines, std::string_view grouped_by = {});
 
 /// One figure per category with at least `least` predictions; a device has the same colour in all of them.
-[[nodiscard]] std::vector<Scatter> scatters(std::span<const evidence::Case> cases, std::span<const evidence::ResultRow> rows,
-                                            int least = 5);
+[[nodiscard]] std::vector<Scatter> scatters(std::span<const evidence::Case> cases,
+                                            std::span<const evidence::ResultRow> rows, int least = 5);
 
 /// Why a row is far off: the physics is missing, or the evidence is wrong.
 struct Explanation {
@@ -60,8 +60,8 @@ struct Findings {
 [[nodiscard]] std::vector<evidence::ResultRow> worst(std::span<const evidence::ResultRow> rows, std::size_t count);
 
 /// How often the 80 % interval held, by class: dense, moe, new-device, new-source.
-[[nodiscard]] Table interval_table(std::span<const Findings::LeftOut> cross_validated, std::span<const evidence::Case> cases,
-                                   const Catalogue& catalogue);
+[[nodiscard]] Table interval_table(std::span<const Findings::LeftOut> cross_validated,
+                                   std::span<const evidence::Case> cases, const Catalogue& catalogue);
 /// Fitted parameters by group.
 [[nodiscard]] Table parameter_table(const Calibration& calibration);
 

@@ -23,8 +23,9 @@ std::vector<Case> read(const std::string& rows) {
 }
 
 TEST(CaseFiles, InferenceRowBecomesAQuestion) {
-  const auto cases =
-      read("a,trtllm-x,2024 (workshop),vllm,0.11,llama3.1-8b,h100-sxm,2,2,1,1,1,fp8,fp8,,closed-loop,1000,200,0.8,,64,900,12\n");
+  const auto cases = read(
+      "a,trtllm-x,2024 "
+      "(workshop),vllm,0.11,llama3.1-8b,h100-sxm,2,2,1,1,1,fp8,fp8,,closed-loop,1000,200,0.8,,64,900,12\n");
   ASSERT_EQ(cases.size(), 1u);
   const Case& c = cases[0];
   EXPECT_EQ(c.refusal, "");
@@ -93,7 +94,8 @@ TEST(CaseFiles, NoRowIsPredictedFromWhatItLacks) {
 
 TEST(CaseFiles, ColumnsMayStandInAnyOrderWithOthersBetween) {
   const auto cases = read_cases(
-      "colour,mode,tpot_ms,concurrency,osl,isl,gpus,device,model,id\nred,closed-loop,9,8,100,200,1,h100-sxm,llama3.1-8b,x\n",
+      "colour,mode,tpot_ms,concurrency,osl,isl,gpus,device,model,id\nred,closed-loop,9,8,100,200,1,h100-sxm,llama3.1-"
+      "8b,x\n",
       "mine.csv", kWorkloads);
   ASSERT_TRUE(cases.ok()) << cases.error().text();
   ASSERT_EQ(cases->size(), 1u);
@@ -128,8 +130,9 @@ TEST(CaseFiles, BundledTablesReadWithoutRefusals) {
   ASSERT_TRUE(text.ok());
   const auto workloads = read_assumed_workloads(*text, "assumed_workloads.csv");
   ASSERT_TRUE(workloads.ok()) << workloads.error().text();
-  const std::pair<const char*, std::size_t> tables[] = {
-      {"inference.csv", 1021}, {"consumer.csv", 55}, {"power.csv", 4}, {"diffusion.csv", 185}, {"training.csv", 520}, {"kernels.csv", 3891}};
+  const std::pair<const char*, std::size_t> tables[] = {{"inference.csv", 1021}, {"consumer.csv", 55},
+                                                        {"power.csv", 4},        {"diffusion.csv", 185},
+                                                        {"training.csv", 520},   {"kernels.csv", 3891}};
   for (const auto& [name, rows] : tables) {
     auto table_text = read_file(folder + name, 64 << 20);
     ASSERT_TRUE(table_text.ok()) << name;

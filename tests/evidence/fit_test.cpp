@@ -29,7 +29,8 @@ struct Line {
   }
   [[nodiscard]] LogErrors errors() const {
     return [this](const Calibration& c, std::span<double> out) {
-      for (std::size_t i = 0; i < x.size(); ++i) out[i] = std::log((c.value("a") * x[i] + c.value("b") * y[i]) / measured[i]);
+      for (std::size_t i = 0; i < x.size(); ++i)
+        out[i] = std::log((c.value("a") * x[i] + c.value("b") * y[i]) / measured[i]);
     };
   }
 };

@@ -21,7 +21,8 @@ Case make(const char* model, const char* device, const char* source) {
 
 TEST(Folds, EqualShapesAreOneModelWhateverTheVocabulary) {
   const Catalogue catalogue;
-  const std::vector<Case> cases = {make(kSmall, "a", "x"), make(kDeeper, "a", "x"), make(kSmallOtherVocabulary, "b", "y")};
+  const std::vector<Case> cases = {make(kSmall, "a", "x"), make(kDeeper, "a", "x"),
+                                   make(kSmallOtherVocabulary, "b", "y")};
   const auto folds = make_folds(cases, FoldBy::models, catalogue);
   ASSERT_EQ(folds.size(), 2u);
   std::set<std::vector<std::size_t>> parts;

@@ -30,7 +30,8 @@ const World& world() {
   return w;
 }
 
-const char* kHeader = "id,engine,model,device,gpus,tp,weight_precision,mode,isl,osl,batch,output_tok_s,ttft_ms,tpot_ms,power_w,refusal\n";
+const char* kHeader =
+    "id,engine,model,device,gpus,tp,weight_precision,mode,isl,osl,batch,output_tok_s,ttft_ms,tpot_ms,power_w,refusal\n";
 const char* kPlan = "a,vllm,llama3.1-8b,h100-sxm,1,1,bf16,fixed-batch,100,100,4";
 const char* kTooLarge = "b,vllm,llama3.1-405b,h100-sxm,1,1,bf16,fixed-batch,100,100,4";
 
@@ -45,7 +46,9 @@ std::string committed() {
   return updated_gate(t, run_gate(t, world().knowledge()));
 }
 
-GateTable reread(const std::string& csv) { return *read_gate(csv, "gate.csv", {}); }
+GateTable reread(const std::string& csv) {
+  return *read_gate(csv, "gate.csv", {});
+}
 
 TEST(Gate, WhatWasCommittedIsClean) {
   const GateReport report = run_gate(reread(committed()), world().knowledge());
@@ -63,7 +66,8 @@ TEST(Gate, AFileThatIsUpToDateIsNotChangedByAnUpdate) {
 TEST(Gate, AMovedPredictionIsFoundAndNamed) {
   const GateTable t = reread(committed());
   std::vector<double> values;
-  for (const Parameter& p : world().calibration.parameters()) values.push_back(p.name == "user.time@vllm-dense" ? 1.02 : p.value);
+  for (const Parameter& p : world().calibration.parameters())
+    values.push_back(p.name == "user.time@vllm-dense" ? 1.02 : p.value);
   const Calibration slower = world().calibration.with_values(values);
   const GateReport report = run_gate(t, {world().catalogue, world().engines, slower});
   EXPECT_FALSE(report.clean());
@@ -80,7 +84,8 @@ TEST(Gate, WhatWasPredictedMayNotBeRefused) {
   const GateReport report = run_gate(t, world().knowledge());
   EXPECT_EQ(report.refused_now.size(), 4u);
   EXPECT_FALSE(report.clean());
-  EXPECT_NE(gate_lines(t, report)[0].find("is refused now: out of memory"), std::string::npos) << gate_lines(t, report)[0];
+  EXPECT_NE(gate_lines(t, report)[0].find("is refused now: out of memory"), std::string::npos)
+      << gate_lines(t, report)[0];
 }
 
 TEST(Gate, WhatWasRefusedAndIsPredictedHasMovedToo) {
@@ -89,7 +94,8 @@ TEST(Gate, WhatWasRefusedAndIsPredictedHasMovedToo) {
 }
 
 TEST(Gate, ATableWithoutTheFiguresItWatchesIsRefused) {
-  const auto read = read_gate("id,engine,model,device,gpus,mode,isl,osl,batch,refusal\na,vllm,m,d,1,fixed-batch,1,1,1,\n", "gate.csv", {});
+  const auto read = read_gate(
+      "id,engine,model,device,gpus,mode,isl,osl,batch,refusal\na,vllm,m,d,1,fixed-batch,1,1,1,\n", "gate.csv", {});
   ASSERT_FALSE(read.ok());
   EXPECT_NE(read.error().text().find("output_tok_s"), std::string::npos) << read.error().text();
 }

@@ -10,7 +10,8 @@ namespace {
 std::vector<Residual> spread_evenly(const char* key, const char* resembles, int n) {
   std::vector<Residual> out;
   for (int i = 0; i <= n; ++i) {
-    out.push_back({key, resembles, "fold " + std::to_string(i % 4), static_cast<std::size_t>(i), std::log(0.5) + std::log(4.0) * i / n});
+    out.push_back({key, resembles, "fold " + std::to_string(i % 4), static_cast<std::size_t>(i),
+                   std::log(0.5) + std::log(4.0) * i / n});
   }
   return out;
 }
@@ -46,7 +47,8 @@ TEST(Intervals, PredictionIsInsideItsIntervalEvenIfAllEvidenceIsAbove) {
   EXPECT_GT(classes[0].high, 1.1);
 }
 
-// The fold under test must not widen its own interval: with one wild fold, that fold gets the narrow interval of the rest.
+// The fold under test must not widen its own interval: with one wild fold, that fold gets the narrow interval of the
+// rest.
 TEST(Intervals, ARowIsJudgedByOtherFoldsOnly) {
   const Catalogue catalogue;
   std::vector<Case> cases(2);

@@ -29,7 +29,8 @@ TEST(Requirements, MedianAndP90AreInPercent) {
 TEST(Requirements, WithoutAModeEveryModeHasToClearTheBar) {
   const auto r = parse_requirement("output_tok_s<=10/30");
   ASSERT_TRUE(r.ok());
-  const SummaryLine lines[] = {line(Metric::output_tok_s, "offline", 0.05, 0.1), line(Metric::output_tok_s, "prefill", 0.2, 0.3),
+  const SummaryLine lines[] = {line(Metric::output_tok_s, "offline", 0.05, 0.1),
+                               line(Metric::output_tok_s, "prefill", 0.2, 0.3),
                                line(Metric::tpot_ms, "prefill", 0.9, 0.9)};
   const auto verdicts = check(*r, lines);
   ASSERT_EQ(verdicts.size(), 2u);

@@ -32,7 +32,13 @@ const std::vector<Case> kCases = {make("a", CaseKind::inference, "offline", "h10
 
 std::vector<ResultRow> rows() {
   return {{0, Metric::output_tok_s, 100, {90, 110, 120}, {}, 200, kNothing},
-          {1, Metric::ttft_ms, 50, {kNothing, kNothing, kNothing}, "out_of_memory: short by 3 GB, really", kNothing, kNothing},
+          {1,
+           Metric::ttft_ms,
+           50,
+           {kNothing, kNothing, kNothing},
+           "out_of_memory: short by 3 GB, really",
+           kNothing,
+           kNothing},
           {2, Metric::seconds, 1e-5, {8e-6, 9e-6, 1.2e-5}, {}, 1e-6, kNothing}};
 }
 

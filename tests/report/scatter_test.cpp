@@ -45,7 +45,10 @@ Scatter small() {
   s.title = "output tokens/s";
   s.axis = "tokens/s";
   s.series = {{"h100-sxm", 0}, {"mi300x", 11}, {"never seen", 3}};
-  s.points = {{100, 110, 0, "a"}, {1000, 800, 1, "b"}, {0, 5, 0, "zero"}, {5, std::numeric_limits<double>::quiet_NaN(), 0, "nothing"}};
+  s.points = {{100, 110, 0, "a"},
+              {1000, 800, 1, "b"},
+              {0, 5, 0, "zero"},
+              {5, std::numeric_limits<double>::quiet_NaN(), 0, "nothing"}};
   return s;
 }
 

@@ -28,7 +28,9 @@ struct CalibrateArguments {
   bool check = false;
 };
 
-Error wrong(std::string where, std::string message) { return {ErrorCode::bad_input, std::move(where), std::move(message)}; }
+Error wrong(std::string where, std::string message) {
+  return {ErrorCode::bad_input, std::move(where), std::move(message)};
+}
 
 class Calibrating {
  public:
@@ -69,7 +71,8 @@ class Calibrating {
   }
 
   Result<int> refit(const std::string& directory) {
-    if (!arguments_.overlay.empty()) return wrong("--overlay", "an overlay is fitted to your own measurements: add --cases FILE.csv");
+    if (!arguments_.overlay.empty())
+      return wrong("--overlay", "an overlay is fitted to your own measurements: add --cases FILE.csv");
     const auto wanted = groups();
     if (!wanted) return wanted.error();
     auto bundle = load_bundle(directory);
@@ -96,7 +99,8 @@ class Calibrating {
     return same ? kFine : kCheckFailed;
   }
 
-  void print_run(const CalibrationRun& run, const std::vector<Case>& cases, const std::vector<std::string_view>& wanted) const {
+  void print_run(const CalibrationRun& run, const std::vector<Case>& cases,
+                 const std::vector<std::string_view>& wanted) const {
     const auto kinds = kinds_of(wanted);
     const auto in_sample = validate(cases, Knowledge{*catalogue_, *engines_, run.calibration}, {});
     std::vector<ResultRow> kept;
@@ -122,7 +126,8 @@ class Calibrating {
 
   Result<int> own(const std::string& directory) {
     if (arguments_.overlay.empty()) return wrong("--cases", "say where the factors go: --overlay own.toml");
-    if (!arguments_.groups.empty()) return wrong("--group", "your own measurements fit the factors of your stack only: leave out --group");
+    if (!arguments_.groups.empty())
+      return wrong("--group", "your own measurements fit the factors of your stack only: leave out --group");
     const auto workloads = load_assumed_workloads(directory);
     if (!workloads) return workloads.error();
     const auto cases = load_cases(arguments_.cases, *workloads);
@@ -143,12 +148,14 @@ class Calibrating {
                      {.key = "rows", .heading = "rows", .kind = ColumnKind::number},
                      {.key = "meaning", .heading = "meaning", .overflow = Overflow::wrap}};
     for (const Parameter& p : fit.calibration.parameters()) {
-      if (p.group == "user" && p.value != 1) table.rows.push_back({Cell(p.name), Cell(p.value), Cell(p.rows), Cell(p.meaning)});
+      if (p.group == "user" && p.value != 1)
+        table.rows.push_back({Cell(p.name), Cell(p.value), Cell(p.rows), Cell(p.meaning)});
     }
     page.blocks.emplace_back(std::move(table));
     page.blocks.emplace_back(Paragraph{
-        fmt::format("Error on these {} figures: {:.1f} % in the median before, {:.1f} % after. Use it by --calibration {}.",
-                    fit.before.predicted, 100 * fit.before.median, 100 * fit.after.median, arguments_.overlay),
+        fmt::format(
+            "Error on these {} figures: {:.1f} % in the median before, {:.1f} % after. Use it by --calibration {}.",
+            fit.before.predicted, 100 * fit.before.median, 100 * fit.after.median, arguments_.overlay),
         Emphasis::none});
     session_.print(page);
     return kFine;
@@ -166,11 +173,14 @@ class Calibrating {
 Action declare_calibrate(Options& options) {
   auto arguments = std::make_shared<CalibrateArguments>();
   options.list("--group", "GROUP", arguments->groups, "only kernels, inference, training, power or diffusion");
-  options.text("--out", "DIR", arguments->out, "write the calibration files there instead of into the data", complete_directories);
+  options.text("--out", "DIR", arguments->out, "write the calibration files there instead of into the data",
+               complete_directories);
   options.flag("--no-cv", arguments->no_cv, "do not cross-validate; intervals stay as they are");
   options.flag("--check", arguments->check, "write nothing; exit with 3 if the files are not what a refit gives");
-  options.list("--cases", "FILE", arguments->cases, "your own measurements, with the columns of data/evidence", complete_files);
-  options.text("--overlay", "OUT", arguments->overlay, "with --cases: where to write what your stack does differently", complete_files);
+  options.list("--cases", "FILE", arguments->cases, "your own measurements, with the columns of data/evidence",
+               complete_files);
+  options.text("--overlay", "OUT", arguments->overlay, "with --cases: where to write what your stack does differently",
+               complete_files);
   return [arguments](Session& session) { return Calibrating(session, *arguments).run(); };
 }
 

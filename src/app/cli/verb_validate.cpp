@@ -38,7 +38,9 @@ struct ValidateArguments {
   bool update = false;
 };
 
-Error wrong(std::string where, std::string message) { return {ErrorCode::bad_input, std::move(where), std::move(message)}; }
+Error wrong(std::string where, std::string message) {
+  return {ErrorCode::bad_input, std::move(where), std::move(message)};
+}
 
 class Validation {
  public:
@@ -73,7 +75,8 @@ class Validation {
   Status understand() {
     if (!arguments_.by.empty()) {
       by_ = parse_group(arguments_.by).value_or(GroupBy::none);
-      if (by_ == GroupBy::none) return wrong("--by", "group by model, device, source, engine, precision, mode or class");
+      if (by_ == GroupBy::none)
+        return wrong("--by", "group by model, device, source, engine, precision, mode or class");
     }
     for (const FoldBy way : kAllWays) {
       if (arguments_.cv == name(way) || arguments_.cv == "all" || !arguments_.report.empty()) ways_.push_back(way);
@@ -83,7 +86,8 @@ class Validation {
       return wrong("--cv", "cross-validation refits the bundled evidence: leave out --cases");
     }
     for (const std::string& kind : arguments_.kinds) {
-      const auto* const at = std::find_if(kAllKinds.begin(), kAllKinds.end(), [&](CaseKind k) { return name(k) == kind; });
+      const auto* const at =
+          std::find_if(kAllKinds.begin(), kAllKinds.end(), [&](CaseKind k) { return name(k) == kind; });
       if (at == kAllKinds.end()) return wrong("--kind", "choose of training, inference, kernel, power and diffusion");
       kinds_.push_back(*at);
     }
@@ -110,12 +114,15 @@ class Validation {
       if (!cases) return cases.error();
       cases_ = std::move(*cases);
     }
-    // Cross-validation needs the kernels of a device even if only inference is asked for; they are left out of what is shown.
+    // Cross-validation needs the kernels of a device even if only inference is asked for; they are left out of what is
+    // shown.
     if (ways_.empty()) std::erase_if(cases_, [&](const Case& c) { return !shown(c.kind); });
     return {};
   }
 
-  [[nodiscard]] bool shown(CaseKind kind) const { return std::find(kinds_.begin(), kinds_.end(), kind) != kinds_.end(); }
+  [[nodiscard]] bool shown(CaseKind kind) const {
+    return std::find(kinds_.begin(), kinds_.end(), kind) != kinds_.end();
+  }
 
   void leave_out() {
     std::vector<std::string_view> groups;
@@ -139,25 +146,30 @@ class Validation {
     for (const FoldBy way : ways_) left_out_.push_back({std::string(name(way)), rows_left_out(found, way)});
   }
 
-  [[nodiscard]] const std::vector<ResultRow>& main_rows() const { return left_out_.empty() ? rows_ : left_out_[0].rows; }
+  [[nodiscard]] const std::vector<ResultRow>& main_rows() const {
+    return left_out_.empty() ? rows_ : left_out_[0].rows;
+  }
 
   Status write_files() const {
     if (!arguments_.rows.empty()) {
-      if (left_out_.size() > 1) return wrong("--rows", "the rows of one cross-validation at a time: choose --cv models, devices or sources");
+      if (left_out_.size() > 1)
+        return wrong("--rows", "the rows of one cross-validation at a time: choose --cv models, devices or sources");
       const Status s = write_file_atomically(arguments_.rows, rows_csv(cases_, main_rows()));
       if (!s) return s;
     }
     if (!arguments_.svg.empty()) {
-      const Status s = write_file_atomically(arguments_.svg, report::scatter_sheet(report::scatters(cases_, main_rows())));
+      const Status s =
+          write_file_atomically(arguments_.svg, report::scatter_sheet(report::scatters(cases_, main_rows())));
       if (!s) return s;
     }
     if (!arguments_.html.empty()) {
       const Status s = write_file_atomically(
           arguments_.html,
-          report::scatter_page("Predicted against measured",
-                               "Each point is one published measurement; on the dashed line the prediction is right. Point at one to "
-                               "see what it is.",
-                               report::scatters(cases_, main_rows())));
+          report::scatter_page(
+              "Predicted against measured",
+              "Each point is one published measurement; on the dashed line the prediction is right. Point at one to "
+              "see what it is.",
+              report::scatters(cases_, main_rows())));
       if (!s) return s;
     }
     return arguments_.report.empty() ? Status() : write_report();
@@ -206,7 +218,8 @@ class Validation {
   }
 
   [[nodiscard]] std::string title(const std::string& what) const {
-    if (what.empty()) return arguments_.cases.empty() ? "Predictions beside the evidence, in sample" : "Predictions beside the cases";
+    if (what.empty())
+      return arguments_.cases.empty() ? "Predictions beside the evidence, in sample" : "Predictions beside the cases";
     return "Whole " + what + " left out of the fit";
   }
 
@@ -228,17 +241,20 @@ class Validation {
       table.title = "How often the 80 % interval held";
       page.blocks.emplace_back(std::move(table));
     }
-    page.blocks.emplace_back(
-        Paragraph{fmt::format("{} fitted parameters. Errors are of |predicted/measured - 1|; the roofline is the datasheet alone.",
-                              count_fitted(*calibration_)),
-                  Emphasis::faint});
+    page.blocks.emplace_back(Paragraph{
+        fmt::format(
+            "{} fitted parameters. Errors are of |predicted/measured - 1|; the roofline is the datasheet alone.",
+            count_fitted(*calibration_)),
+        Emphasis::faint});
     const auto too_fast = faster_than_roofline(rows_);
     if (!too_fast.empty()) {
-      page.blocks.emplace_back(Paragraph{fmt::format("{} predictions are faster than the datasheet allows, the first of them {}.",
-                                                     too_fast.size(), cases_[rows_[too_fast[0]].case_index].id),
-                                         Emphasis::bad});
+      page.blocks.emplace_back(
+          Paragraph{fmt::format("{} predictions are faster than the datasheet allows, the first of them {}.",
+                                too_fast.size(), cases_[rows_[too_fast[0]].case_index].id),
+                    Emphasis::bad});
     }
-    for (const Verdict& v : verdicts) page.blocks.emplace_back(Paragraph{v.text, v.met ? Emphasis::good : Emphasis::bad});
+    for (const Verdict& v : verdicts)
+      page.blocks.emplace_back(Paragraph{v.text, v.met ? Emphasis::good : Emphasis::bad});
     return page;
   }
 
@@ -300,7 +316,7 @@ class Validation {
     session_.print(fmt::format("{} predictions compared: {}\n", compared,
                                arguments_.update ? "the committed ones are updated"
                                : clean           ? "nothing moved"
-                                                 : "they moved; if that is meant, run `ridge validate --gate --update`"));
+                                       : "they moved; if that is meant, run `ridge validate --gate --update`"));
     return clean ? kFine : kCheckFailed;
   }
 
@@ -322,15 +338,18 @@ class Validation {
 
 Action declare_validate(Options& options) {
   auto arguments = std::make_shared<ValidateArguments>();
-  options.list("--cases", "FILE", arguments->cases, "your own measurements, with the columns of data/evidence", complete_files);
+  options.list("--cases", "FILE", arguments->cases, "your own measurements, with the columns of data/evidence",
+               complete_files);
   options.list("--kind", "KIND", arguments->kinds, "only training, inference, kernel, power or diffusion");
-  options.text("--rows", "OUT", arguments->rows, "write one line per figure: id, metric, measured, predicted, interval", complete_files);
+  options.text("--rows", "OUT", arguments->rows, "write one line per figure: id, metric, measured, predicted, interval",
+               complete_files);
   options.text("--by", "WHAT", arguments->by, "split by model, device, source, engine, precision, mode or class");
   options.text("--cv", "WHAT", arguments->cv, "refit without each of the models, devices, sources, or all three");
   options.list("--require", "BAR", arguments->require, "exit with 3 unless met: 'tpot_ms<=10/33', 'step_time_s>=97'");
   options.text("--svg", "OUT", arguments->svg, "draw predicted against measured", complete_files);
   options.text("--html", "OUT", arguments->html, "the same as a page", complete_files);
-  options.text("--report", "OUT", arguments->report, "write docs/accuracy.md: all of it, cross-validated", complete_files);
+  options.text("--report", "OUT", arguments->report, "write docs/accuracy.md: all of it, cross-validated",
+               complete_files);
   options.flag("--gate", arguments->gate, "compare predictions of a fixed grid with the committed ones");
   options.flag("--update", arguments->update, "with --gate: commit the predictions of today");
   options.count("--threads", "N", arguments->threads, "how many; results do not depend on it");

@@ -44,7 +44,7 @@ constexpr std::array kVerbs = {
          "--gate compares the predictions of a fixed grid with those committed; --update commits them anew.",
          "ridge validate\n"
          "ridge validate --kind inference --by device\n"
-         "ridge validate --cases mine.csv --rows rows.csv\n"
+         "ridge validate --cases data/evidence/consumer.csv --rows /tmp/rows.csv\n"
          "ridge validate --gate",
          declare_validate},
     Verb{"calibrate", "fit the parameters to evidence, or to measurements of your own",

@@ -9,4 +9,4 @@ python3 tools/check_includes.py .
 mapfile -t units < <(git ls-files 'src/*.cpp' | grep -v '^src/measure/')
 printf '%s\n' "${units[@]}" | xargs -P "$(nproc)" -n 4 clang-tidy-14 -p "$build" --quiet \
   --extra-arg=-Wno-unknown-warning-option 2> "$build/tidy.log" || {
-  cat "$build/tidy.log"; exit 1; }
+  grep -vE "warnings? generated" "$build/tidy.log"; exit 1; }

@@ -156,7 +156,7 @@ double ttft_of(const ResolvedInference& r, const Lengths& n, const Steady& s, do
   const double chunks = std::max(1.0, n.isl / std::max(s.chunk, 1.0));
   const double busy = std::min(s.share, 0.95);
   const double step_in_progress = 0.5 * (s.token + busy * (s.with_prefill - s.token));
-  const double own = chunks * s.with_prefill * (r.pp > 1 ? 1.0 : 1.0);
+  const double own = chunks * s.with_prefill;
   // Clients that start or finish together queue for prefill; each of them waits for half of the others.
   const double together = r.costs.burst * sequences * n.isl / std::max(s.chunk, 1.0) * 0.5 * s.with_prefill;
   const double slot = waiting > 0 && s.requests_per_s > 0 ? waiting / s.requests_per_s : 0;

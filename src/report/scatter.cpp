@@ -119,7 +119,9 @@ std::string scatter_sheet(std::span<const Scatter> scatters, int columns) {
   Svg svg(kScatterWidth * static_cast<double>(std::min(across, std::max<std::size_t>(1, scatters.size()))),
           kScatterHeight * static_cast<double>(down));
   for (std::size_t i = 0; i < scatters.size(); ++i) {
-    svg.inset(kScatterWidth * static_cast<double>(i % across), kScatterHeight * static_cast<double>(i / across),
+    const std::size_t row = i / across;
+    const std::size_t column = i % across;
+    svg.inset(kScatterWidth * static_cast<double>(column), kScatterHeight * static_cast<double>(row),
               scatter_svg(scatters[i]));
   }
   return svg.finish();

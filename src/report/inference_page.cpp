@@ -204,8 +204,6 @@ Table next_commands(const InferenceAnswer& a) {
   table.columns = {{.key = "command", .heading = "command"}};
   const std::string flags = command_flags(a.query);
   table.rows.push_back({Cell("ridge estimate infer " + flags + " --explain")});
-  table.rows.push_back({Cell("ridge estimate techniques " + flags)});
-  table.rows.push_back({Cell("ridge estimate fit --model " + a.query.model + " --device " + a.facts.device)});
   return table;
 }
 

@@ -22,7 +22,7 @@ namespace ridge::cli {
 /// What may stand after `ridge estimate`, as bits.
 enum EstimateWord : std::uint8_t { kInfer = 1, kTrain = 2, kFit = 4, kTechniques = 8, kCompare = 16 };
 [[nodiscard]] std::string_view name(EstimateWord word);
-inline constexpr EstimateWord kEstimateWords[] = {kInfer, kTrain, kFit, kTechniques, kCompare};
+inline constexpr EstimateWord kEstimateWords[] = {kInfer};
 
 class EstimateFlags {
  public:

@@ -1,4 +1,4 @@
-// ridge estimate: one plan evaluated and explained; several side by side; what fits; what techniques gain.
+// ridge estimate: one plan evaluated and explained.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace ridge::cli {
 namespace {
 
 Result<EstimateWord> word_of(const std::vector<std::string>& words) {
-  const std::string all = "infer, train, fit, techniques or compare";
+  const std::string all = "infer";
   if (words.empty()) return Error{ErrorCode::bad_input, "", "say what to estimate: " + all};
   if (words.size() > 1) return Error{ErrorCode::bad_input, "", "nothing is done with " + quoted(words[1])};
   std::vector<std::string_view> names;
@@ -89,7 +89,7 @@ Action declare_estimate(Options& options) {
     EstimateFlags flags;
   };
   auto arguments = std::make_shared<Arguments>();
-  options.words("infer|train|fit|techniques|compare", arguments->words, "what to estimate", complete_words);
+  options.words("infer", arguments->words, "what to estimate", complete_words);
   arguments->flags.declare(options);
   return [arguments](Session& session) -> Result<int> {
     const Result<EstimateWord> word = word_of(arguments->words);
@@ -109,12 +109,7 @@ Action declare_estimate(Options& options) {
       subjects.devices = *std::move(devices);
     }
     session.about(std::move(subjects));
-    switch (*word) {
-      case kInfer:
-        return estimate_infer(session, flags);
-      default:
-        return Error{ErrorCode::bad_input, "", "not yet"};
-    }
+    return estimate_infer(session, flags);
   };
 }
 

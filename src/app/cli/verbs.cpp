@@ -17,12 +17,10 @@ constexpr std::array kVerbs = {
          "ridge show prices --device h100-sxm --kind on_demand --sort price\n"
          "ridge show systems --json",
          declare_show},
-    Verb{"estimate", "does it fit, how fast is it, what binds it: for one plan, or several side by side",
+    Verb{"estimate", "does it fit, how fast is it, what binds it",
          "`infer` answers for serving: throughput, latency, memory, energy, each with an 80 % interval, what binds it "
          "and "
-         "what would help. `compare` puts devices, layouts or precisions (lists: --device a,b --tp 2,4) side by side. "
-         "`fit` says which model fits where, and what fills the memory. `techniques` evaluates what quantisation, "
-         "batching, caching and speculation gain here, beside what people quote.\n\n"
+         "what would help.\n\n"
          "A model is an id of the catalogue, the path of a config.json, or written out (dense:layers=32,...). What is "
          "not said is chosen and listed under 'Assumed'. A plan that cannot run ends with exit code 2, the reason, "
          "and the nearest that can.",

@@ -25,6 +25,17 @@ QUERIES = [
     ("infer --model llama3.1-8b --device a100-sxm-80 --precision fp8", 2),
     ("infer --model llama3.1-8b --device h100-sxm --tp 2 --gpus 3", 2),
     ("infer --model llama3.1-8b --device h100-sxm --pp 64", 2),
+    ("compare --model llama3.1-8b --device h100-sxm,h200-sxm,a100-sxm-80 --precision bf16,fp8 --tp 1,3", 0),
+    ("compare --model llama3.1-8b --device mi300x --tp 1,2 --prefill", 0),
+    ("compare --model llama3.1-405b --device h100-sxm,l40s --gpus 1", 2),
+    ("fit --device h100-sxm,b200-sxm-180", 0),
+    ("fit --model deepseek-v3 --device h200-sxm", 0),
+    ("techniques --model llama3.1-8b --device h100-sxm --concurrency 16", 0),
+    ("train --model llama3.1-70b --device h100-sxm --gpus 512 --tokens 15T --scale weak --from 128 --to 2048", 0),
+    ("train --model deepseek-v3 --device h800-sxm --gpus 2048 --precision fp8 --tp 1 --pp 16 --ep 64 --global-batch 15360 "
+     "--seq-length 4096 --micro-batch 1", 0),
+    ("train --model llama3-70b --device h100-sxm --gpus 8 --tp 1 --pp 1 --sharding zero3", 2),
+    ("train --model llama3.1-8b --device h100-sxm --gpus 64 --tp 1 --pp 1 --micro-batch 1 --global-batch 100", 2),
 ]
 DAMAGES = [
     lambda d: d.pop("fits"), lambda d: d.update(fits="yes"), lambda d: d.update(ttft_s=0.1),
@@ -75,6 +86,38 @@ def infer_rules(d):
             yield "the terms of a decode step do not add up"
 
 
+def train_rules(d):
+    if d["fits"] != (d["reason"] is None):
+        yield "reason is there if and only if it does not fit"
+    if not d["fits"]:
+        return
+    for terms in ("terms_s", "work_terms_s"):
+        if abs(sum(d[terms].values()) / d["step_time_s"]["mid"] - 1) > 1e-9:
+            yield f"{terms} do not add up to the step"
+    query = d["query"]
+    tokens = query["global_batch"] * query["seq_length_tokens"]
+    if abs(d["tokens_per_s"]["mid"] * d["step_time_s"]["mid"] / tokens - 1) > 1e-9:
+        yield "tokens per second times the step are not the tokens of a batch"
+    if query["tp"] * query["pp"] * query["cp"] * query["dp"] != query["gpus"]:
+        yield "the degrees do not make the devices"
+    if len(d["memory_bytes"]) != query["pp"]:
+        yield "not every stage has its memory"
+    if query["tokens"] and abs(d["gpu_hours"]["mid"] / (d["days"]["mid"] * 24 * query["gpus"]) - 1) > 1e-9:
+        yield "GPU-hours are not days times GPUs"
+
+
+def compare_rules(d):
+    ranked = [p for p in d["plans"] if p["rank"] is not None]
+    if any(not p["answer"]["fits"] for p in ranked) or any(p["answer"]["fits"] for p in d["plans"][len(ranked):]):
+        yield "what cannot run has a rank, or stands before what can"
+    places = [p["rank"] for p in ranked]
+    if places != sorted(places) or (places and places[0] != 1):
+        yield f"ranks are out of order: {places}"
+
+
+RULES = {"infer": infer_rules, "train": train_rules, "compare": compare_rules, "fit": lambda d: [], "techniques": lambda d: []}
+
+
 def main(ridge, root):
     schema = json.loads((root / "docs" / "schema" / "estimate.json").read_text())
     failed = False
@@ -94,9 +137,8 @@ def main(ridge, root):
         for interval in intervals(document):
             if not interval["low"] <= interval["mid"] <= interval["high"]:
                 complain(words, f"an interval is out of order: {interval}")
-        if document["kind"] == "infer":
-            for problem in infer_rules(document):
-                complain(words, problem)
+        for problem in RULES[document["kind"]](document):
+            complain(words, problem)
     good = run(ridge, root, *QUERIES[0])
     for i, damage in enumerate(DAMAGES):
         bad = copy.deepcopy(good)

@@ -85,6 +85,23 @@ enum class TrainingMemory : std::uint8_t { weights, gradients, optimizer, activa
 inline constexpr std::size_t kTrainingMemory = 5;
 [[nodiscard]] std::string_view name(TrainingMemory part);
 
+/// What a step is spent on, the other way to cut its time: passes, collectives that nothing hides, the rest.
+enum class TrainingPhase : std::uint8_t {
+  forward,
+  backward,
+  recompute,
+  head,              ///< LM head and loss, both passes
+  tensor_parallel,   ///< exposed collectives of TP and sequence parallelism
+  context_parallel,  ///< of CP
+  expert_parallel,   ///< of EP
+  data_parallel,     ///< gradients and gathers of DP, ZeRO and FSDP
+  pipeline,          ///< bubble and transfers between stages
+  optimizer,
+  host,
+};
+inline constexpr std::size_t kTrainingPhases = 11;
+[[nodiscard]] std::string_view name(TrainingPhase phase);
+
 struct TrainingEstimate {
   Interval step_time_s;
   Interval tokens_per_s;
@@ -92,6 +109,7 @@ struct TrainingEstimate {
   double model_flops_per_token = 0;  ///< forward and backward, attention counted in full: 6 P + 12 L h s
   double six_p_flops_per_token = 0;
   std::array<double, kTerms> terms_s{};                ///< add up to step_time_s.mid
+  std::array<double, kTrainingPhases> phases_s{};      ///< add up to the same
   double backward_s = 0;                               ///< of the terms: what the backward pass takes
   std::array<double, kTrainingMemory> memory_bytes{};  ///< of the fullest stage, per device
   int fullest_stage = 0;

@@ -50,6 +50,12 @@ std::string_view name(Schedule schedule) {
   constexpr std::string_view kNames[] = {"1f1b", "interleaved", "zero-bubble", "dualpipe"};
   return kNames[static_cast<std::size_t>(schedule)];
 }
+std::string_view name(TrainingPhase phase) {
+  constexpr std::string_view kNames[] = {
+      "forward",       "backward", "recompute", "head", "tensor_parallel", "context_parallel", "expert_parallel",
+      "data_parallel", "pipeline", "optimizer", "host"};
+  return kNames[static_cast<std::size_t>(phase)];
+}
 std::string_view name(TrainingMemory part) {
   constexpr std::string_view kNames[] = {"weights", "gradients", "optimizer", "activations", "buffers"};
   return kNames[static_cast<std::size_t>(part)];

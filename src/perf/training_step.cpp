@@ -272,6 +272,7 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
     const double window = (w.b.total() + w.again) * stage_share * std::min(d.pp, d.micro_batches);
     add_data_parallel(job, d, parameters, window, exposed);
   }
+  const double reduced = exposed.up + exposed.out;
   exposed.add(tier(job, d.tp, 1), each * (w.f.tensor + w.b.tensor));
   exposed.add(tier(job, d.cp, d.tp), each * (w.f.context + w.b.context));
   exposed.up += each * (w.f.expert_up + w.b.expert_up);
@@ -302,6 +303,20 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
   }
   term(Term::host) = d.micro_batches * critical.host + c.host_step;
 
+  const auto phase = [&](TrainingPhase p) -> double& { return e.phases_s[static_cast<std::size_t>(p)]; };
+  phase(TrainingPhase::forward) = each * w.f.compute();
+  phase(TrainingPhase::backward) = each * w.b.compute();
+  phase(TrainingPhase::recompute) = term(Term::recompute);
+  phase(TrainingPhase::head) = term(Term::head);
+  phase(TrainingPhase::tensor_parallel) = each * (w.f.tensor + w.b.tensor);
+  phase(TrainingPhase::context_parallel) = each * (w.f.context + w.b.context);
+  phase(TrainingPhase::expert_parallel) = each * (w.f.expert_up + w.b.expert_up + w.f.expert_out + w.b.expert_out);
+  phase(TrainingPhase::data_parallel) = reduced + d.micro_batches * critical.gather;
+  phase(TrainingPhase::pipeline) = term(Term::pipeline);
+  phase(TrainingPhase::optimizer) = term(Term::optimizer);
+  phase(TrainingPhase::host) = term(Term::host);
+
+  for (double& p : e.phases_s) p *= c.own_stack;
   e.backward_s = each * w.b.total() * c.own_stack;
   e.memory_bytes = memory.bytes;
   e.fullest_stage = memory.stage;

@@ -12,6 +12,14 @@ Result<Knowledge> knowledge_of(Session& session);
 /// The refusal of an answer that has one, with what works instead.
 [[nodiscard]] Error refusal_error(const InferenceAnswer& answer);
 
+/// The answer with what the flags assumed and what --set changed among its assumptions.
+Result<InferenceAnswer> answer_question(const Session& session, const InferenceQuestion& question,
+                                        const Knowledge& knowledge, bool explain);
+
+Result<int> estimate_fit(Session& session, const EstimateFlags& flags);
+Result<int> estimate_techniques(Session& session, const EstimateFlags& flags);
+Result<int> estimate_compare(Session& session, const EstimateFlags& flags);
+Result<int> estimate_train(Session& session, const EstimateFlags& flags);
 Result<int> estimate_infer(Session& session, const EstimateFlags& flags);
 
 }  // namespace ridge::cli

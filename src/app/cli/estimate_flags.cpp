@@ -50,6 +50,10 @@ std::vector<std::string> format_names(Session&, const std::vector<std::string>&)
   return names;
 }
 
+Completer words(std::vector<std::string> known) {
+  return [known = std::move(known)](Session&, const std::vector<std::string>&) { return known; };
+}
+
 Error wrong(std::string_view flag, std::string message) {
   return {ErrorCode::bad_input, std::string(flag), std::move(message)};
 }
@@ -107,6 +111,31 @@ EstimateFlags::EstimateFlags() {
   add("--max-batched-tokens", "N", "of the engine, per step", kServing);
   add("--max-num-seqs", "N", "of the engine, running at once", kServing);
   add("--gpu-memory-utilization", "SHARE", "of the device that the engine may fill", kServing);
+  add("--vp", "N", "chunks of one pipeline stage (interleaved schedule)", kTrain);
+  add("--cp", "N", "context parallel", kTrain);
+  add("--etp", "N", "tensor parallel inside an expert", kTrain);
+  add("--sharding", "S", "of optimizer, gradients and weights: none, zero1, zero2, zero3, hsdp", kTrain,
+      words({"none", "zero1", "zero2", "zero3", "hsdp"}));
+  add("--seq-length", "TOKENS", "of one training sequence", kTrain);
+  add("--global-batch", "N", "sequences of one step", kTrain);
+  add("--micro-batch", "N", "sequences that one replica works on at once", kTrain);
+  add("--recompute", "R", "none, selective, full, or unknown: the least that fits", kTrain,
+      words({"none", "selective", "full", "unknown"}));
+  add("--schedule", "S", "of the pipeline: 1f1b, zero-bubble or dualpipe", kTrain,
+      words({"1f1b", "zero-bubble", "dualpipe"}));
+  add("--cp-kind", "K", "of context parallelism: ring, all-gather or ulysses", kTrain,
+      words({"ring", "all-gather", "ulysses"}));
+  add("--task", "T", "pretrain, sft or lora", kTrain, words({"pretrain", "sft", "lora"}));
+  add("--mtp", "", "train the multi-token-prediction layers too", kTrain);
+  add("--offload", "SHARE", "of the kept activations that wait in host memory", kTrain);
+  add("--tokens", "N", "of the whole run, for days and GPU-hours: 15T", kTrain);
+  add("--scale", "weak|strong", "the curve over --from to --to devices: the batch grows with them, or stays", kTrain,
+      words({"weak", "strong"}));
+  add("--from", "N", "devices at which the curve starts", kTrain);
+  add("--to", "N", "devices at which it ends", kTrain);
+  add("--svg", "FILE", "write the curve of --scale as a figure", kTrain, complete_files);
+  add("--trace", "FILE", "write one step of the pipeline for a browser's trace viewer", kTrain, complete_files);
+  add("--html", "FILE", "write a page with the roofline and the operators on it", kCompare, complete_files);
   add("--explain", "", "the operators, each with its time, bound and share of the roofline", kInfer);
 }
 

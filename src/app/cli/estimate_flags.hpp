@@ -16,20 +16,18 @@
 
 #include "app/cli/command_line.hpp"
 #include "ridge/inference.hpp"
+#include "ridge/training_answer.hpp"
 
 namespace ridge::cli {
 
 /// What may stand after `ridge estimate`, as bits.
 enum EstimateWord : std::uint8_t { kInfer = 1, kTrain = 2, kFit = 4, kTechniques = 8, kCompare = 16 };
 [[nodiscard]] std::string_view name(EstimateWord word);
-inline constexpr EstimateWord kEstimateWords[] = {kInfer};
+inline constexpr EstimateWord kEstimateWords[] = {kInfer, kTrain, kFit, kTechniques, kCompare};
 
 class EstimateFlags {
  public:
   EstimateFlags();
-  EstimateFlags(const EstimateFlags&) = default;
-  EstimateFlags& operator=(const EstimateFlags&) = delete;
-  ~EstimateFlags() = default;
 
   /// The flags object must outlive the parsing.
   void declare(Options& options);
@@ -72,6 +70,17 @@ struct InferenceQuestion {
 /// Refuses (bad_input, `where` = the flag): what is no number or name, loads that exclude each other, what needs
 /// another flag beside it.
 Result<InferenceQuestion> inference_question(const EstimateFlags& flags, const std::string& as_of);
+
+/// A question about training, with what it leaves open.
+struct TrainingQuestion {
+  TrainingQuery query;
+  TrainingFreedom freedom;
+  double tokens = 0;               ///< of the whole run, 0 = not asked
+  std::optional<Scaling> scaling;  ///< asked for by --scale
+  int from = 0, to = 0;
+  std::vector<std::string> assumptions;
+};
+Result<TrainingQuestion> training_question(const EstimateFlags& flags, const std::string& as_of);
 
 /// "a,b,c" → {"a", "b", "c"}; an inline model or spec is not taken apart. Refuses empty parts.
 Result<std::vector<std::string>> split_list(std::string_view flag, std::string_view text);

@@ -1,4 +1,4 @@
-// ridge estimate: one plan evaluated and explained.
+// ridge estimate: one plan evaluated and explained; several side by side; what fits; what techniques gain.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace ridge::cli {
 namespace {
 
 Result<EstimateWord> word_of(const std::vector<std::string>& words) {
-  const std::string all = "infer";
+  const std::string all = "infer, train, fit, techniques or compare";
   if (words.empty()) return Error{ErrorCode::bad_input, "", "say what to estimate: " + all};
   if (words.size() > 1) return Error{ErrorCode::bad_input, "", "nothing is done with " + quoted(words[1])};
   std::vector<std::string_view> names;
@@ -59,16 +59,23 @@ Error refusal_error(const InferenceAnswer& answer) {
   return {ErrorCode::infeasible, "", std::move(text)};
 }
 
+Result<InferenceAnswer> answer_question(const Session& session, const InferenceQuestion& question,
+                                        const Knowledge& knowledge, bool explain) {
+  Result<InferenceAnswer> answer = ridge::answer(question.query, knowledge, {.explain = explain});
+  if (!answer) return answer;
+  auto& assumptions = answer->assumptions;
+  assumptions.insert(assumptions.begin(), question.assumptions.begin(), question.assumptions.end());
+  for (const std::string& setting : session.options().settings) assumptions.push_back("what if " + setting);
+  return answer;
+}
+
 Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
   const Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
-  Result<InferenceAnswer> answer = ridge::answer(question->query, *knowledge);
+  const Result<InferenceAnswer> answer = answer_question(session, *question, *knowledge, true);
   if (!answer) return answer.error();
-  auto& assumptions = answer->assumptions;
-  assumptions.insert(assumptions.begin(), question->assumptions.begin(), question->assumptions.end());
-  for (const std::string& setting : session.options().settings) assumptions.push_back("what if " + setting);
   const report::InferenceReportOptions options{.operators = flags.is_on("--explain")};
   if (session.form() == Form::json) {
     session.print(report::inference_json(*answer, options).text());
@@ -89,7 +96,7 @@ Action declare_estimate(Options& options) {
     EstimateFlags flags;
   };
   auto arguments = std::make_shared<Arguments>();
-  options.words("infer", arguments->words, "what to estimate", complete_words);
+  options.words("infer|train|fit|techniques|compare", arguments->words, "what to estimate", complete_words);
   arguments->flags.declare(options);
   return [arguments](Session& session) -> Result<int> {
     const Result<EstimateWord> word = word_of(arguments->words);
@@ -101,15 +108,28 @@ Action declare_estimate(Options& options) {
         return Error{ErrorCode::bad_input, "--as-of", date.error().message};
     }
     WhatIfSubjects subjects;
-    if (flags.given("--model")) subjects.models = {flags.value("--model")};
-    if (flags.given("--system")) subjects.systems = {flags.value("--system")};
-    if (flags.given("--device")) {
-      Result<std::vector<std::string>> devices = split_list("--device", flags.value("--device"));
-      if (!devices) return devices.error();
-      subjects.devices = *std::move(devices);
+    const std::pair<std::string_view, std::vector<std::string>*> named[] = {
+        {"--model", &subjects.models}, {"--system", &subjects.systems}, {"--device", &subjects.devices}};
+    for (const auto& [flag, ids] : named) {
+      if (!flags.given(flag)) continue;
+      Result<std::vector<std::string>> list = split_list(flag, flags.value(flag));
+      if (!list) return list.error();
+      *ids = *std::move(list);
     }
     session.about(std::move(subjects));
-    return estimate_infer(session, flags);
+    switch (*word) {
+      case kInfer:
+        return estimate_infer(session, flags);
+      case kFit:
+        return estimate_fit(session, flags);
+      case kTechniques:
+        return estimate_techniques(session, flags);
+      case kCompare:
+        return estimate_compare(session, flags);
+      case kTrain:
+        return estimate_train(session, flags);
+    }
+    return kFine;
   };
 }
 

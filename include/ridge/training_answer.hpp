@@ -1,0 +1,78 @@
+// One question about training, one whole answer: layout completed, evaluated, or refused with what works; and how it
+// scales.
+//
+//   TrainingQuery q;
+//   q.model = "llama3.1-70b"; q.device = "h100-sxm"; q.plan.gpus = 512;
+//   Result<TrainingAnswer> a = answer(q, {.tp = true, .pp = true, .micro_batch = true, .global_batch = true},
+//   knowledge); if (a->refusal) say(a->refusal->why, a->refusal->nearest); ScalingCurve curve = scaling(*a,
+//   Scaling::weak, 64, 16384);
+//
+// Pure; any thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ridge/answer.hpp"
+#include "ridge/training.hpp"
+
+namespace ridge {
+
+/// What the question leaves open; the fastest choice that fits is taken.
+struct TrainingFreedom {
+  bool tp = false;
+  bool pp = false;
+  bool ep = false;
+  bool micro_batch = false;
+  bool global_batch = false;  ///< about 4 million tokens
+};
+
+struct TrainingFacts {
+  std::string device;
+  std::string engine;
+  std::string era;
+  Format precision = Format::bf16;
+  int dp = 1;
+  double memory_bytes = 0;  ///< of one device, that a job can fill
+  double peak = 0;          ///< dense FLOP/s of one device in that format
+};
+
+struct TrainingAnswer {
+  TrainingQuery query;  ///< with the layout that was chosen
+  TrainingFacts facts;
+  TrainingOutcome outcome;
+  std::vector<std::array<double, kTrainingMemory>> stages;  ///< memory of one device, by pipeline stage
+  std::vector<std::string> assumptions;
+  std::optional<Refusal> refusal;          ///< set if and only if the plan cannot run
+  std::shared_ptr<const TrainingJob> job;  ///< to evaluate other plans of it
+};
+
+/// Refuses (bad_input, not_found, refused) what resolve() refuses, and a device that is not the system's. A plan that
+/// cannot run is an answer with `refusal`.
+Result<TrainingAnswer> answer(const TrainingQuery& query, const TrainingFreedom& freedom, const Knowledge& knowledge);
+
+enum class Scaling : std::uint8_t {
+  weak,    ///< the batch grows with the devices
+  strong,  ///< the batch stays
+};
+
+struct ScalingPoint {
+  TrainingPlan plan;
+  TrainingOutcome outcome;
+  double efficiency = 0;  ///< output per device over that of the first point that runs; 0 if this one cannot
+};
+
+struct ScalingCurve {
+  Scaling scaling = Scaling::weak;
+  std::vector<ScalingPoint> points;
+  /// The share of the work that does not spread, which fits the points best: Gustafson's for weak scaling, Amdahl's for
+  /// strong. Empty with fewer than two points that run.
+  std::optional<double> serial_share;
+};
+
+/// The plan of an answer at `from`, twice that, and so on up to `to` devices: data parallelism grows, the rest stays.
+[[nodiscard]] ScalingCurve scaling(const TrainingAnswer& answer, Scaling scaling, int from, int to);
+
+}  // namespace ridge

@@ -1,0 +1,64 @@
+#include "ridge/quoted_gain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "catalogue/table_reader.hpp"
+#include "catalogue/toml_document.hpp"
+#include "ridge/file.hpp"
+
+namespace ridge {
+
+namespace {
+
+constexpr double kLargestFactor = 1000;
+
+QuotedGain read_quote(TableReader t) {
+  QuotedGain quote;
+  quote.technique = t.text("technique");
+  quote.low = t.number("low", 0.01, kLargestFactor);
+  quote.high = t.number("high", 0.01, kLargestFactor);
+  quote.of = t.text("of");
+  quote.title = t.text("title");
+  quote.where = t.text("where");
+  quote.date = t.date("date");
+  if (quote.high < quote.low) t.refuse("high", "has to be at least as much as low");
+  return quote;
+}
+
+}  // namespace
+
+Result<std::vector<QuotedGain>> load_quoted_gains(const std::string& directory) {
+  std::error_code failure;
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
+    if (entry.path().extension() == ".toml") files.push_back(entry.path().string());
+  }
+  if (failure) return Error{ErrorCode::not_found, directory, "cannot be read: " + failure.message()};
+  std::sort(files.begin(), files.end());
+  std::vector<QuotedGain> quotes;
+  const SourceIndex sources;  // a quote is its own source
+  for (const std::string& file : files) {
+    const auto text = read_file(file, kTomlSizeLimit);
+    if (!text) return text.error();
+    const auto root = parse_toml(*text, file);
+    if (!root) return root.error();
+    for (const TomlMember& member : root->members) {
+      if (member.key != "quote" || member.value.kind != TomlNode::Kind::array) {
+        return Error{ErrorCode::bad_input, place_text(file, member.line, member.column),
+                     fmt::format("unknown table '{}': write [[quote]]", member.key)};
+      }
+      for (const TomlNode& table : member.value.items) {
+        const EntryLayer layer{&table, file};
+        EntryReader entry("quote", {&layer, 1}, sources);
+        quotes.push_back(read_quote(entry.root()));
+        if (const Status status = entry.finish(); !status) return status.error();
+      }
+    }
+  }
+  return quotes;
+}
+
+}  // namespace ridge

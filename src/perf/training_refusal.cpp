@@ -1,0 +1,251 @@
+#include "perf/training_refusal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "perf/training_model.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge {
+namespace {
+
+constexpr std::size_t kNearest = 4;
+
+class TrainingRefuser {
+ public:
+  TrainingRefuser(const TrainingAnswer& answer, const Knowledge& knowledge)
+      : a_(answer), k_(knowledge), job_(*answer.job->resolved), plan_(answer.query.plan) {
+    refusal_.reason = a_.outcome.reason;
+  }
+
+  Refusal run() {
+    switch (a_.outcome.reason) {
+      case Reason::out_of_memory:
+        memory();
+        break;
+      case Reason::batch_not_divisible:
+        batch();
+        break;
+      case Reason::gpus_do_not_multiply:
+        devices();
+        break;
+      case Reason::layers_too_few:
+        layers();
+        break;
+      case Reason::sequence_not_divisible:
+        refusal_.why = fmt::format("context parallel {} does not divide {} tokens", plan_.cp, plan_.sequence);
+        sequence();
+        break;
+      case Reason::heads_not_divisible:
+        heads();
+        break;
+      case Reason::experts_not_divisible:
+        experts();
+        break;
+      case Reason::format_not_supported:
+        formats();
+        break;
+      default:
+        refusal_.why = fmt::format("a figure of the plan is out of range ({})", name(a_.outcome.reason));
+        break;
+    }
+    return std::move(refusal_);
+  }
+
+ private:
+  [[nodiscard]] int dp() const { return a_.facts.dp; }
+
+  bool offer(const TrainingPlan& plan, std::string change) {
+    if (refusal_.nearest.size() >= kNearest) return true;
+    const TrainingOutcome o = evaluate(job_, plan);
+    if (o.reason != Reason::none) return false;
+    refusal_.nearest.push_back(
+        {std::move(change), fmt::format("runs: {} a step, MFU {:.1f} %", format(Seconds(o.estimate.step_time_s.mid)),
+                                        100 * o.estimate.mfu.mid)});
+    return true;
+  }
+  template <class Change>
+  bool offer(std::string flags, Change change) {
+    TrainingPlan plan = plan_;
+    change(plan);
+    return offer(plan, std::move(flags));
+  }
+
+  void memory() {
+    const int stage = a_.outcome.stage;
+    refusal_.short_by = a_.outcome.short_by;
+    std::string parts;
+    if (stage >= 0 && stage < static_cast<int>(a_.stages.size())) {
+      const auto& bytes = a_.stages[static_cast<std::size_t>(stage)];
+      for (std::size_t i = 0; i < kTrainingMemory; ++i) {
+        parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", name(static_cast<TrainingMemory>(i)),
+                             format(Bytes(bytes[i])));
+      }
+    }
+    refusal_.why = fmt::format("out of memory by {} on each {} ({}) of stage {}{}", format(Bytes(a_.outcome.short_by)),
+                               a_.facts.device, format(Bytes(a_.facts.memory_bytes)), stage, parts);
+    if (plan_.recompute != Recompute::unknown && plan_.recompute != Recompute::full) {
+      offer("--recompute full", [](TrainingPlan& p) { p.recompute = Recompute::full; });
+    }
+    if (plan_.micro_batch > 1) offer("--micro-batch 1", [](TrainingPlan& p) { p.micro_batch = 1; });
+    if (plan_.sharding != Sharding::zero3) {
+      offer("--sharding zero3", [](TrainingPlan& p) { p.sharding = Sharding::zero3; });
+    }
+    for (int tp = plan_.tp * 2; tp <= std::max(8, job_.domain) && tp <= 64; tp *= 2) {
+      if (offer(fmt::format("--tp {}", tp), [&](TrainingPlan& p) { p.tp = tp, p.dp = 0; })) break;
+    }
+    for (int pp = plan_.pp * 2; pp <= 64 && pp <= job_.layers; pp *= 2) {
+      if (offer(fmt::format("--pp {}", pp), [&](TrainingPlan& p) { p.pp = pp, p.dp = 0; })) break;
+    }
+    if (!refusal_.nearest.empty()) return;
+    for (long gpus = plan_.gpus * 2L; gpus <= 65536; gpus *= 2) {
+      for (int tp = plan_.tp; tp <= std::max(8, job_.domain) && tp <= 64; tp *= 2) {
+        for (int pp = plan_.pp; pp <= 64 && pp <= job_.layers; pp *= 2) {
+          const auto change = [&](TrainingPlan& p) {
+            p.gpus = static_cast<int>(gpus);
+            p.tp = tp;
+            p.pp = pp;
+            p.dp = 0;
+            p.micro_batch = 1;
+            const int ranks = std::max(1, p.gpus / (tp * pp * p.cp));
+            p.global_batch = (std::max(p.global_batch, ranks) + ranks - 1) / ranks * ranks;
+          };
+          TrainingPlan plan = plan_;
+          change(plan);
+          const std::string flags = fmt::format("--gpus {} --tp {} --pp {} --micro-batch 1 --global-batch {}", gpus, tp,
+                                                pp, plan.global_batch);
+          if (offer(plan, flags)) return;
+        }
+      }
+    }
+  }
+
+  void batch() {
+    const int unit = plan_.micro_batch * dp();
+    refusal_.why = fmt::format("a batch of {} sequences is no multiple of micro-batch {} x dp {} = {}",
+                               plan_.global_batch, plan_.micro_batch, dp(), unit);
+    const int below = plan_.global_batch / unit * unit;
+    for (const int batch : {below, below + unit}) {
+      if (batch > 0) offer(fmt::format("--global-batch {}", batch), [&](TrainingPlan& p) { p.global_batch = batch; });
+    }
+    const int shared = std::gcd(plan_.global_batch / std::max(1, dp()), plan_.micro_batch);
+    if (plan_.global_batch % dp() == 0 && shared < plan_.micro_batch && shared > 0) {
+      offer(fmt::format("--micro-batch {}", shared), [&](TrainingPlan& p) { p.micro_batch = shared; });
+    }
+  }
+
+  void devices() {
+    const int model = plan_.tp * plan_.pp * plan_.cp;
+    const int unit = model * std::max(1, plan_.dp);
+    refusal_.why = fmt::format("tp {} x pp {} x cp {}{} = {} does not make {} devices", plan_.tp, plan_.pp, plan_.cp,
+                               plan_.dp > 0 ? fmt::format(" x dp {}", plan_.dp) : "", unit, plan_.gpus);
+    const int below = plan_.gpus / unit * unit;
+    for (const int gpus : {below, below + unit}) {
+      if (gpus <= 0 || (plan_.dp > 0 && gpus != unit)) continue;
+      const auto change = [&](TrainingPlan& p) {
+        p.gpus = gpus;
+        const int ranks = gpus / model * p.micro_batch;
+        p.global_batch = (p.global_batch + ranks - 1) / ranks * ranks;
+      };
+      TrainingPlan plan = plan_;
+      change(plan);
+      const std::string more =
+          plan.global_batch != plan_.global_batch ? fmt::format(" --global-batch {}", plan.global_batch) : "";
+      offer(plan, fmt::format("--gpus {}{}", gpus, more));
+    }
+    for (int tp = plan_.tp - 1; refusal_.nearest.empty() && tp >= 1; --tp) {  // another width for as many devices
+      offer(fmt::format("--tp {}", tp), [&](TrainingPlan& p) { p.tp = tp, p.dp = 0; });
+    }
+    if (plan_.dp > 0 && plan_.gpus % model == 0) {
+      offer(fmt::format("--dp {}", plan_.gpus / model), [&](TrainingPlan& p) { p.dp = p.gpus / model; });
+    }
+  }
+
+  void layers() {
+    if (plan_.pp > job_.layers) {
+      refusal_.why = fmt::format("{} stages are more than the {:.0f} layers", plan_.pp, job_.layers);
+    } else {
+      refusal_.why =
+          fmt::format("{} stages of {} chunks are more than the {:.0f} layers", plan_.pp, plan_.vp, job_.layers);
+      for (int vp = plan_.vp - 1; vp >= 1; --vp) {
+        if (offer(fmt::format("--vp {}", vp), [&](TrainingPlan& p) { p.vp = vp; })) return;
+      }
+    }
+    for (int pp = plan_.pp / 2; pp >= 1; pp /= 2) {
+      if (offer(fmt::format("--pp {}", pp), [&](TrainingPlan& p) { p.pp = pp, p.dp = 0; })) return;
+    }
+  }
+
+  void sequence() {
+    const int unit = plan_.cp;
+    const int below = plan_.sequence / unit * unit;
+    for (const int tokens : {below, below + unit}) {
+      if (tokens > 0) offer(fmt::format("--seq-length {}", tokens), [&](TrainingPlan& p) { p.sequence = tokens; });
+    }
+  }
+
+  void heads() {
+    double heads = 0;
+    for (int i = 0; i < job_.group_count; ++i) heads = std::max(heads, job_.groups[static_cast<std::size_t>(i)].heads);
+    refusal_.why = fmt::format("tensor parallel {} does not divide the {:.0f} heads", plan_.tp, heads);
+    const auto change = [&](int tp) {
+      return offer(fmt::format("--tp {}", tp), [&](TrainingPlan& p) {
+        p.tp = tp;
+        p.dp = 0;
+      });
+    };
+    for (int tp = plan_.tp - 1; tp >= 1 && !change(tp); --tp) {
+    }
+    for (int tp = plan_.tp + 1; tp <= 128 && !change(tp); ++tp) {
+    }
+  }
+
+  void experts() {
+    if (!job_.moe) {
+      refusal_.why = "the model is dense: it has no experts to spread";
+      offer("--ep 1", [](TrainingPlan& p) {
+        p.ep = 1;
+        p.etp = 0;
+      });
+      return;
+    }
+    const int ranks = plan_.tp * plan_.cp * dp();
+    refusal_.why = fmt::format("expert parallel {} has to divide the {:.0f} experts and the {} ranks (tp x cp x dp)",
+                               plan_.ep, job_.experts_all, ranks);
+    for (int ep = std::min(plan_.ep, ranks); ep >= 1; --ep) {
+      if (offer(fmt::format("--ep {}", ep), [&](TrainingPlan& p) { p.ep = ep; })) return;
+    }
+  }
+
+  void formats() {
+    refusal_.why = fmt::format("{} does not compute in {}", a_.facts.device, name(a_.facts.precision));
+    for (const Format f : {Format::fp8, Format::bf16, Format::fp16}) {
+      if (f == a_.facts.precision) continue;
+      TrainingQuery query = a_.query;
+      query.precision = f;
+      const auto job = resolve(query, k_);
+      if (!job) continue;
+      const TrainingOutcome o = evaluate(*job->resolved, plan_);
+      if (o.reason != Reason::none) continue;
+      refusal_.nearest.push_back({fmt::format("--precision {}", name(f)),
+                                  fmt::format("runs: {} a step", format(Seconds(o.estimate.step_time_s.mid)))});
+      return;
+    }
+  }
+
+  const TrainingAnswer& a_;
+  const Knowledge& k_;
+  const ResolvedTraining& job_;
+  const TrainingPlan& plan_;
+  Refusal refusal_;
+};
+
+}  // namespace
+
+Refusal explain_refusal(const TrainingAnswer& answer, const Knowledge& knowledge) {
+  return TrainingRefuser(answer, knowledge).run();
+}
+
+}  // namespace ridge

@@ -1,0 +1,97 @@
+#include "report/html.hpp"
+
+#include <fmt/format.h>
+
+#include "report/svg.hpp"
+
+namespace ridge::report {
+
+namespace {
+
+constexpr std::string_view kStyle =
+    "body { margin: 2rem auto; max-width: 76rem; padding: 0 1rem; line-height: 1.5; color: #24292f; background: #fff; "
+    "font-family: system-ui, 'DejaVu Sans', Arial, sans-serif }\n"
+    "h1 { font-size: 1.5rem }\nh2 { font-size: 1.1rem; margin: 1.5rem 0 .4rem }\np { max-width: 60rem }\n"
+    "div.table { overflow-x: auto }\n"
+    "table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem }\n"
+    "th, td { padding: .25rem .7rem; border-bottom: 1px solid #e4e7eb; text-align: left; vertical-align: top }\n"
+    "th { color: #57606a; font-weight: 600 }\n.n { text-align: right; white-space: nowrap }\n"
+    ".strong { font-weight: 600 }\n.faint { color: #6e7781 }\n.good { color: #1a7f37 }\n.warning { color: #9a6700 }\n"
+    ".bad { color: #cf222e }\nfigure { margin: 1.5rem 0 }\nsvg { max-width: 100%; height: auto }\n";
+
+std::string_view class_of(Emphasis emphasis) {
+  switch (emphasis) {
+    case Emphasis::none:
+      return "";
+    case Emphasis::strong:
+      return "strong";
+    case Emphasis::faint:
+      return "faint";
+    case Emphasis::good:
+      return "good";
+    case Emphasis::warning:
+      return "warning";
+    case Emphasis::bad:
+      return "bad";
+  }
+  return "";
+}
+
+std::string attribute(bool number, Emphasis emphasis) {
+  const std::string_view look = class_of(emphasis);
+  if (!number && look.empty()) return "";
+  return fmt::format(" class=\"{}{}{}\"", number ? "n" : "", number && !look.empty() ? " " : "", look);
+}
+
+}  // namespace
+
+HtmlPage::HtmlPage(std::string_view title)
+    : out_(fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n"
+                       "<style>\n{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
+                       escape_markup(title), kStyle)) {}
+
+void HtmlPage::add(const Paragraph& paragraph) {
+  out_ += fmt::format("<p{}>{}</p>\n", attribute(false, paragraph.emphasis), escape_markup(paragraph.text));
+}
+
+void HtmlPage::add(const Table& table) {
+  if (!table.title.empty()) out_ += fmt::format("<h2>{}</h2>\n", escape_markup(table.title));
+  out_ += "<div class=\"table\"><table>\n";
+  const auto is_number = [&](std::size_t c) { return table.columns[c].kind != ColumnKind::text; };
+  if (table.headings) {
+    out_ += "<tr>";
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      out_ += fmt::format("<th{}>{}</th>", attribute(is_number(c), Emphasis::none),
+                          escape_markup(table.columns[c].heading));
+    }
+    out_ += "</tr>\n";
+  }
+  for (const std::vector<Cell>& row : table.rows) {
+    out_ += "<tr>";
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const Cell cell = c < row.size() ? row[c] : Cell();
+      const Emphasis look = cell.empty() ? Emphasis::faint : cell.emphasis();
+      out_ += fmt::format("<td{}>{}</td>", attribute(is_number(c), look), escape_markup(cell.text()));
+    }
+    out_ += "</tr>\n";
+  }
+  out_ += "</table></div>\n";
+}
+
+void HtmlPage::add(const Document& document) {
+  for (const auto& block : document.blocks) {
+    std::visit([&](const auto& one) { add(one); }, block);
+  }
+}
+
+void HtmlPage::add_figure(std::string_view svg) {
+  out_ += fmt::format("<figure>\n{}</figure>\n", svg);
+}
+
+std::string HtmlPage::finish() {
+  out_ += "</body>\n</html>\n";
+  return std::move(out_);
+}
+
+}  // namespace ridge::report

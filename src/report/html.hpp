@@ -1,0 +1,37 @@
+// A page for a browser: paragraphs, tables and figures, self-contained, without scripts.
+//
+//   HtmlPage page("h200-sxm against b200-sxm-180");
+//   page.add(Paragraph{"..."});
+//   page.add(table);
+//   page.add_figure(roofline_svg(...));
+//   write_file("compare.html", page.finish());
+//
+// Text is escaped. One thread per object.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ridge/report.hpp"
+
+namespace ridge::report {
+
+class HtmlPage {
+ public:
+  explicit HtmlPage(std::string_view title);
+
+  void add(const Paragraph& paragraph);
+  void add(const Table& table);
+  /// Every block of the document, without its title.
+  void add(const Document& document);
+  /// A finished SVG.
+  void add_figure(std::string_view svg);
+
+  /// The whole file. The object is empty afterwards.
+  [[nodiscard]] std::string finish();
+
+ private:
+  std::string out_;
+};
+
+}  // namespace ridge::report

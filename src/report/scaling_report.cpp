@@ -1,0 +1,181 @@
+// The scaling curve of a training plan, and one step of its pipeline as a trace.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/svg.hpp"
+#include "report/training_report.hpp"
+#include "ridge/text.hpp"
+#include "ridge/timeline.hpp"
+
+namespace ridge::report {
+
+namespace {
+
+constexpr double kWidth = 760;
+constexpr double kHeight = 460;
+constexpr double kLeft = 90;
+constexpr double kTop = 60;
+constexpr double kPlotWidth = 620;
+constexpr double kPlotHeight = 330;
+constexpr std::string_view kFaint = "#6e7781";
+constexpr std::string_view kGrid = "#e4e7eb";
+constexpr std::size_t kMostEvents = 200'000;
+
+double each(const ScalingPoint& p, double Interval::*bound) {
+  return p.outcome.estimate.tokens_per_s.*bound / p.plan.gpus;
+}
+
+}  // namespace
+
+Table scaling_table(const ScalingCurve& curve) {
+  Table table;
+  table.title = curve.scaling == Scaling::weak ? "Weak scaling: the batch grows with the devices"
+                                               : "Strong scaling: the batch stays";
+  table.columns = {{.key = "gpus", .heading = "GPUs", .kind = ColumnKind::number},
+                   {.key = "dp", .heading = "DP", .kind = ColumnKind::number},
+                   {.key = "global_batch", .heading = "batch", .kind = ColumnKind::number},
+                   {.key = "step_time", .unit = "s", .heading = "step", .kind = ColumnKind::number},
+                   {.key = "tokens_per_s", .heading = "tok/s", .kind = ColumnKind::number},
+                   {.key = "tokens_per_s_per_gpu", .heading = "tok/s/GPU (80 %)", .kind = ColumnKind::interval},
+                   {.key = "mfu", .heading = "MFU", .kind = ColumnKind::number},
+                   {.key = "efficiency", .heading = "efficiency", .kind = ColumnKind::number},
+                   {.key = "reason", .heading = ""}};
+  for (const ScalingPoint& p : curve.points) {
+    const int dp = std::max(1, p.plan.gpus / (p.plan.tp * p.plan.pp * p.plan.cp));
+    std::vector<Cell> row = {Cell(p.plan.gpus), Cell(dp), Cell(p.plan.global_batch)};
+    if (p.outcome.reason != Reason::none) {
+      row.resize(8);
+      row.push_back(Cell(name(p.outcome.reason)).with(Emphasis::bad));
+      table.rows.push_back(std::move(row));
+      continue;
+    }
+    const TrainingEstimate& e = p.outcome.estimate;
+    const Interval one = {each(p, &Interval::low), each(p, &Interval::mid), each(p, &Interval::high)};
+    row.emplace_back(Seconds(e.step_time_s.mid));
+    row.emplace_back(e.tokens_per_s.mid);
+    const Cell cell = Cell::interval(one);
+    row.push_back(one.low == one.high ? cell.shown_as(format_number(one.mid)) : cell);
+    row.push_back(Cell(e.mfu.mid).shown_as(fmt::format("{:.1f} %", 100 * e.mfu.mid)));
+    row.push_back(Cell(p.efficiency).shown_as(fmt::format("{:.1f} %", 100 * p.efficiency)));
+    row.emplace_back();
+    row.back() = Cell("");
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string scaling_svg(const ScalingCurve& curve, const std::string& title) {
+  std::vector<const ScalingPoint*> points;
+  double most = 0;
+  for (const ScalingPoint& p : curve.points) {
+    if (p.outcome.reason != Reason::none) continue;
+    points.push_back(&p);
+    most = std::max(most, each(p, &Interval::high));
+  }
+  Svg svg(kWidth, kHeight);
+  svg.rectangle(0, 0, kWidth, kHeight, {.fill = "#ffffff"});
+  svg.text(kLeft, 26, title, {.size = 15, .bold = true});
+  svg.text(kLeft, 45, scaling_table(curve).title, {.size = 12, .fill = kFaint});
+  if (points.empty()) return svg.finish();
+  const double low = std::log2(points.front()->plan.gpus);
+  const double high = std::max(low + 1, std::log2(points.back()->plan.gpus));
+  const auto x = [&](double gpus) {
+    return kLeft + kPlotWidth * (0.03 + 0.94 * (std::log2(gpus) - low) / (high - low));
+  };
+  const auto y = [&](double rate) { return kTop + kPlotHeight * (1 - rate / (1.08 * most)); };
+  for (const double tick : linear_ticks(0, most, 6)) {
+    svg.line(kLeft, y(tick), kLeft + kPlotWidth, y(tick), {.stroke = kGrid});
+    svg.text(kLeft - 7, y(tick) + 4, tick_label(tick), {.anchor = "end", .size = 11, .fill = kFaint});
+  }
+  std::vector<SvgPoint> band;
+  std::vector<SvgPoint> line;
+  for (const ScalingPoint* p : points) {
+    const double at = x(p->plan.gpus);
+    svg.text(at, kTop + kPlotHeight + 17, format_number(p->plan.gpus, 7),
+             {.anchor = "middle", .size = 11, .fill = kFaint});
+    band.push_back({at, y(each(*p, &Interval::high))});
+    line.push_back({at, y(each(*p, &Interval::mid))});
+  }
+  for (auto p = points.rbegin(); p != points.rend(); ++p)
+    band.push_back({x((*p)->plan.gpus), y(each(**p, &Interval::low))});
+  svg.polygon(band, {.fill = colour(0), .opacity = 0.15});
+  svg.line(x(points.front()->plan.gpus), line.front().y, x(points.back()->plan.gpus), line.front().y,
+           {.stroke = kFaint, .dashes = "5 4"});
+  svg.polyline(line, {.stroke = colour(0), .width = 2});
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    svg.mark(line[i].x, line[i].y, 4, 0, {.stroke = "#ffffff", .fill = colour(0)},
+             fmt::format("{} GPUs: {} tok/s/GPU, MFU {:.1f} %", points[i]->plan.gpus,
+                         format_number(each(*points[i], &Interval::mid)), 100 * points[i]->outcome.estimate.mfu.mid));
+  }
+  svg.rectangle(kLeft, kTop, kPlotWidth, kPlotHeight, {.stroke = "#afb8c1"});
+  svg.text(kLeft + kPlotWidth / 2, kTop + kPlotHeight + 40, "GPUs", {.anchor = "middle"});
+  svg.text(24, kTop + kPlotHeight / 2, "tokens/s per GPU", {.anchor = "middle", .turned = -90});
+  svg.text(kLeft + kPlotWidth, kTop + kPlotHeight + 40, "band: 80 % interval; dashed: no loss",
+           {.anchor = "end", .size = 11, .fill = kFaint});
+  return svg.finish();
+}
+
+Result<std::string> pipeline_trace(const TrainingAnswer& a) {
+  if (a.refusal) return Error{ErrorCode::infeasible, "--trace", "a plan that cannot run has no timeline"};
+  const TrainingEstimate& e = a.outcome.estimate;
+  const TrainingPlan& plan = a.query.plan;
+  if (plan.schedule == Schedule::dual_pipe) {
+    return Error{ErrorCode::refused, "--trace", "DualPipe is not drawn: its two directions share every stage"};
+  }
+  const auto phase = [&](TrainingPhase p) { return e.phases_s[static_cast<std::size_t>(p)]; };
+  // What a stage does for one micro-batch: the passes, and what is exposed or waits for the host beside them.
+  const double forward = phase(TrainingPhase::forward);
+  const double backward = phase(TrainingPhase::backward) + phase(TrainingPhase::recompute);
+  const double beside = phase(TrainingPhase::tensor_parallel) + phase(TrainingPhase::context_parallel) +
+                        phase(TrainingPhase::expert_parallel) + phase(TrainingPhase::host);
+  const double share = forward / (forward + backward);
+  PipelineShape shape;
+  shape.stages = plan.pp;
+  shape.chunks = e.vp;
+  shape.micro_batches = e.micro_batches;
+  shape.forward = (forward + beside * share + phase(TrainingPhase::head) / 3) / e.micro_batches;
+  shape.backward = (backward + beside * (1 - share) + phase(TrainingPhase::head) * 2 / 3) / e.micro_batches;
+  shape.weight_gradient = phase(TrainingPhase::backward) / 2 / e.micro_batches;
+  shape.schedule = plan.schedule;
+  const double count = 2.0 * shape.stages * shape.chunks * shape.micro_batches;
+  if (count > static_cast<double>(kMostEvents)) {
+    return Error{ErrorCode::refused, "--trace",
+                 fmt::format("{} events are more than a browser shows: take fewer micro-batches (--global-batch)",
+                             format_number(count, 9))};
+  }
+  const std::vector<TimelineEvent> events = pipeline_timeline(shape);
+  std::string out = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n";
+  for (int stage = 0; stage < plan.pp; ++stage) {
+    out += fmt::format(
+        "{{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 0, \"tid\": {0}, \"args\": {{\"name\": \"stage "
+        "{0}\"}}}},\n",
+        stage);
+  }
+  const auto add = [&](const std::string& name, const char* category, int stage, double start, double seconds) {
+    out += fmt::format(
+        "{{\"ph\": \"X\", \"name\": \"{}\", \"cat\": \"{}\", \"pid\": 0, \"tid\": {}, \"ts\": {:.3f}, \"dur\": "
+        "{:.3f}}},\n",
+        name, category, stage, start * 1e6, seconds * 1e6);
+  };
+  for (const TimelineEvent& event : events) {
+    static constexpr std::string_view kLetters[] = {"F", "B", "W"};
+    static constexpr const char* kCategories[] = {"forward", "backward", "weight gradient"};
+    const auto work = static_cast<std::size_t>(event.work);
+    const std::string chunk = shape.chunks > 1 ? fmt::format(".{}", event.chunk) : "";
+    add(fmt::format("{}{}{}", kLetters[work], event.micro_batch, chunk), kCategories[work], event.stage, event.start,
+        event.seconds);
+  }
+  const double reduced = phase(TrainingPhase::data_parallel);
+  const double updated = phase(TrainingPhase::optimizer);
+  const double end = pipeline_span(events);
+  for (int stage = 0; stage < plan.pp; ++stage) {
+    if (reduced > 0) add("gradients", "data parallel", stage, end, reduced);
+    if (updated > 0) add("optimizer", "optimizer", stage, end + reduced, updated);
+  }
+  out.resize(out.size() - 2);  // the comma of the last event
+  return out + "\n]}\n";
+}
+
+}  // namespace ridge::report

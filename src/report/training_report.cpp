@@ -1,0 +1,310 @@
+// Words and tables of a training answer.
+#include "report/training_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/inference_report.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge::report {
+
+namespace {
+
+Table two_columns(std::string title) {
+  Table table;
+  table.title = std::move(title);
+  table.headings = false;
+  table.columns = {{.key = "what", .heading = "what"}, {.key = "value", .heading = "value"}};
+  return table;
+}
+
+std::string in_unit(const Interval& i, std::string_view unit, double scale = 1) {
+  if (i.low == i.high) return fmt::format("{} {}", format_number(i.mid * scale), unit);
+  return fmt::format("{} {} ({}–{})", format_number(i.mid * scale), unit, format_number(i.low * scale),
+                     format_number(i.high * scale));
+}
+
+std::string time_text(const Interval& i) {
+  return i.low == i.high ? format(Seconds(i.mid)) : Cell::interval<Seconds>(i).text();
+}
+
+Interval over(const Interval& i, double by) {
+  return {i.low / by, i.mid / by, i.high / by};
+}
+
+std::string spoken(std::string_view name) {
+  std::string out(name);
+  std::replace(out.begin(), out.end(), '_', ' ');
+  return out;
+}
+
+/// What the run takes: less time at the high rate.
+struct Run {
+  Interval days, gpu_hours;
+};
+Run run_of(const TrainingAnswer& a, double tokens) {
+  const Interval& rate = a.outcome.estimate.tokens_per_s;
+  const TrainingRun low = training_run(tokens, rate.high, a.query.plan.gpus);
+  const TrainingRun mid = training_run(tokens, rate.mid, a.query.plan.gpus);
+  const TrainingRun high = training_run(tokens, rate.low, a.query.plan.gpus);
+  return {{low.days, mid.days, high.days}, {low.gpu_hours, mid.gpu_hours, high.gpu_hours}};
+}
+
+std::string mfu_convention(const TrainingAnswer& a) {
+  return fmt::format("6 P + 12 L h s FLOPs per token (attention counted in full), against the dense {} peak of {}",
+                     name(a.facts.precision), format(FlopsPerSecond(a.facts.peak)));
+}
+
+Table predictions(const TrainingAnswer& a, const TrainingReportOptions& options) {
+  const TrainingEstimate& e = a.outcome.estimate;
+  const double gpus = a.query.plan.gpus;
+  Table table = two_columns("Predicted, with the interval that holds 80 % of cases like it");
+  const auto add = [&](const char* what, const std::string& value) { table.rows.push_back({Cell(what), Cell(value)}); };
+  add("step", time_text(e.step_time_s));
+  add("tokens", in_unit(e.tokens_per_s, "tok/s"));
+  add("tokens, per GPU", in_unit(over(e.tokens_per_s, gpus), "tok/s"));
+  add("model FLOPs, per GPU", in_unit(over(e.tokens_per_s, gpus), "TFLOP/s", e.model_flops_per_token * 1e-12));
+  add("MFU", in_unit(e.mfu, "%", 100));
+  const double six_p = e.six_p_flops_per_token / e.model_flops_per_token;
+  add("MFU by 6 P alone", fmt::format("{} %", format_number(100 * e.mfu.mid * six_p)));
+  add("MFU, causal attention", fmt::format("{} %", format_number(100 * e.mfu.mid * 0.5 * (1 + six_p))));
+  if (e.power_w.mid > 0) {
+    add("power, all devices", Cell::interval<Watts>(e.power_w).text());
+    add("energy per token", fmt::format("{} J", format_number(e.power_w.mid / e.tokens_per_s.mid)));
+  }
+  if (options.tokens > 0) {
+    const Run run = run_of(a, options.tokens);
+    const std::string what = format_count(options.tokens) + " tokens take";
+    add(what.c_str(), in_unit(run.days, "days"));
+    add("", in_unit(run.gpu_hours, "GPU-hours"));
+  }
+  return table;
+}
+
+Table time_table(const TrainingEstimate& e) {
+  Table table;
+  table.title = "Where a step goes";
+  table.headings = false;
+  table.columns = {{.key = "phase", .heading = "phase"},
+                   {.key = "time", .heading = "time", .kind = ColumnKind::number},
+                   {.key = "share", .heading = "share", .kind = ColumnKind::number},
+                   {.key = "bar", .heading = "bar"}};
+  for (std::size_t i = 0; i < kTrainingPhases; ++i) {
+    const double seconds = e.phases_s[i];
+    if (seconds <= 0) continue;
+    const double share = seconds / e.step_time_s.mid;
+    table.rows.push_back({Cell(spoken(name(static_cast<TrainingPhase>(i)))), Cell(Seconds(seconds)),
+                          Cell(fmt::format("{:.1f} %", 100 * share)), Cell(bar(share))});
+  }
+  return table;
+}
+
+Table kernel_table(const TrainingEstimate& e) {
+  Table table;
+  table.title = "The same by kind of work";
+  table.headings = false;
+  table.columns = {{.key = "term", .heading = "term"},
+                   {.key = "time", .heading = "time", .kind = ColumnKind::number},
+                   {.key = "share", .heading = "share", .kind = ColumnKind::number}};
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    if (e.terms_s[i] > 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t x, std::size_t y) { return e.terms_s[x] > e.terms_s[y]; });
+  for (const std::size_t i : order) {
+    std::string label(name(static_cast<Term>(i)));
+    std::replace(label.begin(), label.end(), '_', '-');
+    table.rows.push_back({Cell(label), Cell(Seconds(e.terms_s[i])),
+                          Cell(fmt::format("{:.1f} %", 100 * e.terms_s[i] / e.step_time_s.mid))});
+  }
+  return table;
+}
+
+/// Stages that need the same, together.
+Table memory_table(const TrainingAnswer& a) {
+  Table table;
+  table.title = fmt::format("Memory of one device, {}", format(Bytes(a.facts.memory_bytes)));
+  table.columns = {{.key = "stage", .heading = "stage"}};
+  for (std::size_t i = 0; i < kTrainingMemory; ++i) {
+    const std::string_view part = name(static_cast<TrainingMemory>(i));
+    table.columns.push_back(
+        {.key = std::string(part), .unit = "bytes", .heading = std::string(part), .kind = ColumnKind::number});
+  }
+  table.columns.push_back({.key = "total", .unit = "bytes", .heading = "all", .kind = ColumnKind::number});
+  table.columns.push_back({.key = "bar", .heading = ""});
+  for (std::size_t first = 0; first < a.stages.size();) {
+    std::size_t last = first;
+    while (last + 1 < a.stages.size() && a.stages[last + 1] == a.stages[first]) ++last;
+    std::vector<Cell> row = {Cell(first == last ? fmt::format("{}", first) : fmt::format("{} to {}", first, last))};
+    double total = 0;
+    for (const double bytes : a.stages[first]) {
+      row.emplace_back(Bytes(bytes));
+      total += bytes;
+    }
+    row.emplace_back(Bytes(total));
+    row.emplace_back(bar(total / a.facts.memory_bytes, 12));
+    table.rows.push_back(std::move(row));
+    first = last + 1;
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string training_text(const TrainingAnswer& a) {
+  const TrainingPlan& p = a.query.plan;
+  std::string out = fmt::format("{} × {}", format_number(p.gpus, 7), a.facts.device);
+  const auto add = [&](const char* what, int degree) {
+    if (degree > 1) out += fmt::format(", {} {}", what, degree);
+  };
+  add("TP", p.tp);
+  add("PP", p.pp);
+  add("CP", p.cp);
+  add("EP", p.ep);
+  add("DP", a.facts.dp);
+  out += fmt::format(", {}, {}", name(a.facts.precision), a.facts.era.empty() ? a.facts.engine : a.facts.era);
+  return out;
+}
+
+Table training_table(const TrainingAnswer& a, const TrainingReportOptions& options) {
+  Table table;
+  table.columns = {{.key = "quantity", .heading = "quantity"},
+                   {.key = "unit", .heading = "unit"},
+                   {.key = "low", .heading = "low", .kind = ColumnKind::number},
+                   {.key = "mid", .heading = "mid", .kind = ColumnKind::number},
+                   {.key = "high", .heading = "high", .kind = ColumnKind::number}};
+  const TrainingEstimate& e = a.outcome.estimate;
+  const double gpus = a.query.plan.gpus;
+  const auto add = [&](const char* what, const char* unit, const Interval& i) {
+    table.rows.push_back({Cell(what), Cell(unit), Cell(i.low), Cell(i.mid), Cell(i.high)});
+  };
+  add("step_time", "s", e.step_time_s);
+  add("tokens_per_s", "tokens/s", e.tokens_per_s);
+  add("tokens_per_s_per_gpu", "tokens/s", over(e.tokens_per_s, gpus));
+  add("mfu", "", e.mfu);
+  add("model_flops_per_s", "FLOP/s", over(e.tokens_per_s, 1 / e.model_flops_per_token));
+  add("power", "W", e.power_w);
+  if (options.tokens > 0) {
+    const Run run = run_of(a, options.tokens);
+    add("days", "days", run.days);
+    add("gpu_hours", "GPU-hours", run.gpu_hours);
+  }
+  return table;
+}
+
+Document training_page(const TrainingAnswer& a, const TrainingReportOptions& options,
+                       const std::optional<ScalingCurve>& curve) {
+  const TrainingEstimate& e = a.outcome.estimate;
+  const TrainingPlan& p = a.query.plan;
+  Document page;
+  page.title =
+      fmt::format("Train {} on {} · {} sequences of {} tokens, micro-batch {}", a.query.model, training_text(a),
+                  format_number(p.global_batch, 7), format_number(p.sequence, 7), p.micro_batch);
+  page.blocks.emplace_back(
+      Paragraph{fmt::format("{} a step, {} tok/s per GPU, MFU {:.1f} %. The limit is {}.", time_text(e.step_time_s),
+                            format_number(e.tokens_per_s.mid / p.gpus), 100 * e.mfu.mid, name(e.bound)),
+                Emphasis::strong});
+  page.blocks.emplace_back(predictions(a, options));
+  page.blocks.emplace_back(Paragraph{fmt::format("MFU: {}.", mfu_convention(a)), Emphasis::faint});
+  page.blocks.emplace_back(time_table(e));
+  page.blocks.emplace_back(kernel_table(e));
+  page.blocks.emplace_back(memory_table(a));
+  if (curve) {
+    page.blocks.emplace_back(scaling_table(*curve));
+    if (curve->serial_share) {
+      page.blocks.emplace_back(Paragraph{fmt::format("{} law fits with {} % of the work that does not spread.",
+                                                     curve->scaling == Scaling::weak ? "Gustafson's" : "Amdahl's",
+                                                     format_number(100 * *curve->serial_share, 2))});
+    }
+  }
+  std::string assumed = "Assumed: ";
+  for (std::size_t i = 0; i < a.assumptions.size(); ++i) assumed += (i == 0 ? "" : "; ") + a.assumptions[i];
+  if (!a.assumptions.empty()) page.blocks.emplace_back(Paragraph{assumed + ".", Emphasis::faint});
+  return page;
+}
+
+Json training_json(const TrainingAnswer& a, const TrainingReportOptions& options,
+                   const std::optional<ScalingCurve>& curve) {
+  const TrainingEstimate& e = a.outcome.estimate;
+  const TrainingPlan& p = a.query.plan;
+  const bool fits = !a.refusal;
+  const double gpus = p.gpus;
+  const auto predicted = [&](const Interval& i) { return fits ? interval_json(i) : Json(); };
+  Json query = Json::object();
+  query.set("model", a.query.model).set("device", a.facts.device);
+  query.set("system", a.query.system.empty() ? Json() : Json(a.query.system));
+  query.set("gpus", p.gpus).set("tp", p.tp).set("pp", p.pp).set("cp", p.cp).set("ep", p.ep).set("dp", a.facts.dp);
+  query.set("seq_length_tokens", p.sequence).set("global_batch", p.global_batch).set("micro_batch", p.micro_batch);
+  query.set("precision", name(a.facts.precision)).set("engine", a.facts.engine);
+  query.set("engine_era", a.facts.era.empty() ? Json() : Json(a.facts.era));
+  query.set("task", name(a.query.task)).set("schedule", name(p.schedule));
+  query.set("tokens", options.tokens > 0 ? Json(options.tokens) : Json());
+
+  Json json = Json::object();
+  json.set("schema", kEstimateSchema).set("kind", "train").set("query", std::move(query));
+  json.set("fits", fits).set("reason", fits ? Json() : Json(a.refusal->why));
+  json.set("reason_code", fits ? Json() : Json(name(a.refusal->reason)));
+  json.set("short_by_bytes", !fits && a.refusal->short_by ? Json(*a.refusal->short_by) : Json());
+  json.set("short_stage", !fits && a.refusal->short_by ? Json(a.outcome.stage) : Json());
+  Json near = Json::array();
+  if (!fits) {
+    for (const NearestPlan& plan : a.refusal->nearest) {
+      near.push(Json::object().set("change", plan.change).set("effect", plan.effect));
+    }
+  }
+  json.set("nearest", std::move(near));
+  json.set("step_time_s", predicted(e.step_time_s));
+  Json phases = Json::object();
+  for (std::size_t i = 0; i < kTrainingPhases; ++i) phases.set(name(static_cast<TrainingPhase>(i)), e.phases_s[i]);
+  json.set("terms_s", fits ? std::move(phases) : Json());
+  Json work = Json::object();
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    if (e.terms_s[i] > 0) work.set(name(static_cast<Term>(i)), e.terms_s[i]);
+  }
+  json.set("work_terms_s", fits ? std::move(work) : Json());
+  json.set("tokens_per_s", predicted(e.tokens_per_s))
+      .set("tokens_per_s_per_gpu", predicted(over(e.tokens_per_s, gpus)));
+  const double six_p = fits ? e.six_p_flops_per_token / e.model_flops_per_token : 0;
+  json.set("mfu", predicted(e.mfu)).set("mfu_convention", mfu_convention(a));
+  json.set("mfu_six_p", fits ? Json(e.mfu.mid * six_p) : Json());
+  json.set("mfu_causal", fits ? Json(e.mfu.mid * 0.5 * (1 + six_p)) : Json());
+  json.set("model_flops_per_token", fits ? Json(e.model_flops_per_token) : Json());
+  json.set("model_flops_per_s", predicted(over(e.tokens_per_s, 1 / std::max(e.model_flops_per_token, 1.0))));
+  json.set("model_flops_per_s_per_gpu", predicted(over(e.tokens_per_s, gpus / std::max(e.model_flops_per_token, 1.0))));
+  Json stages = Json::array();
+  for (std::size_t s = 0; s < a.stages.size(); ++s) {
+    Json stage = Json::object();
+    stage.set("stage", static_cast<int>(s));
+    double total = 0;
+    for (std::size_t i = 0; i < kTrainingMemory; ++i) {
+      stage.set(name(static_cast<TrainingMemory>(i)), a.stages[s][i]);
+      total += a.stages[s][i];
+    }
+    stages.push(stage.set("total", total));
+  }
+  json.set("memory_bytes", std::move(stages)).set("memory_of_device_bytes", a.facts.memory_bytes);
+  json.set("recompute", fits ? Json(name(e.recompute)) : Json());
+  json.set("recompute_share", fits ? Json(e.recompute_share) : Json());
+  json.set("vp", fits ? Json(e.vp) : Json()).set("micro_batches", fits ? Json(e.micro_batches) : Json());
+  json.set("sharding", fits ? Json(name(e.sharding)) : Json());
+  json.set("power_w", fits && e.power_w.mid > 0 ? interval_json(e.power_w) : Json());
+  json.set("bottleneck", fits ? Json(name(e.bound)) : Json());
+  const bool whole = fits && options.tokens > 0;
+  json.set("days", whole ? interval_json(run_of(a, options.tokens).days) : Json());
+  json.set("gpu_hours", whole ? interval_json(run_of(a, options.tokens).gpu_hours) : Json());
+  if (curve) {
+    Json scaled = Json::object();
+    scaled.set("scaling", curve->scaling == Scaling::weak ? "weak" : "strong");
+    scaled.set("serial_share", curve->serial_share ? Json(*curve->serial_share) : Json());
+    scaled.set("points", to_json(scaling_table(*curve)));
+    json.set("scale", std::move(scaled));
+  }
+  Json assumptions = Json::array();
+  for (const std::string& text : a.assumptions) assumptions.push(text);
+  return json.set("assumptions", std::move(assumptions));
+}
+
+}  // namespace ridge::report

@@ -1,0 +1,36 @@
+// The answer to a question about training, for people and for programs; scaling curves; the pipeline as a trace.
+//
+// Pure; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "ridge/report.hpp"
+#include "ridge/training_answer.hpp"
+
+namespace ridge::report {
+
+struct TrainingReportOptions {
+  double tokens = 0;  ///< of the whole run, 0 = not asked
+};
+
+[[nodiscard]] Document training_page(const TrainingAnswer& answer, const TrainingReportOptions& options,
+                                     const std::optional<ScalingCurve>& curve);
+/// docs/schema/estimate.json, kind "train".
+[[nodiscard]] Json training_json(const TrainingAnswer& answer, const TrainingReportOptions& options,
+                                 const std::optional<ScalingCurve>& curve);
+/// One row for each predicted quantity: what, unit, low, mid, high.
+[[nodiscard]] Table training_table(const TrainingAnswer& answer, const TrainingReportOptions& options);
+/// "512 × h100-sxm, TP 8, PP 4, DP 16, fp8, megatron".
+[[nodiscard]] std::string training_text(const TrainingAnswer& answer);
+
+[[nodiscard]] Table scaling_table(const ScalingCurve& curve);
+/// Output per device against devices.
+[[nodiscard]] std::string scaling_svg(const ScalingCurve& curve, const std::string& title);
+
+/// One step of one replica in the trace format of Chrome and Perfetto: a row for each pipeline stage. Refuses an answer
+/// that cannot run, DualPipe, and more events than a browser shows.
+Result<std::string> pipeline_trace(const TrainingAnswer& answer);
+
+}  // namespace ridge::report

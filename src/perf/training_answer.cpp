@@ -194,7 +194,7 @@ ScalingCurve scaling(const TrainingAnswer& answer, Scaling kind, int from, int t
       over += x * y;
       under += x * x;
     }
-    curve.points.push_back(std::move(point));
+    curve.points.push_back(point);
   }
   if (running >= 2 && under > 0) curve.serial_share = std::max(0.0, over / under);
   return curve;

@@ -102,7 +102,7 @@ def check_examples(ridge):
             failures += 1
         for example in examples:
             printed = run(ridge, example)
-            if printed[-1].startswith("[exit") or not printed:
+            if not printed or printed[-1].startswith("[exit"):
                 print(f"$ {example}\n" + "\n".join(printed))
                 failures += 1
     return failures

@@ -170,7 +170,7 @@ class Calibrating {
 
 }  // namespace
 
-Action declare_calibrate(Options& options) {
+static Action declare_calibrate(Options& options) {
   auto arguments = std::make_shared<CalibrateArguments>();
   options.list("--group", "GROUP", arguments->groups, "only kernels, inference, training, power or diffusion");
   options.text("--out", "DIR", arguments->out, "write the calibration files there instead of into the data",
@@ -182,6 +182,18 @@ Action declare_calibrate(Options& options) {
   options.text("--overlay", "OUT", arguments->overlay, "with --cases: where to write what your stack does differently",
                complete_files);
   return [arguments](Session& session) { return Calibrating(session, *arguments).run(); };
+}
+
+Verb calibrate_verb() {
+  return {
+      "calibrate", "fit the parameters to evidence, or to measurements of your own",
+      "Refits the groups of parameters (kernels, inference, training, power, diffusion) to the bundled evidence, "
+      "from their "
+      "priors, cross-validates, and writes the calibration files. The same evidence gives the same files.\n\n"
+      "With --cases it fits only what your stack does differently, a factor on time per engine and model class, and "
+      "writes "
+      "it to --overlay; other commands take that file by --calibration.",
+      "ridge calibrate --group power --no-cv --out /tmp", declare_calibrate};
 }
 
 }  // namespace ridge::cli

@@ -40,7 +40,7 @@ fi
 
 }  // namespace
 
-Action declare_completion(Options& options) {
+static Action declare_completion(Options& options) {
   auto words = std::make_shared<std::vector<std::string>>();
   options.words("bash|zsh", *words, "the shell", [](Session&, const std::vector<std::string>& before) {
     return before.empty() ? std::vector<std::string>{"bash", "zsh"} : std::vector<std::string>{};
@@ -54,6 +54,14 @@ Action declare_completion(Options& options) {
     session.print(shell == "bash" ? kBash : kZsh);
     return kFine;
   };
+}
+
+Verb completion_verb() {
+  return {"completion", "print a completion script for a shell",
+          "Completes verbs, options, kinds, ids and keys. For bash: put `source <(ridge completion bash)` into "
+          "~/.bashrc. "
+          "For zsh: write the script into a file named _ridge in a directory of $fpath.",
+          "ridge completion bash", declare_completion};
 }
 
 }  // namespace ridge::cli

@@ -90,7 +90,7 @@ Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
   return kFine;
 }
 
-Action declare_estimate(Options& options) {
+static Action declare_estimate(Options& options) {
   struct Arguments {
     std::vector<std::string> words;
     EstimateFlags flags;
@@ -131,6 +131,22 @@ Action declare_estimate(Options& options) {
     }
     return kFine;
   };
+}
+
+Verb estimate_verb() {
+  return {
+      "estimate", "does it fit, how fast is it, what binds it",
+      "`infer` answers for serving: throughput, latency, memory, energy, each with an 80 % interval, what binds it "
+      "and "
+      "what would help.\n\n"
+      "A model is an id of the catalogue, the path of a config.json, or written out (dense:layers=32,...). What is "
+      "not said is chosen and listed under 'Assumed'. A plan that cannot run ends with exit code 2, the reason, "
+      "and the nearest that can.",
+      "ridge estimate infer --model llama3.3-70b --device h200-sxm --gpus 2 --precision fp8 --isl 1000 --osl 250 "
+      "--concurrency 64\n"
+      "ridge estimate infer --model deepseek-r1 --device b200-sxm-180 --gpus 8 --offline --explain\n"
+      "ridge estimate infer --model llama3.1-8b --device h100-sxm --batch 1 --set device.hbm_bandwidth=8TB/s --json",
+      declare_estimate};
 }
 
 }  // namespace ridge::cli

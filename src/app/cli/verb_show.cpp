@@ -302,7 +302,7 @@ class Show {
 
 }  // namespace
 
-Action declare_show(Options& options) {
+static Action declare_show(Options& options) {
   auto arguments = std::make_shared<ShowArguments>();
   options.words("[KIND] [ID ...]", arguments->words,
                 "devices, systems, fabrics, models, prices, architectures or sources; the id of an entry, a share of a "
@@ -327,6 +327,19 @@ Action declare_show(Options& options) {
     if (!context) return context.error();
     return Show(*arguments, session, *context).run();
   };
+}
+
+Verb show_verb() {
+  return {"show", "what the catalogue holds: devices, systems, fabrics, models, prices and their sources",
+          "A kind alone is listed; with an ID the entry is explained, every figure with its source. Numbers in "
+          "conditions "
+          "carry their unit: memory>=80GB, memory_bandwidth>3TB/s, parameters<=70B.",
+          "ridge show h200-sxm\n"
+          "ridge show devices --vendor NVIDIA --where 'memory_bandwidth>=3TB/s' --sort -memory\n"
+          "ridge show models --where 'parameters<=10B' --columns id,layers,hidden,weights.fp8\n"
+          "ridge show prices --device h100-sxm --kind on_demand --sort price\n"
+          "ridge show systems --json",
+          declare_show};
 }
 
 }  // namespace ridge::cli

@@ -336,7 +336,7 @@ class Validation {
 
 }  // namespace
 
-Action declare_validate(Options& options) {
+static Action declare_validate(Options& options) {
   auto arguments = std::make_shared<ValidateArguments>();
   options.list("--cases", "FILE", arguments->cases, "your own measurements, with the columns of data/evidence",
                complete_files);
@@ -354,6 +354,26 @@ Action declare_validate(Options& options) {
   options.flag("--update", arguments->update, "with --gate: commit the predictions of today");
   options.count("--threads", "N", arguments->threads, "how many; results do not depend on it");
   return [arguments](Session& session) { return Validation(session, *arguments).run(); };
+}
+
+Verb validate_verb() {
+  return {
+      "validate", "predictions beside published measurements, or beside yours",
+      "Runs every case of the bundled evidence, or of your own files with the same columns (--cases), and prints "
+      "for each "
+      "metric how many were predicted, the median and 90th percentile of |predicted/measured - 1|, the bias and how "
+      "often "
+      "the 80 % interval held, beside what the datasheet alone says.\n\n"
+      "--cv refits without each model, device or publisher in turn and predicts what was left out. --require turns "
+      "bars "
+      "into exit code 3: 'output_tok_s@offline<=7.5/23' is a median of 7.5 % and a 90th percentile of 23 %, "
+      "'step_time_s>=97' a coverage.\n\n"
+      "--gate compares the predictions of a fixed grid with those committed; --update commits them anew.",
+      "ridge validate\n"
+      "ridge validate --kind inference --by device\n"
+      "ridge validate --cases data/evidence/consumer.csv --rows /tmp/rows.csv\n"
+      "ridge validate --gate",
+      declare_validate};
 }
 
 }  // namespace ridge::cli

@@ -1,4 +1,5 @@
-// The verbs of the program. A new one is a file verb_NAME.cpp, a declaration here and a line in verbs.cpp.
+// The verbs of the program. A new one is a file verb_NAME.cpp that says what it understands and does, a line here and
+// one in verbs.cpp.
 #pragma once
 
 #include <span>
@@ -7,11 +8,11 @@
 
 namespace ridge::cli {
 
-Action declare_calibrate(Options& options);
-Action declare_completion(Options& options);
-Action declare_estimate(Options& options);
-Action declare_show(Options& options);
-Action declare_validate(Options& options);
+Verb show_verb();
+Verb estimate_verb();
+Verb validate_verb();
+Verb calibrate_verb();
+Verb completion_verb();
 
 /// In the order of `ridge help`.
 [[nodiscard]] std::span<const Verb> verbs();

@@ -25,7 +25,7 @@ fi
 echo "== build $(date +%T) (cuBLAS in $libraries $headers)"
 ARCH=90a sh src/measure/build.sh /tmp/ridge-measure || exit 1
 echo "== check $(date +%T)"
-timeout 60 /tmp/ridge-measure check || echo "check failed: $?"
+timeout -k 15 60 /tmp/ridge-measure check || echo "check failed: $?"
 if [ "$what" = smoke ]; then
   /tmp/ridge-measure --quick --only memory,launch,host,layers,attention --out "$OUT/smoke.toml" || echo "failed: $?"
   /tmp/ridge-measure --quick --only sustained,experts --out "$OUT/smoke2.toml" || echo "failed: $?"
@@ -35,9 +35,9 @@ if [ "$what" = smoke ]; then
 fi
 nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,clocks.sm,power.limit,temperature.gpu --format=csv
 echo "== quick $(date +%T)"
-timeout 170 /tmp/ridge-measure --quick --out "$OUT/quick.toml" || echo "failed: $?"
+timeout -k 15 170 /tmp/ridge-measure --quick --out "$OUT/quick.toml" || echo "failed: $?"
 echo "== torch $(date +%T)"
 timeout 110 python3 -u tools/measure_torch.py "$OUT/quick.toml" 2>&1 | tee "$OUT/torch.txt"
 echo "== model $(date +%T)"
-timeout 230 /tmp/ridge-measure model --out "$OUT/model.toml" || echo "failed: $?"
+timeout -k 15 230 /tmp/ridge-measure model --out "$OUT/model.toml" || echo "failed: $?"
 echo "== done $(date +%T)"

@@ -18,8 +18,8 @@ Result<int> whole(const std::string& option, std::string_view text, int low, int
   int value = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failed != std::errc() || end != text.data() + text.size() || value < low || value > high) {
-    return wrong(option, quoted(text) + " is no whole number from " + std::to_string(low) + " to " +
-                             std::to_string(high));
+    return wrong(option,
+                 quoted(text) + " is no whole number from " + std::to_string(low) + " to " + std::to_string(high));
   }
   return value;
 }
@@ -152,8 +152,8 @@ class Reader {
 }  // namespace
 
 const std::vector<std::string>& parts() {
-  static const std::vector<std::string> all = {"memory", "launch",  "gemm",      "experts",    "attention",
-                                               "layers", "host",    "sustained", "collectives"};
+  static const std::vector<std::string> all = {"memory", "launch", "gemm",      "experts",    "attention",
+                                               "layers", "host",   "sustained", "collectives"};
   return all;
 }
 

@@ -18,7 +18,7 @@ struct Facts {
   std::string name;    ///< "NVIDIA H200"
   std::string vendor;  ///< "NVIDIA"
   std::string driver;
-  std::string runtime;   ///< "CUDA 13.0"
+  std::string runtime;    ///< "CUDA 13.0"
   std::string libraries;  ///< "cuBLASLt 13.1.0"
   std::string compute_capability;
   int multiprocessors = 0;
@@ -35,13 +35,13 @@ struct Facts {
 
 /// What could spoil a measurement, as seen before, between and after the points.
 struct Health {
-  bool watched = false;       ///< false: no management library; nothing is known
-  int other_processes = 0;    ///< on the device when the measurement began
-  double busy_share = 0;      ///< utilisation when it began
+  bool watched = false;     ///< false: no management library; nothing is known
+  int other_processes = 0;  ///< on the device when the measurement began
+  double busy_share = 0;    ///< utilisation when it began
   double idle_watts = 0;
   double idle_clock_hz = 0;
   double hottest_celsius = 0;
-  double uncorrected_errors = 0;  ///< of memory, that came up while measuring
+  double uncorrected_errors = 0;       ///< of memory, that came up while measuring
   std::vector<std::string> throttled;  ///< reasons seen, "power limit" among them where large products reach it
 };
 
@@ -86,7 +86,7 @@ struct ModelStep {
   double watts = 0;
   double clock_hz = 0;
   struct Operator {
-    std::string what;  ///< as `ridge estimate` names them
+    std::string what;    ///< as `ridge estimate` names them
     double seconds = 0;  ///< all layers together
   };
   std::vector<Operator> operators;

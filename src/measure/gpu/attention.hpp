@@ -1,8 +1,8 @@
 // Attention over a cache of keys and values in bf16, head dimension 128: one kernel for prompts, one for decoding.
 //
 //   AttentionCall call{q, q_stride, keys, values, out, q_heads, kv_heads, batch, q_len, kv_len, capacity};
-//   prefill_attention(call, stream);                       // causal: query i sees the first kv_len - q_len + i + 1 keys
-//   DecodePlan plan = plan_decode(call, multiprocessors);  // into how many parts each sequence is cut
+//   prefill_attention(call, stream);                       // causal: query i sees the first kv_len - q_len + i + 1
+//   keys DecodePlan plan = plan_decode(call, multiprocessors);  // into how many parts each sequence is cut
 //   decode_attention(call, plan, scratch, stream);         // q_len = 1; scratch of plan.scratch_floats floats
 //
 // Tensor cores through mma.sync, online softmax, keys and values streamed through shared memory. For one query head per

@@ -200,8 +200,8 @@ void launch(const DecodeArguments& arguments, Out* out, const AttentionCall& cal
   decode_kernel<Out><<<grid, kThreads, kSharedBytes, stream>>>(arguments, out);
   check_launch("decode attention");
   if (arguments.splits == 1) return;
-  join_kernel<Out><<<static_cast<unsigned>(call.batch * call.q_heads), kHeadDim / 2, 0, stream>>>(arguments.partial, out,
-                                                                                             arguments.splits);
+  join_kernel<Out><<<static_cast<unsigned>(call.batch * call.q_heads), kHeadDim / 2, 0, stream>>>(
+      arguments.partial, out, arguments.splits);
   check_launch("joining decode attention");
 }
 
@@ -233,8 +233,9 @@ DecodePlan plan_decode(const AttentionCall& call, int multiprocessors) {
 void decode_attention(const AttentionCall& call, const DecodePlan& plan, float* scratch, gpuStream_t stream) {
   if (call.q_heads / call.kv_heads > kMostGrouped) throw GpuFailure{"more than 16 query heads per key-value head"};
   const float scale = 1.0F / std::sqrt(static_cast<float>(kHeadDim)) * 1.44269504F;
-  const DecodeArguments arguments{call.queries, call.keys,   call.values,   scratch,     call.query_stride, call.q_heads,
-                                  call.kv_heads, call.kv_len, call.capacity, plan.splits, scale};
+  const DecodeArguments arguments{call.queries,      call.keys,    call.values,   scratch,
+                                  call.query_stride, call.q_heads, call.kv_heads, call.kv_len,
+                                  call.capacity,     plan.splits,  scale};
   if (call.narrow == Narrow::yes) {
     launch(arguments, static_cast<std::uint8_t*>(call.out), call, stream);
   } else {

@@ -162,7 +162,7 @@ void launch(const PrefillArguments& arguments, Out* out, const AttentionCall& ca
 
 void prefill_attention(const AttentionCall& call, gpuStream_t stream) {
   const float scale = 1.0F / std::sqrt(static_cast<float>(kHeadDim)) * 1.44269504F;
-  const PrefillArguments arguments{call.queries, call.keys,  call.values, call.query_stride, call.q_heads,
+  const PrefillArguments arguments{call.queries,  call.keys,  call.values, call.query_stride, call.q_heads,
                                    call.kv_heads, call.q_len, call.kv_len, call.capacity,     scale};
   if (call.narrow == Narrow::yes) {
     launch(arguments, static_cast<std::uint8_t*>(call.out), call, stream);

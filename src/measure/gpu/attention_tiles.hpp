@@ -1,7 +1,8 @@
 // What both attention kernels are made of: tiles of rows of 128 bf16 in shared memory, tensor-core products on them.
 //
-// A row is 16 chunks of 16 bytes; chunk c of row r lies at c ^ (r & 7), so that eight rows of one chunk are in different
-// banks. Fragments follow the layout of mma.m16n8k16: lane = 4 g + t holds rows g and g + 8, columns 2t and 2t + 1.
+// A row is 16 chunks of 16 bytes; chunk c of row r lies at c ^ (r & 7), so that eight rows of one chunk are in
+// different banks. Fragments follow the layout of mma.m16n8k16: lane = 4 g + t holds rows g and g + 8, columns 2t and
+// 2t + 1.
 #pragma once
 
 #include <cuda_bf16.h>

@@ -88,9 +88,10 @@ void measure_collectives(Bench& bench, bool full) {
           nccl.check(nccl.group_start(), "a collective");
           for (Rank& r : ranks) {
             const int code =
-                op == 0   ? nccl.all_reduce(r.in.data(), r.out.data(), whole, kFloat16, kSum, r.communicator, r.stream)
-                : op == 1 ? nccl.all_gather(r.in.data(), r.out.data(), part, kFloat16, r.communicator, r.stream)
-                          : nccl.reduce_scatter(r.in.data(), r.out.data(), part, kFloat16, kSum, r.communicator, r.stream);
+                op == 0 ? nccl.all_reduce(r.in.data(), r.out.data(), whole, kFloat16, kSum, r.communicator, r.stream)
+                : op == 1
+                    ? nccl.all_gather(r.in.data(), r.out.data(), part, kFloat16, r.communicator, r.stream)
+                    : nccl.reduce_scatter(r.in.data(), r.out.data(), part, kFloat16, kSum, r.communicator, r.stream);
             nccl.check(code, "a collective");
           }
           nccl.check(nccl.group_end(), "a collective");

@@ -1,7 +1,8 @@
+#include "measure/gpu/gemm.hpp"
+
 #include <algorithm>
 #include <string>
 
-#include "measure/gpu/gemm.hpp"
 #include "measure/gpu/timing.hpp"
 
 namespace ridge::measure {
@@ -162,11 +163,11 @@ void Blas::run_grouped(const std::vector<int>& rows, int n, int k, void* const* 
   const std::vector<cublasOperation_t> transpose(rows.size(), CUBLAS_OP_T), keep(rows.size(), CUBLAS_OP_N);
   const std::vector<int> all_n(rows.size(), n), all_k(rows.size(), k), each(rows.size(), 1);
   const std::vector<float> one(rows.size(), 1.0F), zero(rows.size(), 0.0F);
-  check(cublasGemmGroupedBatchedEx(blas_, transpose.data(), keep.data(), all_n.data(), rows.data(), all_k.data(),
-                                   one.data(), weights, CUDA_R_16BF, all_k.data(), activations, CUDA_R_16BF,
-                                   all_k.data(), zero.data(), out, CUDA_R_16BF, all_n.data(), groups, each.data(),
-                                   CUBLAS_COMPUTE_32F),
-        "a grouped product");
+  check(
+      cublasGemmGroupedBatchedEx(blas_, transpose.data(), keep.data(), all_n.data(), rows.data(), all_k.data(),
+                                 one.data(), weights, CUDA_R_16BF, all_k.data(), activations, CUDA_R_16BF, all_k.data(),
+                                 zero.data(), out, CUDA_R_16BF, all_n.data(), groups, each.data(), CUBLAS_COMPUTE_32F),
+      "a grouped product");
 #else
   (void)rows, (void)n, (void)k, (void)activations, (void)weights, (void)out;
   throw GpuFailure{"grouped products need cuBLAS 12.5"};

@@ -4,8 +4,8 @@
 //   GemmPlan plan = blas.tune({64, 28672, 4096, GemmFormat::fp8}, sets, 8);   // tries the eight best by the heuristic
 //   blas.run(plan, activations, weights, out);
 //
-// Output is bf16 (fp16 for fp16). FP8 is e4m3 with one scale per tensor and fast accumulation, as serving engines call it.
-// Throws GpuFailure. One thread per object.
+// Output is bf16 (fp16 for fp16). FP8 is e4m3 with one scale per tensor and fast accumulation, as serving engines call
+// it. Throws GpuFailure. One thread per object.
 #pragma once
 
 #include <cublasLt.h>

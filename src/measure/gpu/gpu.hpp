@@ -3,8 +3,8 @@
 //   GpuBuffer<std::uint16_t> weights(n);            // throws GpuFailure(out of memory)
 //   check(gpuMemsetAsync(weights.data(), 0, weights.bytes(), stream), "clearing weights");
 //
-// Inside ridge-measure a failed call is the exception GpuFailure: caught per measured point, so that one point that does
-// not fit is reported and the rest go on. Nothing outside this program sees it.
+// Inside ridge-measure a failed call is the exception GpuFailure: caught per measured point, so that one point that
+// does not fit is reported and the rest go on. Nothing outside this program sees it.
 #pragma once
 
 #if defined(RIDGE_HIP)

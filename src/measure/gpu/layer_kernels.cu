@@ -115,7 +115,8 @@ __global__ void rotate_and_store_kernel(std::uint16_t* qkv, std::uint16_t* keys,
     }
     std::uint16_t* to = from;
     if (head >= heads.query) {
-      const std::size_t line = (static_cast<std::size_t>(sequence) * heads.kv + (head - heads.query)) * capacity + position;
+      const std::size_t line =
+          (static_cast<std::size_t>(sequence) * heads.kv + (head - heads.query)) * capacity + position;
       to = keys + line * heads.dim;
     }
     store8(to + at, low);
@@ -135,7 +136,8 @@ __global__ void make_rotations_kernel(float2* rotations, int dim, float base) {
   const int half = dim / 2;
   const int position = static_cast<int>(blockIdx.x);
   for (int i = static_cast<int>(threadIdx.x); i < half; i += static_cast<int>(blockDim.x)) {
-    const float angle = static_cast<float>(position) * powf(base, -2.0F * static_cast<float>(i) / static_cast<float>(dim));
+    const float angle =
+        static_cast<float>(position) * powf(base, -2.0F * static_cast<float>(i) / static_cast<float>(dim));
     rotations[static_cast<std::size_t>(position) * half + i] = make_float2(cosf(angle), sinf(angle));
   }
 }
@@ -219,8 +221,8 @@ __global__ void choose_token_kernel(const std::uint16_t* logits, int* token, int
 
 }  // namespace
 
-void add_norm(std::uint16_t* residual, const std::uint16_t* delta, const std::uint16_t* weight, void* out, Narrow narrow,
-              int tokens, int hidden, gpuStream_t stream) {
+void add_norm(std::uint16_t* residual, const std::uint16_t* delta, const std::uint16_t* weight, void* out,
+              Narrow narrow, int tokens, int hidden, gpuStream_t stream) {
   if (hidden % kVector != 0 || hidden > 16384) throw GpuFailure{"a norm over " + std::to_string(hidden) + " elements"};
   const int threads = hidden > 4096 ? 256 : 128;
   if (hidden > threads * kVector * 8) throw GpuFailure{"a norm this wide needs more threads"};
@@ -245,7 +247,8 @@ void make_rotations(float2* rotations, int positions, int dim, float base, gpuSt
   check_launch("rotation table");
 }
 
-void activate(const std::uint16_t* in, void* out, Narrow narrow, bool gated, int tokens, int width, gpuStream_t stream) {
+void activate(const std::uint16_t* in, void* out, Narrow narrow, bool gated, int tokens, int width,
+              gpuStream_t stream) {
   const std::size_t vectors = static_cast<std::size_t>(tokens) * (static_cast<std::size_t>(width) / kVector);
   const auto blocks = static_cast<unsigned>((vectors + 255) / 256);
   if (narrow == Narrow::yes) {

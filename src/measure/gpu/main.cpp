@@ -1,8 +1,10 @@
 // ridge-measure: measures the GPU in front of it. See docs/measure.md.
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <string>
@@ -31,6 +33,12 @@ std::string now() {
   gmtime_r(&seconds, &parts);
   std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text.data();
+}
+
+volatile std::sig_atomic_t stop_asked = 0;
+
+void ask_to_stop(int) {
+  stop_asked = 1;
 }
 
 /// A bar on a terminal; nothing elsewhere.
@@ -104,7 +112,9 @@ int run(const Arguments& arguments) {
 
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  Bench bench(arguments.device, monitor, profile, show_progress);
+  std::signal(SIGINT, ask_to_stop);
+  std::signal(SIGTERM, ask_to_stop);
+  Bench bench(arguments.device, monitor, profile, show_progress, [] { return stop_asked != 0; });
   if (arguments.task == Task::check) return check_and_print(bench);
   if (arguments.task == Task::model) {
     run_model(bench, arguments);
@@ -112,6 +122,7 @@ int run(const Arguments& arguments) {
     measure_all(bench, arguments);
   }
   clear_progress();
+  if (stop_asked != 0) profile.skipped.push_back({"the rest", "interrupted"});
   profile.took_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   profile.date = now();
   profile.health.uncorrected_errors = monitor.uncorrected_errors() - errors;

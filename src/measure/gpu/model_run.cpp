@@ -26,18 +26,23 @@ struct Load {
 class Decoder {
  public:
   Decoder(Bench& bench, const ModelShape& shape, GemmFormat format)
-      : bench_(bench), shape_(shape), format_(format), blas_(bench.stream), heads_{shape.heads, shape.kv_heads, kHeadDim} {
+      : bench_(bench),
+        shape_(shape),
+        format_(format),
+        blas_(bench.stream),
+        heads_{shape.heads, shape.kv_heads, kHeadDim} {
     const std::size_t each = bytes_of(format);
     const std::size_t hidden = shape.hidden;
-    sizes_ = {heads_.qkv_width() * hidden, hidden * shape.heads * kHeadDim, (shape.gated ? 2ull : 1ull) * shape.ffn * hidden,
-              hidden * shape.ffn};
+    sizes_ = {heads_.qkv_width() * hidden, hidden * shape.heads * kHeadDim,
+              (shape.gated ? 2ull : 1ull) * shape.ffn * hidden, hidden * shape.ffn};
     std::size_t layer = 0;
     for (const std::size_t size : sizes_) layer += size;
     weights_ = GpuBuffer<std::uint8_t>(layer * shape.layers * each);
     if (format == GemmFormat::fp8) {
       fill_random_fp8(weights_.data(), weights_.count(), 0.1F, 21, bench.stream);
     } else {
-      fill_random_bf16(reinterpret_cast<std::uint16_t*>(weights_.data()), layer * shape.layers, 0.02F, 21, bench.stream);
+      fill_random_bf16(reinterpret_cast<std::uint16_t*>(weights_.data()), layer * shape.layers, 0.02F, 21,
+                       bench.stream);
     }
     layer_bytes_ = layer * each;
     const std::size_t table = static_cast<std::size_t>(shape.vocabulary) * hidden;
@@ -205,7 +210,8 @@ void Decoder::step(const Load& load) {
   embed(embedding_.data(), tokens_.data(), residual_.data(), load.tokens(), shape_.hidden, stream);
   for (int at = 0; at < shape_.layers; ++at) layer(load, at);
   // The last norm works on the last tokens alone; `delta_` of the last layer is added to the residual there.
-  add_norm(residual_.data(), delta_.data(), norm_.data(), wide_.data(), Narrow::no, load.tokens(), shape_.hidden, stream);
+  add_norm(residual_.data(), delta_.data(), norm_.data(), wide_.data(), Narrow::no, load.tokens(), shape_.hidden,
+           stream);
   take_last(wide_.data(), last_.data(), load.batch, load.prefill ? load.context : 1, shape_.hidden, stream);
   blas_.run(head_plan(load.batch), {last_.data(), head_.data(), logits_.data()});
   choose_token(logits_.data(), tokens_.data(), load.batch, shape_.vocabulary, stream);
@@ -242,14 +248,14 @@ std::vector<ModelStep::Operator> Decoder::operators(const Load& load) {
   product("output projection", kOutput);
   product("gate and up", kUp);
   product("down", kDown);
-  time(load.prefill ? "attention, prefill" : "attention, decode", layers,
-       [&](int i) { attention(load, i % layers); });
+  time(load.prefill ? "attention, prefill" : "attention, decode", layers, [&](int i) { attention(load, i % layers); });
   time("norms and activations", layers, [&](int i) {
     const int at = i % layers;
     add_norm(residual_.data(), delta_.data(), norm_.data(), narrow_in_.data(), narrow(), tokens, shape_.hidden, stream);
     rotate_and_store(qkv_.data(), keys_.data() + static_cast<std::size_t>(at) * cache_elements(load),
                      values_.data() + static_cast<std::size_t>(at) * cache_elements(load), rotations_.data(), heads_,
-                     tokens, load.prefill ? load.context : 1, load.prefill ? 0 : load.context - 1, load.context, stream);
+                     tokens, load.prefill ? load.context : 1, load.prefill ? 0 : load.context - 1, load.context,
+                     stream);
     add_norm(residual_.data(), delta_.data(), norm_.data(), narrow_in_.data(), narrow(), tokens, shape_.hidden, stream);
     activate(wide_.data(), narrow_in_.data(), narrow(), shape_.gated, tokens, shape_.ffn, stream);
   });
@@ -332,9 +338,11 @@ void run_model(Bench& bench, const Arguments& arguments) {
   }
   bench.planned = static_cast<double>(loads.size() * arguments.precisions.size());
   for (const std::string& precision : arguments.precisions) {
+    if (bench.interrupted()) return;
     Decoder decoder(bench, arguments.model, precision == "fp8" ? GemmFormat::fp8 : GemmFormat::bf16);
     decoder.reserve(most_tokens, most_sequences, longest);
     for (const Load& load : loads) {
+      if (bench.interrupted()) return;
       bench.report(std::min(bench.done / bench.planned, 1.0), describe(load, precision));
       bench.done += 1;
       if (!decoder.fits(load)) {

@@ -94,7 +94,8 @@ CheckLine check_attention(Bench& bench, int batch, int q_len, int kv_len, int q_
   const std::size_t tokens = static_cast<std::size_t>(batch) * q_len;
   const std::size_t results = tokens * q_heads * kHeadDim;
   GpuBuffer<std::uint16_t> queries(tokens * c.query_stride), out(results);
-  GpuBuffer<std::uint16_t> keys(static_cast<std::size_t>(batch) * kv_heads * c.capacity * kHeadDim), values(keys.count());
+  GpuBuffer<std::uint16_t> keys(static_cast<std::size_t>(batch) * kv_heads * c.capacity * kHeadDim),
+      values(keys.count());
   GpuBuffer<float> plain(results);
   fill_random_bf16(queries.data(), queries.count(), 2, 41, bench.stream);
   fill_random_bf16(keys.data(), keys.count(), 2, 42, bench.stream);

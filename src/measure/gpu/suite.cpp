@@ -51,8 +51,8 @@ Facts device_facts(int device, const Monitor& monitor) {
   return f;
 }
 
-Bench::Bench(int device, Monitor& watched, Profile& into, Report how_far)
-    : monitor(watched), profile(into), report(std::move(how_far)) {
+Bench::Bench(int device, Monitor& watched, Profile& into, Report how_far, Interrupted stop)
+    : monitor(watched), profile(into), report(std::move(how_far)), interrupted(std::move(stop)) {
   check(cudaSetDevice(device), "choosing the device");
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
   std::size_t free = 0, total = 0;
@@ -71,6 +71,7 @@ void Bench::skip(const std::string& what, const std::string& why) {
 }
 
 void Bench::point(Point shape, const std::function<Timing()>& measure) {
+  if (interrupted()) return;
   report(std::min(done / planned, 1.0), shape.op);
   done += 1;
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -105,6 +106,7 @@ void Bench::point(Point shape, const std::function<Timing()>& measure) {
 
 void Bench::sustain(const std::string& work, double amount, const std::string& unit, double seconds,
                     const Launch& launch, int rotation) {
+  if (interrupted()) return;
   report(std::min(done / planned, 1.0), "steady " + work);
   done += 8;
   try {
@@ -158,7 +160,8 @@ void Bench::sustain(const std::string& work, double amount, const std::string& u
     s.rate = amount / s.seconds;
     s.clock_hz /= readings;
     s.watts = joules > 0 ? joules / elapsed : watts / readings;
-    for (const std::string& reason : throttle_reasons(reasons)) s.throttled += (s.throttled.empty() ? "" : ", ") + reason;
+    for (const std::string& reason : throttle_reasons(reasons))
+      s.throttled += (s.throttled.empty() ? "" : ", ") + reason;
     profile.sustained.push_back(s);
   } catch (const GpuFailure& failure) {
     skip("steady " + work, failure.text);
@@ -169,7 +172,8 @@ void Bench::sustain(const std::string& work, double amount, const std::string& u
 std::vector<std::size_t> Bench::rotate(std::size_t elements, std::size_t bytes_each, std::size_t arena) const {
   constexpr std::size_t kAlign = 256, kMost = 64;
   const std::size_t step = (elements + kAlign - 1) / kAlign * kAlign;
-  const std::size_t wanted = std::clamp<std::size_t>(4 * l2 / std::max<std::size_t>(step * bytes_each, 1) + 2, 2, kMost);
+  const std::size_t wanted =
+      std::clamp<std::size_t>(4 * l2 / std::max<std::size_t>(step * bytes_each, 1) + 2, 2, kMost);
   const std::size_t fits = arena / std::max<std::size_t>(step, 1);
   if (fits == 0) throw GpuFailure{"does not fit the memory set aside for it", true};
   std::vector<std::size_t> offsets;

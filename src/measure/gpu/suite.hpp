@@ -21,9 +21,12 @@ namespace ridge::measure {
 /// Says how far a long measurement is; `share` in [0, 1].
 using Report = std::function<void(double share, const std::string& what)>;
 
+/// Whether somebody asked the program to end: what was measured so far is kept then, nothing more is begun.
+using Interrupted = std::function<bool()>;
+
 /// The device and what every part needs of it.
 struct Bench {
-  Bench(int device, Monitor& monitor, Profile& profile, Report report);
+  Bench(int device, Monitor& monitor, Profile& profile, Report report, Interrupted interrupted);
   ~Bench();
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
@@ -41,6 +44,7 @@ struct Bench {
   Monitor& monitor;
   Profile& profile;
   Report report;
+  Interrupted interrupted;
   gpuStream_t stream = nullptr;
   std::size_t l2 = 0;
   int multiprocessors = 0;

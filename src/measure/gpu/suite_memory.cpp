@@ -49,8 +49,8 @@ void measure_memory(Bench& bench, bool full) {
     p.op = "copy";
     p.notes = "own kernel; bytes read and written";
     bench.point(p, [&] {
-      return time_operation(stream, [&](int i) { copy_bytes(in(i), out(i), bytes, stream); },
-                            options(full, sets.size()));
+      return time_operation(
+          stream, [&](int i) { copy_bytes(in(i), out(i), bytes, stream); }, options(full, sets.size()));
     });
     p.notes = "copy of the runtime; bytes read and written";
     bench.point(p, [&] {
@@ -63,8 +63,8 @@ void measure_memory(Bench& bench, bool full) {
     p.op = "read";
     p.notes = "own kernel";
     bench.point(p, [&] {
-      return time_operation(stream, [&](int i) { read_bytes(in(i), bytes, sink.data(), stream); },
-                            options(full, sets.size()));
+      return time_operation(
+          stream, [&](int i) { read_bytes(in(i), bytes, sink.data(), stream); }, options(full, sets.size()));
     });
     p.op = "write";
     bench.point(p, [&] {
@@ -76,8 +76,8 @@ void measure_memory(Bench& bench, bool full) {
     p.op = "read_cached";
     p.notes = "own kernel; the same bytes again and again, so that the L2 cache holds what it can";
     bench.point(p, [&] {
-      return time_operation(stream, [&](int) { read_bytes(pair.in.data(), bytes, sink.data(), stream); },
-                            options(full, 1));
+      return time_operation(
+          stream, [&](int) { read_bytes(pair.in.data(), bytes, sink.data(), stream); }, options(full, 1));
     });
   }
 }
@@ -86,13 +86,17 @@ void measure_launches(Bench& bench, bool full) {
   Point p;
   p.op = "launch";
   p.notes = "empty kernels one after the other inside a graph";
-  bench.point(p, [&] { return time_operation(bench.stream, [&](int) { do_nothing(bench.stream); }, options(full, 1)); });
+  bench.point(p, [&] {
+    return time_operation(
+        bench.stream, [&](int) { do_nothing(bench.stream); }, options(full, 1));
+  });
   p.op = "launch_eager";
   p.notes = "empty kernels launched one by one by the host";
   bench.point(p, [&] {
     TimingOptions o = options(full, 200);
     o.graph = false;
-    return time_operation(bench.stream, [&](int) { do_nothing(bench.stream); }, o);
+    return time_operation(
+        bench.stream, [&](int) { do_nothing(bench.stream); }, o);
   });
   p.op = "graph_replay";
   p.notes = "a graph of one empty kernel, replayed one after the other";
@@ -100,7 +104,8 @@ void measure_launches(Bench& bench, bool full) {
     const Graph graph(bench.stream, [&] { do_nothing(bench.stream); });
     TimingOptions o = options(full, 200);
     o.graph = false;
-    return time_operation(bench.stream, [&](int) { graph.replay(bench.stream); }, o);
+    return time_operation(
+        bench.stream, [&](int) { graph.replay(bench.stream); }, o);
   });
 }
 
@@ -121,9 +126,8 @@ void measure_host(Bench& bench, bool full) {
       return time_operation(
           bench.stream,
           [&](int) {
-            check(to_device
-                      ? gpuMemcpyAsync(device.data(), host, kBytes, gpuMemcpyHostToDevice, bench.stream)
-                      : gpuMemcpyAsync(host, device.data(), kBytes, gpuMemcpyDeviceToHost, bench.stream),
+            check(to_device ? gpuMemcpyAsync(device.data(), host, kBytes, gpuMemcpyHostToDevice, bench.stream)
+                            : gpuMemcpyAsync(host, device.data(), kBytes, gpuMemcpyDeviceToHost, bench.stream),
                   "copying between host and device");
           },
           o);
@@ -157,8 +161,9 @@ void measure_layers(Bench& bench, bool full) {
             stream,
             [&](int i) {
               std::uint16_t* at = pair.in.data() + sets[static_cast<std::size_t>(i) % sets.size()];
-              add_norm(at, at + elements, weight.data(), pair.out.data() + sets[static_cast<std::size_t>(i) % sets.size()],
-                       Narrow::no, t, hidden, stream);
+              add_norm(at, at + elements, weight.data(),
+                       pair.out.data() + sets[static_cast<std::size_t>(i) % sets.size()], Narrow::no, t, hidden,
+                       stream);
             },
             options(full, sets.size()));
       });

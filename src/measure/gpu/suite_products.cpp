@@ -40,7 +40,8 @@ struct Arenas {
   GpuBuffer<std::uint16_t> weights, activations, out;
 };
 
-/// Operands of a product: weights rotate past the cache, activations stay, as if the operator before had just made them.
+/// Operands of a product: weights rotate past the cache, activations stay, as if the operator before had just made
+/// them.
 std::vector<GemmOperands> operands_of(const Bench& bench, const Arenas& arenas, const GemmShape& s) {
   const std::size_t each = bytes_of(s.format);
   const auto rows = static_cast<std::size_t>(s.n) * s.k;
@@ -63,13 +64,12 @@ struct Matrix {
 /// Projections of Llama 3.1 8B (QKV, output, gate and up, down, head), of 70B under tensor parallelism 8, 4 and 1, and
 /// squares.
 const std::vector<Matrix>& matrices(bool full) {
-  static const std::vector<Matrix> kQuick = {{6144, 4096, true},   {4096, 4096, true},   {28672, 4096, true},
-                                             {4096, 14336, true},  {1280, 8192, false},  {8192, 1024, false},
-                                             {7168, 8192, false},  {8192, 3584, false},  {10240, 8192, false},
-                                             {8192, 28672, false}};
+  static const std::vector<Matrix> kQuick = {
+      {6144, 4096, true},  {4096, 4096, true},  {28672, 4096, true}, {4096, 14336, true},  {1280, 8192, false},
+      {8192, 1024, false}, {7168, 8192, false}, {8192, 3584, false}, {10240, 8192, false}, {8192, 28672, false}};
   static const std::vector<Matrix> kFull = {
-      {6144, 4096, true}, {4096, 4096, true},  {28672, 4096, true}, {4096, 14336, true}, {1280, 8192, true},
-      {8192, 1024, true}, {7168, 8192, true},  {8192, 3584, true},  {2560, 8192, true},  {8192, 2048, true},
+      {6144, 4096, true},  {4096, 4096, true}, {28672, 4096, true}, {4096, 14336, true}, {1280, 8192, true},
+      {8192, 1024, true},  {7168, 8192, true}, {8192, 3584, true},  {2560, 8192, true},  {8192, 2048, true},
       {14336, 8192, true}, {8192, 7168, true}, {10240, 8192, true}, {8192, 8192, true},  {57344, 8192, true},
       {8192, 28672, true}, {5120, 5120, true}, {7168, 2048, true},  {4096, 7168, true},  {2112, 7168, true}};
   return full ? kFull : kQuick;
@@ -153,7 +153,8 @@ void measure_experts(Bench& bench, bool full) {
     p.notes = "cuBLAS grouped GEMM; routing balanced; gate and up, then down; no activation, no permutation";
     bench.point(p, [&] {
       const std::size_t up = 2ull * kWidth * kHidden, down = static_cast<std::size_t>(kWidth) * kHidden;
-      const std::size_t inner = static_cast<std::size_t>(rows) * 2 * kWidth, outer = static_cast<std::size_t>(rows) * kHidden;
+      const std::size_t inner = static_cast<std::size_t>(rows) * 2 * kWidth,
+                        outer = static_cast<std::size_t>(rows) * kHidden;
       if (kExperts * (up + down) > arenas.weights.count()) throw GpuFailure{"does not fit the memory set aside", true};
       std::vector<void*> in, weights_up, middle, weights_down, out;
       for (std::size_t e = 0; e < kExperts; ++e) {
@@ -227,8 +228,8 @@ void measure_attention(Bench& bench, bool full) {
   struct Prompt {
     int batch, length;
   };
-  std::vector<Prompt> prompts = {{1, 1024}, {1, 2048}, {1, 4096}, {1, 8192}, {1, 16384}, {4, 1024}, {4, 2048}, {4, 4096},
-                                 {16, 1024}, {16, 2048}, {32, 1024}, {16, 512}};
+  std::vector<Prompt> prompts = {{1, 1024}, {1, 2048}, {1, 4096},  {1, 8192},  {1, 16384}, {4, 1024},
+                                 {4, 2048}, {4, 4096}, {16, 1024}, {16, 2048}, {32, 1024}, {16, 512}};
   for (const Layout& l : {Layout{32, 8}, Layout{8, 1}, Layout{64, 8}}) {
     const bool main = l.q == 32;
     for (const Prompt& prompt : prompts) {
@@ -238,7 +239,8 @@ void measure_attention(Bench& bench, bool full) {
         if (static_cast<std::size_t>(c.batch) * c.q_len * c.q_heads * kHeadDim > arenas.out.count() / 2) {
           throw GpuFailure{"does not fit the memory set aside for it", true};
         }
-        return time_operation(bench.stream, [&](int) { prefill_attention(c, bench.stream); }, o);
+        return time_operation(
+            bench.stream, [&](int) { prefill_attention(c, bench.stream); }, o);
       });
     }
     std::vector<int> batches = {1, 4, 16, 64, 256};
@@ -278,9 +280,9 @@ void measure_sustained(Bench& bench, bool full) {
     const GemmShape shape{m, n, k, format};
     const auto sets = operands_of(bench, arenas, shape);
     const GemmPlan plan = blas.tune(shape, sets, 4);
-    bench.sustain(work, 2.0 * m * n * k, "FLOP/s", seconds,
-                  [&](int i) { blas.run(plan, sets[static_cast<std::size_t>(i) % sets.size()]); },
-                  static_cast<int>(sets.size()));
+    bench.sustain(
+        work, 2.0 * m * n * k, "FLOP/s", seconds,
+        [&](int i) { blas.run(plan, sets[static_cast<std::size_t>(i) % sets.size()]); }, static_cast<int>(sets.size()));
   };
   product(GemmFormat::bf16, 8192, 8192, 8192, "product bf16, 8192 x 8192 x 8192");
   if (has_fp8(bench)) {
@@ -289,8 +291,9 @@ void measure_sustained(Bench& bench, bool full) {
   product(GemmFormat::bf16, 16, 28672, 4096, "product bf16, 16 x 28672 x 4096");
   const Arenas arenas(bench, false, false);
   const std::size_t bytes = std::min<std::size_t>(kGiB, arenas.weights.bytes());
-  bench.sustain("copy", 2.0 * static_cast<double>(bytes), "B/s", seconds,
-                [&](int) { copy_bytes(arenas.weights.data(), arenas.out.data(), bytes, bench.stream); }, 1);
+  bench.sustain(
+      "copy", 2.0 * static_cast<double>(bytes), "B/s", seconds,
+      [&](int) { copy_bytes(arenas.weights.data(), arenas.out.data(), bytes, bench.stream); }, 1);
   AttentionCall c;
   c.batch = 1;
   c.q_len = c.kv_len = c.capacity = 8192;
@@ -299,8 +302,9 @@ void measure_sustained(Bench& bench, bool full) {
   c.out = arenas.out.data() + arenas.out.count() / 2;
   c.keys = arenas.weights.data();
   c.values = arenas.activations.data();
-  bench.sustain("attention over a prompt of 8192, 32 heads", 2.0 * c.q_heads * kHeadDim * 8192.0 * 8193.0, "FLOP/s",
-                seconds, [&](int) { prefill_attention(c, bench.stream); }, 1);
+  bench.sustain(
+      "attention over a prompt of 8192, 32 heads", 2.0 * c.q_heads * kHeadDim * 8192.0 * 8193.0, "FLOP/s", seconds,
+      [&](int) { prefill_attention(c, bench.stream); }, 1);
 }
 
 }  // namespace ridge::measure

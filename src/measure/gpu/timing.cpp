@@ -1,8 +1,8 @@
+#include "measure/gpu/timing.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
-
-#include "measure/gpu/timing.hpp"
 
 namespace ridge::measure {
 

@@ -11,7 +11,7 @@
 //
 // For searches that know the tokens later, hourly_rate() alone is what an hour costs; usd_per_million() finishes it.
 // A price that is not known is kUnknown (NaN): every result that needs it is kUnknown as well, never zero. Money is US
-// dollars of one date; mixing is for the caller to notice (economics/prices.hpp). All functions but check() are
+// dollars of one date; mixing is for the caller to notice (economics/cost_case.hpp). All functions but check() are
 // noexcept and allocate nothing; any thread.
 #pragma once
 

@@ -92,7 +92,7 @@ class CaseBuilder {
              region_->source);
       }
     }
-    if (!device_ || !device_->tdp) return {};
+    if (!device_ || !device_->tdp || q_.mode == CostMode::api) return {};
     const double tdp = device_->tdp->value.value();
     SitePower& power = in.power;
     const double limit = q_.power_cap_w > 0 ? std::min(q_.power_cap_w, tdp) : tdp;

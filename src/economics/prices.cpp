@@ -87,8 +87,10 @@ PurchasePrice purchase_price(const Catalogue& catalogue, std::string_view device
     // Prices of whole servers, with what belongs around them, are in data/economics.
     if (price.unit == "server" || price.unit == "rack") continue;
     const double usd = price.amount / std::max(price.devices, 1);
-    const bool newer = best.price == nullptr || year_of(price.date) > year_of(best.price->date) + 1e-9;
-    const bool wider = best.price != nullptr && price.date == best.price->date && price.devices > best.price->devices;
+    // Within a quarter, the price of a whole board says more than that of a card.
+    const double older = best.price == nullptr ? 1 : year_of(price.date) - year_of(best.price->date);
+    const bool newer = older > 0.25;
+    const bool wider = older > -0.25 && best.price != nullptr && price.devices > best.price->devices;
     if (newer || wider) best = {&price, usd};
   }
   return best;

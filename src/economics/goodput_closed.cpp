@@ -31,36 +31,69 @@ double daly_interval(double stall_s, double mtbf_s) noexcept {
 
 namespace {
 
-/// Probability that all of `servers` are busy at an offered load (Erlang B), by its stable recurrence.
-double erlang_b(double servers, double load) noexcept {
-  double blocked = 1;
-  const int count = static_cast<int>(std::min(servers, 100'000.0));
-  for (int i = 1; i <= count; ++i) {
-    blocked = load * blocked / (i + load * blocked);
-    if (blocked < 1e-12) return 0;
+/// P(N > most) of a Poisson count.
+double poisson_above(double mean, double most) noexcept {
+  if (most < 0) return 1;
+  if (!(mean > 0)) return 0;
+  if (mean > 400) return mean > most ? 1 : 0;
+  double term = std::exp(-mean);
+  double below = term;
+  for (int n = 1; n <= static_cast<int>(most); ++n) {
+    term *= mean / n;
+    below += term;
+    if (term < 1e-14 && n > mean) break;
   }
-  return blocked;
+  return std::max(0.0, 1 - below);
 }
 
-/// Seconds that an interruption waits for a spare unit, on average over all causes.
+/// Two sizes of failures take GPUs out of the spares: single units, and whole domains.
+struct SpareLoad {
+  double units_per_s = 0, domains_per_s = 0;
+};
+
+/// Seconds that a failure which takes `need` GPUs waits, if so many units and domains are under repair on average.
+double wait_for(const GoodputInputs& in, double need, double units, double domains) noexcept {
+  const double domain = std::max(in.domain_gpus, in.unit_gpus);
+  const bool large = need > in.unit_gpus;
+  double term = std::exp(-domains);
+  double wait = 0;
+  for (int n = 0; n < 200; ++n) {
+    const double left = in.spare_gpus - need - domain * n;
+    const double spare_units = std::floor(left / in.unit_gpus);
+    const double short_of = poisson_above(units, spare_units);
+    // All spares are under repair then; the first that is large enough is back after one repair time shared among them.
+    const double helpful = in.spare_gpus < need ? 0 : large ? n : n + std::max(0.0, spare_units + 1);
+    wait += term * short_of * in.repair_s / (helpful + 1);
+    term *= domains / (n + 1);
+    if (term < 1e-14 && n > domains) break;
+  }
+  return wait;
+}
+
+/// Seconds that an interruption waits for spares, on average over all causes.
 double spare_wait(const GoodputInputs& in, double per_s) noexcept {
-  double taken = 0;   // GPUs that break per second
-  double events = 0;  // interruptions per second that need a spare
+  if (in.repair_s <= 0) return 0;
+  SpareLoad load;
   for (std::size_t i = 0; i < kFailureCauses; ++i) {
     const auto cause = static_cast<FailureCause>(i);
     if (!needs_spare(cause)) continue;
     const double rate = in.per_gpu_hour[i] * in.gpus / 3600;
-    taken += rate * broken_gpus(in, cause);
-    events += rate;
+    (broken_gpus(in, cause) > in.unit_gpus ? load.domains_per_s : load.units_per_s) += rate;
   }
-  if (events <= 0 || in.repair_s <= 0) return 0;
-  const double units = std::floor(in.spare_gpus / (taken / events));
-  // Nothing fails while the job waits, so that the load on the spares falls as the wait grows: halve towards the point
-  // where both agree. The first of all broken units is back after one repair time shared among them.
+  // Nothing fails while the job waits, so that fewer are under repair as the wait grows: halve towards the point where
+  // both agree.
   double wait = 0;
   for (int i = 0; i < 30; ++i) {
-    const double load = events * in.repair_s / (1 + per_s * wait);
-    wait = (wait + events / per_s * erlang_b(units, load) * in.repair_s / (units + 1)) / 2;
+    const double scale = in.repair_s / (1 + per_s * wait);
+    const double units = load.units_per_s * scale;
+    const double domains = load.domains_per_s * scale;
+    double next = load.units_per_s * wait_for(in, in.unit_gpus, units, domains);
+    if (load.domains_per_s > 0) {
+      next += load.domains_per_s * wait_for(in, std::max(in.domain_gpus, in.unit_gpus), units, domains);
+    }
+    next /= per_s;
+    if (next < 1e-6 && i == 0) return 0;
+    wait = (wait + next) / 2;
   }
   return wait;
 }

@@ -92,7 +92,7 @@ double spare_wait(const GoodputInputs& in, double per_s) noexcept {
       next += load.domains_per_s * wait_for(in, std::max(in.domain_gpus, in.unit_gpus), units, domains);
     }
     next /= per_s;
-    if (next < 1e-6 && i == 0) return 0;
+    if (std::abs(next - wait) < 1e-3) return next;
     wait = (wait + next) / 2;
   }
   return wait;

@@ -128,6 +128,10 @@ void CostFlags::set(std::string_view flag, std::string value) {
   const_cast<Flag&>(find(flag)).value = std::move(value);
 }
 
+void CostFlags::turn_on(std::string_view flag) {
+  const_cast<Flag&>(find(flag)).on = true;
+}
+
 std::vector<std::string> CostFlags::given_names() const {
   std::vector<std::string> names;
   for (const Flag& flag : flags_) {

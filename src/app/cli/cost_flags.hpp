@@ -30,6 +30,7 @@ class CostFlags {
   [[nodiscard]] bool given(std::string_view flag) const { return !value(flag).empty(); }
   [[nodiscard]] bool is_on(std::string_view flag) const;
   void set(std::string_view flag, std::string value);
+  void turn_on(std::string_view flag);
   [[nodiscard]] std::vector<std::string> given_names() const;
 
   /// Names and choices: mode, profile, region, provider, contract, exchange, spot.

@@ -26,10 +26,10 @@ struct Word {
   Run run;
 };
 constexpr Word kWords[] = {
-    {"own", one<CostMode::own>},
-    {"rent", one<CostMode::rent>},
-    {"managed", one<CostMode::managed>},
-    {"api", one<CostMode::api>},
+    {"own", one<CostMode::own>},     {"rent", one<CostMode::rent>}, {"managed", one<CostMode::managed>},
+    {"api", one<CostMode::api>},     {"compare", cost_compare},     {"devices", cost_devices},
+    {"break-even", cost_break_even}, {"decide", cost_decide},       {"risk", cost_risk},
+    {"power-cap", cost_power_cap},
 };
 
 std::string all_words() {
@@ -38,9 +38,18 @@ std::string all_words() {
   return text;
 }
 
+/// "risk own": how it is paid, for words that are about all ways.
+Result<std::optional<CostMode>> mode_of(const std::vector<std::string>& words) {
+  if (words.size() < 2) return std::optional<CostMode>();
+  const bool takes_one = words[0] == "risk" || words[0] == "power-cap";
+  for (const CostMode mode : {CostMode::own, CostMode::rent, CostMode::managed, CostMode::api}) {
+    if (takes_one && words.size() == 2 && words[1] == name(mode)) return std::optional<CostMode>(mode);
+  }
+  return Error{ErrorCode::bad_input, "", "nothing is done with " + quoted(words[words.size() > 2 ? 2 : 1])};
+}
+
 Result<Run> word_of(const std::vector<std::string>& words) {
   if (words.empty()) return Error{ErrorCode::bad_input, "", "say how it is paid or what to compute: " + all_words()};
-  if (words.size() > 1) return Error{ErrorCode::bad_input, "", "nothing is done with " + quoted(words[1])};
   std::vector<std::string_view> names;
   for (const Word& word : kWords) {
     if (word.name == words[0]) return word.run;
@@ -58,8 +67,8 @@ Action declare_cost(Options& options) {
     CostCommand command;
   };
   auto arguments = std::make_shared<Arguments>();
-  options.words("own|rent|managed|api|...", arguments->words, "how it is paid, or what to compute",
-                [](Session&, const std::vector<std::string>& before) {
+  options.words("own|rent|managed|api|compare|devices|break-even|decide|risk|power-cap", arguments->words,
+                "how it is paid, or what to compute", [](Session&, const std::vector<std::string>& before) {
                   std::vector<std::string> offers;
                   if (before.empty()) {
                     for (const Word& word : kWords) offers.emplace_back(word.name);
@@ -75,7 +84,10 @@ Action declare_cost(Options& options) {
       if (const auto date = parse_date(as_of); !date)
         return Error{ErrorCode::bad_input, "--as-of", date.error().message};
     }
+    const Result<std::optional<CostMode>> mode = mode_of(arguments->words);
+    if (!mode) return mode.error();
     CostCommand& command = arguments->command;
+    command.mode = *mode;
     // A page of costs, not the one of `estimate compare`.
     command.html = command.estimate.value("--html");
     command.estimate.set("--html", "");
@@ -127,19 +139,25 @@ Result<int> cost_one(Session& session, const CostCommand& command, CostMode mode
 }
 
 Verb cost_verb() {
-  return {"cost", "what an hour, a token, a month and a run cost, and what to choose",
-          "`own` counts server, network, storage, installation, capital, colocation, electricity, maintenance and "
-          "staff; `rent` takes an hourly price, a lease, spot or a contract; `managed` adds a platform, `api` pays by "
-          "the token.\n\n"
-          "With --model and --device the flags of `ridge estimate` say the work; --throughput or --mfu say it "
-          "directly. What is not said is taken from the catalogue and listed under 'Assumed'; a price that nobody "
-          "published is refused as unknown, never taken as zero.",
-          "ridge cost rent --lease-month '$9200' --gpus 8\n"
-          "ridge cost own --model llama3.3-70b --device h200-sxm --gpus 2 --precision fp8 --isl 1000 --osl 250 "
-          "--concurrency 64 --utilization 60%\n"
-          "ridge cost rent --price '$1.42' --model gpt3-175b --device h100-sxm --precision fp8 --mfu 39.5% "
-          "--seq-length 2048 --gpus 128 --tokens 300B",
-          declare_cost};
+  return {
+      "cost", "what an hour, a token, a month and a run cost, and what to choose",
+      "`own` counts server, network, storage, installation, capital, colocation, electricity, maintenance and "
+      "staff; `rent` takes an hourly price, a lease, spot or a contract; `managed` adds a platform, `api` pays by "
+      "the token.\n\n"
+      "`compare` puts the ways side by side, `devices` what a dollar buys on each; `break-even` and `decide` say what "
+      "to choose; `risk` draws from what is not known; `power-cap` sweeps the limit of the devices. --html writes a "
+      "page with pictures.\n\n"
+      "With --model and --device the flags of `ridge estimate` say the work; --throughput or --mfu say it "
+      "directly. What is not said is taken from the catalogue and listed under 'Assumed'; a price that nobody "
+      "published is refused as unknown, never taken as zero.",
+      "ridge cost rent --lease-month '$9200' --gpus 8\n"
+      "ridge cost own --model llama3.3-70b --device h200-sxm --gpus 2 --precision fp8 --isl 1000 --osl 250 "
+      "--concurrency 64 --utilization 60%\n"
+      "ridge cost rent --price '$1.42' --model gpt3-175b --device h100-sxm --precision fp8 --mfu 39.5% "
+      "--seq-length 2048 --gpus 128 --tokens 300B\n"
+      "ridge cost decide --device gb200-nvl72 --against h100-sxm\n"
+      "ridge cost power-cap --model llama3.3-70b --device h100-sxm --gpus 4 --precision fp8 --concurrency 64",
+      declare_cost};
 }
 
 }  // namespace ridge::cli

@@ -6,8 +6,10 @@ namespace ridge::cli {
 
 std::span<const Verb> verbs() {
   static const std::array all = {
-      show_verb(),       //
       estimate_verb(),   //
+      cost_verb(),       //
+      goodput_verb(),    //
+      show_verb(),       //
       validate_verb(),   //
       calibrate_verb(),  //
       serve_verb(),      //

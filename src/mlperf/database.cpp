@@ -102,7 +102,9 @@ class Binder {
  public:
   explicit Binder(sqlite3_stmt* statement) : statement_(statement) {}
   void text(std::string_view value) {
-    sqlite3_bind_text(statement_, ++at_, value.data(), static_cast<int>(value.size()), SQLITE_STATIC);
+    // A null pointer would be bound as NULL.
+    sqlite3_bind_text(statement_, ++at_, value.empty() ? "" : value.data(), static_cast<int>(value.size()),
+                      SQLITE_STATIC);
   }
   void whole(int value) { sqlite3_bind_int(statement_, ++at_, value); }
   void number(double value) { sqlite3_bind_double(statement_, ++at_, value); }

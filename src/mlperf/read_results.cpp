@@ -51,9 +51,7 @@ class Reader {
     p.platform = record.text({"Platform"});
     p.accelerator = record.optional_text({summary ? "Accelerator" : "accelerator_model_name"});
     p.nodes = record.whole({summary ? "Nodes" : "number_of_nodes", "Nodes", "number_of_nodes"}, 1, kMostNodes);
-    const bool none = p.accelerator.empty() || p.accelerator == "N/A" || p.accelerator == "-";
-    p.accelerators_per_node = record.whole({summary ? "a#" : "accelerators_per_node", "accelerators_per_node"}, 0,
-                                           kMostNodes, none ? std::optional(0) : std::nullopt);
+    p.accelerators_per_node = accelerators_per_node(record, summary, p.accelerator);
     read_benchmark(record, summary, p);
     p.host = record.optional_text({"Processor", "host_processor_model_name"});
     p.software = record.optional_text({"Software", "framework"});
@@ -65,6 +63,10 @@ class Reader {
     const bool watts = p.unit == "Watts" && record.find({"Result", "Performance_Result"}) == nullptr;
     if (!watts) p.result = record.number({summary ? "Performance_Result" : "Result"}, 0, kMost);
     check(record, p, watts);
+    if (p.division == "network") {  // closed, measured through the network
+      p.division = "closed";
+      p.category = "network";
+    }
     if (record.error()) return *record.error();
     return keep(std::move(row), record, watts);
   }
@@ -72,6 +74,17 @@ class Reader {
  private:
   void drop(Rule rule, const Record& record, std::string what) {
     results_.repairs.push_back({static_cast<std::uint16_t>(rule), record.where(), std::move(what), "dropped"});
+  }
+
+  /// Systems without accelerators write nothing, 0 or 'N/A'.
+  static int accelerators_per_node(Record& record, bool summary, std::string_view accelerator) {
+    const Record::Names names = {summary ? "a#" : "accelerators_per_node", "accelerators_per_node"};
+    if (accelerator.empty() || accelerator == "N/A" || accelerator == "-") {
+      const Record::Field* const field = record.find(names);
+      if (field == nullptr || field->value == "N/A" || field->value == "-") return 0;
+      return record.whole(names, 0, kMostNodes, 0);
+    }
+    return record.whole(names, 0, kMostNodes);  // 0 in some open rows: counted as published
   }
 
   static void read_benchmark(Record& record, bool summary, Published& p) {
@@ -117,7 +130,8 @@ class Reader {
     }
     if (there != seen_.end()) {
       const Published& first = results_.rows[there->second].published;
-      if (first.result == p.result && (!p.power_w || first.power_w == p.power_w) && p.division != "open") {
+      if (first.result == p.result && (!p.power_w || first.power_w == p.power_w) &&
+          (p.division != "open" || p.category == "power")) {
         drop(Rule::repeated_power_row, record, fmt::format("{} {}", p.platform, p.benchmark));
         return {};
       }

@@ -10,7 +10,7 @@ namespace ridge::mlperf {
 namespace {
 
 constexpr int kLeastAccelerators = 6;
-constexpr double kTooAlike = 0.98;
+constexpr double kTooAlike = 0.95;
 
 struct Point {
   std::string round;

@@ -14,6 +14,7 @@ namespace ridge::mlperf {
 namespace {
 
 constexpr std::array kTensorParallel = {1, 2, 4, 8};
+constexpr std::array kExpertParallel = {8, 16, 36, 72};
 constexpr double kDenoisingSteps = 20;  // of the SDXL benchmark
 constexpr std::size_t kShownAttempts = 6;
 
@@ -21,12 +22,18 @@ Error not_modelled(const Row& row, std::string why) {
   return {ErrorCode::refused, row.id, fmt::format("{} is not modelled: {}", row.id, why)};
 }
 
+/// A label of 16 bits or more is what a submission loads, not what it computes in: most quantise on loading.
+bool is_narrow(std::string_view weights) {
+  return weights == "fp8" || weights == "int8" || weights == "int4" || weights == "fp4" || weights == "mxfp4";
+}
+
 /// Formats to try: what the submission says, or what its hardware computes in.
 std::vector<Format> formats_of(const Row& row, const Device& device) {
   const bool amd = device.vendor == "AMD";
-  if (row.weights == "fp4" || row.weights == "mxfp4")
+  if (row.weights == "fp4" || row.weights == "mxfp4") {
     return {amd || row.weights == "mxfp4" ? Format::mxfp4 : Format::nvfp4};
-  if (const Result<Format> known = parse_format(row.weights); !row.weights.empty() && known) return {*known};
+  }
+  if (const Result<Format> known = parse_format(row.weights); is_narrow(row.weights) && known) return {*known};
   std::vector<Format> formats;
   if (device.peak(PeakFormat::fp4) && row.published.round >= "v4.1") {
     formats.push_back(amd ? Format::mxfp4 : Format::nvfp4);
@@ -85,14 +92,21 @@ class InferenceExplainer {
 
   Result<Explanation> run() {
     if (row_.unit != "tokens/s") return not_modelled(row_, "its result counts " + row_.unit + ", not tokens/s");
+    if (benchmark_.input_tokens == 0 || benchmark_.output_tokens == 0) {
+      return not_modelled(row_,
+                          "the mean length of the benchmark's prompts is not published (" + benchmark_.note + ")");
+    }
     if (row_.scenario != "Offline" && !limits()) {
       return not_modelled(row_, "its latency limit is one on whole requests, or none is known");
     }
     for (const Format format : formats_of(row_, device_)) {
       for (const int tp : kTensorParallel) {
         if (tp > row_.accelerators || tp > domain()) continue;
-        attempt(format, tp, 1);
-        if (experts_ && tp > 1) attempt(format, tp, tp);
+        attempt(format, {.tp = tp});
+        if (experts_ && tp > 1) attempt(format, {.tp = tp, .ep = tp});
+      }
+      for (const int wide : kExpertParallel) {
+        if (experts_ && wide <= row_.accelerators && wide <= domain()) attempt(format, {.ep = wide, .dp = wide});
       }
     }
     if (attempts_.empty()) {
@@ -102,6 +116,12 @@ class InferenceExplainer {
   }
 
  private:
+  /// One replica: tensor parallel, or attention by data and experts spread over all of its devices.
+  struct Layout {
+    int tp = 1, ep = 1, dp = 1;
+    [[nodiscard]] int devices() const { return tp * dp; }
+  };
+
   struct Try {
     InferenceQuery query;
     Interval predicted;
@@ -120,16 +140,18 @@ class InferenceExplainer {
     return Limits{*ttft * 1e-3, *tpot * 1e-3};
   }
 
-  void attempt(Format format, int tp, int ep) {
+  void attempt(Format format, const Layout& layout) {
     Try t;
-    t.replicas = row_.accelerators / tp;
+    t.replicas = row_.accelerators / layout.devices();
     InferenceQuery& q = t.query;
     q.model = benchmark_.model;
     q.device = device_.id;
     q.engine = engine_of(device_);
     q.date = date_;
-    q.gpus = q.tp = tp;
-    q.ep = ep;
+    q.gpus = layout.devices();
+    q.tp = layout.tp;
+    q.ep = layout.ep;
+    q.dp = layout.dp;
     q.weights = format;
     if (bytes_per_weight(format) <= 1.1 && device_.peak(PeakFormat::fp8)) q.kv = Format::fp8;
     q.load = {.mode = LoadMode::offline, .isl = benchmark_.input_tokens, .osl = benchmark_.output_tokens};
@@ -161,6 +183,7 @@ class InferenceExplainer {
 
   static std::string plan_of(const Try& t) {
     std::string plan = fmt::format("{} x TP{}", t.replicas, t.query.tp);
+    if (t.query.dp > 1) plan = fmt::format("{} x DP{}", t.replicas, t.query.dp);
     if (t.query.ep > 1) plan += fmt::format(" EP{}", t.query.ep);
     plan += fmt::format(", {} weights", name(*t.query.weights));
     if (t.query.kv) plan += fmt::format(", {} KV", name(*t.query.kv));
@@ -198,13 +221,18 @@ class InferenceExplainer {
       if (e.attempts.size() < kShownAttempts) e.attempts.push_back({plan_of(t), t.predicted});
     }
     if (const auto explained = ridge::explain(best.query, knowledge_)) e.elasticity = explained->elasticity;
-    e.assumptions.push_back(fmt::format("{:.0f} tokens in, {:.0f} out on average ({})", benchmark_.input_tokens,
-                                        benchmark_.output_tokens, benchmark_.note));
+    e.assumptions.push_back(fmt::format("{:.0f} tokens in{}, {:.0f} out on average ({})", benchmark_.input_tokens,
+                                        benchmark_.source == "estimate" ? ", estimated" : "", benchmark_.output_tokens,
+                                        benchmark_.note));
     if (row_.scenario != "Offline") {
       e.assumptions.emplace_back("the limits on the 99th percentile are applied to the predicted means");
     }
-    if (row_.accelerators % best.query.tp != 0) {
-      e.assumptions.push_back(fmt::format("{} accelerators are left over", row_.accelerators % best.query.tp));
+    if (!row_.weights.empty() && !is_narrow(row_.weights)) {
+      e.assumptions.push_back("weights are labelled " + row_.weights +
+                              ", which is what was loaded: narrower formats were tried");
+    }
+    if (row_.accelerators % best.query.gpus != 0) {
+      e.assumptions.push_back(fmt::format("{} accelerators are left over", row_.accelerators % best.query.gpus));
     }
     if (row_.scenario == "Interactive" && experts_) {
       e.assumptions.emplace_back(

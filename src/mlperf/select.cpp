@@ -272,6 +272,11 @@ std::optional<RowFigure> figure(const Row& row, const Summary& summary) {
 
 namespace {
 
+/// Offline first: it is what the others are read against.
+int scenario_rank(std::string_view scenario) {
+  return scenario == "Offline" ? 0 : scenario == "Server" ? 1 : scenario == "Interactive" ? 2 : 3;
+}
+
 struct Divided {
   const Row* row;
   RowFigure figure;
@@ -379,7 +384,9 @@ Result<Summaries> summarise(const RowList& rows, const Summary& summary) {
   }
   std::stable_sort(result.groups.begin(), result.groups.end(), [](const Group& a, const Group& b) {
     if (a.benchmark != b.benchmark) return a.benchmark < b.benchmark;
-    if (a.scenario != b.scenario) return a.scenario < b.scenario;
+    if (a.scenario != b.scenario) {
+      return std::pair(scenario_rank(a.scenario), a.scenario) < std::pair(scenario_rank(b.scenario), b.scenario);
+    }
     return a.lower_is_better ? a.value < b.value : a.value > b.value;
   });
   for (const auto& [why, count] : left_out) {

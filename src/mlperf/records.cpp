@@ -117,7 +117,7 @@ void Record::refuse(Names names, std::string message) {
 void Record::missing(Names names) {
   std::vector<std::string_view> keys;
   for (const Field& field : fields_) keys.push_back(field.key);
-  const std::string near = nearest(*names.begin(), keys.data(), keys.size(), 2);
+  const std::string near = nearest(*names.begin(), keys.data(), keys.size(), 1);
   refuse(names,
          fmt::format("the field {} is missing{}", quoted(*names.begin()), near.empty() ? "" : "; there is " + near));
 }

@@ -31,7 +31,7 @@ bool drawable(double value) {
 
 /// About what a text takes at size 12.
 double text_width(std::string_view text) {
-  return 6.9 * display_width(text);
+  return 7.2 * display_width(text);
 }
 
 double greatest(const Bars& bars) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "report/mlperf_chinese.hpp"
 #include "report/mlperf_report.hpp"
 #include "ridge/text.hpp"
 
@@ -15,77 +16,6 @@ namespace ridge::report {
 namespace {
 
 using namespace ridge::mlperf;  // NOLINT(google-build-using-namespace): the file speaks of nothing else
-
-/// What headings of tables are called in Chinese.
-const std::map<std::string, std::string, std::less<>>& dictionary() {
-  static const std::map<std::string, std::string, std::less<>> words = {
-      {"benchmark", "基准"},
-      {"accelerator", "加速器"},
-      {"accelerators", "加速器数"},
-      {"scenario", "场景"},
-      {"scenario over Offline", "场景（对 Offline）"},
-      {"round", "轮次"},
-      {"rounds", "轮次"},
-      {"suite", "套件"},
-      {"date", "日期"},
-      {"results", "结果数"},
-      {"coverage", "覆盖范围"},
-      {"source", "来源"},
-      {"mean", "均值"},
-      {"unit", "单位"},
-      {"least", "最小"},
-      {"greatest", "最大"},
-      {"mean of a system", "整机均值"},
-      {"its accelerators", "整机加速器数"},
-      {"rule", "规则"},
-      {"rows", "行数"},
-      {"what it does", "作用"},
-      {"architecture", "架构"},
-      {"16-bit", "16 位"},
-      {"8-bit", "8 位"},
-      {"4-bit", "4 位"},
-      {"memory", "显存"},
-      {"capacity", "容量"},
-      {"bandwidth", "带宽"},
-      {"TDP", "热设计功耗"},
-      {"scale-up domain", "互连域"},
-      {"model", "模型类型"},
-      {"first", "甲"},
-      {"second", "乙"},
-      {"first, per accelerator", "甲，每加速器"},
-      {"second, per accelerator", "乙，每加速器"},
-      {"per accelerator", "每加速器之比"},
-      {"per system", "每系统之比"},
-      {"accelerators in a system", "系统内加速器数"},
-      {"median", "中位数"},
-      {"10th percentile", "第 10 百分位"},
-      {"90th percentile", "第 90 百分位"},
-      {"systems", "系统数"},
-      {"newer", "新"},
-      {"older", "旧"},
-      {"16-bit peak", "16 位峰值"},
-      {"narrowest peak", "最窄格式峰值"},
-      {"± bandwidth", "± 带宽"},
-      {"compute", "算力"},
-      {"± compute", "± 算力"},
-      {"their correlation", "相关系数"},
-      {"bandwidth alone", "仅带宽"},
-      {"compute alone", "仅算力"},
-      {"points", "点数"},
-      {"newest over first", "最新对最初"},
-      {"row", "行"},
-      {"measured", "实测"},
-      {"predicted", "预测"},
-      {"predicted over measured", "预测/实测"},
-      {"plan", "方案"},
-      {"bound by", "受限于"},
-      {"divided by one node", "误除以单节点"},
-      {"right", "正确值"},
-      {"too high by", "偏高"},
-      {"accelerator as published", "加速器（原名）"},
-  };
-  return words;
-}
 
 constexpr std::array<std::string_view, 14> kSpecified = {
     "a100-pcie-80gb", "a100-sxm-80gb",  "l40s",           "h100-pcie-80gb", "h100-nvl-94gb",
@@ -191,12 +121,7 @@ class Writer {
     if (!items.empty()) article_.blocks.emplace_back(Bullets{std::move(items)});
   }
   void table(Table t) {
-    if (language_ == Language::zh) {
-      for (Column& column : t.columns) {
-        if (const auto word = dictionary().find(column.heading); word != dictionary().end())
-          column.heading = word->second;
-      }
-    }
+    if (language_ == Language::zh) to_chinese(t);
     article_.blocks.emplace_back(std::move(t));
   }
 
@@ -242,7 +167,7 @@ class Writer {
     Table rounds;
     rounds.columns = {{.key = "suite", .heading = "suite"},
                       {.key = "round", .heading = "round"},
-                      {.key = "date", .heading = "date"},
+                      {.key = "date", .heading = "date", .kind = ColumnKind::number},
                       {.key = "results", .heading = "results", .kind = ColumnKind::number},
                       {.key = "coverage", .heading = "coverage"},
                       {.key = "source", .heading = "source"}};
@@ -254,8 +179,8 @@ class Writer {
                              Cell(round.coverage), Cell(round.source)});
     }
     table(std::move(rounds));
-    paragraph(say("Repairs, each by a named rule (`ridge mlperf rules NAME` lists the rows):",
-                  "对来源的修正，每项都是具名规则（`ridge mlperf rules 规则名` 列出所有行）："));
+    paragraph(say("Repairs, each by a named rule (ridge mlperf rules NAME lists the rows):",
+                  "对来源的修正，每项都是具名规则（ridge mlperf rules 规则名 列出所有行）："));
     Table rules = mlperf_rule_table(evidence_.results);
     std::erase_if(rules.rows, [](const std::vector<Cell>& row) { return row[1].mid() == 0; });
     table(std::move(rules));
@@ -375,12 +300,6 @@ class Writer {
     bullets(std::move(insights));
   }
 
-  [[nodiscard]] static std::string unit_in_chinese(std::string unit) {
-    const std::size_t at = unit.find(" per accelerator");
-    if (at != std::string::npos) unit = "每加速器 " + unit.substr(0, at);
-    return unit;
-  }
-
   /// Lines need two rounds.
   [[nodiscard]] static std::vector<Group> keep_trends(const std::vector<Group>& groups) {
     std::map<std::string, int> rounds;
@@ -409,7 +328,8 @@ class Writer {
     std::vector<ScenarioShare> shares = scenario_shares(evidence_.results, evidence_.names);
     std::erase_if(shares, [&](const ScenarioShare& s) {
       const Benchmark* const b = evidence_.names.benchmark(Suite::inference, s.benchmark);
-      return !s.accelerator.empty() || b == nullptr || b->model.empty();
+      return !s.accelerator.empty() || b == nullptr ||
+             (b->kind != "dense" && b->kind != "moe" && b->kind != "diffusion");
     });
     table(mlperf_share_table(shares));
     heading(say("5.4 Bandwidth or compute?", "5.4 带宽还是算力？"), 3);
@@ -437,16 +357,7 @@ class Writer {
         "各加速器在其最新轮次中最快的 Offline "
         "提交，与本程序性能模型对若干方案（张量并行、数值格式）中最佳者的预测并列。"
         "模型未以 MLPerf 拟合；部分输入长度为估计值。"));
-    Table t;
-    t.columns = {{.key = "row", .heading = "row"},
-                 {.key = "benchmark", .heading = "benchmark"},
-                 {.key = "accelerator", .heading = "accelerator"},
-                 {.key = "round", .heading = "round"},
-                 {.key = "measured", .heading = "measured", .kind = ColumnKind::number},
-                 {.key = "predicted", .heading = "predicted", .kind = ColumnKind::number},
-                 {.key = "ratio", .heading = "predicted over measured", .kind = ColumnKind::number},
-                 {.key = "plan", .heading = "plan"},
-                 {.key = "bound", .heading = "bound by"}};
+    std::vector<Explanation> explanations;
     std::vector<double> errors;
     std::map<std::string, int> bounds;
     for (const std::string_view benchmark : {"llama2-70b-99.9", "llama3.1-405b", "deepseek-r1", "gpt-oss-120b"}) {
@@ -464,14 +375,11 @@ class Writer {
         }
       }
       for (const auto& [accelerator, row] : best) {
-        const auto e = mlperf::explain(*row, evidence_.names, evidence_.knowledge);
+        auto e = mlperf::explain(*row, evidence_.names, evidence_.knowledge);
         if (!e || !e->measured) continue;
-        const double over = e->predicted.mid / *e->measured;
-        errors.push_back(std::abs(over - 1));
+        errors.push_back(std::abs(e->predicted.mid / *e->measured - 1));
         ++bounds[e->bound];
-        t.rows.push_back({Cell(row->id), Cell(row->benchmark), Cell(accelerator), Cell(row->published.round),
-                          rate_cell(*e->measured / row->accelerators), rate_cell(e->predicted.mid / row->accelerators),
-                          Cell(over).shown_as(fmt::format("{:.0f} %", 100 * over)), Cell(e->plan), Cell(e->bound)});
+        explanations.push_back(*std::move(e));
       }
     }
     if (errors.empty()) return;
@@ -481,7 +389,7 @@ class Writer {
     paragraph(form(say("{} submissions; |predicted ÷ measured − 1| is {:.0f} % in the median. Bound by: {}.",
                        "{} 项提交；|预测 ÷ 实测 − 1| 的中位数为 {:.0f} %。受限资源：{}。"),
                    errors.size(), 100 * errors[errors.size() / 2], list));
-    table(std::move(t));
+    table(mlperf_prediction_table(explanations));
   }
 
   void conclusion() {

@@ -24,6 +24,11 @@ double median_of(std::vector<double> values) {
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+/// Language models and images; not vision, speech or recommendation.
+bool generates(std::string_view kind) {
+  return kind == "dense" || kind == "moe" || kind == "diffusion";
+}
+
 template <class... Args>
 std::string form(const char* text, const Args&... args) {
   return fmt::format(fmt::runtime(text), args...);
@@ -81,11 +86,11 @@ std::string MlperfFindings::fastest(std::string_view benchmark, std::string_view
   for (const Group& g : groups->groups) {
     if (g.keys[0] == round && (best == nullptr || g.value > best->value)) best = &g;
   }
-  return form(
-      say("{} {}: the fastest of the newest round ({}) is {} with {} {} ({} results, systems of {:.3g} accelerators).",
-          "{} {}：最新一轮（{}）中最快的是 {}，为 {} {}（{} 项结果，系统平均 {:.3g} 个加速器）。"),
-      best->benchmark, best->scenario, round, best->keys[1], number(best->value), best->unit, best->rows.size(),
-      best->mean_accelerators);
+  return form(say("{} {}: the fastest of the newest round ({}) is {} with {} {} per accelerator ({} results, systems "
+                  "of {:.3g} accelerators).",
+                  "{} {}：最新一轮（{}）中最快的是 {}，每加速器 {} {}（{} 项结果，系统平均 {:.3g} 个加速器）。"),
+              best->benchmark, best->scenario, round, best->keys[1], number(best->value), best->unit, best->rows.size(),
+              best->mean_accelerators);
 }
 
 std::string MlperfFindings::share(std::string_view benchmark, std::string_view scenario) const {
@@ -155,8 +160,8 @@ std::vector<std::string> MlperfFindings::generations() const {
   const auto all = mlperf::generations(evidence_.results, evidence_.names, evidence_.knowledge.catalogue);
   for (const Generation& g : all) {
     const bool language = g.ratio.kind == "dense" || g.ratio.kind == "moe";
-    // The 99 % variant of a benchmark is mostly the same runs again.
-    const bool variant = g.ratio.benchmark.ends_with("-99");
+    // The other variant of a benchmark is mostly the same runs again.
+    const bool variant = g.ratio.benchmark == "llama2-70b-99" || g.ratio.benchmark == "gptj-99.9";
     if (language && !variant && g.ratio.scenario == "Offline") pairs[{g.ratio.first, g.ratio.second}].push_back(&g);
   }
   for (const auto& [pair, list] : pairs) {
@@ -184,7 +189,10 @@ std::vector<std::string> MlperfFindings::elasticity() const {
   std::vector<std::string> found;
   for (const Elasticity& e : elasticities(evidence_.results, evidence_.names, evidence_.knowledge.catalogue)) {
     const Benchmark* const b = evidence_.names.benchmark(Suite::inference, e.benchmark);
-    if (b == nullptr || b->model.empty() || e.scenario != "Offline" || e.benchmark.ends_with("-99")) continue;
+    if (b == nullptr || !generates(b->kind) || e.scenario != "Offline" || e.benchmark == "llama2-70b-99" ||
+        e.benchmark == "gptj-99.9") {
+      continue;
+    }
     found.push_back(form(say("{} {}: 1 % more bandwidth goes with {:+.2f} % (± {:.2f}), 1 % more dense 16-bit compute "
                              "with {:+.2f} % (± {:.2f}); {} "
                              "accelerators, {} points, R² {:.2f}, correlation of the two {:.2f}.",
@@ -229,7 +237,7 @@ std::vector<std::string> MlperfFindings::power() const {
     found.push_back(
         form(say("{}: the best measured efficiency is {} with {} {} of the whole system ({} results with power).",
                  "{}：实测能效最高的是 {}，整机 {} {}（{} 项带功耗的结果）。"),
-             benchmark, best.keys[0], number(best.value), best.unit, rows->size()));
+             benchmark, best.keys[0], format_number(best.value), best.unit, rows->size()));
   }
   return found;
 }

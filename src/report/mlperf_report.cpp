@@ -359,6 +359,32 @@ std::vector<Trend> mlperf_trends(const std::vector<Group>& groups, const Summary
   return trends;
 }
 
+Table mlperf_prediction_table(const std::vector<Explanation>& explanations) {
+  Table table;
+  table.columns = {text_column("row", "row"),
+                   text_column("benchmark", "benchmark"),
+                   text_column("scenario", "scenario"),
+                   text_column("accelerator", "accelerator"),
+                   text_column("round", "round"),
+                   number_column("measured", "measured"),
+                   {.key = "predicted", .heading = "predicted", .kind = ColumnKind::interval},
+                   text_column("unit", "unit"),
+                   number_column("ratio", "predicted over measured"),
+                   text_column("plan", "plan"),
+                   text_column("bottleneck", "bound by")};
+  for (const Explanation& e : explanations) {
+    if (!e.measured) continue;
+    const Row& row = *e.row;
+    const double n = e.accelerators;
+    const double over = e.predicted.mid / *e.measured;
+    table.rows.push_back(
+        {Cell(row.id), Cell(row.benchmark), Cell(row.scenario), Cell(row.accelerator), Cell(row.published.round),
+         rate_cell(*e.measured / n), Cell::interval({e.predicted.low / n, e.predicted.mid / n, e.predicted.high / n}),
+         Cell(e.unit + " per accelerator"), Cell(over).shown_as(percent(over)), Cell(e.plan), Cell(e.bound)});
+  }
+  return table;
+}
+
 Document mlperf_explanation_page(const Explanation& e) {
   const Row& row = *e.row;
   Document page;

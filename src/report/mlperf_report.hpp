@@ -31,6 +31,8 @@ inline constexpr std::string_view kMlperfSchema = "ridge.mlperf/1";
 [[nodiscard]] Table mlperf_elasticity_table(const std::vector<mlperf::Elasticity>& elasticities);
 /// Accelerators down, rounds across.
 [[nodiscard]] Table mlperf_trend_table(const std::vector<mlperf::Group>& groups, const std::string& unit);
+/// One line per submission; those with something measured to compare with.
+[[nodiscard]] Table mlperf_prediction_table(const std::vector<mlperf::Explanation>& explanations);
 [[nodiscard]] Document mlperf_explanation_page(const mlperf::Explanation& explanation);
 [[nodiscard]] Json mlperf_explanation_json(const mlperf::Explanation& explanation);
 

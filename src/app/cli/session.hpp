@@ -31,7 +31,7 @@ struct GlobalOptions {
   std::vector<std::string> price_lists = {};
   std::vector<std::string> calibrations = {};  ///< overlays that `ridge calibrate --cases` wrote
   std::vector<std::string> settings = {};      ///< what-ifs: "device.hbm_bandwidth=8TB/s"
-  std::string plan = {};  ///< the file that the line's flags were completed from
+  std::string plan = {};                       ///< the file that the line's flags were completed from
   std::string as_of = {};
   bool json = false;
   bool csv = false;

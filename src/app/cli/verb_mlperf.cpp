@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "app/cli/estimate.hpp"
 #include "app/cli/mlperf.hpp"
+#include "app/cli/progress.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/mlperf_report.hpp"
 #include "report/svg.hpp"
@@ -340,7 +342,10 @@ class Question {
   }
 
   Result<int> explain_row() {
-    if (rest_.size() != 1) return wrong("", "say which row, as `ridge mlperf table --rows` names it: i5.1-17");
+    if (rest_.empty() && !selection_.benchmarks.empty()) return explain_many();
+    if (rest_.size() != 1) {
+      return wrong("", "say which row, as `ridge mlperf table --rows` names it: i5.1-17; or which --benchmark");
+    }
     const Row* const row = record_.results.find(rest_[0]);
     if (row == nullptr) {
       return Error{ErrorCode::not_found, "",
@@ -356,6 +361,39 @@ class Question {
       session_.print(report::mlperf_explanation_page(*explanation));
     }
     return kFine;
+  }
+
+  /// Every selected row that is modelled, measured beside predicted.
+  Result<int> explain_many() {
+    const Result<RowList> rows = selected();
+    if (!rows) return rows.error();
+    const Result<Knowledge> knowledge = knowledge_of(session_);
+    if (!knowledge) return knowledge.error();
+    std::vector<Explanation> explanations;
+    std::map<std::string, int> refused;
+    Progress progress("predicting");
+    for (std::size_t i = 0; i < rows->size(); ++i) {
+      progress.show(static_cast<double>(i) / static_cast<double>(rows->size()));
+      Result<Explanation> e = mlperf::explain(*(*rows)[i], record_.names, *knowledge);
+      if (e && e->measured) {
+        explanations.push_back(*std::move(e));
+      } else if (!e) {
+        ++refused[e.error().message.substr(e.error().message.find(": ") + 2)];
+      }
+    }
+    if (explanations.empty()) {
+      return Error{ErrorCode::refused, "",
+                   "none of these results is modelled" + (refused.empty() ? "" : ": " + refused.begin()->first)};
+    }
+    std::vector<double> errors;
+    for (const Explanation& e : explanations) errors.push_back(std::abs(e.predicted.mid / *e.measured - 1));
+    std::sort(errors.begin(), errors.end());
+    std::vector<std::string> remarks = {
+        fmt::format("{} results; |predicted / measured - 1| is {:.0f} % in the median, {:.0f} % "
+                    "at the 90th percentile.",
+                    errors.size(), 100 * errors[errors.size() / 2], 100 * errors[errors.size() * 9 / 10])};
+    for (const auto& [why, count] : refused) remarks.push_back(fmt::format("{} not modelled: {}.", count, why));
+    return print("explain", report::mlperf_prediction_table(explanations), remarks);
   }
 
   Result<int> list_rules() {
@@ -429,7 +467,9 @@ Verb mlperf_verb() {
       "Figures are per accelerator of the whole system (a rack of 72 is 72), and only what counts the same thing is "
       "averaged. `compare` answers coupling (racks against nodes, experts against dense models), generations, "
       "scenarios (Server over Offline), elasticity (to bandwidth and compute) and virtualised, or takes two "
-      "accelerators. `explain ROW` predicts a submission and says what bound it.",
+      "accelerators. `explain ROW` predicts a submission and says what bound it; with --benchmark and other filters "
+      "instead of "
+      "a row, all of them side by side.",
       "ridge mlperf table --benchmark deepseek-r1 --round v5.1\n"
       "ridge mlperf chart --benchmark llama2-70b --scenario Offline --round v5.1\n"
       "ridge mlperf compare coupling\n"

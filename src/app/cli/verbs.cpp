@@ -9,6 +9,8 @@ std::span<const Verb> verbs() {
       estimate_verb(),   //
       cost_verb(),       //
       goodput_verb(),    //
+      mlperf_verb(),     //
+      report_verb(),     //
       show_verb(),       //
       validate_verb(),   //
       calibrate_verb(),  //

@@ -11,6 +11,8 @@ namespace ridge::cli {
 Verb estimate_verb();
 Verb cost_verb();
 Verb goodput_verb();
+Verb mlperf_verb();
+Verb report_verb();
 Verb show_verb();
 Verb validate_verb();
 Verb calibrate_verb();

@@ -35,6 +35,20 @@ const std::vector<double>& ServingProblem::concurrencies() {
   return all;
 }
 
+const std::vector<std::uint32_t>& ServingProblem::spans() {
+  static const std::vector<std::uint32_t> starts = [] {
+    constexpr double kGrowth = 1.5;
+    std::vector<std::uint32_t> out = {0};
+    const std::vector<double>& all = concurrencies();
+    for (std::uint32_t i = 1; i < all.size(); ++i) {
+      if (all[i] >= kGrowth * all[out.back()]) out.push_back(i);
+    }
+    out.push_back(static_cast<std::uint32_t>(all.size()));
+    return out;
+  }();
+  return starts;
+}
+
 ServingProblem::ServingProblem(std::vector<ServingGroupSpec> groups, const Knowledge& knowledge,
                                const InferenceLoad& load, const ServingNeed& need, ServingObjective objective,
                                int threads)
@@ -44,39 +58,50 @@ ServingProblem::ServingProblem(std::vector<ServingGroupSpec> groups, const Knowl
   for (ServingGroupSpec& spec : groups) {
     Group group;
     group.begin = start;
-    group.floors.resize(spec.deployments.size());
+    group.floors.resize(spec.deployments.size() * (spans().size() - 1));
     start += spec.deployments.size() * concurrencies().size();
     group.spec = std::move(spec);
     groups_.push_back(std::move(group));
   }
-  // Floors need both ends of every deployment; to keep all of them resolved would take gigabytes.
+  // To keep all deployments resolved would take gigabytes.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> all;
   for (std::uint32_t g = 0; g < groups_.size(); ++g) {
-    for (std::uint32_t b = 0; b < groups_[g].floors.size(); ++b) all.emplace_back(g, b);
+    for (std::uint32_t d = 0; d < groups_[g].spec.deployments.size(); ++d) all.emplace_back(g, d);
   }
   std::atomic<std::uint64_t> evaluations{0};
   oneapi::tbb::task_arena arena(threads > 0 ? threads : oneapi::tbb::task_arena::automatic);
   arena.execute([&] {
     oneapi::tbb::parallel_for(std::size_t{0}, all.size(), [&](std::size_t i) {
-      Group& group = groups_[all[i].first];
-      const InferenceQuery& query = group.spec.deployments[all[i].second];
-      Floor& floor = group.floors[all[i].second];
-      const auto deployment = resolve(query, knowledge_);
-      if (!deployment) {
-        floor.violation = kInfinity;
-        return;
-      }
-      const InferenceOutcome low = outcome(*deployment->resolved, 0);
-      if (low.reason != Reason::none) {
-        evaluations += 1;
-        floor.violation = scored(group, query, 0, low).violation;
-        return;
-      }
-      evaluations += 2;
-      floor = corner(group, query, low, outcome(*deployment->resolved, concurrencies().size() - 1));
+      std::uint64_t mine = 0;
+      set_floors(groups_[all[i].first], all[i].second, mine);
+      evaluations += mine;
     });
   });
   setup_evaluations_ = evaluations;
+}
+
+void ServingProblem::set_floors(Group& group, std::size_t deployment, std::uint64_t& evaluations) const {
+  const InferenceQuery& query = group.spec.deployments[deployment];
+  const std::size_t count = spans().size() - 1;
+  Floor* floors = &group.floors[deployment * count];
+  const auto rest = [&](std::size_t from, double violation) {
+    for (std::size_t i = from; i < count; ++i) floors[i].violation = violation;
+  };
+  const auto resolved = resolve(query, knowledge_);
+  if (!resolved) return rest(0, kInfinity);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t first = spans()[i];
+    const InferenceOutcome low = outcome(*resolved->resolved, first);
+    ++evaluations;
+    // Memory and heads do not depend on the load.
+    if (low.reason != Reason::none) return rest(i, scored(group, query, 0, low).violation);
+    const double most = concurrencies()[spans()[i + 1] - 1];
+    floors[i] = corner(group, query, concurrencies()[first], low, most);
+    ServingScore slow = score(group.spec, gpus_of(query), low.estimate);
+    slow.gpus = slow.usd_per_hour = slow.watts = 0;
+    // Too slow already: it will not become faster.
+    if (const double late = violation(group.spec, slow); late > 0) return rest(i + 1, late * (1 - kRounding));
+  }
 }
 
 InferenceOutcome ServingProblem::outcome(const ResolvedInference& resolved, std::size_t step) const noexcept {
@@ -87,13 +112,13 @@ InferenceOutcome ServingProblem::outcome(const ResolvedInference& resolved, std:
 
 Range ServingProblem::range(std::size_t group) const {
   const Group& g = groups_[group];
-  return {g.begin, g.begin + g.floors.size() * concurrencies().size()};
+  return {g.begin, g.begin + g.spec.deployments.size() * concurrencies().size()};
 }
 
 Range ServingProblem::range(std::size_t group, std::size_t block) const {
-  const std::uint64_t each = concurrencies().size();
-  const std::uint64_t begin = groups_[group].begin + block * each;
-  return {begin, begin + each};
+  const std::size_t count = spans().size() - 1;
+  const std::uint64_t begin = groups_[group].begin + block / count * concurrencies().size();
+  return {begin + spans()[block % count], begin + spans()[block % count + 1]};
 }
 
 Floor ServingProblem::floor(std::size_t group, std::size_t block) const noexcept {
@@ -163,13 +188,14 @@ Scored ServingProblem::scored(const Group& group, const InferenceQuery& query, s
   return scored;
 }
 
-Floor ServingProblem::corner(const Group& group, const InferenceQuery& query, const InferenceOutcome& low,
-                             const InferenceOutcome& high) const noexcept {
-  ServingScore least = score(group.spec, gpus_of(query), high.estimate);
-  least.ttft_s = low.estimate.ttft_s.mid * (1 - kRounding);
-  least.tpot_s = low.estimate.tpot_s.mid * (1 - kRounding);
-  least.e2e_s = low.estimate.e2e_s.mid * (1 - kRounding);
-  least.rate *= 1 + kRounding;
+Floor ServingProblem::corner(const Group& group, const InferenceQuery& query, double at, const InferenceOutcome& low,
+                             double most) const noexcept {
+  InferenceEstimate best = low.estimate;
+  best.output_tokens_per_s.mid *= most / at * (1 + kRounding);
+  best.ttft_s.mid *= 1 - kRounding;
+  best.tpot_s.mid *= 1 - kRounding;
+  best.e2e_s.mid *= 1 - kRounding;
+  ServingScore least = score(group.spec, gpus_of(query), best);
   least.watts = least.replicas * gpus_of(query) * group.spec.idle_watts;
   Floor floor;
   floor.violation = violation(group.spec, least);
@@ -180,48 +206,40 @@ Floor ServingProblem::corner(const Group& group, const InferenceQuery& query, co
 void ServingProblem::halve(const Group& group, const InferenceQuery& query, const ResolvedInference& resolved,
                            std::uint64_t begin, Range part, std::size_t top, Harvest& into,
                            Count& count) const noexcept {
-  struct End {
-    std::uint64_t step;
+  const std::vector<double>& all = concurrencies();
+  /// What lies above `low`, up to `last`.
+  struct Span {
+    std::uint64_t low, last;
     InferenceOutcome outcome;
   };
-  const auto look = [&](std::uint64_t step) {
-    ++count.evaluated;
-    End end{step, outcome(resolved, static_cast<std::size_t>(step))};
-    into.add(scored(group, query, begin + step, end.outcome), top);
-    return end;
-  };
-  // Ranges that are left, each with both ends evaluated. Halved at most twelve times, so the stack stays small.
-  struct Span {
-    End low, high;
-  };
-  const End first = look(part.begin - begin);
-  if (part.size() == 1) return;
-  if (first.outcome.reason != Reason::none) {  // memory and heads do not depend on the load
-    count.pruned += part.size() - 1;
-    return;
-  }
-  std::array<Span, 16> stack;
+  std::array<Span, 16> stack;  // a span is halved at most twelve times
   std::size_t depth = 0;
-  stack[depth++] = {first, look(part.end - 1 - begin)};
+  const auto look = [&](std::uint64_t step, std::uint64_t last) {
+    ++count.evaluated;
+    Span span{step, last, outcome(resolved, static_cast<std::size_t>(step))};
+    into.add(scored(group, query, begin + step, span.outcome), top);
+    if (last > step) stack[depth++] = span;
+  };
+  look(part.begin - begin, part.end - 1 - begin);
   while (depth > 0) {
     const Span span = stack[--depth];
-    const std::uint64_t between = span.high.step - span.low.step - 1;
-    if (between == 0) continue;
-    if (hopeless(corner(group, query, span.low.outcome, span.high.outcome), into, top)) {
-      count.pruned += between;
+    const bool runs = span.outcome.reason == Reason::none;  // memory and heads do not depend on the load
+    if (!runs || hopeless(corner(group, query, all[span.low], span.outcome, all[span.last]), into, top)) {
+      count.pruned += span.last - span.low;
       continue;
     }
-    const End middle = look(span.low.step + (span.high.step - span.low.step) / 2);
-    stack[depth++] = {span.low, middle};
-    stack[depth++] = {middle, span.high};
+    const std::uint64_t middle = span.low + (span.last - span.low + 1) / 2;
+    look(middle, span.last);
+    if (middle - 1 > span.low) stack[depth++] = {span.low, middle - 1, span.outcome};
   }
 }
 
 void ServingProblem::walk(std::size_t group, std::size_t block, Range part, bool prune, std::size_t top, Harvest& into,
                           Count& count) const noexcept {
   const Group& g = groups_[group];
-  const InferenceQuery& query = g.spec.deployments[block];
-  const std::uint64_t begin = range(group, block).begin;
+  const std::size_t position = block / (spans().size() - 1);
+  const InferenceQuery& query = g.spec.deployments[position];
+  const std::uint64_t begin = g.begin + position * concurrencies().size();
   const auto deployment = resolve(query, knowledge_);
   if (!deployment) {
     count.evaluated += part.size();

@@ -1,13 +1,14 @@
-// Deployments and their load as a search problem: a group is a device, a block one deployment at every concurrency.
+// Deployments and their load as a search problem: a group is a device, a block one deployment at some concurrencies.
 //
-//   ServingProblem problem(specs, knowledge, load, limits);
+//   ServingProblem problem(specs, knowledge, load, need, ServingObjective::cost, 0);
 //   SearchOutcome found = search(problem, {});
-//   problem.point(group, found.findings.groups[group].best[0].index);    // query, concurrency, replicas
+//   problem.point(group, found.findings.groups[group].best[0].index);    // query and concurrency
 //
-// A replica that is given more requests at once is never slower in all and never faster for one of them: throughput,
-// time to first token and time per token do not fall with concurrency. (tests/search checks it of the model.) So of the
-// concurrencies a to b, cost is at least that at b and latency at least that at a; halving the range where that does
-// not decide finds the same as trying all of them.
+// A replica that is given more requests at once is never faster for one of them: time to first token and time per token
+// do not fall with concurrency (tests/search checks it of the model). Throughput may, where tiles fill badly; but by
+// Little's law it is X(c) = c / L(c), L being the latency, so that X(c) <= X(a) c / a for c >= a. Hence of the
+// concurrencies above a and up to b, latency is at least that at a and throughput at most X(a) b / a: halving a range
+// where that does not decide finds the same as trying all of it.
 #pragma once
 
 #include "ridge/inference.hpp"
@@ -62,7 +63,7 @@ class ServingProblem : public Problem {
 
   [[nodiscard]] std::size_t groups() const override { return groups_.size(); }
   [[nodiscard]] Range range(std::size_t group) const override;
-  [[nodiscard]] std::size_t blocks(std::size_t group) const override { return groups_[group].spec.deployments.size(); }
+  [[nodiscard]] std::size_t blocks(std::size_t group) const override { return groups_[group].floors.size(); }
   [[nodiscard]] Range range(std::size_t group, std::size_t block) const override;
   [[nodiscard]] Floor floor(std::size_t group, std::size_t block) const noexcept override;
   void walk(std::size_t group, std::size_t block, Range part, bool prune, std::size_t top, Harvest& into,
@@ -82,19 +83,24 @@ class ServingProblem : public Problem {
 
   /// 1, 2, 3, ... up to 64, then ever larger steps up to 4,096.
   [[nodiscard]] static const std::vector<double>& concurrencies();
+  /// Where blocks of one deployment begin, as positions in concurrencies(), and the end of the last one.
+  [[nodiscard]] static const std::vector<std::uint32_t>& spans();
 
  private:
   struct Group {
     ServingGroupSpec spec;
     std::uint64_t begin = 0;
-    std::vector<Floor> floors;
+    std::vector<Floor> floors;  ///< of each deployment, spans() after each other
   };
   [[nodiscard]] Scored scored(const Group& group, const InferenceQuery& query, std::uint64_t index,
                               const InferenceOutcome& outcome) const noexcept;
-  [[nodiscard]] Floor corner(const Group& group, const InferenceQuery& query, const InferenceOutcome& low,
-                             const InferenceOutcome& high) const noexcept;
+  /// Of the concurrencies from the one of `low` to `most`.
+  [[nodiscard]] Floor corner(const Group& group, const InferenceQuery& query, double at, const InferenceOutcome& low,
+                             double most) const noexcept;
+  /// `span` of one deployment, with `begin` the index of its first candidate.
   void halve(const Group& group, const InferenceQuery& query, const ResolvedInference& resolved, std::uint64_t begin,
              Range part, std::size_t top, Harvest& into, Count& count) const noexcept;
+  void set_floors(Group& group, std::size_t deployment, std::uint64_t& evaluations) const;
   [[nodiscard]] double objective(const ServingScore& score) const noexcept;
   [[nodiscard]] InferenceOutcome outcome(const ResolvedInference& resolved, std::size_t step) const noexcept;
 

@@ -89,4 +89,8 @@ struct SearchOutcome {
 /// shown to be hopeless by what is found first; which ones that are depends on threads, the findings do not.
 [[nodiscard]] SearchOutcome search(const Problem& problem, const SearchOptions& options);
 
+/// The candidates of the most promising blocks of each group: who searches only a part of the space knows by them what
+/// is hopeless. To be given as SearchOptions::known.
+[[nodiscard]] Findings scout(const Problem& problem, std::size_t top);
+
 }  // namespace ridge::search

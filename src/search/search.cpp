@@ -25,6 +25,38 @@ struct GroupWork {
   std::atomic<std::size_t> next{0};
 };
 
+/// Blocks of the group that reach into [begin, end), in their order.
+std::vector<std::uint32_t> first_blocks(const Problem& problem, std::size_t group, std::uint64_t begin,
+                                        std::uint64_t end) {
+  std::vector<std::uint32_t> all(problem.blocks(group));
+  std::iota(all.begin(), all.end(), 0u);
+  const auto from = std::partition_point(all.begin(), all.end(),
+                                         [&](std::uint32_t b) { return problem.range(group, b).end <= begin; });
+  const auto to =
+      std::partition_point(from, all.end(), [&](std::uint32_t b) { return problem.range(group, b).begin < end; });
+  return {from, to};
+}
+
+/// The same blocks, the most promising ones first.
+std::vector<std::uint32_t> by_floor(const Problem& problem, std::size_t group, std::vector<std::uint32_t> blocks) {
+  struct Promise {
+    double violation, value;
+    std::uint32_t block;
+  };
+  std::vector<Promise> promises;
+  promises.reserve(blocks.size());
+  for (const std::uint32_t b : blocks) {
+    const Floor floor = problem.floor(group, b);
+    promises.push_back({floor.violation, floor.criteria[0], b});
+  }
+  std::sort(promises.begin(), promises.end(), [](const Promise& a, const Promise& b) {
+    if (a.violation != b.violation) return a.violation < b.violation;
+    return a.value != b.value ? a.value < b.value : a.block < b.block;
+  });
+  std::transform(promises.begin(), promises.end(), blocks.begin(), [](const Promise& p) { return p.block; });
+  return blocks;
+}
+
 class Driver {
  public:
   Driver(const Problem& problem, const SearchOptions& options)
@@ -34,6 +66,7 @@ class Driver {
         work_(problem.groups()) {
     for (std::size_t g = 0; g < work_.size(); ++g) work_[g] = std::make_unique<GroupWork>();
     todo_ = without(range_, options.done);
+    if (todo_.empty()) work_.clear();
     outcome_.findings = options.known;
     outcome_.findings.top = options.top;
     outcome_.findings.groups.resize(problem.groups());
@@ -84,17 +117,8 @@ class Driver {
 
   void open(std::size_t group) {
     GroupWork& work = *work_[group];
-    const std::size_t blocks = problem_.blocks(group);
-    work.order.resize(blocks);
-    std::iota(work.order.begin(), work.order.end(), 0u);
-    if (!options_.prune) return;
-    std::vector<Floor> floors(blocks);
-    for (std::size_t b = 0; b < blocks; ++b) floors[b] = problem_.floor(group, b);
-    std::sort(work.order.begin(), work.order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      if (floors[a].violation != floors[b].violation) return floors[a].violation < floors[b].violation;
-      if (floors[a].criteria[0] != floors[b].criteria[0]) return floors[a].criteria[0] < floors[b].criteria[0];
-      return a < b;
-    });
+    const std::vector<std::uint32_t> first = first_blocks(problem_, group, todo_.front().begin, todo_.back().end);
+    work.order = options_.prune ? by_floor(problem_, group, first) : first;
   }
 
   void batch(std::size_t group, std::size_t first, std::size_t last) {
@@ -169,6 +193,22 @@ bool hopeless(const Floor& floor, const Harvest& harvest, std::size_t top) {
     }
     return less;
   });
+}
+
+Findings scout(const Problem& problem, std::size_t top) {
+  constexpr std::uint64_t kLook = 4096;  // candidates of each group
+  Findings findings;
+  findings.top = top;
+  findings.groups.resize(problem.groups());
+  const Range all = problem.all();
+  for (std::size_t g = 0; g < problem.groups(); ++g) {
+    Count count;
+    for (const std::uint32_t b : by_floor(problem, g, first_blocks(problem, g, all.begin, all.end))) {
+      problem.walk(g, b, problem.range(g, b), true, top, findings.groups[g], count);
+      if (count.evaluated >= kLook) break;
+    }
+  }
+  return findings;
 }
 
 SearchOutcome search(const Problem& problem, const SearchOptions& options) {

@@ -27,6 +27,9 @@ struct PlanOutcome {
 /// Refuses what the file of results refuses, and a file of another question.
 Result<PlanOutcome> run_search(const search::Problem& problem, const PlanRun& run, std::uint64_t setup_evaluations);
 
+/// Whether this process may speak: it is alone, or rank 0.
+[[nodiscard]] bool is_first_rank();
+
 /// "2/8" → {2, 8}. Refuses others.
 Status parse_shard(const std::string& text, PlanRun& run);
 

@@ -232,25 +232,34 @@ std::vector<std::string> complete_words(Session& session, const std::vector<std:
   return offers;
 }
 
+Result<int> answer_arguments(Session& session, Arguments& arguments);
+
 Action declare_plan(Options& options) {
   auto arguments = std::make_shared<Arguments>();
   options.words("serve|train|FILE.toml|merge FILE...", arguments->words, "what to plan", complete_words);
   arguments->flags.declare(options);
   return [arguments](Session& session) -> Result<int> {
-    if (const std::string& as_of = session.options().as_of; !as_of.empty()) {
-      if (const auto date = parse_date(as_of); !date) {
-        return Error{ErrorCode::bad_input, "--as-of", date.error().message};
-      }
-    }
-    arguments->flags.settle();
-    if (!arguments->words.empty() && arguments->words[0] == "merge") return plan_merge(session, *arguments);
-    const Result<Asked> asked = asked_of(*arguments);
-    if (!asked) return asked.error();
-    WhatIfSubjects subjects;
-    if (arguments->flags.given("--model")) subjects.models = {arguments->flags.value("--model")};
-    session.about(std::move(subjects));
-    return plan(session, arguments->flags, *asked, nullptr);
+    const Result<int> done = answer_arguments(session, *arguments);
+    // What is wrong with the question is wrong on every rank: one of them says it.
+    if (!done && !is_first_rank()) return exit_code(done.error().code);
+    return done;
   };
+}
+
+Result<int> answer_arguments(Session& session, Arguments& arguments) {
+  if (const std::string& as_of = session.options().as_of; !as_of.empty()) {
+    if (const auto date = parse_date(as_of); !date) {
+      return Error{ErrorCode::bad_input, "--as-of", date.error().message};
+    }
+  }
+  arguments.flags.settle();
+  if (!arguments.words.empty() && arguments.words[0] == "merge") return plan_merge(session, arguments);
+  const Result<Asked> asked = asked_of(arguments);
+  if (!asked) return asked.error();
+  WhatIfSubjects subjects;
+  if (arguments.flags.given("--model")) subjects.models = {arguments.flags.value("--model")};
+  session.about(std::move(subjects));
+  return plan(session, arguments.flags, *asked, nullptr);
 }
 
 }  // namespace

@@ -54,6 +54,8 @@ class Calibration {
   [[nodiscard]] double value(std::string_view name, std::initializer_list<std::string_view> scopes = {}) const;
   /// Whether `name@scope` exists and was informed by evidence.
   [[nodiscard]] bool informed(std::string_view name, std::string_view scope) const;
+  /// Whether kernels of the architecture were measured: some parameter of theirs is its own and informed by evidence.
+  [[nodiscard]] bool knows_kernels_of(std::string_view architecture) const;
 
   [[nodiscard]] std::span<const Parameter> parameters() const { return parameters_; }
   [[nodiscard]] std::span<const IntervalClass> intervals() const { return intervals_; }

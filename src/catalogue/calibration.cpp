@@ -289,6 +289,15 @@ bool Calibration::informed(std::string_view name, std::string_view scope) const 
   return factor != nullptr && factor->rows > 0;
 }
 
+bool Calibration::knows_kernels_of(std::string_view architecture) const {
+  return std::any_of(parameters_.begin(), parameters_.end(), [&](const Parameter& p) {
+    const std::size_t at = p.name.find('@');
+    if (at == std::string::npos || p.group != "kernels" || p.rows == 0) return false;
+    const std::string_view scope = std::string_view(p.name).substr(at + 1);
+    return scope.substr(0, scope.find('/')) == architecture;
+  });
+}
+
 const IntervalClass* Calibration::interval(std::string_view metric, std::string_view resembles) const {
   const IntervalClass* widest = nullptr;
   for (const IntervalClass& c : intervals_) {

@@ -14,7 +14,7 @@ namespace ridge::cli {
 namespace {
 
 constexpr unsigned kServing = kInfer | kTechniques | kCompare;
-constexpr unsigned kAll = kServing | kTrain | kFit;
+constexpr unsigned kAll = kServing | kTrain | kFit | kDiffusion;
 
 std::vector<std::string> model_ids(Session& session, const std::vector<std::string>&) {
   std::vector<std::string> ids;
@@ -72,6 +72,8 @@ std::string_view name(EstimateWord word) {
       return "techniques";
     case kCompare:
       return "compare";
+    case kDiffusion:
+      return "diffusion";
   }
   return "";
 }
@@ -85,7 +87,7 @@ EstimateFlags::EstimateFlags() {
   add("--device", "D", "an id, or a share of a device: h100-sxm/mig-3g.40gb; compare and fit take a list: a,b", kAll,
       device_ids);
   add("--system", "S", "a server, rack or pod of the catalogue, instead of --device", kServing | kTrain, system_ids);
-  add("--gpus", "N", "devices in all", kServing | kTrain);
+  add("--gpus", "N", "devices in all", kServing | kTrain | kDiffusion);
   add("--tp", "N", "tensor parallel", kServing | kTrain);
   add("--pp", "N", "pipeline stages", kServing | kTrain);
   add("--ep", "N", "ranks that share the experts of a layer out among them", kServing | kTrain);
@@ -99,7 +101,7 @@ EstimateFlags::EstimateFlags() {
   add("--engine-version", "V", "a release: 0.12", kServing | kTrain);
   add("--isl", "TOKENS", "input of a request", kServing | kFit);
   add("--osl", "TOKENS", "output of a request", kServing | kFit);
-  add("--batch", "B", "so many sequences start together and run to the end", kServing);
+  add("--batch", "B", "so many sequences start together and run to the end; images of one call", kServing | kDiffusion);
   add("--concurrency", "C", "so many clients, each sends a request when the last one has ended", kServing);
   add("--offline", "", "all requests are there at once; the engine chooses the batch", kServing);
   add("--prefill", "", "prompts alone, nothing is decoded; --batch says how many together", kInfer | kCompare);
@@ -107,10 +109,11 @@ EstimateFlags::EstimateFlags() {
   add("--draft-tokens", "N", "speculative decoding: tokens proposed per step", kServing);
   add("--acceptance", "SHARE", "of proposed tokens that are accepted", kServing);
   add("--lora-rank", "R", "adapters applied beside the weights", kServing | kTrain);
-  add("--power-cap", "W", "limit of each device: 500W", kServing | kTrain);
+  add("--power-cap", "W", "limit of each device: 500W", kServing | kTrain | kDiffusion);
   add("--max-batched-tokens", "N", "of the engine, per step", kServing);
   add("--max-num-seqs", "N", "of the engine, running at once", kServing);
   add("--gpu-memory-utilization", "SHARE", "of the device that the engine may fill", kServing);
+  add("--cpu-offload-gb", "GIB", "weights of each device that wait in host memory, as vLLM counts them", kServing);
   add("--vp", "N", "chunks of one pipeline stage (interleaved schedule)", kTrain);
   add("--cp", "N", "context parallel", kTrain);
   add("--etp", "N", "tensor parallel inside an expert", kTrain);
@@ -135,6 +138,10 @@ EstimateFlags::EstimateFlags() {
   add("--to", "N", "devices at which it ends", kTrain);
   add("--svg", "FILE", "write the curve of --scale as a figure", kTrain, complete_files);
   add("--trace", "FILE", "write one step of the pipeline for a browser's trace viewer", kTrain, complete_files);
+  add("--steps", "N", "denoising steps of an image", kDiffusion);
+  add("--resolution", "PIXELS", "of an image: 1024, or 1920x1080", kDiffusion);
+  add("--ulysses", "N", "devices that share the heads of an image", kDiffusion);
+  add("--ring", "N", "devices around which keys and values of an image pass", kDiffusion);
   add("--html", "FILE", "write a page with the roofline and the operators on it", kCompare, complete_files);
   add("--explain", "", "the operators, each with its time, bound and share of the roofline", kInfer);
 }

@@ -21,9 +21,9 @@
 namespace ridge::cli {
 
 /// What may stand after `ridge estimate`, as bits.
-enum EstimateWord : std::uint8_t { kInfer = 1, kTrain = 2, kFit = 4, kTechniques = 8, kCompare = 16 };
+enum EstimateWord : std::uint8_t { kInfer = 1, kTrain = 2, kFit = 4, kTechniques = 8, kCompare = 16, kDiffusion = 32 };
 [[nodiscard]] std::string_view name(EstimateWord word);
-inline constexpr EstimateWord kEstimateWords[] = {kInfer, kTrain, kFit, kTechniques, kCompare};
+inline constexpr EstimateWord kEstimateWords[] = {kInfer, kTrain, kDiffusion, kFit, kTechniques, kCompare};
 
 class EstimateFlags {
  public:

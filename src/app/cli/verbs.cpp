@@ -6,6 +6,7 @@ namespace ridge::cli {
 
 std::span<const Verb> verbs() {
   static const std::array all = {
+      plan_verb(),       //
       estimate_verb(),   //
       cost_verb(),       //
       goodput_verb(),    //

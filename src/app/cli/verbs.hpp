@@ -8,6 +8,7 @@
 
 namespace ridge::cli {
 
+Verb plan_verb();
 Verb estimate_verb();
 Verb cost_verb();
 Verb goodput_verb();

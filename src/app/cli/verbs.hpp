@@ -10,6 +10,7 @@ namespace ridge::cli {
 
 Verb show_verb();
 Verb estimate_verb();
+Verb simulate_verb();
 Verb validate_verb();
 Verb calibrate_verb();
 Verb completion_verb();

@@ -32,7 +32,7 @@ struct LengthDistribution {
   double cv = 1;   ///< lognormal: standard deviation over mean
   double low = 1;  ///< uniform: the range; others: cut there
   double high = kMostRequestTokens;
-  std::vector<double> quantiles;  ///< empirical: evenly spaced from the least to the greatest value
+  std::vector<double> quantiles = {};  ///< empirical: evenly spaced from the least to the greatest value
 
   [[nodiscard]] std::uint32_t draw(Random& random) const noexcept;
   /// What draw() gives on average, cuts left aside.

@@ -109,7 +109,8 @@ void Cluster::handle(const Event& e) {
       client_sends(e.a, e.b, e.time);
       break;
     case Kind::release:
-      route(e.a, e.time);
+      if (e.a != kNoSlot) route(e.a, e.time);
+      route_homeless(e.time);
       break;
     case Kind::transfer:
       to_decode(e.a, e.time);
@@ -181,7 +182,7 @@ void Cluster::arrive(Slot slot, Ticks ready) {
 }
 
 void Cluster::route(Slot slot, Ticks now) {
-  if (takes_.empty()) {
+  if (takes_.empty() || (query_.policies.autoscaling && least_outstanding(takes_).is_full())) {
     homeless_.push_back(slot);
     queue_changed(1, now);
     if (query_.policies.autoscaling) decide(now);
@@ -194,6 +195,16 @@ void Cluster::route(Slot slot, Ticks now) {
   }
   engine->enqueue(slot, now);
   update_next(engine->index());
+}
+
+void Cluster::route_homeless(Ticks now) {
+  const bool limited = query_.policies.autoscaling.has_value();
+  while (!homeless_.empty() && !takes_.empty() && !(limited && least_outstanding(takes_).is_full())) {
+    const Slot slot = homeless_.front();
+    homeless_.pop_front();
+    queue_changed(-1, now);
+    route(slot, now);
+  }
 }
 
 void Cluster::finished(Slot slot, Ticks now) {
@@ -212,6 +223,8 @@ void Cluster::finished(Slot slot, Ticks now) {
   }
   record(slot, now, RequestRecord::End::finished);
   leave(slot, now, false);
+  // An engine in the middle of its own bookkeeping takes nobody in: who waits in front of it comes right after.
+  if (!homeless_.empty()) push(now, Kind::release, kNoSlot);
 }
 
 void Cluster::to_decode(Slot slot, Ticks now) {

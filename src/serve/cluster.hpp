@@ -70,6 +70,7 @@ class Cluster final : public EngineHost {
   void client_sends(std::uint32_t client, std::uint32_t session, Ticks ready);
   void arrive(Slot slot, Ticks ready);
   void route(Slot slot, Ticks now);
+  void route_homeless(Ticks now);
   void to_decode(Slot slot, Ticks now);
   void record(Slot slot, Ticks now, RequestRecord::End end);
   void leave(Slot slot, Ticks now, bool rejected);
@@ -113,7 +114,7 @@ class Cluster final : public EngineHost {
   std::vector<Event> events_;  // a heap
   std::uint64_t orders_ = 0;
   std::uint64_t waiting_clients_ = 0;  // client events in the heap
-  std::deque<Slot> homeless_;          // no engine is up
+  std::deque<Slot> homeless_;          // no engine is up, or all that come and go are full
   std::vector<Chunk> chunks_;
   Ticks server_ = 0;
   Ticks now_ = 0;

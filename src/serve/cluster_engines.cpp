@@ -63,12 +63,7 @@ void Cluster::engine_up(std::size_t engine, Ticks now) {
     const double after = std::min(failures.mean_time_between * random.exponential(), 0.1 * kMostSeconds);
     push(now + to_ticks(after), Kind::fail, static_cast<std::uint32_t>(engine));
   }
-  while (!homeless_.empty() && !takes_.empty()) {
-    const Slot slot = homeless_.front();
-    homeless_.pop_front();
-    queue_changed(-1, now);
-    route(slot, now);
-  }
+  route_homeless(now);
 }
 
 void Cluster::start_engine(std::size_t engine, Ticks now, double delay) {

@@ -232,6 +232,14 @@ void Engine::plan_run(Ticks now) {
 }
 
 std::vector<Slot> Engine::fail(Ticks now) {
+  if (run_.steps > 1) {  // the steps of the run that had ended by then were made
+    const auto sequences = static_cast<std::uint32_t>(decoding_);
+    std::uint64_t made = clock_.steps_until(sequences, context(), run_.steps, now - run_.start);
+    if (run_.start + clock_.decode_run(sequences, context(), made) > now) --made;
+    run_.steps = made;
+    if (made > 0) commit_decode(run_.start + clock_.decode_run(sequences, context(), made));
+    shared_.steps += made;
+  }
   std::vector<Slot> lost;
   for (Slot slot = oldest_; slot != kNoSlot; slot = pool_[slot].younger) lost.push_back(slot);
   for (auto& queue : waiting_) {

@@ -74,6 +74,7 @@ class Engine {
   [[nodiscard]] std::uint32_t index() const { return index_; }
   [[nodiscard]] Role role() const { return role_; }
   [[nodiscard]] std::uint64_t outstanding() const { return waiting_count_ + running_; }
+  [[nodiscard]] bool is_full() const { return outstanding() >= static_cast<std::uint64_t>(shape_.max_sequences); }
   [[nodiscard]] const EngineShape& shape() const { return shape_; }
   [[nodiscard]] const Work& work() const { return work_; }
   [[nodiscard]] const PrefixCache& cache() const { return cache_; }

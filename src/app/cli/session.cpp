@@ -129,6 +129,10 @@ Result<SharedData> Session::share() {
   return data_;
 }
 
+void Session::catch_interrupts() const {
+  if (!is_remote()) cli::catch_interrupts();
+}
+
 bool Session::stopped() const {
   return (stop_ != nullptr && stop_->is_up()) || interrupted();
 }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/cli/progress.hpp"
 #include "ridge/calibration.hpp"
 #include "ridge/catalogue.hpp"
 #include "ridge/engine.hpp"
@@ -96,6 +97,12 @@ class Session {
   Result<SharedData> share();
   /// Whether the work is done for somebody else on this machine's behalf: then nothing of theirs names a file.
   [[nodiscard]] bool is_remote() const { return into_ != nullptr; }
+  /// From here on the first Ctrl-C only makes stopped() true. Nothing if the session is remote.
+  void catch_interrupts() const;
+  /// A bar for long work, where somebody is there to see it.
+  [[nodiscard]] Progress progress(std::string what) const {
+    return Progress(std::move(what), is_remote() ? nullptr : stderr);
+  }
   /// Whether long work should end with what it has: Ctrl-C, or the client has gone.
   [[nodiscard]] bool stopped() const;
 

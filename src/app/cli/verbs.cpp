@@ -8,6 +8,7 @@ std::span<const Verb> verbs() {
   static const std::array all = {
       plan_verb(),       //
       estimate_verb(),   //
+      simulate_verb(),   //
       cost_verb(),       //
       goodput_verb(),    //
       mlperf_verb(),     //

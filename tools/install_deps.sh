@@ -4,7 +4,7 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build ccache git python3 clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libfmt-dev libsqlite3-dev libtbb-dev
-  libgtest-dev libbenchmark-dev
+  libgtest-dev libbenchmark-dev slurm-wlm munge shellcheck python3-yaml
 )
 missing=()
 for p in "${packages[@]}"; do

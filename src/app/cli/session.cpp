@@ -109,6 +109,17 @@ Result<const Calibration*> Session::calibration() {
   return &*calibration_;
 }
 
+Result<const FacilityData*> Session::facility() {
+  if (!facility_) {
+    const Result<const Catalogue*> known = catalogue();
+    if (!known) return known.error();
+    Result<FacilityData> loaded = load_facility(*data_directory() + "/facility", **known);
+    if (!loaded) return loaded.error();
+    facility_ = std::move(*loaded);
+  }
+  return &*facility_;
+}
+
 void Session::print(std::string_view text) const {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }

@@ -13,6 +13,7 @@
 #include "ridge/calibration.hpp"
 #include "ridge/catalogue.hpp"
 #include "ridge/engine.hpp"
+#include "ridge/facility.hpp"
 #include "ridge/report.hpp"
 #include "ridge/result.hpp"
 #include "ridge/what_if.hpp"
@@ -31,7 +32,7 @@ struct GlobalOptions {
   std::vector<std::string> price_lists = {};
   std::vector<std::string> calibrations = {};  ///< overlays that `ridge calibrate --cases` wrote
   std::vector<std::string> settings = {};      ///< what-ifs: "device.hbm_bandwidth=8TB/s"
-  std::string plan = {};  ///< the file that the line's flags were completed from
+  std::string plan = {};                       ///< the file that the line's flags were completed from
   std::string as_of = {};
   bool json = false;
   bool csv = false;
@@ -70,6 +71,8 @@ class Session {
   Result<const Engines*> engines();
   /// The calibration with the user's overlays.
   Result<const Calibration*> calibration();
+  /// What sites are built of (data/facility); lives as long as the session.
+  Result<const FacilityData*> facility();
 
   /// To standard output.
   void print(std::string_view text) const;
@@ -85,6 +88,7 @@ class Session {
   std::optional<Catalogue> catalogue_;
   std::optional<Engines> engines_;
   std::optional<Calibration> calibration_;
+  std::optional<FacilityData> facility_;
 };
 
 }  // namespace ridge::cli

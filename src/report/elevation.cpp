@@ -48,11 +48,11 @@ void draw(Svg& svg, double x, int units, const Front& front) {
     if (at + box.units > units) break;
     const double y = kTop + height - (at + box.units) * kUnit;
     svg.rectangle(x + 3, y + 1, kRackWidth - 6, box.units * kUnit - 2,
-                  {.stroke = colour(box.colour), .width = 1, .fill = colour(box.colour), .opacity = 0.75});
+                  {.stroke = colour(box.colour), .width = 1, .fill = colour(box.colour), .opacity = 0.5});
     if (!box.label.empty()) {
       const double size = box.units == 1 ? 8 : 11;
       svg.text(x + kRackWidth / 2, y + box.units * kUnit / 2 + size / 3, box.label,
-               {.anchor = "middle", .size = size, .fill = "#ffffff", .bold = box.units > 1});
+               {.anchor = "middle", .size = size, .fill = kFrame, .bold = box.units > 1});
     }
     at += box.units;
   }

@@ -13,6 +13,7 @@ Verb estimate_verb();
 Verb validate_verb();
 Verb calibrate_verb();
 Verb facility_verb();
+Verb emit_verb();
 Verb completion_verb();
 
 /// In the order of `ridge help`.

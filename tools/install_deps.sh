@@ -6,6 +6,7 @@ packages=(
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libfmt-dev libsqlite3-dev libtbb-dev
   libgtest-dev libbenchmark-dev libmicrohttpd-dev
   openmpi-bin libopenmpi-dev slurmctld slurmd slurm-client munge
+  libgtest-dev libbenchmark-dev slurm-wlm munge shellcheck python3-yaml
 )
 # Some machines have node and npm from elsewhere, and the two packages would quarrel with those.
 command -v npm > /dev/null || packages+=(nodejs npm)

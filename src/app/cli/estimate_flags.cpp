@@ -155,6 +155,21 @@ void EstimateFlags::declare(Options& options, unsigned words) {
     } else {
       options.text(flag.name, flag.value_name, flag.value, flag.help, flag.completer);
     }
+void EstimateFlags::declare(Options& options) {
+  for (Flag& flag : flags_) declare_one(options, flag);
+}
+
+void EstimateFlags::declare_only(Options& options, std::initializer_list<std::string_view> names) {
+  for (Flag& flag : flags_) {
+    if (std::find(names.begin(), names.end(), flag.name) != names.end()) declare_one(options, flag);
+  }
+}
+
+void EstimateFlags::declare_one(Options& options, Flag& flag) {
+  if (flag.value_name.empty()) {
+    options.flag(flag.name, flag.on, flag.help);
+  } else {
+    options.text(flag.name, flag.value_name, flag.value, flag.help, flag.completer);
   }
 }
 

@@ -137,6 +137,17 @@ bool Session::stopped() const {
   return (stop_ != nullptr && stop_->is_up()) || interrupted();
 }
 
+Result<const FacilityData*> Session::facility() {
+  if (!facility_) {
+    const Result<const Catalogue*> known = catalogue();
+    if (!known) return known.error();
+    Result<FacilityData> loaded = load_facility(*data_directory() + "/facility", **known);
+    if (!loaded) return loaded.error();
+    facility_ = std::move(*loaded);
+  }
+  return &*facility_;
+}
+
 void Session::print(std::string_view text) const {
   if (into_ != nullptr) {
     *into_ += text;

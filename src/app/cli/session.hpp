@@ -17,6 +17,7 @@
 #include "ridge/calibration.hpp"
 #include "ridge/catalogue.hpp"
 #include "ridge/engine.hpp"
+#include "ridge/facility.hpp"
 #include "ridge/report.hpp"
 #include "ridge/result.hpp"
 #include "ridge/what_if.hpp"
@@ -92,6 +93,8 @@ class Session {
   Result<const Engines*> engines();
   /// The calibration with the user's overlays.
   Result<const Calibration*> calibration();
+  /// What sites are built of (data/facility); lives as long as the session.
+  Result<const FacilityData*> facility();
 
   /// Everything read, for sessions to come.
   Result<SharedData> share();
@@ -120,6 +123,10 @@ class Session {
   SharedData data_;
   std::string* into_ = nullptr;
   const StopSign* stop_ = nullptr;
+  std::optional<Catalogue> catalogue_;
+  std::optional<Engines> engines_;
+  std::optional<Calibration> calibration_;
+  std::optional<FacilityData> facility_;
 };
 
 }  // namespace ridge::cli

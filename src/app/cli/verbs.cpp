@@ -11,6 +11,8 @@ std::span<const Verb> verbs() {
       simulate_verb(),   //
       cost_verb(),       //
       goodput_verb(),    //
+      facility_verb(),   //
+      emit_verb(),       //
       mlperf_verb(),     //
       report_verb(),     //
       show_verb(),       //

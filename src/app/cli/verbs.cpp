@@ -14,6 +14,7 @@ std::span<const Verb> verbs() {
       facility_verb(),   //
       emit_verb(),       //
       mlperf_verb(),     //
+      check_verb(),      //
       report_verb(),     //
       show_verb(),       //
       validate_verb(),   //

@@ -16,6 +16,7 @@ Verb goodput_verb();
 Verb facility_verb();
 Verb emit_verb();
 Verb mlperf_verb();
+Verb check_verb();
 Verb report_verb();
 Verb show_verb();
 Verb validate_verb();

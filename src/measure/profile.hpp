@@ -78,6 +78,7 @@ struct Skipped {
 
 /// A step of a whole model, and its operators measured apart.
 struct ModelStep {
+  std::string model;      ///< its id or spec, where it is not the profile's
   std::string phase;      ///< prefill or decode
   std::string precision;  ///< of weights and activations
   double batch = 0, context = 0;
@@ -96,7 +97,9 @@ struct Profile {
   std::string mode;  ///< quick, full, model
   std::string date;  ///< of its end, "2026-11-15T07:40:00Z"
   double took_seconds = 0;
-  std::string model;  ///< mode model: its id
+  std::string model;   ///< mode model: its id
+  std::string like;    ///< id of the catalogue's device, where the name does not say it
+  std::string source;  ///< where it was measured, for profiles that are passed on
   Facts facts;
   Health health;
   std::vector<Point> points;

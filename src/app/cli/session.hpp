@@ -5,6 +5,7 @@
 //   if (session.form() == Form::json) session.print(json.text());
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,10 @@
 #include "ridge/report.hpp"
 #include "ridge/result.hpp"
 #include "ridge/what_if.hpp"
+
+namespace ridge::measure {
+struct Profile;
+}
 
 namespace ridge::cli {
 
@@ -31,7 +36,7 @@ struct GlobalOptions {
   std::vector<std::string> price_lists = {};
   std::vector<std::string> calibrations = {};  ///< overlays that `ridge calibrate --cases` wrote
   std::vector<std::string> settings = {};      ///< what-ifs: "device.hbm_bandwidth=8TB/s"
-  std::string plan = {};  ///< the file that the line's flags were completed from
+  std::string plan = {};                       ///< the file that the line's flags were completed from
   std::string as_of = {};
   bool json = false;
   bool csv = false;
@@ -57,14 +62,22 @@ Result<std::string> find_data_directory(const std::string& option, const Surroun
 class Session {
  public:
   Session(GlobalOptions options, Surroundings surroundings);
+  Session(Session&&) noexcept;
+  ~Session();
 
   [[nodiscard]] const GlobalOptions& options() const { return options_; }
   [[nodiscard]] Form form() const;
+  /// Path of the running program, or empty.
+  [[nodiscard]] const std::string& program() const { return surroundings_.program; }
   [[nodiscard]] TerminalStyle style() const;
   /// Where the bundled data is.
   Result<std::string> data_directory() const { return find_data_directory(options_.data, surroundings_); }
   /// What --set is about, by id; to be said before the first catalogue().
   void about(WhatIfSubjects subjects) { subjects_ = std::move(subjects); }
+  /// From now on the device that the profile was measured on is as measured, in catalogue() and calibration(); other
+  /// devices stay as they are. Returns its id. Refuses what read_measurement(), device_like() and read_file() refuse,
+  /// and a second profile of the same architecture.
+  Result<std::string> use_profile(const std::string& path);
   /// The catalogue with the user's overlays and what-ifs; lives as long as the session.
   Result<const Catalogue*> catalogue();
   Result<const Engines*> engines();
@@ -81,7 +94,15 @@ class Session {
  private:
   GlobalOptions options_;
   Surroundings surroundings_;
+  struct Measured {
+    std::string path;
+    std::string id;  ///< of the device
+    std::unique_ptr<measure::Profile> profile;
+    OverlayText overlay;
+  };
+
   WhatIfSubjects subjects_;
+  std::vector<Measured> measured_;
   std::optional<Catalogue> catalogue_;
   std::optional<Engines> engines_;
   std::optional<Calibration> calibration_;

@@ -6,7 +6,7 @@ namespace ridge::cli {
 
 std::span<const Verb> verbs() {
   static const std::array all = {
-      show_verb(), estimate_verb(), validate_verb(), calibrate_verb(), completion_verb(),
+      show_verb(), estimate_verb(), validate_verb(), calibrate_verb(), measure_verb(), completion_verb(),
   };
   return all;
 }

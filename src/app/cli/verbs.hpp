@@ -12,6 +12,7 @@ Verb show_verb();
 Verb estimate_verb();
 Verb validate_verb();
 Verb calibrate_verb();
+Verb measure_verb();
 Verb completion_verb();
 
 /// In the order of `ridge help`.

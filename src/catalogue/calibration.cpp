@@ -292,7 +292,7 @@ bool Calibration::informed(std::string_view name, std::string_view scope) const 
 bool Calibration::knows_kernels_of(std::string_view architecture) const {
   return std::any_of(parameters_.begin(), parameters_.end(), [&](const Parameter& p) {
     const std::size_t at = p.name.find('@');
-    const bool of_kernels = p.group == "kernels" || p.group == "measured";
+    const bool of_kernels = p.group == "kernels" || p.group.starts_with("measured");
     if (at == std::string::npos || !of_kernels || p.rows == 0) return false;
     const std::string_view scope = std::string_view(p.name).substr(at + 1);
     return scope.substr(0, scope.find('/')) == architecture;

@@ -57,8 +57,11 @@ constexpr std::array kFactors = {
 };
 
 /// And what steps may move: of the engine `native` on that device.
-constexpr std::array kStepFactors = {Factor{"layer.small_kernels", "", 1}, Factor{"serving.prefill", "", 0.3},
-                                     Factor{"serving.decode", "", 0.3}};
+constexpr std::array kStepFactors = {Factor{"layer.small_kernels", "", 1}, Factor{"serving.decode", "", 0.1}};
+
+/// What points say first and steps say better: a mix of work draws less power than products alone, and keeps more of
+/// the clock.
+constexpr std::array kRefined = {Factor{"gemm.compute", "", 0.2}, Factor{"gemm.compute", "/fp8", 0.1}};
 
 const Parameter* find(const std::vector<Parameter>& parameters, std::string_view name) {
   const auto at =
@@ -226,6 +229,20 @@ class Fitting {
     return {std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}};
   }
 
+  [[nodiscard]] Calibration refining(const Calibration& calibration) const {
+    std::vector<Parameter> parameters(calibration.parameters().begin(), calibration.parameters().end());
+    for (const Factor& f : kRefined) {
+      const std::string wanted = fmt::format("{}@{}{}", f.base, out_.architecture, f.scope);
+      for (Parameter& p : parameters) {
+        if (p.name != wanted) continue;
+        p.group = kStepGroup;
+        p.prior = p.value;
+        p.spread = f.spread;
+      }
+    }
+    return {std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}};
+  }
+
   void fit_steps(const Calibration& bundled) {
     const std::size_t n = profile_.steps.size();
     const LogErrors errors = [&](const Calibration& c, std::span<double> into) {
@@ -240,7 +257,8 @@ class Fitting {
     errors(bundled, before);
     FitOptions options;
     options.noise = kNoise;
-    const FitResult result = fit(out_.calibration, kStepGroup, n, errors, options);
+    const Calibration start = refining(out_.calibration);
+    const FitResult result = fit(start, kStepGroup, n, errors, options);
     out_.calibration = with_rows(result.calibration, kStepGroup, n, errors);
     errors(out_.calibration, after);
     std::erase_if(before, [](double e) { return !std::isfinite(e); });

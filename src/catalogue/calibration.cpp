@@ -240,6 +240,29 @@ Status read_overlay(const std::string& path, std::vector<Parameter>& parameters)
         if (m.has("source")) p.source = source;
         return {};
       }
+      // A factor for a scope of its own, on a base that exists: what `ridge calibrate --profile` finds.
+      const std::size_t at = name.find('@');
+      const bool based = at != std::string::npos && at + 1 < name.size() &&
+                         std::any_of(parameters.begin(), parameters.end(),
+                                     [&](const Parameter& p) { return p.name == name.substr(0, at); });
+      if (based) {
+        constexpr double kLeast = 1e-3, kMost = 1e3;
+        if (!(value >= kLeast && value <= kMost)) {
+          m.refuse_here("value", fmt::format("{} is outside of [{}, {}], the range of a factor", value, kLeast, kMost));
+          return *m.error();
+        }
+        parameters.push_back({.name = name,
+                              .meaning = "factor on " + name.substr(0, at) + " from an overlay",
+                              .value = value,
+                              .prior = value,
+                              .low = kLeast,
+                              .high = kMost,
+                              .fitted = false,
+                              .rows = static_cast<int>(rows),
+                              .group = "overlay",
+                              .source = source});
+        return {};
+      }
       std::vector<std::string_view> names;
       for (const Parameter& p : parameters) names.push_back(p.name);
       m.refuse_here("name", fmt::format("there is no parameter {}{}", ridge::quoted(name), suggestion(name, names)));

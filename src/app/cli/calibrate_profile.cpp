@@ -15,12 +15,13 @@ constexpr std::size_t kProfileLimit = 16u << 20;
 Table gain_table(const evidence::MeasuredFit& fit) {
   Table table;
   table.title = "Errors of the profile's points: by the catalogue, and after the fit";
-  table.columns = {{.key = "what", .heading = "what"},
-                   {.key = "points", .heading = "points", .kind = ColumnKind::number},
-                   {.key = "median_before", .unit = "percent", .heading = "median, %", .kind = ColumnKind::number},
-                   {.key = "worst_before", .unit = "percent", .heading = "worst, %", .kind = ColumnKind::number},
-                   {.key = "median_after", .unit = "percent", .heading = "after: median, %", .kind = ColumnKind::number},
-                   {.key = "worst_after", .unit = "percent", .heading = "worst, %", .kind = ColumnKind::number}};
+  table.columns = {
+      {.key = "what", .heading = "what"},
+      {.key = "points", .heading = "points", .kind = ColumnKind::number},
+      {.key = "median_before", .unit = "percent", .heading = "median, %", .kind = ColumnKind::number},
+      {.key = "worst_before", .unit = "percent", .heading = "worst, %", .kind = ColumnKind::number},
+      {.key = "median_after", .unit = "percent", .heading = "after: median, %", .kind = ColumnKind::number},
+      {.key = "worst_after", .unit = "percent", .heading = "worst, %", .kind = ColumnKind::number}};
   const auto percent = [](double share) { return Cell(fmt::format("{:.1f}", 100 * share)); };
   for (const evidence::MeasuredGain& g : fit.gains) {
     table.rows.push_back({Cell(g.family), Cell(g.points), percent(g.median_before), percent(g.worst_before),
@@ -84,11 +85,11 @@ Result<int> calibrate_profile(Session& session, const std::string& path, const s
     return kFine;
   }
   Document page;
-  page.blocks.emplace_back(Paragraph{
-      fmt::format("{}, measured {} (driver {}, {}): {} of the catalogue. {} points, {} steps, {} left out.",
-                  profile->facts.name, profile->date, profile->facts.driver, profile->facts.libraries, *id,
-                  profile->points.size(), profile->steps.size(), profile->skipped.size()),
-      Emphasis::none});
+  page.blocks.emplace_back(
+      Paragraph{fmt::format("{}, measured {} (driver {}, {}): {} of the catalogue. {} points, {} steps, {} left out.",
+                            profile->facts.name, profile->date, profile->facts.driver, profile->facts.libraries, *id,
+                            profile->points.size(), profile->steps.size(), profile->skipped.size()),
+                Emphasis::none});
   page.blocks.emplace_back(gain_table(*fit));
   page.blocks.emplace_back(factor_table(*fit));
   std::string use = fmt::format("--device {} uses them for this device alone.", path);

@@ -21,7 +21,7 @@ struct MeasureArguments {
   std::string gpu, out, only;
   std::string model, precision, phase, batch, context;
   std::string device, compare, kind;
-  std::string engine, cases_model, engine_version, tp, notes, source;
+  std::string engine, engine_version, tp, isl, osl, work, source;
 };
 
 /// Starts ridge-measure, which stands beside the program or in $PATH; its exit code. Refuses (bad_input) if there is

@@ -86,12 +86,6 @@ Result<int> start(const std::string& program, const std::vector<std::string>& wo
 }  // namespace
 
 Result<int> measure_run(Session& session, const MeasureArguments& arguments, bool whole_model) {
-  const std::string program = find_program(session);
-  if (program.empty()) {
-    return Error{ErrorCode::bad_input, kProgram,
-                 "is neither beside this program nor in $PATH; on a machine with a GPU and the CUDA toolkit, "
-                 "src/measure/build.sh builds it with nvcc alone (or cmake -DRIDGE_MEASURE=ON)"};
-  }
   std::vector<std::string> words;
   if (whole_model) {
     words.emplace_back("model");
@@ -101,6 +95,12 @@ Result<int> measure_run(Session& session, const MeasureArguments& arguments, boo
     words.insert(words.end(), shape->begin(), shape->end());
   } else {
     words.emplace_back(arguments.full ? "--full" : "--quick");
+  }
+  const std::string program = find_program(session);
+  if (program.empty()) {
+    return Error{ErrorCode::bad_input, kProgram,
+                 "is neither beside this program nor in $PATH; on a machine with a GPU and the CUDA toolkit, "
+                 "src/measure/build.sh builds it with nvcc alone (or cmake -DRIDGE_MEASURE=ON)"};
   }
   const std::pair<const char*, const std::string*> values[] = {
       {"--device", &arguments.gpu},          {"--out", &arguments.out},     {"--only", &arguments.only},

@@ -156,6 +156,15 @@ Result<std::string> Session::use_profile(const std::string& path) {
   return *id;
 }
 
+std::vector<std::string> Session::measured() const {
+  std::vector<std::string> sentences;
+  for (const Measured& m : measured_) {
+    sentences.push_back(m.id + " as measured: " + m.path + " of " +
+                        m.profile->date.substr(0, std::string_view("2026-11-15").size()));
+  }
+  return sentences;
+}
+
 void Session::print(std::string_view text) const {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }

@@ -78,6 +78,8 @@ class Session {
   /// devices stay as they are. Returns its id. Refuses what read_measurement(), device_like() and read_file() refuse,
   /// and a second profile of the same architecture.
   Result<std::string> use_profile(const std::string& path);
+  /// One sentence per profile in use, for lists of assumptions.
+  [[nodiscard]] std::vector<std::string> measured() const;
   /// The catalogue with the user's overlays and what-ifs; lives as long as the session.
   Result<const Catalogue*> catalogue();
   Result<const Engines*> engines();

@@ -58,6 +58,9 @@ static Action declare_measure(Options& options) {
                "import: nccl-tests, vllm, nvidia-smi or inferencex (default: told by the file)");
   options.text("--engine", "E", a->engine, "import: the engine, where the file does not name it");
   options.text("--engine-version", "V", a->engine_version, "import: its version");
+  options.text("--isl", "N", a->isl, "import: input tokens per request, where the file does not say");
+  options.text("--osl", "N", a->osl, "import: output tokens per request");
+  options.text("--work", "W", a->work, "import of a power log: idle, copy, gemm8192, prefill or decode (default idle)");
   options.text("--tp", "N", a->tp, "import: tensor parallelism, where the file does not name it");
   options.text("--source", "ID", a->source, "import: what the rows name as their source");
   return [a](Session& session) { return run(session, *a); };

@@ -35,7 +35,7 @@ if [ "$what" = smoke ]; then
 fi
 nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,clocks.sm,power.limit,temperature.gpu --format=csv
 echo "== quick $(date +%T)"
-timeout -k 15 170 /tmp/ridge-measure --quick --out "$OUT/quick.toml" || echo "failed: $?"
+timeout -k 15 200 /tmp/ridge-measure --quick --out "$OUT/quick.toml" || echo "failed: $?"
 echo "== torch $(date +%T)"
 timeout 150 python3 -u tools/measure_torch.py "$OUT/quick.toml" /tmp/ridge-measure 2>&1 | tee "$OUT/torch.txt"
 echo "== model $(date +%T)"

@@ -190,14 +190,17 @@ class Resolver {
   void fill_rates() {
     ResolvedInference& r = *r_;
     const Format wide = formats_.weights == Format::fp16 ? Format::fp16 : Format::bf16;
+    const auto quantisation =
+        engine_.engine->fused_quantisation ? perf::Quantisation::fused : perf::Quantisation::separate;
     r.gemm[ResolvedInference::kNarrow] =
-        perf::gemm_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
+        perf::gemm_rates(r.device, k_.calibration, formats_.weights, formats_.activations, quantisation);
     // Serving engines fuse most of the quantisation of activations into the norm before.
     r.gemm[ResolvedInference::kNarrow].quantise *= k_.calibration.value("serving.quantise");
     r.gemm[ResolvedInference::kWide] = perf::gemm_rates(r.device, k_.calibration, wide, wide);
     r.gemm[ResolvedInference::kHead] = r.gemm[ResolvedInference::kWide];
     r.moe = perf::moe_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
-    r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv);
+    const auto path = engine_.engine->own_attention ? perf::AttentionPath::native : perf::AttentionPath::engine;
+    r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv, path);
     r.bytes_activation = bytes_per_element(formats_.activations);
     r.fastest_peak = std::max(r.device.peak[static_cast<std::size_t>(formats_.activations)],
                               r.device.peak[static_cast<std::size_t>(wide)]);
@@ -255,14 +258,15 @@ class Resolver {
     const std::string_view arch = r.device.architecture;
     const std::string_view format = name(formats_.weights);
     const Calibration& c = k_.calibration;
+    const std::string measured = fmt::format("{}/{}", family, arch);  // of a device that was measured with it
     perf::EngineCosts& k = r.costs;
     k.step = c.value("host.step", {family, era});
     k.sequence = c.value("host.sequence", {family, era});
     k.layer_eager = c.value("host.eager_layer", {family, kind});
-    k.layer_small = c.value("layer.small_kernels", {family, era, kind});
+    k.layer_small = c.value("layer.small_kernels", {family, era, kind, measured});
     k.collective = c.value("serving.collective", {family, era});
-    k.prefill = c.value("serving.prefill", {family, era, arch, kind, format});
-    k.decode = c.value("serving.decode", {family, era, arch, kind, format});
+    k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, measured});
+    k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured});
     k.server = c.value("ttft.server", {family});
     k.burst = c.value("ttft.burst", {family});
     k.fill = c.value("memory.fill");

@@ -168,6 +168,7 @@ enum class AttentionPath : std::uint8_t {
   library,  ///< a current library called alone (cuDNN)
   older,    ///< FlashAttention-2 on a later device
   unsplit,  ///< decode that leaves a sequence's head to one core (vLLM without grouped queries)
+  native,   ///< the plain kernels of ridge-measure, which run on every device
 };
 /// `compute` is the format of the arithmetic; a cache narrower than 16 bits is also computed in it where the chip can.
 [[nodiscard]] AttentionRates attention_rates(const DeviceRates& rates, const Calibration& calibration, Format compute,

@@ -19,7 +19,7 @@ constexpr double kDenoisingSteps = 20;  // of the SDXL benchmark
 constexpr std::size_t kShownAttempts = 6;
 
 Error not_modelled(const Row& row, std::string why) {
-  return {ErrorCode::refused, row.id, fmt::format("{} is not modelled: {}", row.id, why)};
+  return {ErrorCode::refused, "", fmt::format("{} is not modelled: {}", row.id, why)};
 }
 
 /// A label of 16 bits or more is what a submission loads, not what it computes in: most quantise on loading.

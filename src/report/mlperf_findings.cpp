@@ -89,8 +89,8 @@ std::string MlperfFindings::fastest(std::string_view benchmark, std::string_view
   return form(say("{} {}: the fastest of the newest round ({}) is {} with {} {} per accelerator ({} results, systems "
                   "of {:.3g} accelerators).",
                   "{} {}：最新一轮（{}）中最快的是 {}，每加速器 {} {}（{} 项结果，系统平均 {:.3g} 个加速器）。"),
-              best->benchmark, best->scenario, round, best->keys[1], number(best->value), best->unit, best->rows.size(),
-              best->mean_accelerators);
+              best->benchmark, best->scenario, round, best->keys[1], number(best->value),
+              best->unit.substr(0, best->unit.find(' ')), best->rows.size(), best->mean_accelerators);
 }
 
 std::string MlperfFindings::share(std::string_view benchmark, std::string_view scenario) const {

@@ -29,6 +29,8 @@ QUERIES = [
     ("rules count-in-name", "rows", None),
     ("explain i5.1-390", "explain", None),
     ("explain --benchmark deepseek-r1 --round v5.1", "rows", None),
+    ("explain t5.0-100", "explain", None),
+    ("explain --benchmark llama31_405b", "rows", None),
     ("import", "import", None),
 ]
 

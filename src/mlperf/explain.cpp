@@ -327,9 +327,10 @@ Result<Explanation> explain_training(const Row& row, const Benchmark& benchmark,
   e.why = fmt::format(
       "a step takes {:.2f} s at {:.0f} % of the dense peak and is bound by {}; at this rate the {:.1f} minutes of the "
       "result "
-      "are {:.0f} steps, {} tokens",
+      "are {:.0f} steps, {:.2f} billion tokens",
       estimate.step_time_s.mid, 100 * estimate.mfu.mid, e.bound, row.value, seconds / estimate.step_time_s.mid,
-      format_number(seconds * estimate.tokens_per_s.mid));
+      1e-9 * seconds * estimate.tokens_per_s.mid);
+  e.implied_tokens = seconds * estimate.tokens_per_s.mid;
   e.attempts.push_back({e.plan, e.predicted});
   e.assumptions = answer->assumptions;
   e.assumptions.insert(e.assumptions.begin(), benchmark.note);

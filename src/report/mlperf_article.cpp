@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -104,6 +106,7 @@ class Writer {
     for (const ModelChapter& chapter : chapters()) write_chapter(chapter, ++number);
     questions();
     predictions();
+    training();
     conclusion();
     return std::move(article_);
   }
@@ -390,6 +393,50 @@ class Writer {
                        "{} 项提交；|预测 ÷ 实测 − 1| 的中位数为 {:.0f} %。受限资源：{}。"),
                    errors.size(), 100 * errors[errors.size() / 2], list));
     table(mlperf_prediction_table(explanations));
+  }
+
+  /// Runs of one benchmark need about the same number of tokens, so that predicted rate x measured time should agree.
+  void training() {
+    Table t;
+    t.columns = {{.key = "benchmark", .heading = "benchmark"},
+                 {.key = "runs", .heading = "results", .kind = ColumnKind::number},
+                 {.key = "accelerators", .heading = "accelerators"},
+                 {.key = "tokens", .heading = "tokens implied", .kind = ColumnKind::number},
+                 {.key = "spread", .heading = "median distance from it", .kind = ColumnKind::number}};
+    for (const std::string_view benchmark : {"llama31_405b", "gpt3", "llama2_70b_lora", "llama31_8b"}) {
+      std::vector<double> tokens;
+      int least = std::numeric_limits<int>::max();
+      int most = 0;
+      for (const Row& row : evidence_.results.rows) {
+        if (row.suite != Suite::training || row.benchmark != benchmark || row.published.division != "closed") continue;
+        const auto e = mlperf::explain(row, evidence_.names, evidence_.knowledge);
+        if (!e || !e->implied_tokens) continue;
+        tokens.push_back(*e->implied_tokens);
+        least = std::min(least, row.accelerators);
+        most = std::max(most, row.accelerators);
+      }
+      if (tokens.size() < 3) continue;
+      std::sort(tokens.begin(), tokens.end());
+      const double median = tokens[tokens.size() / 2];
+      std::vector<double> away;
+      for (const double one : tokens) away.push_back(std::abs(one / median - 1));
+      std::sort(away.begin(), away.end());
+      const double spread = away[away.size() / 2];
+      t.rows.push_back({Cell(benchmark), Cell(static_cast<int>(tokens.size())), Cell(fmt::format("{}–{}", least, most)),
+                        Cell(median).shown_as(format_count(median)),
+                        Cell(spread).shown_as(fmt::format("{:.0f} %", 100 * spread))});
+    }
+    if (t.rows.empty()) return;
+    paragraph(
+        say("Training: how many samples a run needed is not published in the table, but runs of one benchmark need "
+            "about the "
+            "same (more with larger batches). Measured time × predicted rate should therefore give the same number of "
+            "tokens "
+            "for all of them, on any accelerator and at any scale:",
+            "训练：表中未公布一次运行所需的样本数，但同一基准的各次运行大致相同（批量越大越多）。因此，实测时间 × "
+            "预测速率应在任何加速器、"
+            "任何规模上得出同样的 token 数："));
+    table(std::move(t));
   }
 
   void conclusion() {

@@ -375,9 +375,9 @@ class Question {
     for (std::size_t i = 0; i < rows->size(); ++i) {
       progress.show(static_cast<double>(i) / static_cast<double>(rows->size()));
       Result<Explanation> e = mlperf::explain(*(*rows)[i], record_.names, *knowledge);
-      if (e && e->measured) {
+      if (e) {
         explanations.push_back(*std::move(e));
-      } else if (!e) {
+      } else {
         ++refused[e.error().message.substr(e.error().message.find(": ") + 2)];
       }
     }
@@ -385,6 +385,7 @@ class Question {
       return Error{ErrorCode::refused, "",
                    "none of these results is modelled" + (refused.empty() ? "" : ": " + refused.begin()->first)};
     }
+    if (explanations.front().implied_tokens) return print_training(explanations);
     std::vector<double> errors;
     for (const Explanation& e : explanations) errors.push_back(std::abs(e.predicted.mid / *e.measured - 1));
     std::sort(errors.begin(), errors.end());
@@ -394,6 +395,29 @@ class Question {
                     errors.size(), 100 * errors[errors.size() / 2], 100 * errors[errors.size() * 9 / 10])};
     for (const auto& [why, count] : refused) remarks.push_back(fmt::format("{} not modelled: {}.", count, why));
     return print("explain", report::mlperf_prediction_table(explanations), remarks);
+  }
+
+  /// Runs of one benchmark need about the same number of tokens: how far the implied numbers spread is how far the
+  /// predicted rates are from each other's truth.
+  Result<int> print_training(const std::vector<Explanation>& explanations) {
+    std::map<std::string, std::vector<double>> implied;
+    for (const Explanation& e : explanations) {
+      if (e.implied_tokens) implied[e.row->benchmark].push_back(*e.implied_tokens);
+    }
+    std::vector<std::string> remarks;
+    for (auto& [benchmark, tokens] : implied) {
+      std::sort(tokens.begin(), tokens.end());
+      const double median = tokens[tokens.size() / 2];
+      std::vector<double> away;
+      for (const double t : tokens) away.push_back(std::abs(t / median - 1));
+      std::sort(away.begin(), away.end());
+      remarks.push_back(
+          fmt::format("{}: {} tokens in the median of {} runs; they are {:.0f} % away from it in the median. Runs "
+                      "need about the same number of tokens (more with larger batches), so that this is how "
+                      "well the predicted rates agree with the times.",
+                      benchmark, format_count(median), tokens.size(), 100 * away[away.size() / 2]));
+    }
+    return print("explain", report::mlperf_training_table(explanations), remarks);
   }
 
   Result<int> list_rules() {

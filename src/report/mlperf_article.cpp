@@ -455,15 +455,17 @@ class Writer {
       if (sentence.find("h200") != std::string::npos) all.push_back(sentence);
     }
     bullets(std::move(all));
-    paragraph(
-        say("In short: per accelerator, a rack is worth about its accelerators while nothing limits latency, for "
-            "experts and dense "
-            "models alike; it pays where tokens must come fast. Results bundle software, submitters and dates, so that "
-            "a ratio "
-            "here is what was published, not a law.",
-            "概言之：在没有时延限制时，无论混合专家还是稠密模型，机柜的价值大致等于其加速器之和；只有要求快速出词时机柜"
-            "才见优势。"
-            "结果包含软件、提交方与日期的差异，因此这里的比值是已公布的事实，而非定律。"));
+    paragraph(say(
+        "In short: per accelerator, a rack is worth about its accelerators while nothing limits latency, for experts "
+        "and "
+        "dense models alike. Where tokens must come fast the published results favour the rack, most of all for "
+        "experts; "
+        "but these are few, and the software differs. Results bundle software, submitters and dates: a ratio here is "
+        "what was published, not a law.",
+        "概言之：在没有时延限制时，无论混合专家还是稠密模型，机柜的价值大致等于其加速器之和。要求快速出词时，已公布的结"
+        "果有利于机柜，"
+        "对混合专家尤甚；但这类结果很少，且软件不同。结果包含软件、提交方与日期的差异：这里的比值是已公布的事实，而非定"
+        "律。"));
   }
 
   const MlperfEvidence evidence_;

@@ -151,7 +151,46 @@ std::vector<std::string> MlperfFindings::coupling() const {
                          scenario, median_of(by_kind["moe"]), range(by_kind["moe"]), by_kind["moe"].size(),
                          median_of(by_kind["dense"]), range(by_kind["dense"]), by_kind["dense"].size()));
   }
+  if (std::string sentence = same_software(ratios); !sentence.empty()) found.push_back(std::move(sentence));
   return found;
+}
+
+std::string MlperfFindings::same_software(const std::vector<Ratio>& ratios) const {
+  // The fastest submission of one side, as the model predicts it.
+  const auto predicted = [&](const Ratio& r, const std::string& accelerator, double size) -> std::optional<double> {
+    const Row* best = nullptr;
+    for (const Row& row : evidence_.results.rows) {
+      const bool fits = row.benchmark == r.benchmark && row.scenario == r.scenario && row.published.round == r.round &&
+                        row.accelerator == accelerator && row.accelerators == static_cast<int>(size) &&
+                        row.published.division == "closed";
+      if (fits && (best == nullptr || row.value > best->value)) best = &row;
+    }
+    if (best == nullptr) return std::nullopt;
+    const auto e = explain(*best, evidence_.names, evidence_.knowledge);
+    if (!e || !e->measured) return std::nullopt;
+    return e->predicted.mid / e->accelerators;
+  };
+  std::string list;
+  for (const Ratio& r : ratios) {
+    if (r.scenario != "Interactive") continue;
+    const auto first = predicted(r, r.first, r.first_accelerators);
+    const auto second = predicted(r, r.second, r.second_accelerators);
+    if (!first || !second) continue;
+    list += form(say("{}{} {} {} over {}: measured {:.2f}×, predicted {:.2f}×",
+                     "{}{} {} {} 对 {}：实测 {:.2f} 倍，预测 {:.2f} 倍"),
+                 list.empty() ? "" : say("; ", "；"), r.benchmark, r.round, r.first, r.second, r.per_accelerator(),
+                 *first / *second);
+  }
+  if (list.empty()) return "";
+  return form(
+      say("How much of the Interactive gap is the rack? The performance model gives both sides the same software: {}. "
+          "What is "
+          "measured beyond that is software and single submissions, as far as the model is right; "
+          "it knows no disaggregated prefill, which racks make easy.",
+          "Interactive "
+          "的差距有多少来自机柜？性能模型为双方设定相同的软件：{}"
+          "。在模型正确的范围内，超出部分来自软件与个别提交；模型不含机柜便于采用的预填充分离。"),
+      list);
 }
 
 std::vector<std::string> MlperfFindings::generations() const {

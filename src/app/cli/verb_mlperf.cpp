@@ -498,7 +498,7 @@ Verb mlperf_verb() {
       "ridge mlperf chart --benchmark llama2-70b --scenario Offline --round v5.1\n"
       "ridge mlperf compare coupling\n"
       "ridge mlperf compare b200-sxm-180gb h200-sxm-141gb --scenario Offline\n"
-      "ridge mlperf explain i5.1-24\n"
+      "ridge mlperf explain i5.1-390\n"
       "ridge mlperf rules nodes-times-per-node",
       declare_mlperf};
 }

@@ -270,8 +270,24 @@ class Writer {
     if (!groups) return;
     heading(form("4.{} {}", number, say(chapter.en, chapter.zh)), 3);
     Table t = mlperf_group_table(groups->groups, summary);
+    std::set<std::string> units;
+    for (const Group& g : groups->groups) units.insert(g.unit);
     t.columns.erase(t.columns.begin());
     for (auto& row : t.rows) row.erase(row.begin());
+    if (units.size() == 1) {  // said once instead of in every row
+      const auto unit = static_cast<std::ptrdiff_t>(
+          std::find_if(t.columns.begin(), t.columns.end(), [](const Column& c) { return c.key == "unit"; }) -
+          t.columns.begin());
+      t.columns.erase(t.columns.begin() + unit);
+      for (auto& row : t.rows) row.erase(row.begin() + unit);
+    }
+    std::string list;
+    for (const std::string& unit : units) {
+      list += (list.empty() ? "" : say(" or ", " 或 ")) + (language_ == Language::zh ? unit_in_chinese(unit) : unit);
+    }
+    paragraph(form(say("Mean, least and greatest in {}; the mean of a system is of all its accelerators together.",
+                       "均值、最小与最大的单位为{}；整机均值为系统全部加速器之和。"),
+                   list));
     table(std::move(t));
     for (Bars& bars : mlperf_bars(groups->groups, summary)) {
       std::set<std::string> rounds;

@@ -56,7 +56,7 @@ std::string MlperfFindings::ratio(std::string_view first, std::string_view secon
   const auto r = newest(first, second, benchmark, scenario);
   if (!r) return "";
   std::string text =
-      form(say("{0} {1}, {2}: {3} is {4:.2f}× {5} per accelerator ({6} against {7} {8}; {9} and {10} results).",
+      form(say("{0} {1}, {2}: {3} is {4:.2f}× {5} per accelerator ({6} against {7} {8}; results: {9} and {10}).",
                "{0} {1}，{2}：{3} 的单加速器性能是 {5} 的 {4:.2f} 倍（{6} 对 {7} {8}；结果数 {9} 与 {10}）。"),
            r->benchmark, r->scenario, r->round, r->first, r->per_accelerator(), r->second, number(r->first_per),
            number(r->second_per), r->unit, r->first_rows, r->second_rows);
@@ -86,7 +86,7 @@ std::string MlperfFindings::fastest(std::string_view benchmark, std::string_view
   for (const Group& g : groups->groups) {
     if (g.keys[0] == round && (best == nullptr || g.value > best->value)) best = &g;
   }
-  return form(say("{} {}: the fastest of the newest round ({}) is {} with {} {} per accelerator ({} results, systems "
+  return form(say("{} {}: the fastest of the newest round ({}) is {} with {} {} per accelerator (results: {}, systems "
                   "of {:.3g} accelerators).",
                   "{} {}：最新一轮（{}）中最快的是 {}，每加速器 {} {}（{} 项结果，系统平均 {:.3g} 个加速器）。"),
               best->benchmark, best->scenario, round, best->keys[1], number(best->value),
@@ -274,7 +274,7 @@ std::vector<std::string> MlperfFindings::power() const {
     if (!groups || groups->groups.empty()) continue;
     const Group& best = groups->groups.front();
     found.push_back(
-        form(say("{}: the best measured efficiency is {} with {} {} of the whole system ({} results with power).",
+        form(say("{}: the best measured efficiency is {} with {} {} of the whole system (results with power: {}).",
                  "{}：实测能效最高的是 {}，整机 {} {}（{} 项带功耗的结果）。"),
              benchmark, best.keys[0], format_number(best.value), best.unit, rows->size()));
   }

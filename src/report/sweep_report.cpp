@@ -88,8 +88,8 @@ CurveChart volume_chart(const BreakEvenCost& b) {
   const double capacity = evaluate(full).tokens_per_month;
   const auto series = [&](std::string name, auto&& bill) {
     CurveSeries s{.name = std::move(name), .points = {}, .dashed = false, .marks = false};
-    for (int i = 0; i <= 80; ++i) {
-      const double tokens = capacity * std::pow(10, -2.5 + 4.0 * i / 80);
+    for (int i = 0; i <= 240; ++i) {
+      const double tokens = capacity * std::pow(10, -2.5 + 4.0 * i / 240);
       s.points.push_back({tokens, bill(tokens)});
     }
     chart.series.push_back(std::move(s));

@@ -60,8 +60,10 @@ StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
   device += small;
 
   // A step that does not replay a graph cannot run faster than the host launches its layers: a soft maximum.
+  // An engine that prepares the next step during this one waits for the slower of the two.
   double host = r.costs.step + r.costs.sequence * step.decode;
-  if (step.prefill > 0 || !r.graphs) {
+  if (r.overlapped_host) host = std::sqrt(device * device + host * host) - device;
+  if (!r.graphs || (step.prefill > 0 && tokens > r.graph_tokens)) {
     const double floor = r.layers * r.costs.layer_eager;
     host += std::sqrt(device * device + floor * floor) - device;
   }

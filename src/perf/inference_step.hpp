@@ -158,6 +158,8 @@ inline void visit_step(const ResolvedInference& r, const Step& step, Sink& sink)
   const GemmRates& head = r.gemm[ResolvedInference::kHead];
   sink.operation("LM head", Term::head, gemm_time(head, rows, r.head_rows, r.hidden), 2 * rows * r.head_rows * r.hidden,
                  r.head_rows * r.hidden * head.bytes_weight, 1);
+  const double choosing = rows * r.sample_seconds;
+  sink.operation("sampling", Term::head, OpTime{choosing, 0, 0, choosing}, 0, 0, 1);
   if (r.pp > 1) {
     const double bytes = tokens * r.hidden * 2;
     sink.network("to the next stage", Term::pipeline, collective_time(r.stage_link, Collective::send, 2, bytes), bytes,

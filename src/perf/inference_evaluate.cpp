@@ -170,7 +170,7 @@ Interval interval(double mid, Spread spread) noexcept {
 
 struct Activity : perf::DeviceActivity {
   void add(const StepTime& t, double times) {
-    flops += t.flops * times;
+    flops += (t.flops + perf::kFillerWork * t.filler) * times;
     bytes += t.bytes * times;
     seconds += t.seconds * times;
   }

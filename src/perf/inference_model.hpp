@@ -85,6 +85,7 @@ struct ResolvedInference {
   std::array<perf::LayerKind, kMaxKinds> kinds{};
   int kind_count = 0;
   double layers = 0;
+  double launched_layers = 0;  ///< layers by the host time they take: a recurrent one has more kernels
   double hidden = 0;
   double head_rows = 0;       ///< vocabulary per device
   double sample_seconds = 0;  ///< to choose one token out of the whole vocabulary
@@ -140,6 +141,7 @@ struct StepTime {
   double seconds = 0;
   std::array<double, kTerms> terms{};
   double flops = 0;    ///< per device
+  double filler = 0;   ///< FLOPs on rows that only fill up tiles
   double bytes = 0;    ///< per device
   double compute = 0;  ///< seconds the arithmetic alone would take
   double memory = 0;

@@ -185,11 +185,22 @@ class Resolver {
     }
     const bool narrow =
         formats_.weights == Format::fp8 || formats_.weights == Format::nvfp4 || formats_.weights == Format::mxfp8;
-    const Format usual = narrow && engine_.serving().quantised_kv_by_default ? Format::fp8
-                         : formats_.weights == Format::fp16                  ? Format::fp16
-                                                                             : Format::bf16;
+    const Format wide = formats_.weights == Format::fp16 ? Format::fp16 : Format::bf16;
+    const Format usual = cache_is_narrow(narrow, stored) ? Format::fp8 : wide;
     formats_.kv = q_.kv.value_or(usual);
     if (!q_.kv) assume("KV cache in {}", name(formats_.kv));
+  }
+
+  /// Whether the cache is in fp8 where nobody says so.
+  [[nodiscard]] bool cache_is_narrow(bool narrow_weights, Format stored) const {
+    // SGLang's sparse attention keeps its cache in fp8 on Blackwell and in 16 bits before, whatever the weights.
+    const bool sparse = std::any_of(model_.groups.begin(), model_.groups.end(),
+                                    [](const LayerGroup& g) { return g.mixer.index_heads > 0; });
+    if (sparse && engine_.engine->id == "sglang") return r_->device.architecture == "blackwell";
+    if (!narrow_weights || !engine_.serving().quantised_kv_by_default) return false;
+    // TensorRT-LLM chooses by itself. Others follow the checkpoint: tools that narrow a model afterwards note scales
+    // for the cache, models trained in eight bits come without.
+    return engine_.engine->id == "trtllm" || engine_.engine->id == "ideal" || formats_.weights != stored;
   }
 
   void fill_rates() {
@@ -296,6 +307,11 @@ class Resolver {
       link->latency += k.collective;
       link->latency_per_rank += kWaitPerStep * k.collective;
       link->one_shot_latency += k.collective;
+    }
+    const double recurrent = c.value("host.eager_layer@recurrent");
+    for (int i = 0; i < r.kind_count; ++i) {
+      const perf::LayerKind& layer = r.kinds[static_cast<std::size_t>(i)];
+      r.launched_layers += layer.count * (layer.state_bytes > 0 ? recurrent : 1);
     }
     for (int i = 0; i < r.kind_count; ++i) {
       perf::LayerKind& layer = r.kinds[static_cast<std::size_t>(i)];

@@ -8,6 +8,7 @@
 #include <limits>
 #include <thread>
 
+#include "evidence/power_predict.hpp"
 #include "ridge/diffusion.hpp"
 #include "ridge/text.hpp"
 
@@ -127,8 +128,19 @@ class Predictor {
         scaled({p.seconds * (c != nullptr ? c->low : 1), p.seconds, p.seconds * (c != nullptr ? c->high : 1)}, 1));
   }
 
-  std::vector<Prediction> operator()(const PowerCase&) const {
-    return all(refused("not modelled: power of single operators is not modelled yet"));
+  std::vector<Prediction> operator()(const PowerCase& given) const {
+    const PowerPrediction p = predict_power(given, knowledge_, basis_ == Basis::roofline);
+    if (!p.refusal.empty()) return all(refused(p.refusal));
+    std::vector<Prediction> out;
+    for (const Target& t : case_.targets) {
+      const double value = t.metric == Metric::watts     ? p.watts
+                           : t.metric == Metric::seconds ? p.seconds
+                                                         : p.joules_per_token;
+      const IntervalClass* c = knowledge_.calibration.interval("power_w/closed-loop", "dense");
+      const bool known = c != nullptr && basis_ == Basis::calibrated;
+      out.push_back(scaled({value * (known ? c->low : 1), value, value * (known ? c->high : 1)}, 1));
+    }
+    return out;
   }
   std::vector<Prediction> operator()(const DiffusionCase& given) const {
     DiffusionQuery query = query_of(given);

@@ -144,6 +144,9 @@ class Validation {
     const auto in_sample = validate(cases_, fitted, {.threads = arguments_.threads, .roofline = true});
     for (CrossValidated& c : found) put_beside(c.cv, in_sample);
     for (const FoldBy way : ways_) left_out_.push_back({std::string(name(way)), rows_left_out(found, way)});
+    for (CrossValidated& c : found) {
+      if (c.cv.by == FoldBy::sources) publishers_.push_back(std::move(c.cv));
+    }
   }
 
   [[nodiscard]] const std::vector<ResultRow>& main_rows() const {
@@ -191,11 +194,19 @@ class Validation {
   [[nodiscard]] std::vector<report::Findings::Gain> gains() const {
     std::vector<report::Findings::Gain> out;
     for (const CaseKind kind : {CaseKind::inference, CaseKind::training}) {
-      std::vector<Case> own;
-      for (const Case& c : cases_) {
-        if (c.kind == kind && c.fitted) own.push_back(c);
+      std::vector<LeftOutStacks> parts;
+      for (const CrossValidation& cv : publishers_) {
+        std::vector<LeftOutStacks> own;
+        for (const Calibration& fitted : cv.fitted) own.push_back({&fitted, {}});
+        std::size_t last = cases_.size();
+        for (std::size_t i = 0; i < cv.rows.size(); ++i) {
+          const std::size_t at = cv.rows[i].case_index;
+          if (at != last && cases_[at].kind == kind) own[cv.fold_of[i]].cases.push_back(cases_[at]);
+          last = at;
+        }
+        std::move(own.begin(), own.end(), std::back_inserter(parts));
       }
-      out.push_back({std::string(name(kind)), overlay_gain(*calibration_, own, *catalogue_, *engines_)});
+      out.push_back({std::string(name(kind)), overlay_gain(parts, *catalogue_, *engines_)});
     }
     return out;
   }
@@ -332,6 +343,7 @@ class Validation {
   std::vector<Case> cases_;
   std::vector<ResultRow> rows_;
   std::vector<report::Findings::LeftOut> left_out_;
+  std::vector<CrossValidation> publishers_;  ///< of those, with sources left out
 };
 
 }  // namespace

@@ -249,7 +249,7 @@ std::vector<Slot> Engine::fail(Ticks now) {
   }
   for (const Slot slot : lost) {
     Request& r = pool_[slot];
-    r.tokens = r.generated = r.steps_left = r.shared_blocks = r.held_keys = r.reserved = 0;
+    r.tokens = r.generated = r.steps_left = r.shared_blocks = r.held_keys = r.held_own = r.reserved = 0;
     r.finish = 0;
     r.first_token = r.last_token = -1;
     r.swapped = r.prefilled = false;

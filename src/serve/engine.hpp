@@ -140,6 +140,8 @@ class Engine {
   void hold_prefix(Request& request);
   void publish_prefix(Request& request);
   void give_prefix(Request& request);
+  /// The blocks of a request that is preempted stay in the prefix cache until others need them.
+  void keep_own_blocks(Request& request, std::uint32_t tokens);
   [[nodiscard]] bool could_admit();
   [[nodiscard]] std::uint32_t decode_steps(const Request& request) const;
   [[nodiscard]] std::int64_t context() const { return decoding_ > 0 ? (tokens_scaled_ >> kScaleBits) / decoding_ : 0; }

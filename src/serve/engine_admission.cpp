@@ -6,6 +6,19 @@
 
 namespace ridge::serve {
 
+namespace {
+
+constexpr std::uint32_t kGroup = 4;  ///< blocks of a preempted request that are kept or evicted together
+
+/// The key of a group of a request's own blocks that begin after `base` shared ones.
+std::uint64_t own_key(const Request& r, std::uint32_t base, std::uint32_t group) {
+  std::uint64_t x = (r.id + 1) * 0x9e3779b97f4a7c15ULL ^ (static_cast<std::uint64_t>(base) << 32 | group);
+  x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9ULL;
+  return x ^ (x >> 32);
+}
+
+}  // namespace
+
 bool Engine::can_ever_hold(const Request& r) const {
   const std::uint64_t tokens = static_cast<std::uint64_t>(r.input) + (role_ == Role::prefill ? 0 : r.output);
   return shape_.blocks_per_sequence + blocks_.blocks_of(tokens) <= blocks_.total();
@@ -130,8 +143,30 @@ void Engine::hold_prefix(Request& r) {
     cache_.hold(chunks_[i].key);
     ++r.held_keys;
   }
+  if (r.preemptions > 0) {  // what is left of its own blocks
+    const std::uint32_t base = blocks;
+    for (std::uint32_t group = 0; cache_.has(own_key(r, base, group)); ++group) {
+      if ((blocks + kGroup) * static_cast<std::uint32_t>(shape_.block_tokens) >= r.target) break;
+      cache_.hold(own_key(r, base, group));
+      blocks += kGroup;
+      ++r.held_own;
+    }
+  }
   r.shared_blocks = blocks;
   r.tokens = blocks * static_cast<std::uint32_t>(shape_.block_tokens);
+}
+
+void Engine::keep_own_blocks(Request& r, std::uint32_t tokens) {
+  if (!shared_.prefix_cache || r.reserved > 0) return;
+  const std::uint32_t base = r.shared_blocks - r.held_own * kGroup;
+  const std::uint32_t groups = (tokens / static_cast<std::uint32_t>(shape_.block_tokens) - base) / kGroup;
+  const std::uint32_t first = r.held_own;
+  for (std::uint32_t group = first; group < groups; ++group) {
+    if (cache_.has(own_key(r, base, group))) break;
+    cache_.insert(own_key(r, base, group), kGroup);
+    ++r.held_own;
+    r.shared_blocks += kGroup;
+  }
 }
 
 void Engine::publish_prefix(Request& r) {
@@ -147,6 +182,9 @@ void Engine::publish_prefix(Request& r) {
 }
 
 void Engine::give_prefix(Request& r) {
+  const std::uint32_t base = r.shared_blocks - r.held_own * kGroup;
+  for (std::uint32_t group = r.held_own; group-- > 0;) cache_.release(own_key(r, base, group));
+  r.held_own = 0;
   if (r.held_keys > 0) {
     shared_.host.chunks_of(r, chunks_);
     // The end of a prompt is the first to be evicted: without it the beginning is still of use.
@@ -253,11 +291,12 @@ void Engine::preempt(Slot slot) {
     prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), slot));
     std::erase_if(plan_.parts, [&](const StepPlan::Part& part) { return part.slot == slot; });
   }
+  remove_running(slot);
+  stall_ += preemption_.take_away(r, tokens, shape_);
+  if (r.tokens == 0) keep_own_blocks(r, tokens);
   blocks_.give_back(held - r.shared_blocks);
   give_prefix(r);
   r.reserved = 0;
-  remove_running(slot);
-  stall_ += preemption_.take_away(r, tokens, shape_);
   waiting_[r.priority].push_front(slot);
   ++waiting_count_;
   shared_.host.queue_changed(1, now_);

@@ -74,6 +74,7 @@ struct EngineEra {
   std::string version;  ///< first version, empty = by date only
   std::string notes;
   std::vector<std::string> eager_on;  ///< vendors on whose devices this era does not replay graphs
+  bool schedules_ahead = false;       ///< the next step is put together while the one before it runs
   TrainingTraits training;            ///< the engine's, with what this era does differently
 };
 

@@ -74,6 +74,7 @@ Engine read_engine(TableReader t) {
     era.version = era_table.optional_text("version");
     era.notes = era_table.optional_text("notes");
     era.eager_on = era_table.texts("eager_on");
+    era.schedules_ahead = era_table.flag("schedules_ahead");
     era.training = read_traits(era_table.table("training"), engine.training);
     if (!engine.eras.empty() && year_of(era.since) <= year_of(engine.eras.back().since)) {
       era_table.refuse("since", "eras go from the oldest to the newest, and each but the first says since when");

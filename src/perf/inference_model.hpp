@@ -101,6 +101,7 @@ struct ResolvedInference {
   Batching batching = Batching::mixed;
   Admission admission = Admission::as_needed;
   bool graphs = true;
+  bool schedules_ahead = false;
   bool ideal = false;
   double max_tokens = 8192;
   double max_sequences = 256;

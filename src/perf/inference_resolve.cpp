@@ -249,6 +249,7 @@ class Resolver {
     if (engine_.era != nullptr) {
       const auto& eager = engine_.era->eager_on;
       if (std::find(eager.begin(), eager.end(), device_.vendor) != eager.end()) r.graphs = false;
+      r.schedules_ahead = engine_.era->schedules_ahead;
     }
     r.ranks_prefill_together = e.ranks_prefill_together;
     r.max_tokens = q_.max_batched_tokens > 0 ? q_.max_batched_tokens : e.max_batched_tokens;

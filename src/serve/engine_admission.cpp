@@ -29,6 +29,7 @@ Slot Engine::head() {
     while (!queue.empty()) {
       const Slot slot = queue.front();
       const Request& r = pool_[slot];
+      if (r.queued > seen_) break;
       const bool left = shared_.ttft_timeout > 0 && r.first_token < 0 && now_ - r.arrival > shared_.ttft_timeout;
       if (!left) return slot;
       queue.pop_front();
@@ -40,13 +41,23 @@ Slot Engine::head() {
   return kNoSlot;
 }
 
+bool Engine::somebody_is_unseen() const {
+  for (const auto& queue : waiting_) {
+    if (!queue.empty() && pool_[queue.front()].queued > seen_) return true;
+  }
+  return false;
+}
+
 std::int64_t Engine::room(bool beside_decode) const {
   return blocks_.unused() + cache_.evictable() - (beside_decode ? blocks_.need(counter_, 1) : 0);
 }
 
-bool Engine::could_admit() {
+bool Engine::could_admit() const {
   if (!batching_.joins_running_batch()) return false;
-  const Slot slot = head();
+  Slot slot = kNoSlot;  // the head of the queue, whether or not the scheduler knows it already
+  for (const auto& queue : waiting_) {
+    if (!queue.empty() && slot == kNoSlot) slot = queue.front();
+  }
   if (slot == kNoSlot) return false;
   if (victim(pool_[slot].priority + 1) != kNoSlot) return true;
   if (running_ >= shape_.max_sequences) return false;

@@ -20,6 +20,7 @@ struct Request {
   std::uint64_t id = 0;
   Ticks arrival = 0;     ///< at the client
   Ticks ready = 0;       ///< at the scheduler
+  Ticks queued = 0;      ///< at its engine
   Ticks scheduled = -1;  ///< first admitted
   Ticks first_token = -1;
   Ticks last_token = -1;     ///< before it was last preempted

@@ -34,6 +34,7 @@ struct ValidateArguments {
   std::vector<std::string> require;
   std::string rows, by, cv, svg, html, report;
   int threads = 0;
+  bool simulate = false;
   bool gate = false;
   bool update = false;
 };
@@ -50,7 +51,8 @@ class Validation {
     if (const Status ready = prepare(); !ready) return ready.error();
     if (arguments_.gate || arguments_.update) return run_gates();
     if (const Status read = read_evidence(); !read) return read.error();
-    rows_ = validate(cases_, knowledge(), {.threads = arguments_.threads, .roofline = true});
+    rows_ = validate(cases_, knowledge(),
+                     {.threads = arguments_.threads, .roofline = true, .simulated = arguments_.simulate});
     if (!ways_.empty()) leave_out();
     if (const Status written = write_files(); !written) return written.error();
     return print();
@@ -350,6 +352,7 @@ static Action declare_validate(Options& options) {
   options.text("--html", "OUT", arguments->html, "the same as a page", complete_files);
   options.text("--report", "OUT", arguments->report, "write docs/accuracy.md: all of it, cross-validated",
                complete_files);
+  options.flag("--simulate", arguments->simulate, "play closed loops request by request, as `ridge simulate` does");
   options.flag("--gate", arguments->gate, "compare predictions of a fixed grid with the committed ones");
   options.flag("--update", arguments->update, "with --gate: commit the predictions of today");
   options.count("--threads", "N", arguments->threads, "how many; results do not depend on it");

@@ -9,8 +9,10 @@ namespace ridge::evidence {
 
 namespace {
 
-constexpr double kRounds = 8;  ///< requests of each client
+constexpr double kRounds = 10;  ///< requests of each client: what serving benchmarks send, the first all at once
 constexpr double kFewest = 100;
+/// Synthetic prompts of one nominal length come out a little shorter or longer, and clients do not stay in step.
+constexpr double kSyntheticLow = 0.9;
 constexpr double kNaturalSpread = 1;  ///< standard deviation over mean of lengths that people's text has
 
 /// Output per second while all clients are at work: after the first wave, before the last request was sent.
@@ -43,15 +45,18 @@ InferenceEstimate simulated_estimate(const InferenceQuery& query, const Knowledg
   q.deployment = query;
   q.workload = fixed_workload(std::max(1.0, load.isl), load.osl);
   for (LengthDistribution* length : {&q.workload.classes[0].input, &q.workload.classes[0].output}) {
-    if (load.length_low < 1) {
-      length->kind = LengthKind::uniform;
-      length->low = std::max(1.0, std::round(load.length_low * length->mean));
-      length->high = length->mean;
-    } else if (load.natural_text > 0) {
+    if (load.natural_text > 0) {
       length->kind = LengthKind::lognormal;
       length->cv = kNaturalSpread;
       length->high = 8 * length->mean;
+      continue;
     }
+    // Nominal lengths are the most where a range is given, and the mean where none is.
+    const double low = load.length_low < 1 ? load.length_low : kSyntheticLow;
+    const double high = load.length_low < 1 ? 1 : 2 - kSyntheticLow;
+    length->kind = LengthKind::uniform;
+    length->low = std::max(1.0, std::round(low * length->mean));
+    length->high = std::max(length->low, std::round(high * length->mean));
   }
   q.policies.prefix_cache = false;
   q.load.kind = OfferedKind::concurrency;

@@ -181,7 +181,7 @@ void Engine::keep_own_blocks(Request& r, std::uint32_t tokens) {
 }
 
 void Engine::publish_prefix(Request& r) {
-  if (!shared_.prefix_cache) return;
+  if (!shared_.prefix_cache || r.held_own > 0) return;  // its own blocks stand behind those that are shared
   shared_.host.chunks_of(r, chunks_);
   for (std::size_t i = r.held_keys; i < chunks_.size(); ++i) {
     const auto blocks = static_cast<std::int64_t>(chunks_[i].tokens) / shape_.block_tokens;

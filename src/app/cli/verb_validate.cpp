@@ -186,6 +186,9 @@ class Validation {
     auto explanations = report::read_explanations(std::move(*text), path);
     if (!explanations) return explanations.error();
     report::Findings findings{cases_, rows_, left_out_, gains(), *catalogue_, *calibration_, std::move(*explanations)};
+    Result<std::vector<TraceComparison>> traces = replay_traces(*directory + "/evidence/traces", knowledge());
+    if (!traces) return traces.error();
+    findings.traces = *std::move(traces);
     return write_file_atomically(arguments_.report, report::accuracy_markdown(findings));
   }
 
@@ -242,6 +245,14 @@ class Validation {
       Table table = report::interval_table(left_out_, cases_, *catalogue_);
       table.title = "How often the 80 % interval held";
       page.blocks.emplace_back(std::move(table));
+    }
+    if (arguments_.simulate && arguments_.cases.empty()) {
+      const auto directory = session_.data_directory();
+      if (const auto traces = replay_traces(*directory + "/evidence/traces", knowledge())) {
+        Table table = report::trace_table(*traces);
+        table.title = "Logs of engines, played request by request";
+        page.blocks.emplace_back(std::move(table));
+      }
     }
     page.blocks.emplace_back(Paragraph{
         fmt::format(

@@ -91,6 +91,8 @@ struct Engine {
   double memory_utilization = 0.9;       ///< share of the device the engine uses
   bool graphs = true;                    ///< decode steps replay CUDA graphs
   bool quantised_kv_by_default = false;  ///< FP8/FP4 checkpoints keep KV in fp8
+  bool fused_quantisation = false;       ///< activations are narrowed by the norm before, never by a kernel of its own
+  bool own_attention = false;            ///< the plain attention kernels of ridge-measure
   bool ranks_prefill_together = false;   ///< data-parallel ranks around shared experts take prompts in the same steps
   TrainingTraits training;
   bool median = false;          ///< stands in for engines nobody knows, one per work

@@ -65,6 +65,8 @@ Engine read_engine(TableReader t) {
   engine.memory_utilization = t.optional_number("memory_utilization", 0.05, 1).value_or(engine.memory_utilization);
   engine.graphs = t.flag("graphs", engine.graphs);
   engine.quantised_kv_by_default = t.flag("quantised_kv_by_default", engine.quantised_kv_by_default);
+  engine.fused_quantisation = t.flag("fused_quantisation", engine.fused_quantisation);
+  engine.own_attention = t.flag("own_attention", engine.own_attention);
   engine.ranks_prefill_together = t.flag("ranks_prefill_together", engine.ranks_prefill_together);
   engine.training = read_traits(t.table("training"), engine.training);
   for (TableReader era_table : t.tables("era")) {

@@ -174,7 +174,8 @@ Bound bound_of(const StepTime& t) noexcept {
   if (busiest == t.memory) return Bound::memory_bandwidth;
   if (busiest == t.compute) return Bound::compute;
   if (busiest == t.network) return Bound::scale_up;
-  return t.terms[static_cast<std::size_t>(Term::host)] > 0.5 * t.fixed ? Bound::host : Bound::latency;
+  const double host = t.terms[static_cast<std::size_t>(Term::host)] + t.terms[static_cast<std::size_t>(Term::offload)];
+  return host > 0.5 * t.fixed ? Bound::host : Bound::latency;
 }
 
 class Evaluation {

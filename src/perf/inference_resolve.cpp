@@ -19,10 +19,6 @@ namespace {
 
 using perf::GemmRates;
 
-// Boards count binary gigabytes and keep a little for themselves: an "80 GB" H100 reports 81,559 MiB, a "141 GB" H200
-// 143,771 MiB, a "180 GB" B200 183,359 MiB: 0.995 of as many GiB.
-constexpr double kReported = 1.073741824 * 0.995;
-
 constexpr double kCardsPerServer = 8;     ///< PCIe cards that one server takes
 constexpr double kUsualNic = 12.5e9;      ///< 100 Gb/s per device where nothing is said
 constexpr double kNetworkLatency = 5e-6;  ///< end to end, small message
@@ -72,7 +68,7 @@ class Resolver {
       r_->device.power_limit = std::min(q_.power_cap, r_->device.tdp);
       assume("power capped at {:.0f} W per device", q_.power_cap);
     }
-    r_->device.memory_capacity *= kReported;
+    r_->device.memory_capacity *= perf::kReportedMemory;
 
     engine_ = k_.engines.find(q_.engine, EngineWork::inference, q_.engine_version, q_.date);
     if (engine_.engine == nullptr) return Error{ErrorCode::not_found, q_.engine, "no inference engine is loaded"};
@@ -194,14 +190,17 @@ class Resolver {
   void fill_rates() {
     ResolvedInference& r = *r_;
     const Format wide = formats_.weights == Format::fp16 ? Format::fp16 : Format::bf16;
+    const auto quantisation =
+        engine_.engine->fused_quantisation ? perf::Quantisation::fused : perf::Quantisation::separate;
     r.gemm[ResolvedInference::kNarrow] =
-        perf::gemm_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
+        perf::gemm_rates(r.device, k_.calibration, formats_.weights, formats_.activations, quantisation);
     // Serving engines fuse most of the quantisation of activations into the norm before.
     r.gemm[ResolvedInference::kNarrow].quantise *= k_.calibration.value("serving.quantise");
     r.gemm[ResolvedInference::kWide] = perf::gemm_rates(r.device, k_.calibration, wide, wide);
     r.gemm[ResolvedInference::kHead] = r.gemm[ResolvedInference::kWide];
     r.moe = perf::moe_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
-    r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv);
+    const auto path = engine_.engine->own_attention ? perf::AttentionPath::native : perf::AttentionPath::engine;
+    r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv, path);
     r.bytes_activation = bytes_per_element(formats_.activations);
     r.fastest_peak = std::max(r.device.peak[static_cast<std::size_t>(formats_.activations)],
                               r.device.peak[static_cast<std::size_t>(wide)]);
@@ -260,16 +259,17 @@ class Resolver {
     const std::string_view arch = r.device.architecture;
     const std::string_view format = name(formats_.weights);
     const Calibration& c = k_.calibration;
+    const std::string measured = fmt::format("{}/{}", family, arch);  // of a device that was measured with it
     perf::EngineCosts& k = r.costs;
     k.step = c.value("host.step", {family, era});
     k.sequence = c.value("host.sequence", {family, era});
     k.layer_eager = c.value("host.eager_layer", {family, kind});
-    k.layer_small = c.value("layer.small_kernels", {family, era, kind});
+    k.layer_small = c.value("layer.small_kernels", {family, era, kind, measured});
     k.collective = c.value("serving.collective", {family, era});
     // What stands in for an architecture without kernels of its own may run faster or slower in a server.
     const std::string_view real = device_.architecture == arch ? std::string_view() : device_.architecture;
-    k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, real});
-    k.decode = c.value("serving.decode", {family, era, arch, kind, format, real});
+    k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, measured, real});
+    k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured, real});
     k.server = c.value("ttft.server", {family});
     k.burst = c.value("ttft.burst", {family});
     k.fill = c.value("memory.fill");
@@ -304,6 +304,14 @@ class Resolver {
     const std::string_view family = e.family.empty() ? std::string_view(e.id) : std::string_view(e.family);
     const double utilisation = q_.memory_utilization > 0 ? q_.memory_utilization : e.memory_utilization;
     r.weight_bytes = perf::weight_bytes(r, model_, formats_.weights);
+    if (q_.cpu_offload > 0) {
+      const double away = std::min(q_.cpu_offload, r.weight_bytes);
+      r.weight_bytes -= away;
+      const double rate = r.device.host_link * (r.ideal ? 1 : k_.calibration.value("host_link.share"));
+      r.offload_s = away / rate;
+      assume("CPU offload: {} of weights per device wait in host memory and cross at {} in every step, which is slow",
+             format(Bytes(away)), format(BytesPerSecond(rate)));
+    }
     r.activation_bytes = std::min(r.max_tokens, 16384.0) * perf::widest_activation(r, model_) * 2;
     const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->id) : std::string_view();
     const double buffers = k_.calibration.value("memory.buffers", {family, era});
@@ -351,8 +359,7 @@ class Resolver {
     static constexpr std::string_view kNames[] = {"output_tok_s", "ttft_ms", "tpot_ms",
                                                   "prefill_ms",   "power_w", "joules_per_output_token"};
     const std::string kind = model_.is_moe() ? "moe" : "dense";
-    const bool known = k_.calibration.informed("gemm.memory", r_->device.architecture) &&
-                       r_->device.architecture == device_.architecture;
+    const bool known = k_.calibration.knows_kernels_of(device_.architecture);
     for (std::size_t mode = 0; mode < 4; ++mode) {
       for (std::size_t metric = 0; metric < perf::kMetrics; ++metric) {
         const std::string key = fmt::format("{}/{}", kNames[metric], kModes[mode]);

@@ -66,8 +66,9 @@ StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
     host += std::sqrt(device * device + floor * floor) - device;
   }
   out.terms[index(Term::host)] += host;
-  out.fixed += host;
-  out.seconds = device + host;
+  out.terms[index(Term::offload)] = r.offload_s;
+  out.fixed += host + r.offload_s;
+  out.seconds = device + host + r.offload_s;
   return out;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 
 #include "perf/kernels.hpp"
 
@@ -48,7 +49,10 @@ GemmRates gemm_rates(const DeviceRates& rates, const Calibration& calibration, F
   const std::string_view format = format_scope(compute);
   const bool narrow = !sixteen_bit(compute) && compute != Format::fp32;
   const bool widened = bytes_per_element(weights) < bytes_per_element(compute);
-  const auto value = [&](std::string_view parameter) { return calibration.value(parameter, {architecture, format}); };
+  const std::string both = std::string(architecture) + "/" + std::string(format);  // of measured devices
+  const auto value = [&](std::string_view parameter) {
+    return calibration.value(parameter, {architecture, format, both});
+  };
 
   GemmRates g = ideal_gemm_rates(rates, weights, activations);
   g.bandwidth *= std::min(1.0, value("gemm.memory"));

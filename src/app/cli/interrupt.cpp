@@ -6,26 +6,21 @@ namespace ridge::cli {
 
 namespace {
 
-volatile std::sig_atomic_t asked_to_end = 0;
-
-void on_interrupt(int signal) {
-  asked_to_end = 1;
-  std::signal(signal, SIG_DFL);
-}
+// A signal handler may touch nothing else.
+volatile std::sig_atomic_t signalled = 0;
 
 }  // namespace
 
-Interrupt::Interrupt() {
-  asked_to_end = 0;
-  before_ = std::signal(SIGINT, on_interrupt);
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { signalled = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
 }
 
-Interrupt::~Interrupt() {
-  std::signal(SIGINT, before_ == SIG_ERR ? SIG_DFL : before_);
-}
-
-bool Interrupt::asked() const {
-  return asked_to_end != 0;
+bool interrupted() {
+  return signalled != 0;
 }
 
 }  // namespace ridge::cli

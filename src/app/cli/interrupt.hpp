@@ -1,24 +1,14 @@
-// Ctrl-C as a question: long work asks whether it should end, and then says what it knows.
+// Ctrl-C during long work: the first asks it to end with what it has, the second ends the program.
 //
-//   Interrupt interrupt;                       // from here on Ctrl-C does not end the program
-//   while (!interrupt.asked()) ...
-//
-// A second Ctrl-C ends the program as usual. One object at a time.
+//   catch_interrupts();                         // before the long work
+//   while (!interrupted() && more()) step();
 #pragma once
 
 namespace ridge::cli {
 
-class Interrupt {
- public:
-  Interrupt();
-  ~Interrupt();
-  Interrupt(const Interrupt&) = delete;
-  Interrupt& operator=(const Interrupt&) = delete;
-
-  [[nodiscard]] bool asked() const;
-
- private:
-  void (*before_)(int);
-};
+/// From now on the first SIGINT or SIGTERM only sets the flag; the next one acts as it always did.
+void catch_interrupts();
+/// Whether one came. Any thread.
+[[nodiscard]] bool interrupted();
 
 }  // namespace ridge::cli

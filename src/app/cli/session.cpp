@@ -8,6 +8,11 @@
 #include <filesystem>
 #include <system_error>
 
+#include "app/cli/interrupt.hpp"
+#include "evidence/measured_device.hpp"
+#include "evidence/measurement.hpp"
+#include "ridge/file.hpp"
+
 namespace ridge::cli {
 
 namespace fs = std::filesystem;
@@ -59,6 +64,19 @@ Result<std::string> find_data_directory(const std::string& option, const Surroun
 
 Session::Session(GlobalOptions options, Surroundings surroundings)
     : options_(std::move(options)), surroundings_(std::move(surroundings)) {}
+Session::Session(Session&&) noexcept = default;
+Session::~Session() = default;
+
+Session::Session(GlobalOptions options, Surroundings surroundings, const SharedData& shared, std::string& into,
+                 const StopSign& stop)
+    : Session(std::move(options), std::move(surroundings)) {
+  data_ = shared;
+  if (!options_.settings.empty() || !options_.overlays.empty() || !options_.price_lists.empty())
+    data_.catalogue.reset();
+  if (!options_.calibrations.empty()) data_.calibration.reset();
+  into_ = &into;
+  stop_ = &stop;
+}
 
 Form Session::form() const {
   if (options_.json) return Form::json;
@@ -71,45 +89,126 @@ TerminalStyle Session::style() const {
 }
 
 Result<const Catalogue*> Session::catalogue() {
-  if (!catalogue_) {
+  if (!data_.catalogue) {
     const Result<std::string> directory = data_directory();
     if (!directory) return directory.error();
     Result<std::vector<OverlayText>> settings = what_if(options_.settings, subjects_);
     if (!settings) return settings.error();
+    std::vector<OverlayText> texts;
+    for (const Measured& m : measured_) texts.push_back(m.overlay);
+    texts.insert(texts.end(), settings->begin(), settings->end());
     Result<Catalogue> loaded = Catalogue::load({.data_directory = *directory,
                                                 .overlays = options_.overlays,
                                                 .price_lists = options_.price_lists,
-                                                .texts = *std::move(settings)});
+                                                .texts = std::move(texts)});
     if (!loaded) return what_if_error(loaded.error());
-    catalogue_ = std::move(*loaded);
-    for (const std::string& remark : catalogue_->remarks()) warn(remark);
+    data_.catalogue = std::make_shared<const Catalogue>(std::move(*loaded));
+    for (const std::string& remark : data_.catalogue->remarks()) warn(remark);
   }
-  return &*catalogue_;
+  return data_.catalogue.get();
 }
 
 Result<const Engines*> Session::engines() {
-  if (!engines_) {
+  if (!data_.engines) {
     const Result<std::string> directory = data_directory();
     if (!directory) return directory.error();
     Result<Engines> loaded = load_engines(*directory + "/engines");
     if (!loaded) return loaded.error();
-    engines_ = std::move(*loaded);
+    data_.engines = std::make_shared<const Engines>(std::move(*loaded));
   }
-  return &*engines_;
+  return data_.engines.get();
 }
 
 Result<const Calibration*> Session::calibration() {
-  if (!calibration_) {
+  if (!data_.calibration) {
     const Result<std::string> directory = data_directory();
     if (!directory) return directory.error();
     Result<Calibration> loaded = load_calibration(*directory + "/calibration", options_.calibrations);
     if (!loaded) return loaded.error();
-    calibration_ = std::move(*loaded);
+    data_.calibration = std::make_shared<const Calibration>(std::move(*loaded));
+    for (const Measured& m : measured_) {
+      const Result<const Catalogue*> with = catalogue();
+      if (!with) return with.error();
+      const Result<const Engines*> known = engines();
+      if (!known) return known.error();
+      Result<evidence::MeasuredFit> fit = evidence::fit_measured(*m.profile, m.id, *data_.calibration, **with, **known);
+      if (!fit) return Error{fit.error().code, m.path, fit.error().message};
+      data_.calibration = std::make_shared<const Calibration>(std::move(fit->calibration));
+    }
   }
-  return &*calibration_;
+  return data_.calibration.get();
+}
+
+Result<SharedData> Session::share() {
+  if (const auto read = catalogue(); !read) return read.error();
+  if (const auto read = engines(); !read) return read.error();
+  if (const auto read = calibration(); !read) return read.error();
+  return data_;
+}
+
+void Session::catch_interrupts() const {
+  if (!is_remote()) cli::catch_interrupts();
+}
+
+bool Session::stopped() const {
+  return (stop_ != nullptr && stop_->is_up()) || interrupted();
+}
+
+Result<const FacilityData*> Session::facility() {
+  if (!facility_) {
+    const Result<const Catalogue*> known = catalogue();
+    if (!known) return known.error();
+    Result<FacilityData> loaded = load_facility(*data_directory() + "/facility", **known);
+    if (!loaded) return loaded.error();
+    facility_ = std::move(*loaded);
+  }
+  return &*facility_;
+}
+
+Result<std::string> Session::use_profile(const std::string& path) {
+  constexpr std::size_t kProfileLimit = 16u << 20;
+  if (is_remote()) return Error{ErrorCode::bad_input, "--device", "names a file: name a device"};
+  for (const Measured& m : measured_) {
+    if (m.path == path) return m.id;
+  }
+  const Result<std::string> text = read_file(path, kProfileLimit);
+  if (!text) return text.error();
+  Result<measure::Profile> profile = evidence::read_measurement(*text, path);
+  if (!profile) return profile.error();
+  const Result<std::string> directory = data_directory();
+  if (!directory) return directory.error();
+  const Result<Catalogue> plain =
+      Catalogue::load({.data_directory = *directory, .overlays = options_.overlays, .price_lists = {}, .texts = {}});
+  if (!plain) return plain.error();
+  const Result<std::string> id = evidence::device_like(*profile, *plain);
+  if (!id) return Error{id.error().code, path, id.error().text()};
+  const Device& device = *plain->device(*id);
+  for (const Measured& m : measured_) {
+    if (plain->device(m.id)->architecture != device.architecture) continue;
+    return Error{ErrorCode::bad_input, path,
+                 "two profiles of one architecture cannot be used at once: " + m.path + " is one already"};
+  }
+  OverlayText overlay = evidence::measured_overlay(*profile, device);
+  measured_.push_back({path, *id, std::make_unique<measure::Profile>(*std::move(profile)), std::move(overlay)});
+  data_.catalogue.reset();
+  data_.calibration.reset();
+  return *id;
+}
+
+std::vector<std::string> Session::measured() const {
+  std::vector<std::string> sentences;
+  for (const Measured& m : measured_) {
+    sentences.push_back(m.id + " as measured: " + m.path + " of " +
+                        m.profile->date.substr(0, std::string_view("2026-11-15").size()));
+  }
+  return sentences;
 }
 
 void Session::print(std::string_view text) const {
+  if (into_ != nullptr) {
+    *into_ += text;
+    return;
+  }
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -118,6 +217,7 @@ void Session::print(const Document& document) const {
 }
 
 void Session::warn(std::string_view text) const {
+  if (into_ != nullptr) return;
   const std::string line = "ridge: " + std::string(text) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }

@@ -3,7 +3,6 @@
 
 #include "app/cli/dates.hpp"
 #include "app/cli/estimate.hpp"
-#include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
 #include "app/cli/simulate_flags.hpp"
 #include "app/cli/verbs.hpp"
@@ -17,10 +16,12 @@ namespace {
 /// Shows progress, heeds Ctrl-C, and keeps what the files need.
 class Watcher final : public SimulationObserver {
  public:
-  Watcher(const SimulateFlags& flags, bool searching)
-      : progress_(searching ? "searching" : "simulating"),
+  Watcher(Session& session, const SimulateFlags& flags, bool searching)
+      : session_(session),
+        progress_(session.progress(searching ? "searching" : "simulating")),
         wants_csv_(!searching && flags.given("--requests-csv")),
         wants_trace_(!searching && flags.given("--perfetto")) {
+    session.catch_interrupts();
     if (wants_csv_) csv = report::request_csv_header();
   }
   void request(const RequestRecord& r) override {
@@ -32,15 +33,15 @@ class Watcher final : public SimulationObserver {
   }
   bool go_on(double share) override {
     progress_.show(share);
-    return !interrupt_.asked();
+    return !session_.stopped();
   }
 
   std::string csv;
   report::ViewerTrace trace;
 
  private:
+  Session& session_;
   Progress progress_;
-  Interrupt interrupt_;
   bool wants_csv_;
   bool wants_trace_;
 };
@@ -76,7 +77,7 @@ Result<int> run_simulation(Session& session, const SimulateFlags& flags) {
   for (const std::string& setting : session.options().settings) answer.assumptions.push_back("what if " + setting);
 
   const auto start = std::chrono::steady_clock::now();
-  Watcher watcher(flags, question->find_rate);
+  Watcher watcher(session, flags, question->find_rate);
   if (question->find_rate) {
     Result<RateSearch> search = find_rate(answer.query, *knowledge, &watcher);
     if (!search) return search.error();

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "evidence/power_predict.hpp"
+#include "evidence/simulated.hpp"
 #include "ridge/diffusion.hpp"
 #include "ridge/text.hpp"
 
@@ -102,8 +103,11 @@ class Predictor {
     if (basis_ == Basis::roofline) query.engine = "ideal";
     const auto deployment = resolve(query, knowledge_);
     if (!deployment) return all(refused(why_refused(deployment.error())));
-    const InferenceOutcome outcome = evaluate(*deployment->resolved, query.load);
+    InferenceOutcome outcome = evaluate(*deployment->resolved, query.load);
     if (outcome.reason != Reason::none) return all(refused(why_infeasible(outcome.reason, outcome.short_by)));
+    if (basis_ == Basis::simulated && query.load.mode == LoadMode::closed_loop) {
+      outcome.estimate = simulated_estimate(query, knowledge_, outcome.estimate);
+    }
     std::vector<Prediction> out;
     for (const Target& t : case_.targets) out.push_back(inference_metric(outcome.estimate, t.metric, case_.median_gap));
     return out;

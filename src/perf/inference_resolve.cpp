@@ -237,7 +237,7 @@ class Resolver {
         card.scale_up_peer_per_direction.reset();
         if (ranks > 1) assume("groups of {:.0f} devices talk over PCIe", ranks);
         perf::LinkRates pcie = perf::scale_up_link(card, k_.calibration, library());
-        const double share = k_.calibration.value("serving.pcie");
+        const double share = k_.calibration.value("serving.pcie", {device_.architecture});
         pcie.bandwidth *= share;
         pcie.peer_bandwidth *= share;
         pcie.one_shot_bandwidth *= share;
@@ -284,9 +284,11 @@ class Resolver {
     k.layer_eager = c.value("host.eager_layer", {family, kind});
     k.layer_small = c.value("layer.small_kernels", {family, era, kind, measured});
     k.collective = c.value("serving.collective", {family, era});
+    // What stands in for an architecture without kernels of its own may run faster or slower in a server.
+    const std::string_view real = device_.architecture == arch ? std::string_view() : device_.architecture;
     const std::string both = fmt::format("{}/{}", era, arch);  // kernels that an era had not tuned for a chip yet
-    k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured});
-    k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured});
+    k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real});
+    k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured, real});
     const bool sixteen_or_eight = bytes_per_element(formats_.weights) >= 1;  // narrower ones came with the chip
     const double untuned = sixteen_or_eight ? c.value("serving.experts", {both}) : 1;
     r.moe.gemm.bandwidth /= untuned;
@@ -343,7 +345,9 @@ class Resolver {
              format(Bytes(away)), format(BytesPerSecond(rate)));
     }
     r.activation_bytes = std::min(r.max_tokens, 16384.0) * perf::widest_activation(r, model_) * 2;
-    r.buffer_bytes = r.ideal ? 0 : k_.calibration.value("memory.buffers", {family}) + (r.tp > 1 ? 0.5e9 : 0.0);
+    const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->id) : std::string_view();
+    const double buffers = k_.calibration.value("memory.buffers", {family, era});
+    r.buffer_bytes = r.ideal ? 0 : buffers + (r.tp > 1 ? 0.5e9 : 0.0);
     if (r.ideal) r.activation_bytes = 0;
     const double left = total - r.weight_bytes - r.activation_bytes - r.buffer_bytes;
     if (e.admission == Admission::reserve_all) {  // a share of what is free once the weights are loaded

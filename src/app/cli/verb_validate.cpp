@@ -34,6 +34,7 @@ struct ValidateArguments {
   std::vector<std::string> require;
   std::string rows, by, cv, svg, html, report;
   int threads = 0;
+  bool simulate = false;
   bool gate = false;
   bool update = false;
 };
@@ -50,7 +51,8 @@ class Validation {
     if (const Status ready = prepare(); !ready) return ready.error();
     if (arguments_.gate || arguments_.update) return run_gates();
     if (const Status read = read_evidence(); !read) return read.error();
-    rows_ = validate(cases_, knowledge(), {.threads = arguments_.threads, .roofline = true});
+    rows_ = validate(cases_, knowledge(),
+                     {.threads = arguments_.threads, .roofline = true, .simulated = arguments_.simulate});
     if (!ways_.empty()) leave_out();
     if (const Status written = write_files(); !written) return written.error();
     return print();
@@ -187,6 +189,9 @@ class Validation {
     auto explanations = report::read_explanations(std::move(*text), path);
     if (!explanations) return explanations.error();
     report::Findings findings{cases_, rows_, left_out_, gains(), *catalogue_, *calibration_, std::move(*explanations)};
+    Result<std::vector<TraceComparison>> traces = replay_traces(*directory + "/evidence/traces", knowledge());
+    if (!traces) return traces.error();
+    findings.traces = *std::move(traces);
     return write_file_atomically(arguments_.report, report::accuracy_markdown(findings));
   }
 
@@ -251,6 +256,14 @@ class Validation {
       Table table = report::interval_table(left_out_, cases_, *catalogue_);
       table.title = "How often the 80 % interval held";
       page.blocks.emplace_back(std::move(table));
+    }
+    if (arguments_.simulate && arguments_.cases.empty()) {
+      const auto directory = session_.data_directory();
+      if (const auto traces = replay_traces(*directory + "/evidence/traces", knowledge())) {
+        Table table = report::trace_table(*traces);
+        table.title = "Logs of engines, played request by request";
+        page.blocks.emplace_back(std::move(table));
+      }
     }
     page.blocks.emplace_back(Paragraph{
         fmt::format(
@@ -362,6 +375,7 @@ static Action declare_validate(Options& options) {
   options.text("--html", "OUT", arguments->html, "the same as a page", complete_files);
   options.text("--report", "OUT", arguments->report, "write docs/accuracy.md: all of it, cross-validated",
                complete_files);
+  options.flag("--simulate", arguments->simulate, "play closed loops request by request, as `ridge simulate` does");
   options.flag("--gate", arguments->gate, "compare predictions of a fixed grid with the committed ones");
   options.flag("--update", arguments->update, "with --gate: commit the predictions of today");
   options.count("--threads", "N", arguments->threads, "how many; results do not depend on it");

@@ -61,6 +61,7 @@ TrainingShape shape_of(const TrainingGoal& goal, const ResolvedTraining& job) {
   shape.global_batch = goal.global_batch;
   shape.inside = std::max(job.node_size, std::min(job.domain, 16));
   shape.breadth = goal.full_space ? search::Breadth::full : search::Breadth::usual;
+  shape.usual_sharding = job.traits.sharding;
   shape.tp = goal.tp;
   shape.pp = goal.pp;
   shape.vp = goal.vp;

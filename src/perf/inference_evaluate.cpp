@@ -46,13 +46,7 @@ StepTime decode_step(const ResolvedInference& r, const InferenceLoad& load, doub
   step.decode = std::max(1.0, sequences / r.pp);
   step.tokens_each = 1 + load.draft_tokens;
   step.context = context;
-  StepTime t = step_time(r, step);
-  if (load.draft_tokens > 0) {
-    const double draft = load.draft_tokens * r.draft_share * t.seconds;
-    t.terms[static_cast<std::size_t>(Term::head)] += draft;
-    t.seconds += draft;
-  }
-  return t;
+  return perf::drafted_step_time(r, step);
 }
 
 /// A step that carries `prefill` tokens of prompts beside `decode` sequences.

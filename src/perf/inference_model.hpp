@@ -147,6 +147,10 @@ struct StepTime {
 
 [[nodiscard]] StepTime step_time(const ResolvedInference& r, const Step& step) noexcept;
 
+/// A step of decoding alone in which a draft proposed step.tokens_each - 1 tokens per sequence, with the time of the
+/// draft.
+[[nodiscard]] StepTime drafted_step_time(const ResolvedInference& r, const Step& step) noexcept;
+
 /// Cache of one sequence of `tokens` tokens on one device.
 [[nodiscard]] double kv_bytes(const ResolvedInference& r, double tokens) noexcept;
 

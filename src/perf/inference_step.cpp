@@ -72,4 +72,14 @@ StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
   return out;
 }
 
+StepTime drafted_step_time(const ResolvedInference& r, const Step& step) noexcept {
+  StepTime t = step_time(r, step);
+  if (step.tokens_each > 1) {
+    const double draft = (step.tokens_each - 1) * r.draft_share * t.seconds;
+    t.terms[index(Term::head)] += draft;
+    t.seconds += draft;
+  }
+  return t;
+}
+
 }  // namespace ridge::perf

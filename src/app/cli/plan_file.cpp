@@ -178,6 +178,14 @@ Result<std::vector<std::string>> with_plan_file(std::vector<std::string> words, 
     words.push_back(flag);
     if (!option->value.empty()) words.push_back(value);
   }
+  // Verbs that work for both kinds of plan take the file's word for which it is.
+  if (verb != grammar.verbs.end() && !on_line(line, kKindFlag)) {
+    const auto names = flags_of(verb->options);
+    if (std::find(names.begin(), names.end(), kKindFlag) != names.end()) {
+      words.emplace_back(kKindFlag);
+      words.push_back(plan->kind);
+    }
+  }
   return words;
 }
 

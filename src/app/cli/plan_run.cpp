@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <charconv>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -22,36 +20,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetweenCheckpoints{800};
-
-std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
-
-extern "C" void interrupt(int) {
-  interrupted = true;
-}
-
-/// While it lives, Ctrl-C and a polite end set `interrupted`; a second Ctrl-C ends the program as usual.
-class Interruptible {
- public:
-  Interruptible() {
-    interrupted = false;
-    struct sigaction action = {};
-    action.sa_handler = interrupt;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, &before_int_);
-    sigaction(SIGTERM, &action, &before_term_);
-  }
-  ~Interruptible() {
-    sigaction(SIGINT, &before_int_, nullptr);
-    sigaction(SIGTERM, &before_term_, nullptr);
-  }
-  Interruptible(const Interruptible&) = delete;
-  Interruptible& operator=(const Interruptible&) = delete;
-
- private:
-  struct sigaction before_int_ = {};
-  struct sigaction before_term_ = {};
-};
 
 }  // namespace
 
@@ -105,7 +73,6 @@ class Runner {
     if (ranks_ && run_.shards > 1) return Error{ErrorCode::bad_input, "--shard", "mpirun shares out the space itself"};
     if (const Status s = open(); !s) return s.error();
     whole_ = shard(problem_.all(), run_.shard, run_.shards);
-    const Interruptible interruptible;
     if (!run_.exhaustive && (ranks_ || run_.shards > 1)) {
       kept_.findings = merge(std::move(kept_.findings), search::scout(problem_, kTop));
     }
@@ -171,7 +138,7 @@ class Runner {
         written_ = store_->write({run_.question, kept_.size, state.findings, joined(state.done)});
         last_ = Clock::now();
       }
-      return !interrupted && written_.ok();
+      return !(run_.stopped && run_.stopped()) && written_.ok();
     };
     search::SearchOutcome found = search::search(problem_, options);
     kept_.findings = std::move(found.findings);
@@ -254,7 +221,7 @@ class Runner {
   bool complete_ = true;
   Status written_;
   Range whole_;
-  Progress progress_{"searching"};
+  Progress progress_{"searching", run_.remote ? nullptr : stderr};
   const Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;
 };

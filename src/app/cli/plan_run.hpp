@@ -1,6 +1,7 @@
 // Runs a search for `ridge plan`: progress, Ctrl-C, checkpoints, shards, ranks.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "report/plan_report.hpp"
@@ -16,6 +17,8 @@ struct PlanRun {
   bool exhaustive = false;
   int threads = 0;
   int shard = 0, shards = 1;
+  std::function<bool()> stopped = {};  ///< whether to end with the best so far
+  bool remote = false;                 ///< nobody watches the terminal
 };
 
 struct PlanOutcome {

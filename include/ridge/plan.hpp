@@ -22,6 +22,8 @@
 
 namespace ridge {
 
+struct EconomicsData;
+
 namespace search {
 class Problem;
 class ServingProblem;
@@ -54,7 +56,8 @@ struct Buyer {
   std::vector<std::string> vendors;        ///< only these
   std::vector<std::string> avoid_vendors;  ///< not these
   std::string destination;                 ///< country of use: devices that need an export licence for it are left out
-  std::string region;                      ///< prices of this region or provider only
+  std::string region;                      ///< prices of this region or provider only; electricity of it, if owned
+  std::string owner = "hyperscaler";       ///< who buys: a profile of data/economics
   Purchase purchase = Purchase::on_demand;
   double budget_usd = 0;    ///< of the run, or of a year of serving
   double power_w = 0;       ///< of all devices and their hosts, at the socket
@@ -72,11 +75,11 @@ struct Buyer {
 struct PriceQuote {
   double low = 0, mid = 0, high = 0;  ///< dollars: the quartiles of the quotes
   int quotes = 0;
-  std::string basis;  ///< "median of 14 on-demand quotes of 2025-09 to 2026-08"
+  std::string basis;  ///< "median of 14 on-demand quotes of 2025-09 to 2026-08"; "bought, over 4 years"
 };
 /// Empty if nobody publishes one. The only place in src/search that prices.
 [[nodiscard]] std::optional<PriceQuote> price_of(const Catalogue& catalogue, const std::string& device,
-                                                 const Buyer& buyer);
+                                                 const Buyer& buyer, const EconomicsData* economics);
 
 /// A device that was not searched, or lost.
 struct Loser {
@@ -108,10 +111,13 @@ struct ServingQuest {
   std::vector<std::optional<PriceQuote>> prices;  ///< by group
   std::vector<Loser> excluded;                    ///< devices that the buyer's limits leave out
   std::vector<std::string> assumptions;
+  const EconomicsData* economics = nullptr;
 };
 
 /// Refuses (bad_input, not_found, refused): unknown names, no device left (naming why each is out), absurd numbers.
-Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge);
+/// `economics` (which must outlive the quest) is needed for owning and for failures; without it there is neither.
+Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge,
+                             const EconomicsData* economics = nullptr);
 
 /// One plan to serve with.
 struct ServingPlan {
@@ -129,7 +135,8 @@ struct ServingPlan {
   std::string bound_text;  ///< "HBM bandwidth, decode"
   IntervalClass resembles;
   std::uint64_t index = 0;
-  std::string confirmed;  ///< what the simulator said, or empty
+  std::optional<double> ttft_p95_s, tpot_p95_s;  ///< of the simulated requests, once confirmed
+  std::string confirmed;                         ///< what the simulator said, or empty
 };
 
 /// A change that would make the best plan cheaper, evaluated.
@@ -150,7 +157,10 @@ struct ServingVerdict {
   std::vector<std::string> rationale;  ///< sentences
   std::vector<std::string> assumptions;
 };
-[[nodiscard]] ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge);
+/// Ranks what was found. The best `finalists` are simulated request by request: replicas are added until 95 % of the
+/// requests hold the limits, or taken away while they do.
+[[nodiscard]] ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge,
+                                   std::size_t finalists = 12);
 
 struct TrainingGoal {
   std::string model;
@@ -176,10 +186,13 @@ struct TrainingQuest {
   std::vector<std::string> devices;               ///< by group
   std::vector<Format> precisions;                 ///< by group
   std::vector<std::optional<PriceQuote>> prices;  ///< by group
+  std::vector<double> goodput;                    ///< by group: share of the time that counts
   std::vector<Loser> excluded;
   std::vector<std::string> assumptions;
+  const EconomicsData* economics = nullptr;
 };
-Result<TrainingQuest> prepare(const TrainingGoal& goal, const Knowledge& knowledge);
+Result<TrainingQuest> prepare(const TrainingGoal& goal, const Knowledge& knowledge,
+                              const EconomicsData* economics = nullptr);
 
 struct TrainingPick {
   std::string device;
@@ -191,6 +204,8 @@ struct TrainingPick {
   std::optional<Interval> usd;   ///< of the run, or per billion tokens
   std::optional<double> usd_per_hour;
   double joules_per_token = 0;
+  double goodput = 1;
+  std::optional<double> days_p95;  ///< of the simulated runs, once confirmed
   std::uint64_t index = 0;
   std::string confirmed;  ///< what the goodput model said, or empty
 };
@@ -206,6 +221,8 @@ struct TrainingVerdict {
   std::vector<std::string> rationale;
   std::vector<std::string> assumptions;
 };
-[[nodiscard]] TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, const Knowledge& knowledge);
+/// As above; failures, checkpoints and restarts of the finalists are simulated.
+[[nodiscard]] TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, const Knowledge& knowledge,
+                                    std::size_t finalists = 12);
 
 }  // namespace ridge

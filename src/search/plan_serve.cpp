@@ -127,7 +127,7 @@ Status check(const ServingGoal& goal) {
 
 }  // namespace
 
-Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge) {
+Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge, const EconomicsData* economics) {
   if (const Status s = check(goal); !s) return s.error();
   const auto model = knowledge.catalogue.find_model(goal.model);
   if (!model) return model.error();
@@ -138,6 +138,7 @@ Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge
   if (!devices) return devices.error();
   ServingQuest quest;
   quest.goal = goal;
+  quest.economics = economics;
   quest.excluded = std::move(devices->excluded);
   std::vector<ServingGroupSpec> groups;
   for (const Device& device : devices->devices) {
@@ -146,7 +147,7 @@ Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge
       quest.excluded.push_back({device.id, rates.error().message, "figures", 0, false});
       continue;
     }
-    const auto price = price_of(knowledge.catalogue, device.id, goal.buyer);
+    const auto price = price_of(knowledge.catalogue, device.id, goal.buyer, economics);
     ServingGroupSpec spec;
     spec.device = device.id;
     for (const Fleet& fleet : goal.buyer.fleet) {
@@ -183,8 +184,7 @@ Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge
   auto& a = quest.assumptions;
   a.push_back(fmt::format("{} serves; replicas run at {:.0f} % of what they can do within the limits", goal.engine,
                           100 * goal.load));
-  a.push_back(fmt::format("rents are medians of the {} quotes of each device{}", name(goal.buyer.purchase),
-                          goal.buyer.region.empty() ? "" : " in " + goal.buyer.region));
+  a.push_back(search::price_assumption(goal.buyer));
   if (goal.precisions.empty()) a.emplace_back("weights in 16 or 8 bits, or in nvfp4 where the chip computes in it");
   if (goal.prefix_hit <= 0) a.emplace_back("no prompt is found in a prefix cache");
   return quest;
@@ -229,16 +229,6 @@ ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Sco
   return plan;
 }
 
-namespace {
-
-struct Miss {
-  std::string limit;
-  std::string text;
-  std::string feasible;
-  double by = 0;
-};
-
-/// The limit that the plan misses by most.
 Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan) {
   const ServingGoal& goal = quest.goal;
   Miss worst;
@@ -272,6 +262,8 @@ Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan) {
   return worst;
 }
 
+namespace {
+
 double price_key(const ServingPlan& plan, const ServingGoal& goal) {
   if (goal.request_rate == 0) return -plan.requests_per_s * plan.replicas;
   switch (goal.objective) {
@@ -303,7 +295,8 @@ Interval rank_interval(const ServingPlan& plan, const ServingGoal& goal) {
 
 }  // namespace search
 
-ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge) {
+ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge,
+                     std::size_t finalists) {
   ServingVerdict verdict;
   verdict.assumptions = quest.assumptions;
   std::vector<std::pair<double, ServingPlan>> nearest;
@@ -348,6 +341,8 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
     const double y = search::price_key(b, quest.goal);
     return x != y ? x < y : a.index < b.index;
   };
+  std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
+  search::confirm(quest, verdict, finalists, knowledge);
   std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
   std::vector<Interval> intervals;
   for (const ServingPlan& plan : verdict.plans) intervals.push_back(search::rank_interval(plan, quest.goal));

@@ -70,6 +70,14 @@ std::string list_of(const std::vector<Loser>& losers) {
   return out;
 }
 
+std::string price_assumption(const Buyer& buyer) {
+  if (buyer.purchase == Purchase::own) {
+    return fmt::format("an hour costs what a {} pays to buy, house and run it, used all the time", buyer.owner);
+  }
+  return fmt::format("rents are medians of the {} quotes of each device{}", name(buyer.purchase),
+                     buyer.region.empty() ? "" : " in " + buyer.region);
+}
+
 template <class Dim>
 std::string compact(Quantity<Dim> quantity) {
   std::string text = format(quantity);
@@ -111,7 +119,7 @@ std::optional<CheapestChange> cheapest_change(const ServingQuest& quest, const S
   if (goal.buyer.purchase == Purchase::on_demand) {
     Buyer other = goal.buyer;
     other.purchase = Purchase::spot;
-    if (const auto price = price_of(knowledge.catalogue, best.query.device, other)) {
+    if (const auto price = price_of(knowledge.catalogue, best.query.device, other, quest.economics)) {
       consider(now * price->mid / rent, "spot capacity, if the service stands interruptions");
     }
   }

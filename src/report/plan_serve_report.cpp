@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report/inference_report.hpp"
+#include "report/page.hpp"
 #include "report/plan_parts.hpp"
 #include "ridge/text.hpp"
 
@@ -50,6 +51,8 @@ Table table_of(const std::vector<ServingPlan>& plans, const std::vector<Rank>& r
                     .kind = ColumnKind::interval},
                    {.key = "cost", .unit = "usd_per_hour", .heading = "$/h", .kind = ColumnKind::number},
                    {.key = "power", .unit = "w", .heading = "kW", .kind = ColumnKind::interval},
+                   {.key = "ttft_p95", .unit = "s", .heading = "TTFT p95", .kind = ColumnKind::number},
+                   {.key = "tpot_p95", .unit = "s", .heading = "TPOT p95", .kind = ColumnKind::number},
                    {.key = "ttft", .unit = "s", .heading = "TTFT", .kind = ColumnKind::interval},
                    {.key = "tpot", .unit = "s", .heading = "TPOT", .kind = ColumnKind::interval},
                    {.key = "request_rate", .unit = "per_s", .heading = "req/s", .kind = ColumnKind::number},
@@ -272,8 +275,8 @@ Json plan_json(const ServingQuest& quest, const ServingVerdict& verdict, const P
   } else {
     json.set("cheapest_change", Json());
   }
-  json.set("rationale", texts_json(verdict.rationale));
-  json.set("assumptions", texts_json(verdict.assumptions));
+  json.set("rationale", assumptions_json(verdict.rationale));
+  json.set("assumptions", assumptions_json(verdict.assumptions));
   set_statistics(json, options.statistics);
   return json;
 }

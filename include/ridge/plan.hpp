@@ -97,6 +97,7 @@ struct ServingGoal {
   double isl = 1000, osl = 250;
   double prefix_hit = 0;
   double ttft_s = 0, tpot_s = 0, e2e_s = 0;  ///< at most, 0 = no limit
+  bool assumed_limits = false;               ///< nobody asked for them
   double load = 0.8;                         ///< mean load of a replica, share of what it can do within the limits
   std::vector<Format> precisions;            ///< of the weights; empty = 16, 8 and 4 bits as the device allows
   std::vector<Format> kv;                    ///< empty = 16 and 8 bits

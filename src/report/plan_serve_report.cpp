@@ -64,7 +64,7 @@ Table table_of(const std::vector<ServingPlan>& plans, const std::vector<Rank>& r
         {Cell(rank), Cell(p.query.device), Cell(p.gpus), Cell(layout_text(p)), Cell(formats_text(p)),
          p.usd_per_million ? Cell::interval(*p.usd_per_million).shown_as(money_interval(*p.usd_per_million)) : Cell(),
          p.usd_per_hour ? Cell(*p.usd_per_hour) : Cell(),
-         Cell::interval(p.watts).shown_as(format_number(p.watts.mid / 1000)),
+         p.watts.mid > 0 ? Cell::interval(p.watts).shown_as(format_number(p.watts.mid / 1000)) : Cell(),
          p.ttft_p95_s ? Cell(*p.ttft_p95_s).shown_as(format(Seconds(*p.ttft_p95_s), 2)) : Cell(),
          p.tpot_p95_s ? Cell(*p.tpot_p95_s).shown_as(format(Seconds(*p.tpot_p95_s), 2)) : Cell(),
          Cell::interval(p.ttft_s).shown_as(format(Seconds(p.ttft_s.mid), 2)),

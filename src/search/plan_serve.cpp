@@ -186,6 +186,10 @@ Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge
                           100 * goal.load));
   a.push_back(search::price_assumption(goal.buyer));
   if (goal.precisions.empty()) a.emplace_back("weights in 16 or 8 bits, or in nvfp4 where the chip computes in it");
+  if (goal.assumed_limits) {
+    a.push_back(fmt::format("TTFT of at most {} and TPOT of at most {}, since no limit is given",
+                            format(Seconds(goal.ttft_s), 2), format(Seconds(goal.tpot_s), 2)));
+  }
   if (goal.prefix_hit <= 0) a.emplace_back("no prompt is found in a prefix cache");
   return quest;
 }
@@ -232,10 +236,12 @@ ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Sco
 Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan) {
   const ServingGoal& goal = quest.goal;
   Miss worst;
+  std::string all;
   const auto consider = [&](const char* limit, double value, double most, const std::string& text,
                             const std::string& feasible) {
-    if (most <= 0 || value / most - 1 <= worst.by) return;
-    worst = {limit, text, feasible, value / most - 1};
+    if (most <= 0 || value <= most) return;
+    all += (all.empty() ? "" : " ") + feasible;
+    if (value / most - 1 > worst.by) worst = {limit, text, "", value / most - 1};
   };
   const auto time = [](double s) { return format(Seconds(s)); };
   consider("ttft", plan.ttft_s.mid, goal.ttft_s,
@@ -259,6 +265,7 @@ Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan) {
            fmt::format("--power {}", compact(Watts(plan.watts.mid * 1.005))));
   consider("gpus", plan.gpus, goal.buyer.gpus, fmt::format("needs {} devices, limit {}", plan.gpus, goal.buyer.gpus),
            fmt::format("--gpus {}", plan.gpus));
+  worst.feasible = all;
   return worst;
 }
 

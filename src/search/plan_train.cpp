@@ -280,9 +280,12 @@ Interval rank_interval(const TrainingPick& pick, Objective objective) {
 Miss training_miss(const TrainingQuest& quest, const TrainingPick& pick, double host_overhead) {
   const TrainingGoal& goal = quest.goal;
   Miss worst;
+  std::string all;
   const auto consider = [&](const char* limit, double value, double most, const std::string& text,
                             const std::string& feasible) {
-    if (most > 0 && value / most - 1 > worst.by) worst = {limit, text, feasible, value / most - 1};
+    if (most <= 0 || value <= most) return;
+    all += (all.empty() ? "" : " ") + feasible;
+    if (value / most - 1 > worst.by) worst = {limit, text, "", value / most - 1};
   };
   if (pick.days) {
     consider("days", pick.days->mid, goal.days,
@@ -300,6 +303,7 @@ Miss training_miss(const TrainingQuest& quest, const TrainingPick& pick, double 
   consider("power", watts, goal.buyer.power_w,
            fmt::format("draws {} with its hosts, limit {}", format(Watts(watts)), format(Watts(goal.buyer.power_w))),
            fmt::format("--power {}", compact(Watts(watts * 1.005))));
+  worst.feasible = all;
   return worst;
 }
 
@@ -351,17 +355,17 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
     const Harvest& harvest = findings.groups[g];
     if (harvest.best.empty()) continue;
     const Scored& best = harvest.best.front();
+    if (!quest.prices[g] && !money_of(quest, g).known &&
+        (objective == Objective::cost || quest.goal.buyer.budget_usd > 0)) {
+      device.unpriced = true;
+      continue;
+    }
     if (best.violation < device.violation) {
       device.violation = best.violation;
       device.group = g;
       device.scored = &best;
     }
     if (best.violation > 0) continue;
-    if (!quest.prices[g] && !money_of(quest, g).known &&
-        (objective == Objective::cost || quest.goal.buyer.budget_usd > 0)) {
-      device.unpriced = true;
-      continue;
-    }
     TrainingPick pick = search::training_pick(quest, g, best);
     if (!device.best || search::before(pick, *device.best, objective)) device.best = pick;
     for (const Scored& s : harvest.front) all.push_back(search::training_pick(quest, g, s));

@@ -65,8 +65,18 @@ std::string spoken(Bound bound) {
 }
 
 std::string list_of(const std::vector<Loser>& losers) {
+  std::vector<std::pair<std::string, std::string>> by_reason;  // in the order of first appearance
+  for (const Loser& loser : losers) {
+    const auto at =
+        std::find_if(by_reason.begin(), by_reason.end(), [&](const auto& r) { return r.first == loser.why; });
+    if (at == by_reason.end()) {
+      by_reason.emplace_back(loser.why, loser.device);
+    } else {
+      at->second += ", " + loser.device;
+    }
+  }
   std::string out;
-  for (const Loser& loser : losers) out += fmt::format("\n  {:<20} {}", loser.device, loser.why);
+  for (const auto& [why, devices] : by_reason) out += fmt::format("\n  {}: {}", why, devices);
   return out;
 }
 

@@ -7,7 +7,7 @@ namespace ridge::search {
 
 /// "HBM bandwidth", "arithmetic", ...
 [[nodiscard]] std::string spoken(Bound bound);
-/// One line for each, indented.
+/// One line for each reason, indented.
 [[nodiscard]] std::string list_of(const std::vector<Loser>& losers);
 /// "1.2s", "350kW": a quantity that a flag takes without quotes.
 template <class Dim>
@@ -22,7 +22,7 @@ template <class Dim>
 struct Miss {
   std::string limit;     ///< "tpot", "budget", ...
   std::string text;      ///< "TPOT 61 ms at best, limit 40 ms"
-  std::string feasible;  ///< the flag that would allow it
+  std::string feasible;  ///< the flags that would allow the plan, all limits it misses counted
   double by = 0;         ///< share; 0 = none is missed
 };
 /// The limit that the plan misses by most.

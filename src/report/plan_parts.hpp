@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "report/page.hpp"
 #include "report/plan_report.hpp"
 
 namespace ridge::report {

@@ -275,8 +275,8 @@ Json plan_json(const ServingQuest& quest, const ServingVerdict& verdict, const P
   } else {
     json.set("cheapest_change", Json());
   }
-  json.set("rationale", assumptions_json(verdict.rationale));
-  json.set("assumptions", assumptions_json(verdict.assumptions));
+  json.set("rationale", texts_json(verdict.rationale));
+  json.set("assumptions", texts_json(verdict.assumptions));
   set_statistics(json, options.statistics);
   return json;
 }

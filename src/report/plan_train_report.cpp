@@ -220,8 +220,8 @@ Json plan_json(const TrainingQuest& quest, const TrainingVerdict& verdict, const
   json.set("fails_first", verdict.fails_first.empty() ? Json() : Json(verdict.fails_first));
   json.set("nearest_goal", verdict.nearest_goal.empty() ? Json() : Json(verdict.nearest_goal));
   json.set("cheapest_change", Json());
-  json.set("rationale", assumptions_json(verdict.rationale));
-  json.set("assumptions", assumptions_json(verdict.assumptions));
+  json.set("rationale", texts_json(verdict.rationale));
+  json.set("assumptions", texts_json(verdict.assumptions));
   set_statistics(json, options.statistics);
   return json;
 }

@@ -146,6 +146,13 @@ struct CheapestChange {
   double usd_per_million = 0;  ///< less
 };
 
+/// The work shared out between devices.
+struct Alternative {
+  std::string text;  ///< "prefill on 2 × TP1 of b300-sxm, decode on 3 × TP1 of gb200-nvl72"
+  std::optional<double> usd_per_hour;
+  std::optional<double> usd_per_million;  ///< output tokens
+};
+
 struct ServingVerdict {
   std::vector<ServingPlan> plans;  ///< best of each device that meets the goal, best first
   std::vector<Rank> ranks;         ///< of `plans`
@@ -155,7 +162,8 @@ struct ServingVerdict {
   std::string fails_first;           ///< the constraint that the nearest plan misses, with by how much
   std::string nearest_goal;          ///< what would be feasible
   std::optional<CheapestChange> change;
-  std::vector<std::string> rationale;  ///< sentences
+  std::vector<Alternative> alternatives;  ///< two vendors where one may not have all; prefill here, decode there
+  std::vector<std::string> rationale;     ///< sentences
   std::vector<std::string> assumptions;
 };
 /// Ranks what was found. The best `finalists` are simulated request by request: replicas are added until 95 % of the

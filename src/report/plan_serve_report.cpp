@@ -185,6 +185,9 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
     }
   }
   add_losers(page, verdict.losers);
+  for (const Alternative& other : verdict.alternatives) {
+    page.blocks.emplace_back(paragraph("Or: " + other.text + "."));
+  }
   if (verdict.change) {
     page.blocks.emplace_back(paragraph(fmt::format("Cheapest change: {} (−${}/1M).", verdict.change->text,
                                                    format_number(verdict.change->usd_per_million, 2))));
@@ -275,6 +278,15 @@ Json plan_json(const ServingQuest& quest, const ServingVerdict& verdict, const P
   } else {
     json.set("cheapest_change", Json());
   }
+  Json alternatives = Json::array();
+  for (const Alternative& other : verdict.alternatives) {
+    Json one = Json::object();
+    one.set("text", other.text);
+    one.set("usd_per_hour", other.usd_per_hour ? Json(*other.usd_per_hour) : Json());
+    one.set("usd_per_million_output_tokens", other.usd_per_million ? Json(*other.usd_per_million) : Json());
+    alternatives.push(std::move(one));
+  }
+  json.set("alternatives", std::move(alternatives));
   json.set("rationale", texts_json(verdict.rationale));
   json.set("assumptions", texts_json(verdict.assumptions));
   set_statistics(json, options.statistics);

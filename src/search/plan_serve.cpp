@@ -379,6 +379,7 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
     verdict.nearest_goal = miss.feasible;
   }
   verdict.losers.insert(verdict.losers.end(), quest.excluded.begin(), quest.excluded.end());
+  if (!verdict.plans.empty() && finalists > 0) search::share_out(quest, verdict, knowledge);
   if (!verdict.plans.empty()) {
     verdict.change = search::cheapest_change(quest, verdict.plans.front(), knowledge);
     verdict.rationale = search::rationale(quest, verdict);

@@ -171,6 +171,12 @@ std::vector<std::string> rationale(const ServingQuest& quest, const ServingVerdi
 std::vector<std::string> rationale(const TrainingQuest& quest, const TrainingVerdict& verdict) {
   std::vector<std::string> out;
   const TrainingPick& best = verdict.plans.front();
+  if (quest.goal.tokens <= 0 && quest.goal.buyer.budget_usd > 0 && best.usd && best.usd->mid > 0) {
+    const double tokens = quest.goal.buyer.budget_usd / best.usd->mid * 1e9;
+    out.push_back(fmt::format("{} buy {} billion tokens: {} days.", format(Dollars(quest.goal.buyer.budget_usd)),
+                              format_number(tokens / 1e9),
+                              format_number(tokens / best.estimate.tokens_per_s.mid / best.goodput / 86400)));
+  }
   out.push_back(fmt::format("{} {} reach {} tokens/s at {:.0f} % MFU, bound by {}.", best.plan.gpus, best.device,
                             format_number(best.estimate.tokens_per_s.mid), 100 * best.estimate.mfu.mid,
                             spoken(best.estimate.bound)));

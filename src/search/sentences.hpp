@@ -33,6 +33,9 @@ struct Miss {
 void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t finalists, const Knowledge& knowledge);
 void confirm(const TrainingQuest& quest, TrainingVerdict& verdict, std::size_t finalists, const Knowledge& knowledge);
 
+/// Fills verdict.alternatives. With a limit on one vendor's share and no second vendor, no plan is left.
+void share_out(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge);
+
 /// Share of the time that counts for a run of so many devices: asked for, or by failures, else 1.
 [[nodiscard]] double goodput_of(const TrainingQuest& quest, const std::string& device, int gpus, double parameters,
                                 const Knowledge& knowledge);

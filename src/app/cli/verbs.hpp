@@ -14,6 +14,7 @@ Verb validate_verb();
 Verb calibrate_verb();
 Verb facility_verb();
 Verb emit_verb();
+Verb doctor_verb();
 Verb completion_verb();
 
 /// In the order of `ridge help`.

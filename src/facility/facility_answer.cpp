@@ -14,13 +14,15 @@ constexpr int kManagementPorts = 4;     // of two subnet managers with two ports
 constexpr double kHostCopyShare = 0.8;  // of a PCIe link's rate that copies reach
 constexpr double kStoragePorts = 2;     // of a node, beside the compute network, at the rate of one
 
-/// The system that people mean by a device: a node of known power first, then a rack of known power, then any.
+/// The system that people mean by a device: one of known power before one without, nodes before racks, what can be
+/// bought before what a cloud rents.
 const System* usual_system(const Catalogue& catalogue, std::string_view device) {
   const System* best = nullptr;
   int best_rank = 99;
   for (const System& s : catalogue.systems()) {
     if (s.device != device) continue;
-    const int rank = s.power_max && s.kind == "node" ? 0 : s.power_max ? 1 : s.kind == "node" ? 2 : 3;
+    const bool rented = s.id.rfind("aws-", 0) == 0 || s.id.rfind("azure-", 0) == 0 || s.id.rfind("gcp-", 0) == 0;
+    const int rank = (s.power_max ? 0 : 2) + (s.kind == "node" ? 0 : 1) + (rented ? 4 : 0);
     if (rank < best_rank) {
       best = &s;
       best_rank = rank;

@@ -36,8 +36,9 @@ class Planner {
                       r_.system->id));
     }
     if (estimated) {
-      p_.assumptions.push_back(fmt::format("a {} draws {}: {} times the TDP of its devices, as in systems that say it",
-                                           r_.system->id, format(*draws), kPowerOverTdp));
+      p_.assumptions.push_back(
+          fmt::format("one {} draws {}: {} times the TDP of its devices, as in systems that say it", r_.system->id,
+                      format(*draws), kPowerOverTdp));
     }
     p_.rack = data_.rack(r_.rack.empty() ? kUsualRack : std::string_view(r_.rack));
     if (p_.rack == nullptr) return bad(fmt::format("there is no rack {}", quoted(r_.rack)));

@@ -74,6 +74,8 @@ Result<LaunchPlan> plan_of(Session& session, const Arguments& a, LaunchTarget ru
     if (!answer) return answer.error();
     if (answer->refusal) return refusal_error(*answer);
     plan = launch_plan(*answer, knowledge, runner);
+    // A load that nobody named is no reason to cut requests short.
+    if (plan && !flags.given("--isl") && !flags.given("--osl")) plan->max_length = 0;
   }
   if (plan && !a.checkpoint.empty()) plan->checkpoint = a.checkpoint;
   return plan;

@@ -10,6 +10,7 @@ namespace ridge {
 
 namespace {
 
+constexpr int kRacksPerUnit = 8;
 constexpr int kManagementPorts = 4;     // of two subnet managers with two ports each (DGX SuperPOD)
 constexpr double kHostCopyShare = 0.8;  // of a PCIe link's rate that copies reach
 constexpr double kStoragePorts = 2;     // of a node, beside the compute network, at the rate of one
@@ -222,7 +223,16 @@ class Answerer {
     r.port_rate = a_.scale_out->port_per_direction->value;
     r.radix = a_.scale_out->switch_radix->value;
     if (a_.scale_out->kind == FabricKind::infiniband) r.management_ports = kManagementPorts;
-    if (a_.system->kind == "rack") r.to_leaf = Metres(10);
+    if (a_.system->kind == "rack") {
+      // As in the reference architecture of GB200: a leaf for each rail of a rack, eight racks to a scalable unit, and
+      // a third level that joins the units.
+      r.to_leaf = Metres(10);
+      r.nodes_per_leaf = a_.system->nodes;
+      // Pods of one unit reach as many pods as a core switch has ports; beyond that, pods as large as they can be.
+      const bool units_reach = systems_ <= kRacksPerUnit * r.radix / r.ports_per_node;
+      r.leaves_per_pod = units_reach ? kRacksPerUnit : 0;
+      if (r.levels == 0 && systems_ > kRacksPerUnit && q_.topology == Topology::rail_fat_tree) r.levels = 3;
+    }
     Result<FabricDesign> design = design_fabric(r);
     if (!design) return design.error();
     equip(*design, data_, a_.scale_out->id, r.port_rate, r.radix);

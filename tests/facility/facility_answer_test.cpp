@@ -44,6 +44,10 @@ TEST(FacilityAnswer, AGb200ScalableUnitDrawsAboutWhatIsPublished) {
   EXPECT_EQ(a.scale_up->switch_chips, 144);
   EXPECT_EQ(a.fabric->endpoints, 576);
   EXPECT_NEAR(a.racks.peak.value(), 1.2e6, 0.1 * 1.2e6);
+  q.nodes = 16 * 8;
+  const FacilityAnswer largest = answered(q);
+  EXPECT_EQ(largest.racks.devices, 9216);
+  EXPECT_EQ(largest.fabric->switches(), 512 + 384 + 144);
 }
 
 TEST(FacilityAnswer, SitePowerIsNeverExceeded) {

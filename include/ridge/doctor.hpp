@@ -2,7 +2,7 @@
 //
 //   Result<HostRecording> r = parse_recording(text, "node-17.facts.toml");      // written by `ridge doctor --collect`
 //   HostDiagnosis d = diagnose(*r, data);
-//   for (const Finding& f : d.findings) f.rule->title, f.outcome, f.seen;
+//   for (const HostFinding& f : d.findings) f.rule->title, f.outcome, f.seen;
 //   compare_hosts(diagnoses);                                                  // what differs between hosts of one
 //   fleet
 //
@@ -48,25 +48,25 @@ Result<HostRecording> parse_recording(std::string_view text, const std::string& 
 using HostFacts = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] HostFacts host_facts(const HostRecording& recording, const FacilityData& data);
 
-enum class Outcome : std::uint8_t {
+enum class HostOutcome : std::uint8_t {
   fine,
   broken,      ///< the rule's severity says how bad that is
   unseen,      ///< the fact is not in the recording
   irrelevant,  ///< the host has not what the rule is about
 };
-[[nodiscard]] std::string_view name(Outcome outcome);
+[[nodiscard]] std::string_view name(HostOutcome outcome);
 
-struct Finding {
+struct HostFinding {
   const HostRule* rule = nullptr;
-  Outcome outcome = Outcome::unseen;
+  HostOutcome outcome = HostOutcome::unseen;
   std::string seen;  ///< the fact
 };
 
 struct HostDiagnosis {
   std::string host;
   HostFacts facts;
-  std::vector<Finding> findings;  ///< in the order of the rules
-  [[nodiscard]] int count(Outcome outcome) const;
+  std::vector<HostFinding> findings;  ///< in the order of the rules
+  [[nodiscard]] int count(HostOutcome outcome) const;
   [[nodiscard]] int count(Severity severity) const;  ///< broken rules of it
 };
 [[nodiscard]] HostDiagnosis diagnose(const HostRecording& recording, const FacilityData& data);

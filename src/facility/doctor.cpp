@@ -43,19 +43,19 @@ bool holds(const HostRule& rule, const std::string& value) {
 
 }  // namespace
 
-std::string_view name(Outcome outcome) {
+std::string_view name(HostOutcome outcome) {
   constexpr std::string_view kNames[] = {"fine", "broken", "unseen", "irrelevant"};
   return kNames[static_cast<std::size_t>(outcome)];
 }
 
-int HostDiagnosis::count(Outcome outcome) const {
+int HostDiagnosis::count(HostOutcome outcome) const {
   return static_cast<int>(
-      std::count_if(findings.begin(), findings.end(), [&](const Finding& f) { return f.outcome == outcome; }));
+      std::count_if(findings.begin(), findings.end(), [&](const HostFinding& f) { return f.outcome == outcome; }));
 }
 
 int HostDiagnosis::count(Severity severity) const {
-  return static_cast<int>(std::count_if(findings.begin(), findings.end(), [&](const Finding& f) {
-    return f.outcome == Outcome::broken && f.rule->severity == severity;
+  return static_cast<int>(std::count_if(findings.begin(), findings.end(), [&](const HostFinding& f) {
+    return f.outcome == HostOutcome::broken && f.rule->severity == severity;
   }));
 }
 
@@ -64,17 +64,17 @@ HostDiagnosis diagnose(const HostRecording& recording, const FacilityData& data)
   d.host = recording.host;
   d.facts = host_facts(recording, data);
   for (const HostRule& rule : data.rules) {
-    Finding f;
+    HostFinding f;
     f.rule = &rule;
     const auto condition = d.facts.find(rule.when);
     const auto fact = d.facts.find(rule.fact);
     if (!rule.when.empty() && (condition == d.facts.end() || condition->second == "no")) {
-      f.outcome = Outcome::irrelevant;
+      f.outcome = HostOutcome::irrelevant;
     } else if (fact == d.facts.end()) {
-      f.outcome = Outcome::unseen;
+      f.outcome = HostOutcome::unseen;
     } else {
       f.seen = fact->second;
-      f.outcome = holds(rule, fact->second) ? Outcome::fine : Outcome::broken;
+      f.outcome = holds(rule, fact->second) ? HostOutcome::fine : HostOutcome::broken;
     }
     d.findings.push_back(std::move(f));
   }

@@ -8,16 +8,16 @@ namespace ridge::report {
 
 namespace {
 
-Emphasis emphasis_of(const Finding& f) {
-  if (f.outcome == Outcome::fine) return Emphasis::good;
-  if (f.outcome != Outcome::broken) return Emphasis::faint;
+Emphasis emphasis_of(const HostFinding& f) {
+  if (f.outcome == HostOutcome::fine) return Emphasis::good;
+  if (f.outcome != HostOutcome::broken) return Emphasis::faint;
   return f.rule->severity == Severity::failure   ? Emphasis::bad
          : f.rule->severity == Severity::warning ? Emphasis::warning
                                                  : Emphasis::none;
 }
 
-std::string verdict(const Finding& f) {
-  return std::string(f.outcome == Outcome::broken ? name(f.rule->severity) : name(f.outcome));
+std::string verdict(const HostFinding& f) {
+  return std::string(f.outcome == HostOutcome::broken ? name(f.rule->severity) : name(f.outcome));
 }
 
 Table findings_table(const HostDiagnosis& host, bool all) {
@@ -28,20 +28,21 @@ Table findings_table(const HostDiagnosis& host, bool all) {
                    {.key = "seen", .heading = "seen"},
                    {.key = "why", .heading = "why", .overflow = Overflow::wrap},
                    {.key = "fix", .heading = "fix", .overflow = Overflow::wrap}};
-  std::vector<const Finding*> order;
-  for (const Finding& f : host.findings) {
-    if (all || f.outcome == Outcome::broken) order.push_back(&f);
+  std::vector<const HostFinding*> order;
+  for (const HostFinding& f : host.findings) {
+    if (all || f.outcome == HostOutcome::broken) order.push_back(&f);
   }
   // Worst first, otherwise as the rules stand.
-  const auto weight = [](const Finding* f) {
-    return f->outcome == Outcome::broken ? 10 + static_cast<int>(f->rule->severity) : 5 - static_cast<int>(f->outcome);
+  const auto weight = [](const HostFinding* f) {
+    return f->outcome == HostOutcome::broken ? 10 + static_cast<int>(f->rule->severity)
+                                             : 5 - static_cast<int>(f->outcome);
   };
   std::stable_sort(order.begin(), order.end(),
-                   [&](const Finding* a, const Finding* b) { return weight(a) > weight(b); });
-  for (const Finding* f : order) {
+                   [&](const HostFinding* a, const HostFinding* b) { return weight(a) > weight(b); });
+  for (const HostFinding* f : order) {
     std::string why = f->rule->why;
     if (!f->rule->cost.empty()) why += "; costs " + f->rule->cost;
-    const bool broken = f->outcome == Outcome::broken;
+    const bool broken = f->outcome == HostOutcome::broken;
     table.rows.push_back({Cell(verdict(*f)).with(emphasis_of(*f)), Cell(f->rule->area), Cell(f->rule->title),
                           f->seen.empty() ? Cell() : Cell(f->seen), broken ? Cell(why) : Cell(""),
                           broken ? Cell(f->rule->fix) : Cell("")});
@@ -51,8 +52,8 @@ Table findings_table(const HostDiagnosis& host, bool all) {
 
 std::string unseen_text(const HostDiagnosis& host) {
   std::string text;
-  for (const Finding& f : host.findings) {
-    if (f.outcome == Outcome::unseen) text += (text.empty() ? "" : ", ") + f.rule->fact;
+  for (const HostFinding& f : host.findings) {
+    if (f.outcome == HostOutcome::unseen) text += (text.empty() ? "" : ", ") + f.rule->fact;
   }
   return text;
 }
@@ -84,8 +85,8 @@ Document doctor_page(std::span<const HostDiagnosis> hosts, std::span<const Fleet
   for (const HostDiagnosis& host : hosts) {
     const std::string counts =
         fmt::format("{} failures, {} warnings, {} notes, {} fine, {} not seen", host.count(Severity::failure),
-                    host.count(Severity::warning), host.count(Severity::note), host.count(Outcome::fine),
-                    host.count(Outcome::unseen));
+                    host.count(Severity::warning), host.count(Severity::note), host.count(HostOutcome::fine),
+                    host.count(HostOutcome::unseen));
     const std::string head = hosts.size() == 1 ? "" : host.host + ": ";
     page.blocks.emplace_back(Paragraph{head + host_text(host) + ". " + counts + ".",
                                        host.count(Severity::failure) > 0 ? Emphasis::bad : Emphasis::strong});
@@ -118,7 +119,7 @@ Json doctor_json(std::span<const HostDiagnosis> hosts, std::span<const FleetDiff
     Json facts = Json::object();
     for (const auto& [key, value] : host.facts) facts.set(key, value);
     Json findings = Json::array();
-    for (const Finding& f : host.findings) {
+    for (const HostFinding& f : host.findings) {
       findings.push(Json::object()
                         .set("rule", f.rule->id)
                         .set("area", f.rule->area)
@@ -160,7 +161,7 @@ Table doctor_table(std::span<const HostDiagnosis> hosts) {
                    {.key = "fact", .heading = "fact"},
                    {.key = "seen", .heading = "seen"}};
   for (const HostDiagnosis& host : hosts) {
-    for (const Finding& f : host.findings) {
+    for (const HostFinding& f : host.findings) {
       table.rows.push_back({Cell(host.host), Cell(f.rule->id), Cell(verdict(f)), Cell(f.rule->fact),
                             f.seen.empty() ? Cell() : Cell(f.seen)});
     }

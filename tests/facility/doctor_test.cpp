@@ -36,8 +36,8 @@ HostDiagnosis judged(const HostRecording& r) {
 
 std::set<std::string> broken(const HostDiagnosis& d) {
   std::set<std::string> ids;
-  for (const Finding& f : d.findings) {
-    if (f.outcome == Outcome::broken) ids.insert(f.rule->id);
+  for (const HostFinding& f : d.findings) {
+    if (f.outcome == HostOutcome::broken) ids.insert(f.rule->id);
   }
   return ids;
 }
@@ -45,7 +45,7 @@ std::set<std::string> broken(const HostDiagnosis& d) {
 TEST(Doctor, AHealthyHostHasNothingWrong) {
   const HostDiagnosis d = judged(example("healthy-dgx-h100"));
   EXPECT_TRUE(broken(d).empty()) << *broken(d).begin();
-  EXPECT_GT(d.count(Outcome::fine), 35);
+  EXPECT_GT(d.count(HostOutcome::fine), 35);
   EXPECT_EQ(d.facts.at("gpu.count"), "8");
   EXPECT_EQ(d.facts.at("nvlink.active"), "144");
   EXPECT_EQ(d.facts.at("cuda.compatible"), "native");
@@ -139,9 +139,9 @@ TEST(Doctor, EveryRuleCanBeBrokenAndCanBeFine) {
   bare.host = "bare";
   all.push_back(bare);
   for (const HostRecording& r : all) {
-    for (const Finding& f : judged(r).findings) {
-      if (f.outcome == Outcome::broken) seen_broken.insert(f.rule->id);
-      if (f.outcome == Outcome::fine) seen_fine.insert(f.rule->id);
+    for (const HostFinding& f : judged(r).findings) {
+      if (f.outcome == HostOutcome::broken) seen_broken.insert(f.rule->id);
+      if (f.outcome == HostOutcome::fine) seen_fine.insert(f.rule->id);
     }
   }
   for (const HostRule& rule : bundle().facility.rules) {
@@ -168,7 +168,7 @@ TEST(Doctor, MissingToolsAndFilesAreNeverAFailure) {
   }
   const HostDiagnosis nothing = judged(HostRecording{});
   EXPECT_EQ(nothing.count(Severity::failure), 0);
-  EXPECT_GT(nothing.count(Outcome::unseen) + nothing.count(Outcome::irrelevant), 30);
+  EXPECT_GT(nothing.count(HostOutcome::unseen) + nothing.count(HostOutcome::irrelevant), 30);
 }
 
 TEST(Doctor, NonsenseFromToolsIsSurvived) {

@@ -27,6 +27,11 @@ void Options::flag(std::string name, bool& into, std::string help, bool hidden) 
 
 void Options::text(std::string name, std::string value, std::string& into, std::string help, Completer completer) {
   parser_->app->add_option(name, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  // "-o,--out" is --out to completion and messages; help says that -o does as well.
+  if (const std::size_t comma = name.find(','); comma != std::string::npos) {
+    help = name.substr(0, comma) + ": " + help;
+    name.erase(0, comma + 1);
+  }
   texts_.push_back({std::move(name), std::move(value), std::move(help), std::move(completer), false});
 }
 
@@ -95,6 +100,8 @@ struct Application {
   Application(std::span<const Verb> verbs, GlobalOptions& into) {
     app.set_help_flag();
     app.allow_extras();
+    // One verb: `ridge report mlperf` is the report of that name, though mlperf is a verb too.
+    app.require_subcommand(0, 1);
     declare_globals(globals, into);
     app.add_flag("-h,--help", help)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     app.add_flag("--version", version)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);

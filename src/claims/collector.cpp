@@ -1,0 +1,38 @@
+#include "claims/collector.hpp"
+
+#include <algorithm>
+
+namespace ridge::claims {
+
+Found found(std::string name, const Measure& measure) {
+  return {std::move(name), faithful(measure), measure};
+}
+
+void Collector::add(const Kind& kind, const Token& at, const Measure& claimed, std::string says,
+                    std::vector<Found> inputs) {
+  Claim claim;
+  claim.kind = std::string(kind.name);
+  claim.says = std::move(says);
+  claim.document = document_;
+  const Text::Place place = text_.place(at.offset);
+  claim.line = place.line;
+  claim.column = place.column;
+  claim.claimed = claimed;
+  if (claim.claimed.text.empty()) claim.claimed.text = shown(claim.claimed);
+  for (Found& input : inputs) claim.inputs[input.name] = {std::move(input.text), std::move(input.measure), 0, 0};
+  const bool twice = std::any_of(claims_.begin(), claims_.end(), [&](const Claim& c) {
+    return c.kind == claim.kind && c.line == claim.line && c.column == claim.column;
+  });
+  use(at);
+  if (!twice) claims_.push_back(std::move(claim));
+}
+
+void Collector::use(const Token& token) {
+  used_[token.offset] = token.end;
+}
+
+bool Collector::used(const Token& token) const {
+  return used_.contains(token.offset);
+}
+
+}  // namespace ridge::claims

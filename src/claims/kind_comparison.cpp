@@ -1,0 +1,243 @@
+// One part's figure against another's: "2.5x that of the H100", "+43 %", and one model's size against another's.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "claims/all_kinds.hpp"
+#include "claims/collector.hpp"
+#include "claims/figures.hpp"
+
+namespace ridge::claims {
+
+namespace {
+
+/// The comparison as the claim puts it: a factor, "more by", "less by", or a share.
+double as_claimed(const std::string& as, double ratio) {
+  if (as == "more") return ratio - 1;
+  if (as == "less") return 1 - ratio;
+  return ratio;
+}
+
+Result<Recomputed> recompute(Inputs& inputs) {
+  const Context& context = inputs.context();
+  const std::string figure = inputs.text("figure");
+  const std::string to_figure = inputs.has("to-figure") ? inputs.text("to-figure") : figure;
+  const std::string as = inputs.text("as");
+  const std::string of = inputs.text("of");
+  const std::string to = inputs.text("to");
+  const auto a = inputs.has("value") ? inputs.measure("value") : look_up(context, of + ":" + figure);
+  if (!a) return a.error();
+  const auto b = look_up(context, to + ":" + to_figure);
+  if (!b) return b.error();
+  if (!same_dimension(a->measure, b->measure) || b->measure.value == 0) {
+    return cannot(fmt::format("{} and {} cannot be compared", a->shown, b->shown));
+  }
+  if (!inputs.has("value")) inputs.note("of", a->shown, a->source);
+  inputs.note("to", b->shown, b->source);
+  const auto form = inputs.claim().claimed.form;
+  const auto value = [&](double ratio) { return measure_of(as_claimed(as, ratio), form); };
+  Recomputed result;
+  const double ratio = a->measure.value / b->measure.value;
+  result.right = value(ratio);
+  const std::string tail = as == "more" ? " - 1" : "";
+  result.formula = fmt::format("{}{} / {}{}", as == "less" ? "1 - " : "", a->shown, b->shown, tail);
+  const auto also = [&](const std::string& id, const std::string& which, bool upper) {
+    const Name* name = context.names.of_id(id);
+    if (name == nullptr) return;
+    for (const std::string& other : name->also) {
+      const auto there = look_up(context, other + ":" + which);
+      if (!there) continue;
+      const double r = upper ? there->measure.value / b->measure.value : a->measure.value / there->measure.value;
+      result.readings.push_back({value(r), Verdict::right, "that is against " + there->shown, 0.012});
+    }
+  };
+  if (!inputs.has("value")) also(of, figure, true);
+  also(to, to_figure, false);
+  const Device* da = context.catalogue.device(of);
+  const Device* db = context.catalogue.device(to);
+  const double gain_a = da == nullptr ? 1 : sparsity_gain(*da, figure);
+  const double gain_b = db == nullptr ? 1 : sparsity_gain(*db, to_figure);
+  if (gain_b != 1) {
+    result.readings.push_back(
+        {value(ratio / gain_b), Verdict::sparse, fmt::format("that is against {} with structured sparsity", to)});
+  }
+  if (gain_a != 1 && !inputs.has("value")) {
+    result.readings.push_back(
+        {value(ratio * gain_a), Verdict::sparse, fmt::format("that takes {} with structured sparsity", of)});
+  }
+  return result;
+}
+
+// --- finding it in text ------------------------------------------------------------------------------------------
+
+struct Partner {
+  const Token* token = nullptr;  // what is compared with
+  std::string as;
+  std::size_t at = 0;
+};
+
+/// "... that of the X", "compared to the X", "higher than X": what a figure of comparison at `at` is measured against.
+Partner partner_of(const Tokens& tokens, std::size_t at) {
+  const Measure& m = tokens[at].measure;
+  const std::size_t limit = std::min(at + 12, tokens.size());
+  std::size_t than = kNowhere;
+  for (std::size_t i = at + 1; i < limit; ++i) {
+    if (tokens[i].is("that") || tokens[i].is("than") || tokens[i].is("compared") || tokens[i].is("over") ||
+        tokens[i].is("of") || tokens[i].is("vs") || tokens[i].is("the")) {
+      than = i;
+      break;
+    }
+    if (tokens[i].is(",") || tokens[i].is(";") || tokens[i].is(")")) break;
+  }
+  Partner partner;
+  const std::size_t words = than == kNowhere ? std::min(at + 5, tokens.size()) : std::min(than + 1, tokens.size());
+  const bool more = any_stem(tokens, at, words, {"increas", "higher", "more", "faster", "improve", "larger", "above"});
+  const bool less = any_stem(tokens, at, words, {"lower", "less", "reduc", "decreas", "slower", "below"});
+  if (m.form == Measure::Form::percent) partner.as = less ? "less" : more ? "more" : "share";
+  if (than == kNowhere) return partner;
+  for (std::size_t i = than; i < limit; ++i) {
+    if (tokens[i].is_name(NameKind::device) || tokens[i].is_name(NameKind::model)) {
+      partner.token = &tokens[i];
+      partner.at = i;
+      return partner;
+    }
+    if (tokens[i].is_number() || tokens[i].is(",") || tokens[i].is(";") || tokens[i].is("while")) break;
+  }
+  return partner;
+}
+
+std::string compared_figure(const Tokens& tokens, std::size_t from, std::size_t to) {
+  const bool power =
+      any_word(tokens, from, to, {"watt", "cost", "price", "latency", "energy", "stacks", "utilization"});
+  if (power) return "";
+  if (any_word(tokens, from, to, {"bandwidth"})) {
+    for (std::size_t i = from; i < to; ++i) {
+      if (tokens[i].is_name(NameKind::fabric) || tokens[i].is("nvlink")) return "nvlink";
+    }
+    return "bandwidth";
+  }
+  const std::size_t format = name_before(tokens, to, NameKind::format);
+  const bool compute = any_word(tokens, from, to, {"computing", "compute", "flops", "tflops", "pflops", "performance"});
+  if (format != kNowhere && format >= from && compute) return tokens[format].name->id;
+  if (any_word(tokens, from, to, {"memory", "capacity"})) return "memory";
+  return "";
+}
+
+void compare_models(const Passage& sentence, std::size_t at, const Partner& partner, Collector& out) {
+  const Tokens& tokens = sentence.tokens;
+  const std::size_t own = name_before(tokens, at, NameKind::model);
+  if (own == kNowhere || !any_stem(tokens, at, partner.at, {"larger", "bigger", "smaller"})) return;
+  out.add(
+      comparison_kind(), tokens[at],
+      fmt::format("{} has {} the parameters of {}", tokens[own].text, tokens[at].text, partner.token->text),
+      {{"of", tokens[own].name->id}, {"to", partner.token->name->id}, {"figure", "parameters"}, {"as", partner.as}});
+}
+
+/// "36% and 10.4% higher than the H200's": one figure for each, in the order they were named.
+bool compare_respectively(const Passage& sentence, std::size_t at, Collector& out) {
+  const Tokens& tokens = sentence.tokens;
+  const bool pair = at + 2 < tokens.size() && tokens[at + 1].is("and") && tokens[at + 2].is_number() &&
+                    tokens[at + 2].measure.form == tokens[at].measure.form;
+  if (!pair || !any_word(tokens, at, tokens.size(), {"respectively"})) return false;
+  const Partner partner = partner_of(tokens, at + 2);
+  const std::size_t own = name_before(tokens, at, NameKind::device);
+  if (partner.token == nullptr || own == kNowhere) return false;
+  std::vector<std::string> figures;
+  for (std::size_t i = own; i < at; ++i) {
+    if (!tokens[i].is_number()) continue;
+    if (is_a<Bytes>(tokens[i].measure)) figures.emplace_back("memory");
+    if (is_a<BytesPerSecond>(tokens[i].measure)) figures.emplace_back("bandwidth");
+  }
+  if (figures.size() < 2) return false;
+  for (std::size_t k = 0; k < 2; ++k) {
+    const Token& number = tokens[at + 2 * k];
+    const std::string& figure = figures[figures.size() - 2 + k];
+    out.add(comparison_kind(), number,
+            fmt::format("{}: {} {} {} than {}", tokens[own].text, figure_title(figure), number.text, partner.as,
+                        partner.token->text),
+            {{"of", tokens[own].name->id}, {"to", partner.token->name->id}, {"figure", figure}, {"as", partner.as}});
+  }
+  return true;
+}
+
+void recognise(const Passage& passage, Collector& out) {
+  if (passage.is_row()) return;
+  const Tokens& tokens = passage.tokens;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& number = tokens[i];
+    if (!number.is_number() || number.measure.form == Measure::Form::plain || out.used(number)) continue;
+    if (compare_respectively(passage, i, out)) {
+      i += 2;
+      continue;
+    }
+    Partner partner = partner_of(tokens, i);
+    if (partner.token != nullptr && partner.token->name->kind == NameKind::model) {
+      compare_models(passage, i, partner, out);
+      continue;
+    }
+    // Words about the figure: in the clause before, and up to the partner.
+    std::size_t from = i;
+    while (from > 0 && i - from < 12 && !tokens[from - 1].is(";") && !tokens[from - 1].is(":")) {
+      const Token& t = tokens[from - 1];
+      const bool other = t.is_number() && t.measure.form != Measure::Form::plain;
+      if (other) break;
+      --from;
+    }
+    const std::size_t to = partner.token == nullptr ? std::min(i + 6, tokens.size()) : partner.at;
+    const bool more = any_stem(tokens, i, to, {"increas", "higher", "more", "improve"});
+    const bool against = partner.token != nullptr;
+    if (!against && !more) continue;
+    // The words right behind the number decide before those in front of it.
+    std::string figure = compared_figure(tokens, i, to);
+    if (figure.empty()) figure = compared_figure(tokens, from, i);
+    if (figure.empty()) continue;
+    const Token* own = nullptr;
+    for (std::size_t j = i; j-- > 0;) {
+      if (tokens[j].is_name(NameKind::device) && (!against || tokens[j].name->id != partner.token->name->id)) {
+        own = &tokens[j];
+        break;
+      }
+    }
+    if (own == nullptr) {  // "The 67% increase in the B200's memory bandwidth"
+      const std::size_t after = name_after(tokens, i, NameKind::device);
+      if (!against && after != kNowhere && after < i + 6) own = &tokens[after];
+    }
+    if (own == nullptr && passage.previous != nullptr) {
+      const Token* subject = first_name(passage.previous->tokens, NameKind::device);
+      if (subject != nullptr && (!against || subject->name->id != partner.token->name->id)) own = subject;
+    }
+    if (own == nullptr) continue;
+    const std::string previous = own->name->previous;
+    const std::string to_id = against ? partner.token->name->id : previous;
+    if (to_id.empty() || to_id == own->name->id) continue;
+    std::vector<Found> inputs = {{"of", own->name->id}, {"to", to_id}, {"figure", figure}, {"as", partner.as}};
+    // "20 PFLOPS at FP4 - 5x the FP8 rate of the H200": the figure of one side is given.
+    for (std::size_t j = i; j-- > from;) {
+      const bool given = tokens[j].is_number() && is_a<FlopsPerSecond>(tokens[j].measure) && peak_format(figure) &&
+                         any_word(tokens, j, i, {"figure", "this"});
+      if (given) inputs.push_back(found("value", tokens[j].measure));
+    }
+    out.add(comparison_kind(), number,
+            fmt::format("{}: {} {}{} {}", own->text, figure_title(figure), number.text,
+                        partner.as.empty() ? " of" : " " + partner.as + " than", to_id),
+            std::move(inputs));
+  }
+}
+
+}  // namespace
+
+const Kind& comparison_kind() {
+  static const Kind kind{
+      "comparison",
+      "one part's figure against another's, or one model's size against another's",
+      "figure of one / figure of the other",
+      "of? to figure to-figure? as? value?",
+      true,
+      recompute,
+      recognise,
+  };
+  return kind;
+}
+
+}  // namespace ridge::claims

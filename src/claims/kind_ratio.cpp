@@ -1,0 +1,77 @@
+// One value over another, both given.
+#include <fmt/format.h>
+
+#include "claims/all_kinds.hpp"
+#include "claims/collector.hpp"
+
+namespace ridge::claims {
+
+namespace {
+
+Result<Recomputed> recompute(Inputs& inputs) {
+  const auto a = inputs.measure("a");
+  if (!a) return a.error();
+  const auto b = inputs.measure("b");
+  if (!b) return b.error();
+  if (b->measure.value == 0) return cannot("nothing can be divided by zero");
+  const std::string as = inputs.text("as");
+  const auto form = inputs.claim().claimed.form;
+  Measure right = a->measure;
+  right.form = form;
+  for (std::size_t i = 0; i < 9; ++i) {
+    right.exponents[i] = static_cast<std::int8_t>(a->measure.exponents[i] - b->measure.exponents[i]);
+  }
+  const double ratio = a->measure.value / b->measure.value;
+  right.value = right.high = as == "more" ? ratio - 1 : as == "less" ? 1 - ratio : ratio;
+  right.text = shown(right);
+  Recomputed result;
+  result.right = right;
+  result.formula =
+      fmt::format("{}{} / {}{}", as == "less" ? "1 - " : "", a->shown, b->shown, as == "more" ? " - 1" : "");
+  if (right.has_unit()) {
+    for (const double power : {1e3, 1e-3}) {
+      result.readings.push_back({scaled(right, power), Verdict::unit,
+                                 fmt::format("the prefix of the unit is wrong: it is {}", right.text), 0.02});
+    }
+  }
+  return result;
+}
+
+bool has_value(const Token& t) {
+  return t.is_number() && (t.measure.has_unit() || t.measure.form == Measure::Form::plain);
+}
+
+void recognise(const Passage& passage, Collector& out) {
+  if (passage.is_row()) return;
+  const Tokens& tokens = passage.tokens;
+  for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
+    // "... 2.3x greater ... at 8.8 J/token vs 3.6 J/token"
+    const bool versus = tokens[i].is("vs") && has_value(tokens[i - 1]);
+    std::size_t b = i + 1;
+    if (versus && b < tokens.size() && tokens[b].is(".")) ++b;
+    if (!versus || b >= tokens.size() || !has_value(tokens[b])) continue;
+    const Measure &x = tokens[i - 1].measure, &y = tokens[b].measure;
+    if (!x.has_unit() || !same_dimension(x, y) || y.value == 0) continue;
+    for (std::size_t j = i - 1; j-- > 0;) {
+      if (!tokens[j].is_number() || tokens[j].measure.form != Measure::Form::factor || out.used(tokens[j])) continue;
+      if (!any_stem(tokens, j, std::min(j + 4, tokens.size()), {"great", "higher", "more", "larger", "faster"})) break;
+      out.use(tokens[i - 1]);
+      out.use(tokens[b]);
+      out.add(ratio_kind(), tokens[j],
+              fmt::format("{} against {} is {}", tokens[i - 1].text, tokens[b].text, tokens[j].text),
+              {found("a", x.value >= y.value ? x : y), found("b", x.value >= y.value ? y : x)});
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+const Kind& ratio_kind() {
+  static const Kind kind{
+      "ratio", "one value over another, both given", "a / b", "a b as?", true, recompute, recognise,
+  };
+  return kind;
+}
+
+}  // namespace ridge::claims

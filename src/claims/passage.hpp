@@ -1,0 +1,96 @@
+// A document cut into what claims are looked for in: sentences and table rows, as tokens.
+//
+//   const Text text = clean(bytes);
+//   for (const Passage& passage : read_passages(text, names)) ...
+//
+// Pure; a Passage refers to the Names it was made with.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "claims/measure.hpp"
+#include "claims/names.hpp"
+
+namespace ridge::claims {
+
+/// Text made uniform: dashes, multiplication signs and quotes in ASCII, UTF-8 that was read as another code page
+/// repaired, emphasis and malformed bytes left out.
+struct Text {
+  std::string text;
+  std::vector<std::uint32_t> origin;  ///< of each byte: where it stood
+  std::vector<std::uint32_t> lines;   ///< starts of the original's lines
+
+  struct Place {
+    std::uint32_t line = 0;
+    std::uint32_t column = 0;  ///< in bytes from 1
+  };
+  [[nodiscard]] Place place(std::size_t offset) const;
+};
+[[nodiscard]] Text clean(std::string_view bytes);
+
+struct Token {
+  enum class Type : std::uint8_t { number, name, word, mark };
+  Type type = Type::word;
+  std::size_t offset = 0;
+  std::size_t end = 0;
+  Measure measure;             ///< of a number
+  const Name* name = nullptr;  ///< of a name
+  std::string text;            ///< of a word, in lower case; of a mark, the sign; of others, as written
+
+  [[nodiscard]] bool is(std::string_view word) const {
+    return (type == Type::word || type == Type::mark) && text == word;
+  }
+  [[nodiscard]] bool is_number() const { return type == Type::number; }
+  [[nodiscard]] bool is_name(NameKind kind) const { return type == Type::name && name->kind == kind; }
+};
+using Tokens = std::vector<Token>;
+
+[[nodiscard]] Tokens tokenize(std::string_view text, std::size_t from, std::size_t to, const Names& names);
+
+struct Cell {
+  std::string header;  ///< as written
+  Tokens header_tokens;
+  Tokens tokens;
+};
+
+class Passage {
+ public:
+  Tokens tokens;                      ///< of a sentence, or of all cells of a row
+  std::vector<Cell> cells;            ///< of a row; empty for a sentence
+  Tokens heading;                     ///< of the section it stands in
+  std::vector<std::string> headers;   ///< all headers of the table
+  const Passage* previous = nullptr;  ///< the sentence before, in the same section
+  std::size_t offset = 0;
+  std::size_t end = 0;
+  std::size_t table = 0;  ///< number of the table, from 1; 0 for a sentence
+
+  [[nodiscard]] bool is_row() const { return !cells.empty(); }
+};
+
+[[nodiscard]] std::vector<Passage> read_passages(const Text& text, const Names& names);
+
+// Looking around in tokens. Positions are indices; `kNowhere` if there is none.
+inline constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+[[nodiscard]] bool any_word(const Tokens& tokens, std::initializer_list<std::string_view> words);
+[[nodiscard]] bool any_word(const Tokens& tokens, std::size_t from, std::size_t to,
+                            std::initializer_list<std::string_view> words);
+/// A word that starts with one of the stems: "increas" fits "increase" and "increasing".
+[[nodiscard]] bool any_stem(const Tokens& tokens, std::size_t from, std::size_t to,
+                            std::initializer_list<std::string_view> stems);
+[[nodiscard]] std::size_t name_before(const Tokens& tokens, std::size_t at, NameKind kind);
+[[nodiscard]] std::size_t name_after(const Tokens& tokens, std::size_t at, NameKind kind);
+[[nodiscard]] const Token* first_number(const Tokens& tokens);
+[[nodiscard]] const Token* first_name(const Tokens& tokens, NameKind kind);
+/// Device or system, whichever comes first.
+[[nodiscard]] const Token* first_hardware(const Tokens& tokens);
+
+/// The number of a cell, with the unit that its header gives where the cell has none.
+[[nodiscard]] std::optional<Measure> cell_measure(const Cell& cell);
+[[nodiscard]] bool header_has(const Cell& cell, std::initializer_list<std::string_view> words);
+
+}  // namespace ridge::claims

@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "claims/passage.hpp"
+
+namespace ridge::claims {
+
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+std::string lowered(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return result;
+}
+
+struct NumberWord {
+  std::string_view word;
+  double factor;
+};
+constexpr std::array kFactors = {NumberWord{"twice", 2},    NumberWord{"tenfold", 10}, NumberWord{"threefold", 3},
+                                 NumberWord{"fivefold", 5}, NumberWord{"twofold", 2},  NumberWord{"fourfold", 4}};
+
+// Two and more figures with the same form and "to" between them are a range, unless "from" says it is a change.
+void join_ranges(Tokens& tokens) {
+  for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
+    Token& low = tokens[i];
+    const Token& high = tokens[i + 2];
+    if (!low.is_number() || !tokens[i + 1].is("to") || !high.is_number()) continue;
+    const bool same = low.measure.form == high.measure.form && same_dimension(low.measure, high.measure) &&
+                      (low.measure.form != Measure::Form::plain || low.measure.has_unit());
+    const bool change = i > 0 && (tokens[i - 1].is("from") || tokens[i - 1].is("peak"));
+    if (!same || change || high.measure.value <= low.measure.value) continue;
+    low.measure.high = high.measure.value;
+    low.measure.text += " to " + high.measure.text;
+    low.end = high.end;
+    tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                 tokens.begin() + static_cast<std::ptrdiff_t>(i) + 3);
+  }
+}
+
+void note_bounds(Tokens& tokens) {
+  for (std::size_t i = 1; i < tokens.size(); ++i) {
+    Token& token = tokens[i];
+    if (!token.is_number() || token.measure.bound != Measure::Bound::exact) continue;
+    const Token& before = tokens[i - 1];
+    if (before.is("over") || before.is("exceeding") || before.is("exceeds") || before.is("exceeded") ||
+        (before.is("than") && i > 1 && tokens[i - 2].is("more"))) {
+      token.measure.bound = Measure::Bound::at_least;
+    } else if (before.is("under") ||
+               (before.is("than") && i > 1 && (tokens[i - 2].is("less") || tokens[i - 2].is("fewer")))) {
+      token.measure.bound = Measure::Bound::at_most;
+    } else if (before.is("a") && i > 2 && tokens[i - 2].is("than") && tokens[i - 3].is("less")) {
+      token.measure.bound = Measure::Bound::at_most;
+    } else if (before.is("about") || before.is("approximately") || before.is("roughly") || before.is("around") ||
+               before.is("nearly") || before.is("almost")) {
+      token.measure.bound = Measure::Bound::about;
+    }
+  }
+}
+
+}  // namespace
+
+Tokens tokenize(std::string_view text, std::size_t from, std::size_t to, const Names& names) {
+  Tokens tokens;
+  const std::string_view view = text.substr(0, to);
+  std::size_t at = from;
+  while (at < to) {
+    const char c = view[at];
+    if (c == ' ' || c == '\n' || c == '\x02') {
+      ++at;
+      continue;
+    }
+    Token token;
+    token.offset = at;
+    const bool word_start = is_letter(c) || is_digit(c);
+    if (word_start) {
+      if (const auto hit = names.match(view, at)) {
+        token.type = Token::Type::name;
+        token.name = hit->name;
+        token.end = hit->end;
+        token.text = std::string(view.substr(at, hit->end - at));
+        at = hit->end;
+        if (view.substr(at).starts_with("'s")) at += 2;
+        tokens.push_back(std::move(token));
+        continue;
+      }
+    }
+    const char next = at + 1 < to ? view[at + 1] : '\0';
+    const bool sign =
+        (c == '~' || c == '<' || c == '>') && (is_digit(next) || next == ' ' || next == '$' || next == '=');
+    const bool money = c == '$' && (is_digit(next) || next == ' ');
+    if (is_digit(c) || sign || money || (c == '.' && is_digit(next))) {
+      if (auto found = scan_measure(view, at)) {
+        token.type = Token::Type::number;
+        token.end = found->end;
+        token.measure = std::move(found->measure);
+        token.text = token.measure.text;
+        at = found->end;
+        tokens.push_back(std::move(token));
+        continue;
+      }
+    }
+    if (is_letter(c) || is_digit(c)) {
+      while (at < to && (is_letter(view[at]) || is_digit(view[at]))) ++at;
+      token.text = lowered(view.substr(token.offset, at - token.offset));
+      if (view.substr(at).starts_with("'s")) at += 2;
+      const auto* factor =
+          std::find_if(kFactors.begin(), kFactors.end(), [&](const NumberWord& n) { return n.word == token.text; });
+      if (factor != kFactors.end()) {
+        token.type = Token::Type::number;
+        token.measure = measure_of(factor->factor, Measure::Form::factor);
+        token.measure.text = token.text;
+        token.measure.written = token.measure.significant = 1;
+      }
+    } else {
+      token.type = Token::Type::mark;
+      token.text = std::string(1, c);
+      ++at;
+    }
+    token.end = at;
+    tokens.push_back(std::move(token));
+  }
+  join_ranges(tokens);
+  note_bounds(tokens);
+  return tokens;
+}
+
+bool any_word(const Tokens& tokens, std::initializer_list<std::string_view> words) {
+  return any_word(tokens, 0, tokens.size(), words);
+}
+
+bool any_word(const Tokens& tokens, std::size_t from, std::size_t to, std::initializer_list<std::string_view> words) {
+  for (std::size_t i = from; i < std::min(to, tokens.size()); ++i) {
+    for (const std::string_view word : words) {
+      if (tokens[i].is(word)) return true;
+    }
+  }
+  return false;
+}
+
+bool any_stem(const Tokens& tokens, std::size_t from, std::size_t to, std::initializer_list<std::string_view> stems) {
+  for (std::size_t i = from; i < std::min(to, tokens.size()); ++i) {
+    if (tokens[i].type != Token::Type::word) continue;
+    for (const std::string_view stem : stems) {
+      if (std::string_view(tokens[i].text).starts_with(stem)) return true;
+    }
+  }
+  return false;
+}
+
+std::size_t name_before(const Tokens& tokens, std::size_t at, NameKind kind) {
+  for (std::size_t i = std::min(at, tokens.size()); i-- > 0;) {
+    if (tokens[i].is_name(kind)) return i;
+  }
+  return kNowhere;
+}
+
+std::size_t name_after(const Tokens& tokens, std::size_t at, NameKind kind) {
+  for (std::size_t i = at; i < tokens.size(); ++i) {
+    if (tokens[i].is_name(kind)) return i;
+  }
+  return kNowhere;
+}
+
+const Token* first_number(const Tokens& tokens) {
+  const auto at = std::find_if(tokens.begin(), tokens.end(), [](const Token& t) { return t.is_number(); });
+  return at == tokens.end() ? nullptr : &*at;
+}
+
+const Token* first_name(const Tokens& tokens, NameKind kind) {
+  const auto at = std::find_if(tokens.begin(), tokens.end(), [&](const Token& t) { return t.is_name(kind); });
+  return at == tokens.end() ? nullptr : &*at;
+}
+
+const Token* first_hardware(const Tokens& tokens) {
+  const auto at = std::find_if(tokens.begin(), tokens.end(), [](const Token& t) {
+    return t.is_name(NameKind::device) || t.is_name(NameKind::system);
+  });
+  return at == tokens.end() ? nullptr : &*at;
+}
+
+namespace {
+
+/// One of the unit a header names: "Bandwidth (GB/s)", "$/M tok", "Est. tok/s".
+std::optional<Measure> header_unit(const std::string& header) {
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    const bool start = i == 0 || header[i - 1] == ' ' || header[i - 1] == '(';
+    if (!start) continue;
+    const bool money = header[i] == '$';
+    if (!money && !is_letter(header[i])) continue;
+    const std::string trial = money ? "$1" + header.substr(i + 1) : "1 " + header.substr(i);
+    auto found = scan_measure(trial, 0);
+    if (!found || !found->measure.has_unit()) continue;
+    const bool duration = is_a<Seconds>(found->measure) || is_a<Gpus>(found->measure);
+    if (duration) continue;  // "3 days": cells carry their own; "GPU" in a header is a word
+    return found->measure;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Measure> cell_measure(const Cell& cell) {
+  const Token* number = first_number(cell.tokens);
+  if (number == nullptr) return std::nullopt;
+  Measure m = number->measure;
+  const bool money_only = is_a<Dollars>(m);
+  if ((m.has_unit() && !money_only) || m.form != Measure::Form::plain) return m;
+  const auto unit = header_unit(cell.header);
+  const auto with = [&](double factor, const std::array<std::int8_t, 9>& exponents) {
+    m.value *= factor;
+    m.high *= factor;
+    m.written *= factor;
+    m.significant *= factor;
+    m.exponents = exponents;
+  };
+  if (unit && (!money_only || unit->exponents[4] == 1)) {
+    with(unit->value, unit->exponents);
+  } else if (money_only &&
+             (cell.header.find("/hr") != std::string::npos || cell.header.find("/h") != std::string::npos ||
+              cell.header.find("per hour") != std::string::npos)) {
+    with(1 / 3600.0, {0, -1, 0, 0, 1});
+  }
+  return m;
+}
+
+bool header_has(const Cell& cell, std::initializer_list<std::string_view> words) {
+  return any_word(cell.header_tokens, words);
+}
+
+}  // namespace ridge::claims

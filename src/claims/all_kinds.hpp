@@ -9,6 +9,7 @@ const Kind& specification_kind();
 const Kind& comparison_kind();
 const Kind& change_kind();
 const Kind& ratio_kind();
+const Kind& results_kind();
 const Kind& division_kind();
 const Kind& product_kind();
 const Kind& conversion_kind();

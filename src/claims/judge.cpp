@@ -36,7 +36,7 @@ namespace claims {
 
 namespace {
 
-constexpr double kRight = 0.012;
+constexpr double kRight = 0.015;
 constexpr double kRightByDigit = 0.05;
 constexpr double kRounded = 0.12;
 
@@ -100,6 +100,13 @@ Finding judge(const Claim& claim, const Context& context) {
     finding.verdict = possible ? Verdict::right : Verdict::wrong;
   } else {
     finding.verdict = compare(claim.claimed, *recomputed->right);
+  }
+  if (finding.verdict == Verdict::rounded) {
+    for (const Reading& reading : recomputed->readings) {
+      if (reading.verdict != Verdict::right || !resembles(claim.claimed, reading.value, reading.tolerance)) continue;
+      finding.verdict = Verdict::right;
+      finding.because = reading.because;
+    }
   }
   if (finding.verdict != Verdict::wrong) return finding;
   finding.verdict = recomputed->otherwise;

@@ -122,10 +122,12 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     }
     if (numbers.size() < 3 || !any_word(tokens, i, tokens.size(), {"by"})) continue;
     Measure hours = numbers[1]->measure;
-    if (is_a<Hertz>(hours) || !hours.has_unit()) continue;
+    if (is_a<Hertz>(hours)) continue;
     // "8,760 hours per year" is an amount of time here.
-    if (hours.exponents[1] == 0) hours.exponents[1] = 1;
-    if (hours.value < 1) hours.value = hours.high = hours.value * 31536000;
+    if (!hours.has_unit() && numbers[1]->text.find("year") != std::string::npos) {
+      hours.exponents[1] = 1;
+      hours.value = hours.high = hours.value * 31536000;
+    }
     Measure right = numbers[0]->measure;
     for (std::size_t k = 0; k < 9; ++k) {
       right.exponents[k] = static_cast<std::int8_t>(right.exponents[k] - hours.exponents[k]);

@@ -407,9 +407,7 @@ bool denied(const Tokens& tokens) {
   return any_word(tokens, {"not", "cannot", "never"});
 }
 
-void recognise_fits(const Passage& passage, Collector& out) {
-  if (passage.is_row()) return;
-  const Tokens& tokens = passage.tokens;
+void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collector& out) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     // "fits on", "can meet the inference requirements of", "enables single-card inference of", "for training"
     const bool fit = tokens[i].is("fit") || tokens[i].is("fits");
@@ -428,6 +426,9 @@ void recognise_fits(const Passage& passage, Collector& out) {
       if (parameters && !tokens[j].measure.is_range()) what = &tokens[j];
     }
     std::size_t device = fit ? name_after(tokens, i, NameKind::device) : name_before(tokens, i, NameKind::device);
+    while (!fit && device != kNowhere && device > 0 && is_partner(tokens, device)) {
+      device = name_before(tokens, device, NameKind::device);
+    }
     if (device == kNowhere && fit) device = name_before(tokens, i, NameKind::device);
     const Token* subject = device == kNowhere ? nullptr : &tokens[device];
     if (subject == nullptr && passage.previous != nullptr)
@@ -467,8 +468,21 @@ void recognise_fits(const Passage& passage, Collector& out) {
             fmt::format("{} {} on {:g} x {}", what->text, claimed.text == "yes" ? "fits" : "does not fit", gpus,
                         subject->text),
             std::move(inputs));
-    break;
   }
+}
+
+void recognise_fits(const Passage& passage, Collector& out) {
+  if (passage.is_row()) return;
+  Tokens clause;
+  for (const Token& t : passage.tokens) {
+    if (t.is(";")) {
+      recognise_fits_clause(passage, clause, out);
+      clause.clear();
+    } else {
+      clause.push_back(t);
+    }
+  }
+  recognise_fits_clause(passage, clause, out);
 }
 
 }  // namespace

@@ -88,6 +88,10 @@ Result<Recomputed> recompute_price_each(Inputs& inputs) {
   result.right = measure_of(Dollars(total->measure.value / *gpus));
   result.formula = fmt::format("{} / {:g}", total->shown, *gpus);
   // Both figures are the document's own: where they part, it contradicts itself.
+  const Measure& claimed = inputs.claim().claimed;
+  const double nearest = std::clamp(result.right->value, claimed.value, claimed.high);
+  result.compare = Compare::holds;
+  result.holds = std::abs(nearest - result.right->value) <= 0.03 * result.right->value;
   result.otherwise = Verdict::contradiction;
   return result;
 }

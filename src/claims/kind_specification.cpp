@@ -15,7 +15,7 @@ namespace {
 
 /// Readings that a figure of one device may be mixed up with. `right` is what one device has, times `per`.
 void add_readings(const Context& context, const Device& device, const std::string& figure, const Measure& right,
-                  double per, std::vector<Reading>& readings) {
+                  double per, bool about, std::vector<Reading>& readings) {
   const double sparse = sparsity_gain(device, figure);
   if (sparse != 1) {
     readings.push_back({scaled(right, sparse), Verdict::sparse,
@@ -59,7 +59,7 @@ void add_readings(const Context& context, const Device& device, const std::strin
   }
   for (const double power : {1e3, 1e-3, 1e6, 1e-6}) {
     readings.push_back({scaled(right, power), Verdict::unit,
-                        fmt::format("the prefix of the unit is wrong: it is {}", right.text), 0.02});
+                        fmt::format("the prefix of the unit is wrong: it is {}", right.text), about ? 0.13 : 0.02});
   }
   if (right.exponents[0] == 1) {
     readings.push_back({scaled(right, 8), Verdict::unit, "bits and bytes are mixed up", 0.02});
@@ -67,28 +67,37 @@ void add_readings(const Context& context, const Device& device, const std::strin
   }
 }
 
-/// Another device that has exactly this figure: the likeliest slip.
-std::string whose(const Context& context, const Device& device, const std::string& figure, const Measure& claimed) {
-  for (const Device& other : context.catalogue.devices()) {
-    if (other.id == device.id) continue;
-    for (const double gain : {1.0, sparsity_gain(other, figure)}) {
-      const auto value = device_figure(other, figure);
-      if (!value || !same_dimension(value->measure, claimed)) continue;
-      const double there = value->measure.value * gain;
-      if (std::abs(there - claimed.value) > 0.004 * there) continue;
-      return fmt::format("{} is the figure of {}{}", claimed.text, other.id, gain == 1 ? "" : " with sparsity");
-    }
-  }
+/// Where else this very figure stands: the part's own rate in another format, or another device.
+struct Elsewhere {
+  std::string text;
+  bool sparse_sibling = false;  // a part of the same design, with sparsity
+};
+Elsewhere elsewhere(const Context& context, const Device& device, const std::string& figure, const Measure& claimed) {
   for (const std::string_view format : {"fp64", "fp64_tensor", "fp32", "tf32", "bf16", "fp8", "int8", "fp4"}) {
     const auto value = device_figure(device, format);
     if (format == figure || !value || !peak_format(figure)) continue;
     for (const double gain : {1.0, sparsity_gain(device, format)}) {
       const double there = value->measure.value * gain;
       if (std::abs(there - claimed.value) > 0.01 * there) continue;
-      return fmt::format("{} is its {}{}", claimed.text, figure_title(format), gain == 1 ? "" : " with sparsity");
+      return {fmt::format("{} is its {}{}", claimed.text, figure_title(format), gain == 1 ? "" : " with sparsity")};
     }
   }
-  return "";
+  Elsewhere best;
+  for (const Device& other : context.catalogue.devices()) {
+    if (other.id == device.id) continue;
+    const bool sibling = other.architecture == device.architecture;
+    if (!best.text.empty() && !sibling) continue;
+    for (const double gain : {1.0, sparsity_gain(other, figure)}) {
+      const auto value = device_figure(other, figure);
+      if (!value || !same_dimension(value->measure, claimed)) continue;
+      const double there = value->measure.value * gain;
+      if (std::abs(there - claimed.value) > 0.004 * there) continue;
+      best = {fmt::format("{} is the figure of {}{}", claimed.text, other.id, gain == 1 ? "" : " with sparsity"),
+              gain != 1 && sibling};
+      break;
+    }
+  }
+  return best;
 }
 
 Result<Recomputed> of_system(Inputs& inputs, const System& system, const std::string& figure, double per) {
@@ -117,7 +126,8 @@ Result<Recomputed> of_system(Inputs& inputs, const System& system, const std::st
            fmt::format("that is {} accelerators without the rest of the system", system.devices()), 0.02});
     }
   } else if (device != nullptr) {
-    add_readings(context, *device, figure, *result.right, system.devices() * per, result.readings);
+    add_readings(context, *device, figure, *result.right, system.devices() * per,
+                 claimed.bound == Measure::Bound::about, result.readings);
     if (const double gain = sparsity_gain(*device, figure); gain != 1) {
       result.readings.insert(result.readings.begin(),
                              {scaled(*result.right, gain), Verdict::sparse, "that is with structured sparsity"});
@@ -167,7 +177,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
     // The catalogue knows the part's rates and none in this format: it has no such units.
     result.compare = Compare::holds;
     result.holds = false;
-    const std::string slip = whose(context, device, figure, claimed);
+    const std::string slip = elsewhere(context, device, figure, claimed).text;
     result.formula = fmt::format("{} of {}", figure_title(figure), device.id);
     result.because = fmt::format("{} has no {} units{}", device.id, figure, slip.empty() ? "" : "; " + slip);
     return result;
@@ -176,7 +186,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
   result.right = scaled(looked->measure, *per);
   result.formula = *per == 1 ? fmt::format("{} of {}", figure_title(wanted), device.id)
                              : fmt::format("{:g} x {}", *per, looked->shown);
-  if (!sparse) add_readings(context, device, figure, *result.right, *per, result.readings);
+  if (!sparse) add_readings(context, device, figure, *result.right, *per, claimed.bound == Measure::Bound::about, result.readings);
   if (figure == "nvlink") {
     result.readings.push_back({scaled(*result.right, 0.5), Verdict::right, "that is one direction", 0.012});
   }
@@ -191,7 +201,11 @@ Result<Recomputed> recompute(Inputs& inputs) {
     result.readings.insert(result.readings.begin(), {scaled(also.value, *per), Verdict::right, also.why, 0.012});
   }
   const bool off = std::abs(claimed.value - result.right->value) > 0.05 * result.right->value;
-  if (off) result.because = whose(context, device, figure, claimed);
+  if (off) {
+    const Elsewhere slip = elsewhere(context, device, figure, claimed);
+    result.because = slip.text;
+    if (slip.sparse_sibling) result.otherwise = Verdict::sparse;
+  }
   return result;
 }
 
@@ -202,9 +216,14 @@ std::string format_id(const Token& token) {
   return id == "int4" ? "" : id;
 }
 
+/// The format a column is about; of "FP16/BF16" the one that every part has.
 std::string first_format(const Tokens& tokens) {
   const Token* format = first_name(tokens, NameKind::format);
-  return format == nullptr ? "" : format_id(*format);
+  if (format == nullptr) return "";
+  for (const Token& t : tokens) {
+    if (t.is_name(NameKind::format) && t.name->id == "bf16") return "bf16";
+  }
+  return format_id(*format);
 }
 
 std::string says(const Token& subject, const std::string& figure, const Measure& m) {
@@ -253,6 +272,8 @@ void recognise_counts(const Tokens& tokens, Collector& out) {
   }
 }
 
+void recognise_sentence(const Passage& sentence, Collector& out);
+
 void recognise_row(const Passage& row, Collector& out) {
   const Token* subject = nullptr;
   for (const Cell& cell : row.cells) {
@@ -262,6 +283,11 @@ void recognise_row(const Passage& row, Collector& out) {
     if (subject != nullptr) break;
   }
   recognise_counts(row.tokens, out);
+  // Reasons in words: "72x GPU, 18 PFLOPS FP8".
+  if (header_has(row.cells[0], {"scenario"}) && subject != nullptr) {
+    recognise_sentence(row, out);
+    return;
+  }
   // A column about several parts or a scenario ("A100 / L40S") says nothing of one of them.
   if (subject == nullptr || (row.cells.size() > 1 && header_has(row.cells[0], {"scenario", "gpu", "count"}) &&
                              header_has(row.cells[0], {"scenario", "count"}))) {
@@ -302,20 +328,39 @@ const Token* previous_subject(const Passage& sentence) {
   return sentence.previous == nullptr ? nullptr : first_hardware(sentence.previous->tokens);
 }
 
-/// Whose figure a number of a sentence is: "700 W for the H100", else the last part named before, else the subject of
-/// the sentence before.
+bool is_hardware(const Token& t) {
+  return t.is_name(NameKind::device) || t.is_name(NameKind::system);
+}
+
+/// Whose figure a number of a sentence is: "700 W for the H100", "with its 141 GB, the H200", else the last part named
+/// before it, else the subject of the sentence before.
 const Token* owner(const Passage& sentence, std::size_t at) {
   const Tokens& tokens = sentence.tokens;
   for (std::size_t i = at + 1; i < std::min(at + 4, tokens.size()); ++i) {
+    if (tokens[i].is_number() || tokens[i].is("vs") || tokens[i].is(",")) break;
     if (!tokens[i].is("for")) continue;
     for (std::size_t j = i + 1; j < std::min(i + 3, tokens.size()); ++j) {
-      if (tokens[j].is_name(NameKind::device) || tokens[j].is_name(NameKind::system)) return &tokens[j];
+      if (is_hardware(tokens[j])) return &tokens[j];
     }
   }
   // "192 GB B200" and "5.3 TB/s MI300X".
   if (at + 1 < tokens.size() && tokens[at + 1].is_name(NameKind::device)) return &tokens[at + 1];
+  const bool with_its = at >= 2 && tokens[at - 1].is("its") && tokens[at - 2].is("with");
+  const bool with = at >= 1 && tokens[at - 1].is("with");
+  if (with_its || with) {
+    for (std::size_t i = at + 1; i < std::min(at + 14, tokens.size()); ++i) {
+      if (is_hardware(tokens[i])) return &tokens[i];
+      if (tokens[i].is(";")) break;
+    }
+  }
+  int closed = 0;
   for (std::size_t i = at; i-- > 0;) {
-    if (tokens[i].is_name(NameKind::device) || tokens[i].is_name(NameKind::system)) return &tokens[i];
+    if (tokens[i].is(")")) ++closed;
+    if (tokens[i].is("(") && closed > 0) --closed;
+    // What a closed bracket names is an aside.
+    if (closed > 0 || !is_hardware(tokens[i])) continue;
+    if (at - i > 2 && is_partner(tokens, i)) continue;
+    return &tokens[i];
   }
   return previous_subject(sentence);
 }
@@ -382,9 +427,11 @@ std::string sentence_figure(const Tokens& tokens, std::size_t at) {
   if (is_a<BytesPerSecond>(m)) {
     if (any_word(tokens, from, to, {"bisection", "network", "storage", "node", "checkpoint", "per", "needs"}))
       return "";
-    for (std::size_t i = from; i < to; ++i) {
-      if (tokens[i].is_name(NameKind::fabric)) return "fabric:" + tokens[i].name->id;
+    const bool link = any_word(tokens, from, to, {"die", "interconnect", "connection", "link", "links", "nvlink"});
+    for (std::size_t n = from; n < (link ? std::min(to + 5, tokens.size()) : to); ++n) {
+      if (tokens[n].is_name(NameKind::fabric)) return "fabric:" + tokens[n].name->id;
     }
+    if (link) return "";
     return any_word(tokens, from, to, {"bandwidth", "memory", "hbm", "hbm3", "hbm3e"}) ? "bandwidth" : "";
   }
   if (is_a<Watts>(m)) {
@@ -417,8 +464,10 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     std::vector<Found> inputs = {{"of", subject->name->id}, {"figure", figure}};
     const auto [from, to] = window(tokens, i, 2, 4);
     if (any_word(tokens, from, to, {"sparsity", "sparse"})) inputs.push_back({"sparse", "yes"});
-    if (figure == "power" && subject->name->kind == NameKind::device && any_word(tokens, {"superchip"})) {
-      continue;
+    // "384 GB HBM/GPU" beside a rack's name is a figure of its device.
+    const bool each = any_word(tokens, i + 1, i + 5, {"gpu"});
+    if (each && subject->name->kind == NameKind::system) {
+      inputs[0].text = out.context().catalogue.system(subject->name->id)->device;
     }
     out.add(specification_kind(), number, says(*subject, figure, number.measure), std::move(inputs));
   }

@@ -10,7 +10,7 @@ namespace claims {
 
 std::span<const Kind* const> kinds() {
   static const std::array all = {
-      &specification_kind(),  &comparison_kind(),     &change_kind(),          &ratio_kind(),
+      &specification_kind(),  &comparison_kind(),     &change_kind(),          &ratio_kind(), &results_kind(),
       &division_kind(),       &product_kind(),        &conversion_kind(),      &per_watt_kind(),
       &cost_per_token_kind(), &lease_kind(),          &price_per_kind(),       &price_each_kind(),
       &price_gap_kind(),      &kv_cache_kind(),       &weights_kind(),         &fits_kind(),

@@ -5,8 +5,7 @@ JOBS ?= $(shell nproc)
 .PHONY: run build test lint format deps fuzz bench clean
 
 run: build
-	@build/release/ridge estimate infer --model llama3.3-70b --device h200-sxm --gpus 2 --precision fp8 --engine vllm \
-	  --isl 1000 --osl 250 --concurrency 64
+	@build/release/ridge plan examples/chat-70b.toml
 
 build: deps
 	@cmake --preset $(PRESET) > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }

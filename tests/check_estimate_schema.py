@@ -31,6 +31,10 @@ QUERIES = [
     ("fit --device h100-sxm,b200-sxm-180", 0),
     ("fit --model deepseek-v3 --device h200-sxm", 0),
     ("techniques --model llama3.1-8b --device h100-sxm --concurrency 16", 0),
+    ("infer --model llama3.3-70b --device h100-sxm --gpus 1 --cpu-offload-gb 80 --batch 1", 0),
+    ("diffusion --model flux.1-dev --device h100-sxm --steps 28 --batch 2", 0),
+    ("diffusion --model sdxl-unet --device rtx4090 --resolution 1024x768", 0),
+    ("diffusion --model flux.1-dev --device rtx4090", 2),
     ("train --model llama3.1-70b --device h100-sxm --gpus 512 --tokens 15T --scale weak --from 128 --to 2048", 0),
     ("train --model deepseek-v3 --device h800-sxm --gpus 2048 --precision fp8 --tp 1 --pp 16 --ep 64 --global-batch 15360 "
      "--seq-length 4096 --micro-batch 1", 0),
@@ -106,6 +110,24 @@ def train_rules(d):
         yield "GPU-hours are not days times GPUs"
 
 
+def diffusion_rules(d):
+    if d["fits"] != (d["reason"] is None):
+        yield "reason is there if and only if it does not fit"
+    if not d["fits"]:
+        return
+    if abs(sum(d["terms_s"].values()) / d["batch_latency_s"]["mid"] - 1) > 1e-9:
+        yield "the terms of a call do not add up"
+    if abs(d["image_s"]["mid"] * d["images_per_s"]["mid"] - 1) > 1e-9:
+        yield "images per second is not one over the time of an image"
+    same = [p for p in d["sweep"] if all(p[k] == d["query"][k] for k in ("steps", "width_pixels", "height_pixels", "batch"))]
+    if len(same) != 1 or same[0]["image_s"] != d["image_s"]:
+        yield "the sweep does not hold the question itself"
+    longer = [p for p in d["sweep"] if p["steps"] == 2 * d["query"]["steps"]]
+    ratio = longer[0]["batch_latency_s"]["mid"] / d["batch_latency_s"]["mid"]
+    if not 1.5 < ratio <= 2:
+        yield f"twice the steps take {ratio} times as long"
+
+
 def compare_rules(d):
     ranked = [p for p in d["plans"] if p["rank"] is not None]
     if any(not p["answer"]["fits"] for p in ranked) or any(p["answer"]["fits"] for p in d["plans"][len(ranked):]):
@@ -115,7 +137,7 @@ def compare_rules(d):
         yield f"ranks are out of order: {places}"
 
 
-RULES = {"infer": infer_rules, "train": train_rules, "compare": compare_rules, "fit": lambda d: [], "techniques": lambda d: []}
+RULES = {"infer": infer_rules, "train": train_rules, "diffusion": diffusion_rules, "compare": compare_rules, "fit": lambda d: [], "techniques": lambda d: []}
 
 
 def main(ridge, root):

@@ -9,7 +9,9 @@
 // factor stays at 1 and the base carries over. Immutable once loaded; any thread may read.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,6 +56,8 @@ class Calibration {
   [[nodiscard]] double value(std::string_view name, std::initializer_list<std::string_view> scopes = {}) const;
   /// Whether `name@scope` exists and was informed by evidence.
   [[nodiscard]] bool informed(std::string_view name, std::string_view scope) const;
+  /// Whether kernels of the architecture were measured: some parameter of theirs is its own and informed by evidence.
+  [[nodiscard]] bool knows_kernels_of(std::string_view architecture) const;
 
   [[nodiscard]] std::span<const Parameter> parameters() const { return parameters_; }
   [[nodiscard]] std::span<const IntervalClass> intervals() const { return intervals_; }
@@ -65,7 +69,11 @@ class Calibration {
   [[nodiscard]] Calibration with_intervals(std::vector<IntervalClass> intervals) const;
 
  private:
-  std::vector<Parameter> parameters_;  ///< sorted by name
+  [[nodiscard]] const Parameter* find(std::string_view name, std::string_view scope) const;
+
+  std::vector<Parameter> parameters_;         ///< sorted by name
+  std::vector<std::uint32_t> slots_;          ///< hash table of their places, from 1; 0 = free
+  std::set<std::string, std::less<>> known_;  ///< architectures of measured kernels
   std::vector<IntervalClass> intervals_;
 };
 

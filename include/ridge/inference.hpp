@@ -77,6 +77,7 @@ struct InferenceQuery {
   double max_sequences = 0;
   double memory_utilization = 0;
   double power_cap = 0;          ///< watts per device, 0 = none
+  double cpu_offload = 0;        ///< bytes of weights per device that wait in host memory
   double lora_rank = 0;          ///< adapters applied unmerged, 0 = none
   double draft_model_share = 0;  ///< cost of one draft pass relative to the model, for speculative decoding
   ResourceScale scale;

@@ -45,10 +45,11 @@ enum class Term : std::uint8_t {
   pipeline,     ///< bubble and stage-to-stage transfers
   recompute,    ///< forward work done again
   optimizer,
-  host,   ///< launch gaps, scheduler, Python
-  queue,  ///< waiting for other requests
+  host,     ///< launch gaps, scheduler, Python
+  queue,    ///< waiting for other requests
+  offload,  ///< weights that cross from host memory in every step
 };
-inline constexpr std::size_t kTerms = 13;
+inline constexpr std::size_t kTerms = 14;
 [[nodiscard]] std::string_view name(Term term);
 
 /// The resource that limits.

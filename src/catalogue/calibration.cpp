@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
 #include <filesystem>
@@ -18,26 +19,6 @@ namespace ridge {
 namespace {
 
 constexpr std::size_t kCalibrationFileLimit = 4'000'000;
-
-const Parameter* find(std::span<const Parameter> parameters, std::string_view name) {
-  const auto at = std::lower_bound(parameters.begin(), parameters.end(), name,
-                                   [](const Parameter& p, std::string_view wanted) { return p.name < wanted; });
-  return at != parameters.end() && at->name == name ? &*at : nullptr;
-}
-
-// Compares "name@scope" with a stored name without building it: rates are looked up while fitting, millions of times.
-const Parameter* find(std::span<const Parameter> parameters, std::string_view name, std::string_view scope) {
-  const auto compare = [&](const std::string& stored) {
-    const std::string_view s = stored;
-    if (const int head = s.substr(0, name.size()).compare(name); head != 0) return head;
-    if (s.size() <= name.size()) return -1;
-    if (s[name.size()] != '@') return s[name.size()] < '@' ? -1 : 1;
-    return s.substr(name.size() + 1).compare(scope);
-  };
-  const auto at = std::partition_point(parameters.begin(), parameters.end(),
-                                       [&](const Parameter& p) { return compare(p.name) < 0; });
-  return at != parameters.end() && compare(at->name) == 0 ? &*at : nullptr;
-}
 
 /// "; did you mean 'a', 'b'?", or nothing if no candidate is near.
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates) {
@@ -264,29 +245,66 @@ std::string digits(double value) {
   return fmt::format("{:.6g}", value);
 }
 
+// FNV-1a: names are short, and a lookup happens hundreds of times for every deployment that is resolved.
+std::uint64_t hash_of(std::string_view text, std::uint64_t hash = 14695981039346656037ULL) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return hash;
+}
+
 }  // namespace
 
 Calibration::Calibration(std::vector<Parameter> parameters, std::vector<IntervalClass> intervals)
     : parameters_(std::move(parameters)), intervals_(std::move(intervals)) {
   std::sort(parameters_.begin(), parameters_.end(),
             [](const Parameter& a, const Parameter& b) { return a.name < b.name; });
+  slots_.resize(std::bit_ceil(4 * parameters_.size() + 1));
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const Parameter& p = parameters_[i];
+    std::size_t at = hash_of(p.name) & (slots_.size() - 1);
+    while (slots_[at] != 0) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = static_cast<std::uint32_t>(i + 1);
+    const std::size_t scope = p.name.find('@');
+    if (scope == std::string::npos || p.group != "kernels" || p.rows == 0) continue;
+    const std::string words = p.name.substr(scope + 1);
+    known_.insert(words.substr(0, words.find('/')));
+  }
+}
+
+const Parameter* Calibration::find(std::string_view name, std::string_view scope) const {
+  if (slots_.empty()) return nullptr;
+  std::uint64_t hash = hash_of(name);
+  if (!scope.empty()) hash = hash_of(scope, hash_of("@", hash));
+  for (std::size_t at = hash & (slots_.size() - 1); slots_[at] != 0; at = (at + 1) & (slots_.size() - 1)) {
+    const Parameter& p = parameters_[slots_[at] - 1];
+    const std::string_view whole = p.name;
+    if (scope.empty() ? whole == name
+                      : whole.size() == name.size() + 1 + scope.size() && whole.starts_with(name) &&
+                            whole[name.size()] == '@' && whole.ends_with(scope)) {
+      return &p;
+    }
+  }
+  return nullptr;
 }
 
 double Calibration::value(std::string_view name, std::initializer_list<std::string_view> scopes) const {
-  const Parameter* base = find(parameters_, name);
+  const Parameter* base = find(name, "");
   assert(base != nullptr && "no such calibration parameter");
   if (base == nullptr) return std::nan("");
   double value = base->value;
   for (const std::string_view scope : scopes) {
-    const Parameter* factor = find(parameters_, name, scope);
+    const Parameter* factor = scope.empty() ? nullptr : find(name, scope);
     if (factor != nullptr) value *= factor->value;
   }
   return value;
 }
 
 bool Calibration::informed(std::string_view name, std::string_view scope) const {
-  const Parameter* factor = find(parameters_, name, scope);
+  const Parameter* factor = find(name, scope);
   return factor != nullptr && factor->rows > 0;
+}
+
+bool Calibration::knows_kernels_of(std::string_view architecture) const {
+  return known_.find(architecture) != known_.end();
 }
 
 const IntervalClass* Calibration::interval(std::string_view metric, std::string_view resembles) const {

@@ -205,8 +205,7 @@ class Resolver {
     const Format activations = native && weights != Format::fp32 ? weights : Format::bf16;
     r_.weight_bytes = r_.parameters * bytes_per_weight(weights);
     const auto value = [&](std::string_view name) { return k_.calibration.value(name); };
-    known_ =
-        k_.calibration.informed("gemm.memory", r_.device.architecture) && r_.device.architecture == device.architecture;
+    known_ = k_.calibration.knows_kernels_of(device.architecture);
     if (r_.ideal) {
       r_.gemm = perf::ideal_gemm_rates(r_.device, weights, activations);
       r_.attention = perf::ideal_attention_rates(r_.device, Format::bf16, Format::bf16);

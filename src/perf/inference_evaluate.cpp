@@ -46,13 +46,7 @@ StepTime decode_step(const ResolvedInference& r, const InferenceLoad& load, doub
   step.decode = std::max(1.0, sequences / r.pp);
   step.tokens_each = 1 + load.draft_tokens;
   step.context = context;
-  StepTime t = step_time(r, step);
-  if (load.draft_tokens > 0) {
-    const double draft = load.draft_tokens * r.draft_share * t.seconds;
-    t.terms[static_cast<std::size_t>(Term::head)] += draft;
-    t.seconds += draft;
-  }
-  return t;
+  return perf::drafted_step_time(r, step);
 }
 
 /// A step that carries `prefill` tokens of prompts beside `decode` sequences.
@@ -180,7 +174,8 @@ Bound bound_of(const StepTime& t) noexcept {
   if (busiest == t.memory) return Bound::memory_bandwidth;
   if (busiest == t.compute) return Bound::compute;
   if (busiest == t.network) return Bound::scale_up;
-  return t.terms[static_cast<std::size_t>(Term::host)] > 0.5 * t.fixed ? Bound::host : Bound::latency;
+  const double host = t.terms[static_cast<std::size_t>(Term::host)] + t.terms[static_cast<std::size_t>(Term::offload)];
+  return host > 0.5 * t.fixed ? Bound::host : Bound::latency;
 }
 
 class Evaluation {

@@ -108,7 +108,8 @@ struct ResolvedInference {
   perf::PowerCoefficients power;
   double draft_share = 0;  ///< cost of one draft pass, of a decode step
 
-  double weight_bytes = 0;  ///< per device
+  double weight_bytes = 0;  ///< per device, without what waits in host memory
+  double offload_s = 0;     ///< of a step: weights that cross from host memory, which no engine hides behind its work
   double buffer_bytes = 0;  ///< graphs, communication buffers
   double activation_bytes = 0;
   double reserve_bytes = 0;  ///< left to others: (1 - utilisation) x memory
@@ -145,6 +146,10 @@ struct StepTime {
 };
 
 [[nodiscard]] StepTime step_time(const ResolvedInference& r, const Step& step) noexcept;
+
+/// A step of decoding alone in which a draft proposed step.tokens_each - 1 tokens per sequence, with the time of the
+/// draft.
+[[nodiscard]] StepTime drafted_step_time(const ResolvedInference& r, const Step& step) noexcept;
 
 /// Cache of one sequence of `tokens` tokens on one device.
 [[nodiscard]] double kv_bytes(const ResolvedInference& r, double tokens) noexcept;

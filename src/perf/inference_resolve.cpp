@@ -19,10 +19,6 @@ namespace {
 
 using perf::GemmRates;
 
-// Boards count binary gigabytes and keep a little for themselves: an "80 GB" H100 reports 81,559 MiB, a "141 GB" H200
-// 143,771 MiB, a "180 GB" B200 183,359 MiB: 0.995 of as many GiB.
-constexpr double kReported = 1.073741824 * 0.995;
-
 constexpr double kCardsPerServer = 8;     ///< PCIe cards that one server takes
 constexpr double kUsualNic = 12.5e9;      ///< 100 Gb/s per device where nothing is said
 constexpr double kNetworkLatency = 5e-6;  ///< end to end, small message
@@ -72,7 +68,7 @@ class Resolver {
       r_->device.power_limit = std::min(q_.power_cap, r_->device.tdp);
       assume("power capped at {:.0f} W per device", q_.power_cap);
     }
-    r_->device.memory_capacity *= kReported;
+    r_->device.memory_capacity *= perf::kReportedMemory;
 
     engine_ = k_.engines.find(q_.engine, EngineWork::inference, q_.engine_version, q_.date);
     if (engine_.engine == nullptr) return Error{ErrorCode::not_found, q_.engine, "no inference engine is loaded"};
@@ -301,6 +297,14 @@ class Resolver {
     const std::string_view family = e.family.empty() ? std::string_view(e.id) : std::string_view(e.family);
     const double utilisation = q_.memory_utilization > 0 ? q_.memory_utilization : e.memory_utilization;
     r.weight_bytes = perf::weight_bytes(r, model_, formats_.weights);
+    if (q_.cpu_offload > 0) {
+      const double away = std::min(q_.cpu_offload, r.weight_bytes);
+      r.weight_bytes -= away;
+      const double rate = r.device.host_link * (r.ideal ? 1 : k_.calibration.value("host_link.share"));
+      r.offload_s = away / rate;
+      assume("CPU offload: {} of weights per device wait in host memory and cross at {} in every step, which is slow",
+             format(Bytes(away)), format(BytesPerSecond(rate)));
+    }
     r.activation_bytes = std::min(r.max_tokens, 16384.0) * perf::widest_activation(r, model_) * 2;
     r.buffer_bytes = r.ideal ? 0 : k_.calibration.value("memory.buffers", {family}) + (r.tp > 1 ? 0.5e9 : 0.0);
     if (r.ideal) r.activation_bytes = 0;
@@ -346,8 +350,7 @@ class Resolver {
     static constexpr std::string_view kNames[] = {"output_tok_s", "ttft_ms", "tpot_ms",
                                                   "prefill_ms",   "power_w", "joules_per_output_token"};
     const std::string kind = model_.is_moe() ? "moe" : "dense";
-    const bool known = k_.calibration.informed("gemm.memory", r_->device.architecture) &&
-                       r_->device.architecture == device_.architecture;
+    const bool known = k_.calibration.knows_kernels_of(device_.architecture);
     for (std::size_t mode = 0; mode < 4; ++mode) {
       for (std::size_t metric = 0; metric < perf::kMetrics; ++metric) {
         const std::string key = fmt::format("{}/{}", kNames[metric], kModes[mode]);

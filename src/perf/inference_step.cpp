@@ -66,9 +66,20 @@ StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
     host += std::sqrt(device * device + floor * floor) - device;
   }
   out.terms[index(Term::host)] += host;
-  out.fixed += host;
-  out.seconds = device + host;
+  out.terms[index(Term::offload)] = r.offload_s;
+  out.fixed += host + r.offload_s;
+  out.seconds = device + host + r.offload_s;
   return out;
+}
+
+StepTime drafted_step_time(const ResolvedInference& r, const Step& step) noexcept {
+  StepTime t = step_time(r, step);
+  if (step.tokens_each > 1) {
+    const double draft = (step.tokens_each - 1) * r.draft_share * t.seconds;
+    t.terms[index(Term::head)] += draft;
+    t.seconds += draft;
+  }
+  return t;
 }
 
 }  // namespace ridge::perf

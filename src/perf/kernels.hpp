@@ -23,6 +23,10 @@
 
 namespace ridge::perf {
 
+/// Bytes that programs find over those listed. Boards count binary gigabytes and keep a little for themselves: an
+/// "80 GB" H100 reports 81,559 MiB, a "141 GB" H200 143,771 MiB, a "180 GB" B200 183,359 MiB: 0.995 of as many GiB.
+inline constexpr double kReportedMemory = 1.073741824 * 0.995;
+
 /// What one device offers (datasheet) and what of it programs reach (calibration).
 struct DeviceRates {
   std::array<double, kFormats> peak{};  ///< FLOP/s of a product in that format; the 16-bit rate if the chip has none

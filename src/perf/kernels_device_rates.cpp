@@ -52,12 +52,7 @@ std::string_view calibrated_architecture(const Device& device, const Catalogue& 
                                          const Calibration& calibration) {
   const Architecture* at = catalogue.architecture(device.architecture);
   for (int depth = 0; at != nullptr && depth < 8; ++depth) {
-    for (const Parameter& p : calibration.parameters()) {
-      const std::size_t scope = p.name.find('@');
-      if (scope == std::string::npos || p.group != "kernels") continue;
-      const std::string_view words = std::string_view(p.name).substr(scope + 1);
-      if (words == at->id || words.starts_with(at->id + "/")) return at->id;
-    }
+    if (calibration.knows_kernels_of(at->id)) return at->id;
     if (at->inherits.empty()) break;
     at = catalogue.architecture(at->inherits);
   }

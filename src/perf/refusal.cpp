@@ -105,6 +105,18 @@ class Refuser {
     narrower_cache();
     shorter_prompt();
     larger_device();
+    offload();
+  }
+
+  /// Whole GiB, as engines count them.
+  void offload() {
+    constexpr double kGiB = 1024.0 * 1024 * 1024;
+    InferenceQuery changed = q_;
+    const double more = std::ceil(o_.short_by / kGiB);
+    changed.cpu_offload = q_.cpu_offload + more * kGiB;
+    if (offer(changed, fmt::format("--cpu-offload-gb {:.0f}", changed.cpu_offload / kGiB))) {
+      refusal_.nearest.back().effect += "; the weights away cross from host memory in every step";
+    }
   }
 
   void more_devices() {

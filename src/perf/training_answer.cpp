@@ -145,7 +145,7 @@ Result<TrainingAnswer> answer(const TrainingQuery& query, const TrainingFreedom&
              r.era,
              r.precision,
              plan.dp > 0 ? plan.dp : std::max(1, plan.gpus / (plan.tp * plan.pp * plan.cp)),
-             r.memory_capacity * r.coefficients.usable,
+             r.memory_capacity * perf::kReportedMemory,
              r.peak};
   if (plan.tp > r.node_size && plan.tp > r.domain) {
     a.assumptions.push_back(

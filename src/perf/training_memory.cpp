@@ -13,8 +13,6 @@ constexpr double kLogitBytes = 6;       // of one logit: 16-bit value and a 32-b
 constexpr double kLeastLogitBytes = 2;  // where memory is short the loss works in slices
 constexpr double kScoreBytes = 5;       // kept per score of unfused attention: softmax, mask, dropped-out copy
 constexpr double kWideBytes = 2;
-// Boards report more bytes than their listed gigabytes: 80 GB is 85.5e9 on an H100, 180 GB is 192e9 on a B200.
-constexpr double kReported = 1.065;
 
 struct PerToken {
   double all = 0;        // kept per token by a mean layer, nothing recomputed
@@ -184,7 +182,7 @@ MemoryPlan plan_memory(const ResolvedTraining& job, const TrainingPlan& plan, co
       }
     }
     result.squeezed = squeezed;
-    result.short_by = std::max(0.0, fullest - kReported * job.memory_capacity);
+    result.short_by = std::max(0.0, fullest - perf::kReportedMemory * job.memory_capacity);
     if (result.short_by <= 0) break;
   }
   return result;

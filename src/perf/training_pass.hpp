@@ -38,6 +38,26 @@ struct Passes {
 };
 [[nodiscard]] Passes layer_passes(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d) noexcept;
 
+/// evaluate() with what depends on few of the degrees already known, so that a search computes it once for many plans:
+/// `d` of plan_degrees(), `passes` of layer_passes() and `head` of head_time() for the same plan.
+[[nodiscard]] TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d,
+                                              const Passes& passes, double head) noexcept;
+
+/// What no plan of these degrees and this schedule goes below, whatever it recomputes, offloads or does about context
+/// parallelism: for searches that leave out what cannot be best.
+///
+/// Of the stages' times t_i, summing to S, the longest is at least S / pp. A step takes m micro-batches through the
+/// longest and one through the others, of which schedules leave the share u, so it is at least
+/// (m - u) S / pp + u S = (m + (pp - 1) u) S / pp. S is at least what layers and head compute and expose.
+struct StepFloor {
+  double seconds = 0;
+  double joules = 0;
+  double bytes = 0;  ///< of the fullest stage
+};
+/// `exposed_least` is the least that collectives of the layers expose, forward and backward, one micro-batch.
+[[nodiscard]] StepFloor step_floor(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d,
+                                   const Passes& passes, double exposed_least, double head) noexcept;
+
 /// Head and loss of one micro-batch, forward and backward.
 [[nodiscard]] double head_time(const ResolvedTraining& job, const Degrees& d) noexcept;
 

@@ -233,10 +233,14 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
   double short_by = 0;
   const Reason reason = plan_degrees(job, plan, d, short_by);
   if (reason != Reason::none) return refuse(reason, short_by);
+  return evaluate_passes(job, plan, d, layer_passes(job, plan, d), head_time(job, d));
+}
+
+TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d,
+                                const Passes& passes, double head) noexcept {
   const TrainingCoefficients& c = job.coefficients;
   const bool trains = job.task != TrainingTask::lora;
-  const Passes passes = layer_passes(job, plan, d);
-  Work w{passes.forward, passes.backward, 0, head_time(job, d), host_per_pass(job, d), 0};
+  Work w{passes.forward, passes.backward, 0, head, host_per_pass(job, d), 0};
   const double once_through = w.f.total() + w.b.total();
   const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp), w.head * job.layers / once_through);
   const MemoryPlan memory = plan_memory(job, plan, d, stages);
@@ -327,6 +331,37 @@ TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) 
   e.sharding = d.sharding;
   finish(job, plan, e);
   return outcome;
+}
+
+StepFloor step_floor(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d, const Passes& passes,
+                     double exposed_least, double head) noexcept {
+  constexpr double kRounding = 1 - 1e-9;  // sums in another order
+  const TrainingCoefficients& c = job.coefficients;
+  const bool trains = job.task != TrainingTask::lora;
+  const Work w{passes.forward, passes.backward, 0, head, 0, 0};
+  const double computed = w.f.compute() + w.b.compute();
+  const double sum = computed + exposed_least + head;
+  const double left = d.pp > 1 ? unfilled(plan, d, w, trains) / d.vp : 0;
+  StepFloor floor;
+  floor.seconds = c.own_stack * ((d.micro_batches + (d.pp - 1) * left) * sum / d.pp + c.host_step) * kRounding;
+
+  const double once_through = w.f.total() + w.b.total();
+  const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp), head * job.layers / once_through);
+  const double busy =
+      (w.f.linear + w.f.attention + w.f.experts + w.b.linear + w.b.attention + w.b.experts) / job.layers;
+  const double arithmetic =
+      d.pp > 1 ? std::min(stages.most_layers * busy, stages.last_layers * busy + head) : job.layers * busy + head;
+  floor.joules = job.tdp * plan.gpus *
+                 (kIdlePower * floor.seconds + kBusyPower * c.own_stack * d.micro_batches * arithmetic) * kRounding;
+
+  // Everything recomputed, all activations and the optimizer away, logits in slices; the layer at work not counted.
+  TrainingPlan lean = plan;
+  lean.offload = 1;
+  lean.offload_optimizer = true;
+  const auto bytes = memory_of_stage(job, lean, d, stages, 0, 0, true, true);
+  const auto part = [&](TrainingMemory m) { return bytes[static_cast<std::size_t>(m)]; };
+  floor.bytes = (part(TrainingMemory::weights) + part(TrainingMemory::gradients)) * kRounding;
+  return floor;
 }
 
 std::array<double, kTrainingMemory> stage_memory(const ResolvedTraining& job, const TrainingPlan& plan,

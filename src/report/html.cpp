@@ -10,8 +10,12 @@ namespace {
 
 constexpr std::string_view kStyle =
     "body { margin: 2rem auto; max-width: 76rem; padding: 0 1rem; line-height: 1.5; color: #24292f; background: #fff; "
-    "font-family: system-ui, 'DejaVu Sans', Arial, sans-serif }\n"
-    "h1 { font-size: 1.5rem }\nh2 { font-size: 1.1rem; margin: 1.5rem 0 .4rem }\np { max-width: 60rem }\n"
+    "font-family: system-ui, 'DejaVu Sans', Arial, 'Noto Sans CJK SC', 'Noto Sans SC', 'Source Han Sans SC', 'PingFang "
+    "SC', "
+    "'Microsoft YaHei', 'WenQuanYi Zen Hei', 'WenQuanYi Micro Hei', SimHei, sans-serif }\n"
+    "h1 { font-size: 1.5rem }\nh2 { font-size: 1.1rem; margin: 1.5rem 0 .4rem }\n"
+    "h3 { font-size: 1rem; margin: 1.2rem 0 .3rem }\nli { max-width: 58rem; margin: .25rem 0 }\np { max-width: 60rem "
+    "}\n"
     "div.table { overflow-x: auto }\n"
     "table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem }\n"
     "th, td { padding: .25rem .7rem; border-bottom: 1px solid #e4e7eb; text-align: left; vertical-align: top }\n"
@@ -45,11 +49,21 @@ std::string attribute(bool number, Emphasis emphasis) {
 
 }  // namespace
 
-HtmlPage::HtmlPage(std::string_view title)
-    : out_(fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+HtmlPage::HtmlPage(std::string_view title, std::string_view language)
+    : out_(fmt::format("<!doctype html>\n<html lang=\"{2}\">\n<head>\n<meta charset=\"utf-8\">\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n"
                        "<style>\n{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
-                       escape_markup(title), kStyle)) {}
+                       escape_markup(title), kStyle, escape_markup(language))) {}
+
+void HtmlPage::add_heading(std::string_view text, int level) {
+  out_ += fmt::format("<h{0}>{1}</h{0}>\n", level, escape_markup(text));
+}
+
+void HtmlPage::add_list(const std::vector<std::string>& items) {
+  out_ += "<ul>\n";
+  for (const std::string& item : items) out_ += fmt::format("<li>{}</li>\n", escape_markup(item));
+  out_ += "</ul>\n";
+}
 
 void HtmlPage::add(const Paragraph& paragraph) {
   out_ += fmt::format("<p{}>{}</p>\n", attribute(false, paragraph.emphasis), escape_markup(paragraph.text));

@@ -11,6 +11,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ridge/report.hpp"
 
@@ -18,8 +19,12 @@ namespace ridge::report {
 
 class HtmlPage {
  public:
-  explicit HtmlPage(std::string_view title);
+  /// `language` is that of the text, as HTML names it ("en", "zh").
+  explicit HtmlPage(std::string_view title, std::string_view language = "en");
 
+  /// Level 2 is below the title, 3 below that.
+  void add_heading(std::string_view text, int level = 2);
+  void add_list(const std::vector<std::string>& items);
   void add(const Paragraph& paragraph);
   void add(const Table& table);
   /// Every block of the document, without its title.

@@ -138,9 +138,7 @@ Json inference_json(const InferenceAnswer& a, const InferenceReportOptions& opti
     json.set("operators", std::move(operators));
   }
   json.set("confidence", fits ? confidence_json(a.facts.resembles) : Json());
-  Json assumptions = Json::array();
-  for (const std::string& text : a.assumptions) assumptions.push(text);
-  json.set("assumptions", std::move(assumptions));
+  json.set("assumptions", assumptions_json(a.assumptions));
   return json;
 }
 

@@ -11,26 +11,6 @@ namespace ridge::report {
 
 namespace {
 
-Table two_columns(std::string title) {
-  Table table;
-  table.title = std::move(title);
-  table.headings = false;
-  table.columns = {{.key = "what", .heading = "what"}, {.key = "value", .heading = "value"}};
-  return table;
-}
-
-std::string percent(double share, int decimals = 0) {
-  return fmt::format("{:.{}f} %", 100 * share, decimals);
-}
-
-/// A prediction in one unit throughout: "1,537 tok/s (1,076–2,152)".
-std::string in_unit(const Interval& i, std::string_view unit) {
-  if (i.low == i.high) return fmt::format("{} {}", format_number(i.mid), unit);
-  return fmt::format("{} {} ({}–{})", format_number(i.mid), unit, format_number(i.low), format_number(i.high));
-}
-Cell time_cell(const Interval& i) {
-  return i.low == i.high ? Cell(Seconds(i.mid)) : Cell::interval<Seconds>(i);
-}
 Cell rate_cell(const Interval& i) {
   return Cell::interval<TokensPerSecond>(i).shown_as(in_unit(i, "tok/s"));
 }
@@ -138,9 +118,7 @@ Table terms(const InferenceAnswer& a) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) { return main[x] > main[y]; });
   for (const std::size_t i : order) {
     if (e.decode_terms_s[i] <= 0 && e.prefill_terms_s[i] <= 0) continue;
-    std::string label(name(static_cast<Term>(i)));
-    std::replace(label.begin(), label.end(), '_', '-');
-    std::vector<Cell> row = {Cell(label)};
+    std::vector<Cell> row = {Cell(spoken(static_cast<Term>(i)))};
     const auto add = [&](double seconds, double whole) {
       row.push_back(seconds > 0 ? Cell(Seconds(seconds)) : Cell());
       row.push_back(seconds > 0 ? Cell(percent(seconds / whole)) : Cell());
@@ -229,9 +207,7 @@ Document inference_page(const InferenceAnswer& a, const InferenceReportOptions& 
     }
   }
   if (const std::string sure = how_sure(a.facts.resembles); !sure.empty()) page.blocks.emplace_back(Paragraph{sure});
-  std::string assumed = "Assumed: ";
-  for (std::size_t i = 0; i < a.assumptions.size(); ++i) assumed += (i == 0 ? "" : "; ") + a.assumptions[i];
-  if (!a.assumptions.empty()) page.blocks.emplace_back(Paragraph{assumed + ".", Emphasis::faint});
+  add_assumptions(page, a.assumptions);
   page.blocks.emplace_back(next_commands(a));
   return page;
 }

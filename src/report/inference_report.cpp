@@ -13,8 +13,6 @@ namespace ridge::report {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-
 std::string number(double value) {
   return format_number(value, 7);
 }
@@ -27,20 +25,6 @@ void add_flag(std::string& out, std::string_view flag, double value) {
 }
 
 }  // namespace
-
-std::string bar(double share, int width) {
-  const double eighths = std::round(std::clamp(share, 0.0, 1.0) * width * 8);
-  const auto whole = static_cast<std::size_t>(eighths / 8);
-  std::string out;
-  for (std::size_t i = 0; i < whole; ++i) out += "█";
-  out += kEighths[static_cast<std::size_t>(eighths) % 8];
-  if (out.empty() && share > 0) out = "▏";
-  return out;
-}
-
-Json interval_json(const Interval& interval) {
-  return Json::object().set("low", interval.low).set("mid", interval.mid).set("high", interval.high);
-}
 
 Interval per_gpu(const InferenceAnswer& answer) {
   const Interval& all = answer.outcome.estimate.output_tokens_per_s;

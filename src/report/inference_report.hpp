@@ -9,6 +9,7 @@
 
 #include <string>
 
+#include "report/page.hpp"
 #include "ridge/answer.hpp"
 #include "ridge/report.hpp"
 
@@ -37,10 +38,7 @@ struct InferenceReportOptions {
 /// Output tokens per second of one device; of one user after the first token (1 / TPOT).
 [[nodiscard]] Interval per_gpu(const InferenceAnswer& answer);
 [[nodiscard]] Interval per_user(const InferenceAnswer& answer);
-[[nodiscard]] Json interval_json(const Interval& interval);
 /// "decode" or "prefill": where most of the time goes.
 [[nodiscard]] std::string_view phase(const InferenceEstimate& estimate);
-/// A bar of at most `width` characters for a share in [0, 1].
-[[nodiscard]] std::string bar(double share, int width = 20);
 
 }  // namespace ridge::report

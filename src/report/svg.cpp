@@ -28,9 +28,11 @@ std::string path_of(std::span<const SvgPoint> points) {
 }  // namespace
 
 Svg::Svg(double width, double height)
-    : out_(fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
-                       "font-family=\"system-ui, 'DejaVu Sans', Arial, sans-serif\">\n",
-                       number(width), number(height))) {}
+    : out_(fmt::format(
+          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+          "font-family=\"system-ui, 'DejaVu Sans', Arial, 'Noto Sans CJK SC', 'Noto Sans SC', 'PingFang SC', "
+          "'Microsoft YaHei', 'WenQuanYi Zen Hei', SimHei, sans-serif\">\n",
+          number(width), number(height))) {}
 
 void Svg::close(const Stroke& style, std::string_view tip) {
   out_ += fmt::format(" fill=\"{}\"", style.fill);

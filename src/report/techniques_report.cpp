@@ -100,9 +100,7 @@ Document techniques_page(const InferenceAnswer& plain, std::span<const Technique
   }
   page.blocks.emplace_back(std::move(notes));
   page.blocks.emplace_back(Sources(quotes).table());
-  std::string assumed = "Assumed: ";
-  for (std::size_t i = 0; i < plain.assumptions.size(); ++i) assumed += (i == 0 ? "" : "; ") + plain.assumptions[i];
-  if (!plain.assumptions.empty()) page.blocks.emplace_back(Paragraph{assumed + ".", Emphasis::faint});
+  add_assumptions(page, plain.assumptions);
   return page;
 }
 

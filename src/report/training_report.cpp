@@ -12,29 +12,11 @@ namespace ridge::report {
 
 namespace {
 
-Table two_columns(std::string title) {
-  Table table;
-  table.title = std::move(title);
-  table.headings = false;
-  table.columns = {{.key = "what", .heading = "what"}, {.key = "value", .heading = "value"}};
-  return table;
-}
-
-std::string in_unit(const Interval& i, std::string_view unit, double scale = 1) {
-  if (i.low == i.high) return fmt::format("{} {}", format_number(i.mid * scale), unit);
-  return fmt::format("{} {} ({}–{})", format_number(i.mid * scale), unit, format_number(i.low * scale),
-                     format_number(i.high * scale));
-}
-
-std::string time_text(const Interval& i) {
-  return i.low == i.high ? format(Seconds(i.mid)) : Cell::interval<Seconds>(i).text();
-}
-
 Interval over(const Interval& i, double by) {
   return {i.low / by, i.mid / by, i.high / by};
 }
 
-std::string spoken(std::string_view name) {
+std::string spaced(std::string_view name) {
   std::string out(name);
   std::replace(out.begin(), out.end(), '_', ' ');
   return out;
@@ -62,7 +44,7 @@ Table predictions(const TrainingAnswer& a, const TrainingReportOptions& options)
   const double gpus = a.query.plan.gpus;
   Table table = two_columns("Predicted, with the interval that holds 80 % of cases like it");
   const auto add = [&](const char* what, const std::string& value) { table.rows.push_back({Cell(what), Cell(value)}); };
-  add("step", time_text(e.step_time_s));
+  add("step", time_cell(e.step_time_s).text());
   add("tokens", in_unit(e.tokens_per_s, "tok/s"));
   add("tokens, per GPU", in_unit(over(e.tokens_per_s, gpus), "tok/s"));
   add("model FLOPs, per GPU", in_unit(over(e.tokens_per_s, gpus), "TFLOP/s", e.model_flops_per_token * 1e-12));
@@ -95,7 +77,7 @@ Table time_table(const TrainingEstimate& e) {
     const double seconds = e.phases_s[i];
     if (seconds <= 0) continue;
     const double share = seconds / e.step_time_s.mid;
-    table.rows.push_back({Cell(spoken(name(static_cast<TrainingPhase>(i)))), Cell(Seconds(seconds)),
+    table.rows.push_back({Cell(spaced(name(static_cast<TrainingPhase>(i)))), Cell(Seconds(seconds)),
                           Cell(fmt::format("{:.1f} %", 100 * share)), Cell(bar(share))});
   }
   return table;
@@ -115,9 +97,7 @@ Table kernel_table(const TrainingEstimate& e) {
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t x, std::size_t y) { return e.terms_s[x] > e.terms_s[y]; });
   for (const std::size_t i : order) {
-    std::string label(name(static_cast<Term>(i)));
-    std::replace(label.begin(), label.end(), '_', '-');
-    table.rows.push_back({Cell(label), Cell(Seconds(e.terms_s[i])),
+    table.rows.push_back({Cell(spoken(static_cast<Term>(i))), Cell(Seconds(e.terms_s[i])),
                           Cell(fmt::format("{:.1f} %", 100 * e.terms_s[i] / e.step_time_s.mid))});
   }
   return table;
@@ -203,10 +183,10 @@ Document training_page(const TrainingAnswer& a, const TrainingReportOptions& opt
   page.title =
       fmt::format("Train {} on {} · {} sequences of {} tokens, micro-batch {}", a.query.model, training_text(a),
                   format_number(p.global_batch, 7), format_number(p.sequence, 7), p.micro_batch);
-  page.blocks.emplace_back(
-      Paragraph{fmt::format("{} a step, {} tok/s per GPU, MFU {:.1f} %. The limit is {}.", time_text(e.step_time_s),
-                            format_number(e.tokens_per_s.mid / p.gpus), 100 * e.mfu.mid, name(e.bound)),
-                Emphasis::strong});
+  page.blocks.emplace_back(Paragraph{
+      fmt::format("{} a step, {} tok/s per GPU, MFU {:.1f} %. The limit is {}.", time_cell(e.step_time_s).text(),
+                  format_number(e.tokens_per_s.mid / p.gpus), 100 * e.mfu.mid, name(e.bound)),
+      Emphasis::strong});
   page.blocks.emplace_back(predictions(a, options));
   page.blocks.emplace_back(Paragraph{fmt::format("MFU: {}.", mfu_convention(a)), Emphasis::faint});
   page.blocks.emplace_back(time_table(e));
@@ -220,9 +200,7 @@ Document training_page(const TrainingAnswer& a, const TrainingReportOptions& opt
                                                      format_number(100 * *curve->serial_share, 2))});
     }
   }
-  std::string assumed = "Assumed: ";
-  for (std::size_t i = 0; i < a.assumptions.size(); ++i) assumed += (i == 0 ? "" : "; ") + a.assumptions[i];
-  if (!a.assumptions.empty()) page.blocks.emplace_back(Paragraph{assumed + ".", Emphasis::faint});
+  add_assumptions(page, a.assumptions);
   return page;
 }
 
@@ -302,9 +280,7 @@ Json training_json(const TrainingAnswer& a, const TrainingReportOptions& options
     scaled.set("points", to_json(scaling_table(*curve)));
     json.set("scale", std::move(scaled));
   }
-  Json assumptions = Json::array();
-  for (const std::string& text : a.assumptions) assumptions.push(text);
-  return json.set("assumptions", std::move(assumptions));
+  return json.set("assumptions", assumptions_json(a.assumptions));
 }
 
 }  // namespace ridge::report

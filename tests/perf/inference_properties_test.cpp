@@ -231,6 +231,42 @@ TEST(InferenceProperty, ACachedPrefixCostsNoPrefill) {
   EXPECT_LT(answer(q).estimate.ttft_s.mid, 0.5 * cold);
 }
 
+TEST(InferenceProperty, OffloadedWeightsCrossTheHostLinkInEveryStep) {
+  InferenceQuery q;
+  q.model = "llama3.1-70b";
+  q.device = "h100-sxm";
+  q.engine = "ideal";
+  q.tp = q.gpus = 1;
+  q.load = {.mode = LoadMode::fixed_batch, .isl = 16, .osl = 128, .batch = 1};
+  EXPECT_EQ(answer(q).reason, Reason::out_of_memory);
+  q.cpu_offload = 80e9;
+  const auto offloaded = answer(q);
+  ASSERT_EQ(offloaded.reason, Reason::none);
+  // PCIe 5 x16: 63 GB/s one way. 80 GB take 1.27 s, whatever else the step does.
+  const double seconds = offloaded.estimate.decode_terms_s[static_cast<std::size_t>(Term::offload)];
+  EXPECT_NEAR(seconds, 80e9 / 63e9, 1e-3);
+  EXPECT_GT(offloaded.estimate.tpot_s.mid, seconds);
+  EXPECT_EQ(offloaded.estimate.bound, Bound::host);
+  q.cpu_offload = 100e9;
+  EXPECT_GT(answer(q).estimate.tpot_s.mid, offloaded.estimate.tpot_s.mid);
+}
+
+TEST(InferenceProperty, ChipsThatWereMeasuredHaveTheNarrowerInterval) {
+  InferenceQuery q;
+  q.model = "llama3.1-8b";
+  q.engine = "vllm";
+  q.tp = q.gpus = 1;
+  q.load = {.mode = LoadMode::closed_loop, .isl = 1000, .osl = 200, .concurrency = 16};
+  const auto resembles = [&](const char* device) {
+    q.device = device;
+    const auto deployment = resolve(q, knowledge());
+    return deployment ? deployment->facts.resembles.resembles : deployment.error().text();
+  };
+  EXPECT_EQ(resembles("h100-sxm"), "dense");
+  EXPECT_EQ(resembles("a100-sxm-80"), "dense");
+  EXPECT_EQ(resembles("gaudi3-oam"), "new-device");
+}
+
 TEST(InferenceProperty, IntervalsHoldTheirMiddle) {
   Random draws(5);
   for (int i = 0; i < 50; ++i) {

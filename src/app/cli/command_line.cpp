@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "app/cli/help.hpp"
+#include "app/cli/plan_file.hpp"
 #include "app/cli/session.hpp"
 #include "ridge/text.hpp"
 
@@ -26,6 +27,11 @@ void Options::flag(std::string name, bool& into, std::string help, bool hidden) 
 
 void Options::text(std::string name, std::string value, std::string& into, std::string help, Completer completer) {
   parser_->app->add_option(name, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  // "-o,--out" is --out to completion and messages; help says that -o does as well.
+  if (const std::size_t comma = name.find(','); comma != std::string::npos) {
+    help = name.substr(0, comma) + ": " + help;
+    name.erase(0, comma + 1);
+  }
   texts_.push_back({std::move(name), std::move(value), std::move(help), std::move(completer), false});
 }
 
@@ -76,6 +82,8 @@ void declare_globals(Options& options, GlobalOptions& into) {
   options.list("--set", "KEY=VALUE", into.settings,
                "what if: a figure of the device, model or system in question, device.hbm_bandwidth=8TB/s",
                [](Session&, const std::vector<std::string>&) { return what_if_keys(); });
+  options.text(std::string(kPlanFlag), "FILE", into.plan, "take the flags from a plan in TOML; the line's own win",
+               complete_files);
   options.text("--as-of", "DATE", into.as_of, "take prices as they were then: 2026-06-30, or 2026-06");
   options.flag("--no-color", into.no_colour, "no colours, even on a terminal");
 }
@@ -92,6 +100,8 @@ struct Application {
   Application(std::span<const Verb> verbs, GlobalOptions& into) {
     app.set_help_flag();
     app.allow_extras();
+    // One verb: `ridge report mlperf` is the report of that name, though mlperf is a verb too.
+    app.require_subcommand(0, 1);
     declare_globals(globals, into);
     app.add_flag("-h,--help", help)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     app.add_flag("--version", version)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
@@ -147,9 +157,14 @@ Result<Command> parse_command_line(const std::vector<std::string>& words, std::s
     return Command{{}, verb_help(grammar(verbs), static_cast<std::size_t>(verb - verbs.begin())), false};
   }
 
+  Result<std::vector<std::string>> line = words;
+  if (std::any_of(words.begin(), words.end(), [](const auto& word) { return word.starts_with(kPlanFlag); })) {
+    line = with_plan_file(words, grammar(verbs));
+    if (!line) return line.error();
+  }
   Application application(verbs, globals);
   try {
-    application.app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    application.app.parse(std::vector<std::string>(line->rbegin(), line->rend()));
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string name = error.what();
     return Error{ErrorCode::bad_input, name.substr(0, name.find(':')), "its value is missing"};

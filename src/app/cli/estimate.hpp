@@ -16,6 +16,7 @@ Result<Knowledge> knowledge_of(Session& session);
 Result<InferenceAnswer> answer_question(const Session& session, const InferenceQuestion& question,
                                         const Knowledge& knowledge, bool explain);
 
+Result<int> estimate_diffusion(Session& session, const EstimateFlags& flags);
 Result<int> estimate_fit(Session& session, const EstimateFlags& flags);
 Result<int> estimate_techniques(Session& session, const EstimateFlags& flags);
 Result<int> estimate_compare(Session& session, const EstimateFlags& flags);

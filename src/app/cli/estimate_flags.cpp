@@ -14,7 +14,8 @@ namespace ridge::cli {
 namespace {
 
 constexpr unsigned kServing = kInfer | kTechniques | kCompare;
-constexpr unsigned kAll = kServing | kTrain | kFit;
+constexpr unsigned kAll = kServing | kTrain | kFit | kDiffusion | kSimulate;
+constexpr unsigned kDeployment = kServing | kSimulate;
 
 std::vector<std::string> model_ids(Session& session, const std::vector<std::string>&) {
   std::vector<std::string> ids;
@@ -72,6 +73,8 @@ std::string_view name(EstimateWord word) {
       return "techniques";
     case kCompare:
       return "compare";
+    case kDiffusion:
+      return "diffusion";
   }
   return "";
 }
@@ -84,33 +87,34 @@ EstimateFlags::EstimateFlags() {
   add("--model", "M", "an id, the path of a config.json, or written out: dense:layers=32,...", kAll, model_ids);
   add("--device", "D", "an id, or a share of a device: h100-sxm/mig-3g.40gb; compare and fit take a list: a,b", kAll,
       device_ids);
-  add("--system", "S", "a server, rack or pod of the catalogue, instead of --device", kServing | kTrain, system_ids);
-  add("--gpus", "N", "devices in all", kServing | kTrain);
-  add("--tp", "N", "tensor parallel", kServing | kTrain);
-  add("--pp", "N", "pipeline stages", kServing | kTrain);
-  add("--ep", "N", "ranks that share the experts of a layer out among them", kServing | kTrain);
-  add("--dp", "N", "data parallel: with experts, attention ranks around them", kServing | kTrain);
+  add("--system", "S", "a server, rack or pod of the catalogue, instead of --device", kDeployment | kTrain, system_ids);
+  add("--gpus", "N", "devices in all", kDeployment | kTrain | kDiffusion);
+  add("--tp", "N", "tensor parallel", kDeployment | kTrain);
+  add("--pp", "N", "pipeline stages", kDeployment | kTrain);
+  add("--ep", "N", "ranks that share the experts of a layer out among them", kDeployment | kTrain);
+  add("--dp", "N", "data parallel: with experts, attention ranks around them", kDeployment | kTrain);
   add("--precision", "F", "of weights and activations: bf16, fp16, fp8, int8, int4, awq, mxfp4, nvfp4", kAll,
       format_names);
-  add("--weight-precision", "F", "of the weights alone", kServing, format_names);
-  add("--activation-precision", "F", "of the activations alone", kServing, format_names);
-  add("--kv-precision", "F", "of the KV cache: bf16, fp8, int8", kServing | kFit, format_names);
+  add("--weight-precision", "F", "of the weights alone", kDeployment, format_names);
+  add("--activation-precision", "F", "of the activations alone", kDeployment, format_names);
+  add("--kv-precision", "F", "of the KV cache: bf16, fp8, int8", kDeployment | kFit, format_names);
   add("--engine", "E", "vllm, trtllm, sglang, pytorch, ideal (the datasheet alone), ...", kAll, engine_ids);
-  add("--engine-version", "V", "a release: 0.12", kServing | kTrain);
-  add("--isl", "TOKENS", "input of a request", kServing | kFit);
-  add("--osl", "TOKENS", "output of a request", kServing | kFit);
-  add("--batch", "B", "so many sequences start together and run to the end", kServing);
-  add("--concurrency", "C", "so many clients, each sends a request when the last one has ended", kServing);
-  add("--offline", "", "all requests are there at once; the engine chooses the batch", kServing);
+  add("--engine-version", "V", "a release: 0.12", kDeployment | kTrain);
+  add("--isl", "TOKENS", "input of a request", kDeployment | kFit);
+  add("--osl", "TOKENS", "output of a request", kDeployment | kFit);
+  add("--batch", "B", "so many sequences start together and run to the end; images of one call", kServing | kDiffusion);
+  add("--concurrency", "C", "so many clients, each sends a request when the last one has ended", kDeployment);
+  add("--offline", "", "all requests are there at once; the engine chooses the batch", kDeployment);
   add("--prefill", "", "prompts alone, nothing is decoded; --batch says how many together", kInfer | kCompare);
   add("--prefix-hit", "SHARE", "of the input that the prefix cache holds: 0.5 or 50%", kServing);
-  add("--draft-tokens", "N", "speculative decoding: tokens proposed per step", kServing);
-  add("--acceptance", "SHARE", "of proposed tokens that are accepted", kServing);
-  add("--lora-rank", "R", "adapters applied beside the weights", kServing | kTrain);
-  add("--power-cap", "W", "limit of each device: 500W", kServing | kTrain);
-  add("--max-batched-tokens", "N", "of the engine, per step", kServing);
-  add("--max-num-seqs", "N", "of the engine, running at once", kServing);
-  add("--gpu-memory-utilization", "SHARE", "of the device that the engine may fill", kServing);
+  add("--draft-tokens", "N", "speculative decoding: tokens proposed per step", kDeployment);
+  add("--acceptance", "SHARE", "of proposed tokens that are accepted", kDeployment);
+  add("--lora-rank", "R", "adapters applied beside the weights", kDeployment | kTrain);
+  add("--power-cap", "W", "limit of each device: 500W", kDeployment | kTrain | kDiffusion);
+  add("--max-batched-tokens", "N", "of the engine, per step", kDeployment);
+  add("--max-num-seqs", "N", "of the engine, running at once", kDeployment);
+  add("--gpu-memory-utilization", "SHARE", "of the device that the engine may fill", kDeployment);
+  add("--cpu-offload-gb", "GIB", "weights of each device that wait in host memory, as vLLM counts them", kDeployment);
   add("--vp", "N", "chunks of one pipeline stage (interleaved schedule)", kTrain);
   add("--cp", "N", "context parallel", kTrain);
   add("--etp", "N", "tensor parallel inside an expert", kTrain);
@@ -135,17 +139,37 @@ EstimateFlags::EstimateFlags() {
   add("--to", "N", "devices at which it ends", kTrain);
   add("--svg", "FILE", "write the curve of --scale as a figure", kTrain, complete_files);
   add("--trace", "FILE", "write one step of the pipeline for a browser's trace viewer", kTrain, complete_files);
+  add("--steps", "N", "denoising steps of an image", kDiffusion);
+  add("--resolution", "PIXELS", "of an image: 1024, or 1920x1080", kDiffusion);
+  add("--ulysses", "N", "devices that share the heads of an image", kDiffusion);
+  add("--ring", "N", "devices around which keys and values of an image pass", kDiffusion);
   add("--html", "FILE", "write a page with the roofline and the operators on it", kCompare, complete_files);
   add("--explain", "", "the operators, each with its time, bound and share of the roofline", kInfer);
 }
 
-void EstimateFlags::declare(Options& options) {
+void EstimateFlags::declare(Options& options, unsigned words) {
   for (Flag& flag : flags_) {
+    if ((flag.words & words) == 0) continue;
     if (flag.value_name.empty()) {
       options.flag(flag.name, flag.on, flag.help);
     } else {
       options.text(flag.name, flag.value_name, flag.value, flag.help, flag.completer);
     }
+void EstimateFlags::declare(Options& options) {
+  for (Flag& flag : flags_) declare_one(options, flag);
+}
+
+void EstimateFlags::declare_only(Options& options, std::initializer_list<std::string_view> names) {
+  for (Flag& flag : flags_) {
+    if (std::find(names.begin(), names.end(), flag.name) != names.end()) declare_one(options, flag);
+  }
+}
+
+void EstimateFlags::declare_one(Options& options, Flag& flag) {
+  if (flag.value_name.empty()) {
+    options.flag(flag.name, flag.on, flag.help);
+  } else {
+    options.text(flag.name, flag.value_name, flag.value, flag.help, flag.completer);
   }
 }
 

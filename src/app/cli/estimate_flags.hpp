@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,16 +22,23 @@
 namespace ridge::cli {
 
 /// What may stand after `ridge estimate`, as bits.
-enum EstimateWord : std::uint8_t { kInfer = 1, kTrain = 2, kFit = 4, kTechniques = 8, kCompare = 16 };
+enum EstimateWord : std::uint8_t { kInfer = 1, kTrain = 2, kFit = 4, kTechniques = 8, kCompare = 16, kDiffusion = 32 };
 [[nodiscard]] std::string_view name(EstimateWord word);
-inline constexpr EstimateWord kEstimateWords[] = {kInfer, kTrain, kFit, kTechniques, kCompare};
+/// The bit of `ridge simulate`, which shares the flags of a deployment.
+inline constexpr unsigned kSimulate = 64;
+inline constexpr EstimateWord kEstimateWords[] = {kInfer, kTrain, kDiffusion, kFit, kTechniques, kCompare};
 
 class EstimateFlags {
  public:
   EstimateFlags();
 
+  /// The flags object must outlive the parsing. Only flags that mean something for one of `words` are declared; the
+  /// others stay empty.
+  void declare(Options& options, unsigned words = kInfer | kTrain | kFit | kTechniques | kCompare);
   /// The flags object must outlive the parsing.
   void declare(Options& options);
+  /// Only these, for a verb that takes part of a plan.
+  void declare_only(Options& options, std::initializer_list<std::string_view> names);
 
   /// The value as given, empty if it was not. The name must be one of them (assert).
   [[nodiscard]] const std::string& value(std::string_view flag) const;
@@ -57,6 +65,7 @@ class EstimateFlags {
     std::string value = {};
     bool on = false;
   };
+  static void declare_one(Options& options, Flag& flag);
   [[nodiscard]] const Flag& find(std::string_view flag) const;
   std::deque<Flag> flags_;
 };

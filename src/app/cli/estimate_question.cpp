@@ -157,6 +157,9 @@ class Questioner {
     if (flags_.given("--gpu-memory-utilization") && q_.memory_utilization <= 0) {
       return wrong("--gpu-memory-utilization", "write a share above 0, for example 0.9");
     }
+    double offload = 0;
+    if (const Status s = take(flags_.count("--cpu-offload-gb", 0, 0, 1e5), offload); !s) return s;
+    q_.cpu_offload = offload * 1024 * 1024 * 1024;
     if (!flags_.given("--power-cap")) return {};
     const Result<Watts> cap = parse_quantity<Watts>(flags_.value("--power-cap"));
     if (!cap) return wrong("--power-cap", cap.error().message);

@@ -34,7 +34,7 @@ std::string progress_line(std::string_view what, double share, double elapsed_se
 }
 
 Progress::Progress(std::string what, std::FILE* to)
-    : what_(std::move(what)), to_(to), terminal_(isatty(fileno(to)) != 0) {}
+    : what_(std::move(what)), to_(to), terminal_(to != nullptr && isatty(fileno(to)) != 0) {}
 
 Progress::~Progress() {
   if (drawn_) write(to_, kWipe);

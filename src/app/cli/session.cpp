@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "app/cli/interrupt.hpp"
+
 namespace ridge::cli {
 
 namespace fs = std::filesystem;
@@ -60,6 +62,17 @@ Result<std::string> find_data_directory(const std::string& option, const Surroun
 Session::Session(GlobalOptions options, Surroundings surroundings)
     : options_(std::move(options)), surroundings_(std::move(surroundings)) {}
 
+Session::Session(GlobalOptions options, Surroundings surroundings, const SharedData& shared, std::string& into,
+                 const StopSign& stop)
+    : Session(std::move(options), std::move(surroundings)) {
+  data_ = shared;
+  if (!options_.settings.empty() || !options_.overlays.empty() || !options_.price_lists.empty())
+    data_.catalogue.reset();
+  if (!options_.calibrations.empty()) data_.calibration.reset();
+  into_ = &into;
+  stop_ = &stop;
+}
+
 Form Session::form() const {
   if (options_.json) return Form::json;
   if (options_.csv) return Form::csv;
@@ -71,7 +84,7 @@ TerminalStyle Session::style() const {
 }
 
 Result<const Catalogue*> Session::catalogue() {
-  if (!catalogue_) {
+  if (!data_.catalogue) {
     const Result<std::string> directory = data_directory();
     if (!directory) return directory.error();
     Result<std::vector<OverlayText>> settings = what_if(options_.settings, subjects_);
@@ -81,35 +94,65 @@ Result<const Catalogue*> Session::catalogue() {
                                                 .price_lists = options_.price_lists,
                                                 .texts = *std::move(settings)});
     if (!loaded) return what_if_error(loaded.error());
-    catalogue_ = std::move(*loaded);
-    for (const std::string& remark : catalogue_->remarks()) warn(remark);
+    data_.catalogue = std::make_shared<const Catalogue>(std::move(*loaded));
+    for (const std::string& remark : data_.catalogue->remarks()) warn(remark);
   }
-  return &*catalogue_;
+  return data_.catalogue.get();
 }
 
 Result<const Engines*> Session::engines() {
-  if (!engines_) {
+  if (!data_.engines) {
     const Result<std::string> directory = data_directory();
     if (!directory) return directory.error();
     Result<Engines> loaded = load_engines(*directory + "/engines");
     if (!loaded) return loaded.error();
-    engines_ = std::move(*loaded);
+    data_.engines = std::make_shared<const Engines>(std::move(*loaded));
   }
-  return &*engines_;
+  return data_.engines.get();
 }
 
 Result<const Calibration*> Session::calibration() {
-  if (!calibration_) {
+  if (!data_.calibration) {
     const Result<std::string> directory = data_directory();
     if (!directory) return directory.error();
     Result<Calibration> loaded = load_calibration(*directory + "/calibration", options_.calibrations);
     if (!loaded) return loaded.error();
-    calibration_ = std::move(*loaded);
+    data_.calibration = std::make_shared<const Calibration>(std::move(*loaded));
   }
-  return &*calibration_;
+  return data_.calibration.get();
+}
+
+Result<SharedData> Session::share() {
+  if (const auto read = catalogue(); !read) return read.error();
+  if (const auto read = engines(); !read) return read.error();
+  if (const auto read = calibration(); !read) return read.error();
+  return data_;
+}
+
+void Session::catch_interrupts() const {
+  if (!is_remote()) cli::catch_interrupts();
+}
+
+bool Session::stopped() const {
+  return (stop_ != nullptr && stop_->is_up()) || interrupted();
+}
+
+Result<const FacilityData*> Session::facility() {
+  if (!facility_) {
+    const Result<const Catalogue*> known = catalogue();
+    if (!known) return known.error();
+    Result<FacilityData> loaded = load_facility(*data_directory() + "/facility", **known);
+    if (!loaded) return loaded.error();
+    facility_ = std::move(*loaded);
+  }
+  return &*facility_;
 }
 
 void Session::print(std::string_view text) const {
+  if (into_ != nullptr) {
+    *into_ += text;
+    return;
+  }
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -118,6 +161,7 @@ void Session::print(const Document& document) const {
 }
 
 void Session::warn(std::string_view text) const {
+  if (into_ != nullptr) return;
   const std::string line = "ridge: " + std::string(text) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }

@@ -5,14 +5,19 @@
 //   if (session.form() == Form::json) session.print(json.text());
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/cli/progress.hpp"
 #include "ridge/calibration.hpp"
 #include "ridge/catalogue.hpp"
 #include "ridge/engine.hpp"
+#include "ridge/facility.hpp"
 #include "ridge/report.hpp"
 #include "ridge/result.hpp"
 #include "ridge/what_if.hpp"
@@ -31,6 +36,7 @@ struct GlobalOptions {
   std::vector<std::string> price_lists = {};
   std::vector<std::string> calibrations = {};  ///< overlays that `ridge calibrate --cases` wrote
   std::vector<std::string> settings = {};      ///< what-ifs: "device.hbm_bandwidth=8TB/s"
+  std::string plan = {};                       ///< the file that the line's flags were completed from
   std::string as_of = {};
   bool json = false;
   bool csv = false;
@@ -53,9 +59,27 @@ struct Surroundings {
 /// or exists. Refuses (not_found) if none does, naming all four.
 Result<std::string> find_data_directory(const std::string& option, const Surroundings& surroundings);
 
+/// What the sessions of one process may share: read once, never changed, safe for all threads.
+struct SharedData {
+  std::shared_ptr<const Catalogue> catalogue;
+  std::shared_ptr<const Engines> engines;
+  std::shared_ptr<const Calibration> calibration;
+};
+
+/// Asks long work to end with what it has: when somebody raises it, or time is up.
+struct StopSign {
+  std::atomic<bool> raised = false;
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  [[nodiscard]] bool is_up() const { return raised || std::chrono::steady_clock::now() >= deadline; }
+};
+
 class Session {
  public:
   Session(GlobalOptions options, Surroundings surroundings);
+  /// A session whose output goes to `into` instead of standard output, that takes from `shared` what the options leave
+  /// as it is, and that ends long work early once `stop` is set. All three outlive it.
+  Session(GlobalOptions options, Surroundings surroundings, const SharedData& shared, std::string& into,
+          const StopSign& stop);
 
   [[nodiscard]] const GlobalOptions& options() const { return options_; }
   [[nodiscard]] Form form() const;
@@ -69,6 +93,21 @@ class Session {
   Result<const Engines*> engines();
   /// The calibration with the user's overlays.
   Result<const Calibration*> calibration();
+  /// What sites are built of (data/facility); lives as long as the session.
+  Result<const FacilityData*> facility();
+
+  /// Everything read, for sessions to come.
+  Result<SharedData> share();
+  /// Whether the work is done for somebody else on this machine's behalf: then nothing of theirs names a file.
+  [[nodiscard]] bool is_remote() const { return into_ != nullptr; }
+  /// From here on the first Ctrl-C only makes stopped() true. Nothing if the session is remote.
+  void catch_interrupts() const;
+  /// A bar for long work, where somebody is there to see it.
+  [[nodiscard]] Progress progress(std::string what) const {
+    return Progress(std::move(what), is_remote() ? nullptr : stderr);
+  }
+  /// Whether long work should end with what it has: Ctrl-C, or the client has gone.
+  [[nodiscard]] bool stopped() const;
 
   /// To standard output.
   void print(std::string_view text) const;
@@ -81,9 +120,13 @@ class Session {
   GlobalOptions options_;
   Surroundings surroundings_;
   WhatIfSubjects subjects_;
+  SharedData data_;
+  std::string* into_ = nullptr;
+  const StopSign* stop_ = nullptr;
   std::optional<Catalogue> catalogue_;
   std::optional<Engines> engines_;
   std::optional<Calibration> calibration_;
+  std::optional<FacilityData> facility_;
 };
 
 }  // namespace ridge::cli

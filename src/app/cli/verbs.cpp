@@ -6,7 +6,21 @@ namespace ridge::cli {
 
 std::span<const Verb> verbs() {
   static const std::array all = {
-      show_verb(), estimate_verb(), validate_verb(), calibrate_verb(), check_verb(), completion_verb(),
+      plan_verb(),       //
+      estimate_verb(),   //
+      simulate_verb(),   //
+      cost_verb(),       //
+      goodput_verb(),    //
+      facility_verb(),   //
+      emit_verb(),       //
+      mlperf_verb(),     //
+      check_verb(),      //
+      report_verb(),     //
+      show_verb(),       //
+      validate_verb(),   //
+      calibrate_verb(),  //
+      serve_verb(),      //
+      completion_verb(),
   };
   return all;
 }

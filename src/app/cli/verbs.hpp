@@ -1,5 +1,5 @@
-// The verbs of the program. A new one is a file verb_NAME.cpp that says what it understands and does, a line here and
-// one in verbs.cpp.
+// The verbs of the program. A new one is a file verb_NAME.cpp that says what it understands and does, a line here and one
+// in verbs.cpp.
 #pragma once
 
 #include <span>
@@ -8,11 +8,20 @@
 
 namespace ridge::cli {
 
-Verb show_verb();
+Verb plan_verb();
 Verb estimate_verb();
+Verb simulate_verb();
+Verb cost_verb();
+Verb goodput_verb();
+Verb facility_verb();
+Verb emit_verb();
+Verb mlperf_verb();
+Verb check_verb();
+Verb report_verb();
+Verb show_verb();
 Verb validate_verb();
 Verb calibrate_verb();
-Verb check_verb();
+Verb serve_verb();
 Verb completion_verb();
 
 /// In the order of `ridge help`.

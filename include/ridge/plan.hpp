@@ -1,0 +1,211 @@
+// From a goal to a ranked, explained, priced plan: what to rent or buy for this work, on which device, laid out how.
+//
+//   ServingGoal goal;
+//   goal.model = "llama3.3-70b"; goal.request_rate = 50; goal.isl = 1000; goal.osl = 250; goal.ttft_s = 1;
+//   Result<ServingQuest> quest = prepare(goal, knowledge);        // the space: devices, layouts, formats, concurrency
+//   SearchOutcome found = search::search(*quest->problem, {});    // all cores; src/search/problem.hpp
+//   ServingVerdict verdict = judge(*quest, found.findings, knowledge);   // ranked with ties; why the others lost
+//
+// prepare() and judge() are pure but for reading `knowledge`, which must outlive the quest; any thread. A goal that
+// nothing meets is a verdict too: `plans` is then empty and `nearest` says what comes closest.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ridge/inference.hpp"
+#include "ridge/ranking.hpp"
+#include "ridge/space.hpp"
+#include "ridge/training.hpp"
+
+namespace ridge {
+
+namespace search {
+class Problem;
+class ServingProblem;
+class TrainingProblem;
+}  // namespace search
+
+enum class Objective : std::uint8_t {
+  cost,    ///< dollars per million output tokens; of the whole training run
+  time,    ///< of the training run
+  energy,  ///< of the devices
+  gpus,    ///< the fewest
+};
+[[nodiscard]] std::string_view name(Objective objective);
+Result<Objective> parse_objective(std::string_view text);
+
+/// How capacity is had.
+enum class Purchase : std::uint8_t { on_demand, spot, reserved, own };
+[[nodiscard]] std::string_view name(Purchase purchase);
+Result<Purchase> parse_purchase(std::string_view text);
+
+/// Devices that are there already: they cost nothing more.
+struct Fleet {
+  std::string device;
+  int gpus = 0;
+};
+
+/// What a buyer can and wants to do. Empty or zero: no such limit.
+struct Buyer {
+  std::vector<std::string> devices;        ///< only these; empty = all that are on sale
+  std::vector<std::string> vendors;        ///< only these
+  std::vector<std::string> avoid_vendors;  ///< not these
+  std::string destination;                 ///< country of use: devices that need an export licence for it are left out
+  std::string region;                      ///< prices of this region or provider only
+  Purchase purchase = Purchase::on_demand;
+  double budget_usd = 0;    ///< of the run, or of a year of serving
+  double power_w = 0;       ///< of all devices and their hosts, at the socket
+  double rack_w = 0;        ///< that one rack can supply and cool
+  bool air_cooled = false;  ///< no liquid cooling on site
+  int gpus = 0;             ///< at most
+  bool measured = false;    ///< only designs for which measurements are published (software maturity)
+  bool announced = false;   ///< also devices that are not on sale yet
+  double vendor_share = 1;  ///< of the work, at most, with one vendor
+  std::vector<Fleet> fleet;
+  std::string date;  ///< prices and software as of
+};
+
+/// What a GPU-hour costs, from the price lists.
+struct PriceQuote {
+  double low = 0, mid = 0, high = 0;  ///< dollars: the quartiles of the quotes
+  int quotes = 0;
+  std::string basis;  ///< "median of 14 on-demand quotes of 2025-09 to 2026-08"
+};
+/// Empty if nobody publishes one. The only place in src/search that prices.
+[[nodiscard]] std::optional<PriceQuote> price_of(const Catalogue& catalogue, const std::string& device,
+                                                 const Buyer& buyer);
+
+/// A device that was not searched, or lost.
+struct Loser {
+  std::string device;
+  std::string why;    ///< one clause with the numbers
+  std::string limit;  ///< the constraint: "tpot", "memory", "budget", "price", "rack", ...
+  double by = 0;      ///< the share by which it is missed, 0 if that makes no sense
+  bool searched = true;
+};
+
+struct ServingGoal {
+  std::string model;
+  std::string engine = "vllm";
+  double request_rate = 1;  ///< per second; 0 = as many as `buyer.gpus` devices can do
+  double isl = 1000, osl = 250;
+  double prefix_hit = 0;
+  double ttft_s = 0, tpot_s = 0, e2e_s = 0;  ///< at most, 0 = no limit
+  double load = 0.8;                         ///< mean load of a replica, share of what it can do within the limits
+  std::vector<Format> precisions;            ///< of the weights; empty = 16, 8 and 4 bits as the device allows
+  std::vector<Format> kv;                    ///< empty = 16 and 8 bits
+  int tp = 0, pp = 0;                        ///< fixed, 0 = free
+  Objective objective = Objective::cost;
+  Buyer buyer;
+};
+
+struct ServingQuest {
+  ServingGoal goal;
+  std::shared_ptr<const search::ServingProblem> problem;
+  std::vector<std::optional<PriceQuote>> prices;  ///< by group
+  std::vector<Loser> excluded;                    ///< devices that the buyer's limits leave out
+  std::vector<std::string> assumptions;
+};
+
+/// Refuses (bad_input, not_found, refused): unknown names, no device left (naming why each is out), absurd numbers.
+Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge);
+
+/// One plan to serve with.
+struct ServingPlan {
+  InferenceQuery query;  ///< of one replica
+  DeploymentFacts facts;
+  double concurrency = 0;  ///< requests in one replica at once, at most
+  int replicas = 0;
+  int gpus = 0;
+  double requests_per_s = 0;  ///< one replica can do within the limits
+  std::optional<double> usd_per_hour;
+  std::optional<Interval> usd_per_million;  ///< output tokens
+  Interval watts;                           ///< all devices
+  Interval ttft_s, tpot_s, e2e_s;           ///< at the rated concurrency
+  Bound bound = Bound::memory_bandwidth;
+  std::string bound_text;  ///< "HBM bandwidth, decode"
+  IntervalClass resembles;
+  std::uint64_t index = 0;
+  std::string confirmed;  ///< what the simulator said, or empty
+};
+
+/// A change that would make the best plan cheaper, evaluated.
+struct CheapestChange {
+  std::string text;
+  double usd_per_million = 0;  ///< less
+};
+
+struct ServingVerdict {
+  std::vector<ServingPlan> plans;  ///< best of each device that meets the goal, best first
+  std::vector<Rank> ranks;         ///< of `plans`
+  std::vector<ServingPlan> front;  ///< all devices: cost against latency; nothing is better in both
+  std::vector<Loser> losers;
+  std::vector<ServingPlan> nearest;  ///< if no plan meets the goal: what comes closest, by device
+  std::string fails_first;           ///< the constraint that the nearest plan misses, with by how much
+  std::string nearest_goal;          ///< what would be feasible
+  std::optional<CheapestChange> change;
+  std::vector<std::string> rationale;  ///< sentences
+  std::vector<std::string> assumptions;
+};
+[[nodiscard]] ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge);
+
+struct TrainingGoal {
+  std::string model;
+  std::string engine = "megatron";
+  TrainingTask task = TrainingTask::pretrain;
+  double tokens = 0;               ///< of the run; 0 = rank by speed only
+  double days = 0;                 ///< at most, 0 = no limit
+  std::vector<int> gpus;           ///< numbers of devices to try; empty = from what the deadline needs up
+  int sequence = 0;                ///< 0 = 8,192, or the model's context if that is shorter
+  int global_batch = 0;            ///< sequences; 0 = about four million tokens
+  double goodput = 1;              ///< share of the time that counts
+  std::vector<Format> precisions;  ///< empty = bf16, and fp8 where the device has it
+  int tp = 0, pp = 0, vp = 0, cp = 0, ep = 0, micro_batch = 0;  ///< fixed, 0 = free
+  Sharding sharding = Sharding::unknown;
+  bool full_space = false;  ///< every schedule, sharding, recompute and offload the model knows
+  Objective objective = Objective::cost;
+  Buyer buyer;
+};
+
+struct TrainingQuest {
+  TrainingGoal goal;
+  std::shared_ptr<const search::TrainingProblem> problem;
+  std::vector<std::string> devices;               ///< by group
+  std::vector<Format> precisions;                 ///< by group
+  std::vector<std::optional<PriceQuote>> prices;  ///< by group
+  std::vector<Loser> excluded;
+  std::vector<std::string> assumptions;
+};
+Result<TrainingQuest> prepare(const TrainingGoal& goal, const Knowledge& knowledge);
+
+struct TrainingPick {
+  std::string device;
+  Format precision = Format::bf16;
+  TrainingPlan plan;
+  TrainingEstimate estimate;
+  int dp = 1;
+  std::optional<Interval> days;  ///< of the run, if tokens are given
+  std::optional<Interval> usd;   ///< of the run, or per billion tokens
+  std::optional<double> usd_per_hour;
+  double joules_per_token = 0;
+  std::uint64_t index = 0;
+  std::string confirmed;  ///< what the goodput model said, or empty
+};
+
+struct TrainingVerdict {
+  std::vector<TrainingPick> plans;
+  std::vector<Rank> ranks;
+  std::vector<TrainingPick> front;  ///< time, cost, energy
+  std::vector<Loser> losers;
+  std::vector<TrainingPick> nearest;
+  std::string fails_first;
+  std::string nearest_goal;
+  std::vector<std::string> rationale;
+  std::vector<std::string> assumptions;
+};
+[[nodiscard]] TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, const Knowledge& knowledge);
+
+}  // namespace ridge

@@ -1,0 +1,284 @@
+// ridge cost break-even, decide, risk and power-cap.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/cli/cost.hpp"
+#include "app/cli/progress.hpp"
+#include "economics/goodput_case.hpp"
+#include "report/decision_report.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+Error wrong(std::string_view flag, std::string message) {
+  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
+}
+
+/// An answer, nothing if a price is unknown, or an error.
+Status try_cost(Session& session, const EconomicsData& data, const CostWork& work, const CostFlags& flags,
+                CostMode mode, std::optional<CostAnswer>& into) {
+  Result<CostAnswer> answer = cost_of(session, data, work, flags, mode);
+  if (answer) {
+    into = *std::move(answer);
+  } else if (answer.error().code != ErrorCode::refused) {
+    return answer.error();
+  }
+  return {};
+}
+
+Result<CostWork> work_on(Session& session, const CostCommand& command, const std::string& device) {
+  EstimateFlags flags = command.estimate;
+  flags.set("--device", device);
+  flags.set("--system", "");
+  return cost_work(session, flags, command.cost);
+}
+
+/// What the first device has to be to beat the other, and what it is.
+Result<report::PerfPerTco> against(Session& session, const EconomicsData& data, const CostCommand& command,
+                                   const CostWork& work, const CostAnswer& own) {
+  const std::string other = command.cost.value("--against");
+  const Result<CostWork> other_work = work_on(session, command, other);
+  if (!other_work) return other_work.error();
+  CostFlags flags = command.cost;
+  for (const char* flag : {"--server-price", "--network-price", "--storage-price", "--installation-price",
+                           "--device-power", "--host-power"}) {
+    flags.set(flag, "");  // of the first device
+  }
+  Result<CostAnswer> b = cost_of(session, data, *other_work, flags, own.cost_case.inputs.mode);
+  if (!b) return Error{b.error().code, b.error().where, other + ": " + b.error().message};
+  report::PerfPerTco p{own, *std::move(b), work.device, other_work->device, kUnknown, kUnknown};
+  p.required = required_speedup(p.a.cost_case.inputs, p.b.cost_case.inputs);
+  const Result<double> said = command.cost.count("--speedup", 0, 0.001, 1e6);
+  if (!said) return said.error();
+  if (*said > 0) {
+    p.speedup = *said;
+  } else if (work.tokens_per_s && other_work->tokens_per_s) {
+    p.speedup = work.tokens_per_s->mid / work.gpus / (other_work->tokens_per_s->mid / other_work->gpus);
+  }
+  return p;
+}
+
+Status fill_liquid(const EconomicsData& data, const CostCommand& command, report::DecideCost& d) {
+  const std::string profile = command.cost.given("--profile") ? command.cost.value("--profile") : "hyperscaler";
+  const Result<const OwnerProfile*> owner = data.profile(profile);
+  if (!owner) return owner.error();
+  CostInputs liquid = d.own.cost_case.inputs;
+  if (!((*owner)->pue_liquid < liquid.power.pue)) return {};
+  liquid.power.pue = (*owner)->pue_liquid;
+  d.liquid_pue = liquid.power.pue;
+  d.liquid_saving = d.own.out.usd_per_gpu_hour - evaluate(liquid).usd_per_gpu_hour;
+  d.liquid_worth = d.liquid_saving / capital_per_hour(liquid.cost_of_capital, liquid.life_years, liquid.residual_share);
+  return {};
+}
+
+Status fill_regions(Session& session, const EconomicsData& data, const CostCommand& command, const CostWork& work,
+                    report::DecideCost& d) {
+  if (command.cost.given("--electricity")) return {};
+  for (const EnergyRegion& region : data.regions) {
+    if (!region.electricity_usd_per_kwh) continue;
+    CostFlags flags = command.cost;
+    flags.set("--region", region.id);
+    std::optional<CostAnswer> there;
+    if (const Status s = try_cost(session, data, work, flags, CostMode::own, there); !s) return s;
+    if (there) d.regions.emplace_back(region.id, there->out.usd_per_gpu_hour);
+  }
+  std::stable_sort(d.regions.begin(), d.regions.end(),
+                   [](const auto& a, const auto& b) { return a.second < b.second; });
+  return {};
+}
+
+Status fill_acquisitions(const EconomicsData& data, const CostCommand& command, report::DecideCost& d) {
+  if (!d.rent) return {};
+  AcquisitionQuery q;
+  q.own = d.own.cost_case.inputs;
+  q.rent = d.rent->cost_case.inputs;
+  const double usual = data.declines.empty() ? 0 : data.declines.front().per_year();
+  const Result<double> decline = command.cost.share("--price-decline", usual);
+  if (!decline) return decline.error();
+  if (*decline >= 1) return wrong("--price-decline", "prices cannot fall by all of it: write less than 100%");
+  if (!command.cost.given("--price-decline") && !data.declines.empty()) {
+    d.own.cost_case.assumptions.push_back({"--price-decline", fmt::format("prices fall {:.0f} % a year, as: {}",
+                                                                          100 * usual, data.declines.front().name)});
+  }
+  q.decline = d.decline = *decline;
+  if (command.cost.given("--horizon")) {
+    const Result<Seconds> horizon = parse_quantity<Seconds>(command.cost.value("--horizon"));
+    if (!horizon) return wrong("--horizon", horizon.error().message);
+    d.horizon_years = horizon->value() / 31'536'000;
+    if (d.horizon_years < 1.0 / 12 || d.horizon_years > 20)
+      return wrong("--horizon", "write between a month and 20 years");
+  } else {
+    d.own.cost_case.assumptions.push_back({"--horizon", "needed for 3 years"});
+  }
+  q.horizon_years = d.horizon_years;
+  for (const Contract& contract : data.contracts) {
+    if (contract.years > 0) q.contracts.emplace_back(contract.years, contract.discount);
+  }
+  d.ways = acquisitions(q);
+  return {};
+}
+
+}  // namespace
+
+Result<int> cost_break_even(Session& session, const CostCommand& command) {
+  const Result<EconomicsData> data = economics_of(session);
+  if (!data) return data.error();
+  const Result<CostWork> work = cost_work(session, command.estimate, command.cost);
+  if (!work) return work.error();
+  Result<CostAnswer> own = cost_of(session, *data, *work, command.cost, CostMode::own);
+  if (!own) return own.error();
+  Result<CostAnswer> rent = cost_of(session, *data, *work, command.cost, CostMode::rent);
+  if (!rent) return rent.error();
+  report::BreakEvenCost b{"Own, rent or API: " + (work->title.empty() ? std::string("GPUs") : work->title),
+                          *std::move(own), *std::move(rent), std::nullopt};
+  if (work->tokens_per_s || command.cost.given("--throughput")) {
+    if (const Status s = try_cost(session, *data, *work, command.cost, CostMode::api, b.api); !s) return s.error();
+  }
+  return print_cost(session, command,
+                    {report::break_even_json(b), report::break_even_table(b), report::break_even_page(b),
+                     command.html.empty() ? std::string() : report::break_even_html(b)});
+}
+
+Result<int> cost_decide(Session& session, const CostCommand& command) {
+  const Result<EconomicsData> data = economics_of(session);
+  if (!data) return data.error();
+  if (!command.estimate.given("--device") && !command.estimate.given("--system")) {
+    return wrong("--device", "name what to decide about, for example --device gb200-nvl72 --against h100-sxm");
+  }
+  const Result<CostWork> work = cost_work(session, command.estimate, command.cost);
+  if (!work) return work.error();
+  Result<CostAnswer> own = cost_of(session, *data, *work, command.cost, CostMode::own);
+  if (!own) return own.error();
+  report::DecideCost d;
+  d.title = fmt::format("Decide: {}{}", work->device,
+                        command.cost.given("--against") ? " or " + command.cost.value("--against") : "");
+  d.own = *std::move(own);
+  if (const Status s = try_cost(session, *data, *work, command.cost, CostMode::rent, d.rent); !s) return s.error();
+  if (command.cost.given("--against")) {
+    Result<report::PerfPerTco> p = against(session, *data, command, *work, d.own);
+    if (!p) return p.error();
+    d.against = *std::move(p);
+  }
+  if (d.rent) {
+    std::vector<double> shares = {0.1, 0.15, 0.2};
+    if (command.cost.given("--slower")) {
+      const Result<double> slower = command.cost.share("--slower", 0);
+      if (!slower) return slower.error();
+      shares = {*slower};
+    }
+    for (const double share : shares) d.fair.emplace_back(share, fair_price(d.rent->out.usd_per_gpu_hour, share));
+  }
+  if (const Status s = fill_acquisitions(*data, command, d); !s) return s.error();
+  if (const Status s = fill_regions(session, *data, command, *work, d); !s) return s.error();
+  if (const Status s = fill_liquid(*data, command, d); !s) return s.error();
+  return print_cost(session, command,
+                    {report::decide_json(d), report::decide_table(d), report::decide_page(d),
+                     command.html.empty() ? std::string() : report::decide_html(d)});
+}
+
+Result<int> cost_risk(Session& session, const CostCommand& command) {
+  const Result<EconomicsData> data = economics_of(session);
+  if (!data) return data.error();
+  const Result<CostWork> work = cost_work(session, command.estimate, command.cost);
+  if (!work) return work.error();
+  Result<CostAnswer> answer = cost_of(session, *data, *work, command.cost, command.mode.value_or(CostMode::rent));
+  if (!answer) return answer.error();
+  report::RiskCost r;
+  r.title = "How sure: " + answer->title;
+  r.scenario.cost = answer->cost_case.inputs;
+  r.cost_case = answer->cost_case;
+  if (work->training && !work->model.empty() && !command.cost.given("--goodput")) {
+    GoodputQuery q;
+    q.gpus = work->gpus;
+    q.device = work->device;
+    const Result<Model> model = (*session.catalogue())->find_model(work->model);
+    if (!model) return model.error();
+    q.parameters = count_parameters(*model).total;
+    q.useful_s = 30 * 86400.0;
+    q.trials = 1;
+    const Result<GoodputAnswer> failures = answer_goodput(q, **session.catalogue(), *data);
+    if (!failures) return failures.error();
+    r.scenario.failures = failures->inputs;
+    r.scenario.with_failures = true;
+    std::erase_if(r.cost_case.assumptions, [](const Assumption& a) { return a.flag == "--goodput"; });
+    for (const std::string& text : failures->assumptions) r.cost_case.assumptions.push_back({"", text});
+  }
+  const Result<double> draws = command.cost.count("--draws", 100'000, 10, 1e8);
+  if (!draws) return draws.error();
+  const Result<double> seed = command.cost.count("--seed", 1, 0, 9e15);
+  if (!seed) return seed.error();
+  MarketSpread market{answer->cost_case.rent_low, answer->cost_case.rent_high, {}};
+  if (work->tokens_per_s && work->tokens_per_s->low < work->tokens_per_s->high)
+    market.tokens_per_s = *work->tokens_per_s;
+  const std::vector<InputSpread> spreads = usual_spreads(r.scenario, market);
+  r.middle = scenario_cost(r.scenario);
+  r.risk = monte_carlo(r.scenario, spreads, static_cast<int>(*draws), static_cast<std::uint64_t>(*seed));
+  r.lines = tornado(r.scenario, spreads);
+  return print_cost(session, command,
+                    {report::risk_json(r), report::tornado_table(r), report::risk_page(r),
+                     command.html.empty() ? std::string() : report::risk_html(r)});
+}
+
+Result<int> cost_power_cap(Session& session, const CostCommand& command) {
+  const Result<EconomicsData> data = economics_of(session);
+  if (!data) return data.error();
+  if (!command.estimate.given("--model")) {
+    return wrong("--model", "name the work, for example --model llama3.3-70b --device h100-sxm --gpus 4");
+  }
+  CostCommand base = command;
+  base.estimate.set("--power-cap", "");
+  const Result<CostWork> work = cost_work(session, base.estimate, base.cost);
+  if (!work) return work.error();
+  if (!work->inference && !work->training_answer)
+    return wrong("--power-cap", "needs an estimate: leave out --throughput and --mfu");
+  const Catalogue& catalogue = **session.catalogue();
+  const Device device = *catalogue.find_device(work->device);
+  if (!device.tdp) return Error{ErrorCode::refused, "--device", fmt::format("the power of {} is unknown", device.id)};
+  const double tdp = device.tdp->value.value();
+  const CostMode mode = command.mode.value_or(
+      command.cost.given("--price") || command.cost.given("--lease-month") ? CostMode::rent : CostMode::own);
+  report::PowerCapSweep sweep;
+  sweep.title = work->title;
+  sweep.gpus = work->gpus;
+  Progress progress("sweeping the cap");
+  // Boards allow no less than about 30 to 40 % of their limit.
+  constexpr int kSteps = 12;
+  for (int i = 0; i <= kSteps; ++i) {
+    progress.show(static_cast<double>(i) / kSteps);
+    EstimateFlags flags = base.estimate;
+    const double cap = std::round(tdp * (0.4 + 0.6 * i / kSteps));
+    flags.set("--power-cap", fmt::format("{:.0f}W", cap));
+    // The layout stays the one without a cap.
+    flags.set("--gpus", fmt::format("{:.0f}", work->gpus));
+    if (work->inference) flags.set("--tp", fmt::format("{}", work->inference->tp));
+    if (work->training_answer) {
+      const TrainingPlan& plan = work->training_answer->query.plan;
+      flags.set("--tp", fmt::format("{}", plan.tp));
+      flags.set("--pp", fmt::format("{}", plan.pp));
+      flags.set("--micro-batch", fmt::format("{}", plan.micro_batch));
+      flags.set("--global-batch", fmt::format("{}", plan.global_batch));
+    }
+    const Result<CostWork> capped = cost_work(session, flags, base.cost);
+    if (!capped) return capped.error();
+    Result<CostAnswer> answer = cost_of(session, *data, *capped, base.cost, mode);
+    if (!answer) return answer.error();
+    report::PowerCapPoint p;
+    p.cap_w = cap;
+    p.tokens_per_s = capped->tokens_per_s->mid;
+    p.device_w = capped->device_power_w;
+    p.utility_w = answer->out.utility_w_per_gpu;
+    p.usd_per_million = answer->out.usd_per_million_tokens;
+    p.tokens_per_joule = 1 / answer->out.joules_per_token;
+    sweep.points.push_back(p);
+    if (i == kSteps) sweep.cost_case = std::move(answer->cost_case);
+  }
+  return print_cost(session, command,
+                    {report::power_cap_json(sweep), report::power_cap_table(sweep), report::power_cap_page(sweep),
+                     command.html.empty() ? std::string() : report::power_cap_html(sweep)});
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,33 @@
+// What the verbs `mlperf` and `report mlperf` share: the results asked for.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/cli/command_line.hpp"
+#include "app/cli/session.hpp"
+#include "ridge/mlperf_analysis.hpp"
+
+namespace ridge::cli {
+
+struct MlperfRecord {
+  mlperf::Names names;
+  mlperf::Results results;
+};
+
+/// The bundled results, or those of `database` if that is not empty.
+Result<MlperfRecord> mlperf_record(const Session& session, const std::string& database);
+
+/// ridge mlperf import: files (or, without any, the bundled rounds) into a database.
+struct MlperfImport {
+  std::vector<std::string> paths;
+  std::string database = {};
+  std::string round = {};
+  std::string system = {};  ///< "datacenter" or "edge"
+  bool replace = false;
+  bool rules = false;
+};
+Result<int> mlperf_import(Session& session, const MlperfImport& arguments);
+
+}  // namespace ridge::cli

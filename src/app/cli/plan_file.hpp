@@ -1,0 +1,42 @@
+// A plan as a file: the flags that describe it, for every verb that knows them.
+//
+//   kind = "serve"                 # or "train"
+//   [flags]                        # names of flags without the dashes, - as _
+//   model = "llama3.3-70b"
+//   device = "h200-sxm"
+//   gpus = 2
+//
+// `ridge estimate infer --plan chat.toml --tp 1` is the same as writing the flags out. What the line itself says wins,
+// and so does another way to say the same thing (--batch on the line leaves out the file's concurrency). Flags that
+// only other verbs know are left out, so that one file serves estimate, simulate, cost and emit.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/cli/command_line.hpp"
+#include "ridge/result.hpp"
+
+namespace ridge::cli {
+
+inline constexpr std::string_view kPlanFlag = "--plan";
+/// Of verbs that want to know whether a plan is to "serve" or to "train": given the file's kind.
+inline constexpr std::string_view kKindFlag = "--kind";
+
+struct PlanFile {
+  std::string kind;                                        ///< "serve" or "train"
+  std::vector<std::pair<std::string, std::string>> flags;  ///< "--tp" → "2"; a switch → "true"
+};
+
+/// Refuses (bad_input, at file:line:column): malformed TOML, unknown keys, a value that is no text, number, switch or
+/// list of texts. `known` are the flags that exist.
+Result<PlanFile> parse_plan_file(std::string_view text, const std::string& file,
+                                 const std::vector<std::string_view>& known);
+[[nodiscard]] std::string plan_file_text(const PlanFile& plan);
+
+/// The words of a command line with the flags of its plan file added. Refuses what parse_plan_file() and read_file()
+/// refuse.
+Result<std::vector<std::string>> with_plan_file(std::vector<std::string> words, const Grammar& grammar);
+
+}  // namespace ridge::cli

@@ -1,0 +1,18 @@
+// Plans as files that other verbs take, and the profiles that fill in goals.
+#pragma once
+
+#include <string>
+
+#include "app/cli/plan_flags.hpp"
+#include "ridge/plan.hpp"
+
+namespace ridge::cli {
+
+/// Writes DIR/1.toml, DIR/2.toml, ... (docs: plan files), making the folder. The number of files.
+Result<int> save_plans(const std::string& directory, const ServingQuest& quest, const ServingVerdict& verdict);
+Result<int> save_plans(const std::string& directory, const TrainingQuest& quest, const TrainingVerdict& verdict);
+
+/// What buyers of this kind usually ask, where the flags leave it open: data/profiles/NAME.toml.
+Status take_profile(const std::string& data_directory, const std::string& profile, PlanFlags& flags, PlanKind kind);
+
+}  // namespace ridge::cli

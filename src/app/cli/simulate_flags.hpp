@@ -1,0 +1,59 @@
+// The flags of `ridge simulate` beyond those of a deployment, and the question they make.
+//
+//   SimulateFlags flags;
+//   flags.declare(options);
+//   Result<SimulationQuestion> q = simulation_question(flags, session);
+//
+// Values stay text until the question is made.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/cli/estimate_flags.hpp"
+#include "ridge/simulation.hpp"
+
+namespace ridge::cli {
+
+class SimulateFlags {
+ public:
+  SimulateFlags();
+  /// The flags object must outlive the parsing.
+  void declare(Options& options);
+
+  [[nodiscard]] const std::string& value(std::string_view flag) const;
+  [[nodiscard]] bool given(std::string_view flag) const { return !value(flag).empty(); }
+  [[nodiscard]] bool is_on(std::string_view flag) const;
+
+  /// `otherwise` if it was not given.
+  [[nodiscard]] Result<double> number(std::string_view flag, double otherwise, double low, double high) const;
+  [[nodiscard]] Result<double> time(std::string_view flag, double otherwise) const;
+
+  EstimateFlags deployment;
+
+ private:
+  struct Flag {
+    std::string name;
+    std::string value_name;  ///< empty for a switch
+    std::string help;
+    Completer completer;
+    std::string value = {};
+    bool on = false;
+  };
+  [[nodiscard]] const Flag& find(std::string_view flag) const;
+  std::deque<Flag> flags_;
+};
+
+struct SimulationQuestion {
+  SimulationQuery query;  ///< the deployment as asked for, not yet completed
+  std::vector<std::string> assumptions;
+  bool find_rate = false;
+};
+
+/// Refuses (bad_input, `where` = the flag; not_found) what is no number or name, and loads that exclude each other.
+Result<SimulationQuestion> simulation_question(const SimulateFlags& flags, const std::string& workloads,
+                                               const std::string& as_of);
+
+}  // namespace ridge::cli

@@ -1,0 +1,332 @@
+// From flags to a simulation.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "app/cli/simulate_flags.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+constexpr double kUsualRequests = 1000;
+constexpr double kMostRequests = 1e9;
+
+Error wrong(std::string_view flag, std::string message) {
+  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
+}
+
+template <class T>
+Status take(const Result<T>& from, T& into) {
+  if (!from) return from.error();
+  into = *from;
+  return {};
+}
+
+template <class E>
+Status choose(const SimulateFlags& flags, std::string_view flag, std::initializer_list<E> all, E& into) {
+  const std::string& text = flags.value(flag);
+  if (text.empty()) return {};
+  std::vector<std::string_view> names;
+  for (const E one : all) {
+    if (name(one) == text) {
+      into = one;
+      return {};
+    }
+    names.push_back(name(one));
+  }
+  std::string known;
+  for (const std::string_view one : names) known += (known.empty() ? "" : ", ") + std::string(one);
+  return wrong(flag, fmt::format("{} is none of {}", quoted(text), known));
+}
+
+/// "a,b" or "a": numbers and times of an arrival process.
+std::vector<std::string> parts_of(std::string_view text, char between) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t at = std::min(text.find(between), text.size());
+    parts.emplace_back(text.substr(0, at));
+    if (at == text.size()) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+class Questioner {
+ public:
+  Questioner(const SimulateFlags& flags, const std::string& workloads, const std::string& as_of)
+      : flags_(flags), workloads_(workloads), as_of_(as_of) {}
+
+  Result<SimulationQuestion> run() {
+    for (const auto step : {&Questioner::workload, &Questioner::load, &Questioner::arrivals, &Questioner::limits,
+                            &Questioner::deployment, &Questioner::policies, &Questioner::pools, &Questioner::api}) {
+      if (const Status s = (this->*step)(); !s) return s.error();
+    }
+    return std::move(q_);
+  }
+
+ private:
+  template <class... Args>
+  void assume(fmt::format_string<Args...> text, Args&&... args) {
+    q_.assumptions.push_back(fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  Status workload() {
+    const EstimateFlags& d = flags_.deployment;
+    SimulationQuery& q = q_.query;
+    const std::string& named = flags_.value("--workload");
+    if (d.given("--isl") || d.given("--osl")) {
+      if (!named.empty()) return wrong("--isl", "the workload says how long requests are: leave out one of the two");
+      double isl = 0;
+      double osl = 0;
+      if (const Status s = take(d.count("--isl", 1024, 1, 1e7), isl); !s) return s;
+      if (const Status s = take(d.count("--osl", 256, 1, 1e7), osl); !s) return s;
+      if (!d.given("--isl")) assume("1,024 tokens in");
+      if (!d.given("--osl")) assume("256 tokens out");
+      q.workload = fixed_workload(isl, osl);
+      q.workload.name = fmt::format("{} tokens in, {} out", format_number(isl, 9), format_number(osl, 9));
+      return {};
+    }
+    if (named.empty()) assume("workload chat");
+    const std::string wanted = named.empty() ? "chat" : named;
+    const bool trace = wanted.ends_with(".csv") || wanted.ends_with(".jsonl");
+    Result<Workload> found = trace ? read_trace(wanted) : find_workload(workloads_, wanted);
+    if (!found) {
+      if (found.error().where.empty()) return Error{found.error().code, "--workload", found.error().message};
+      return found.error();
+    }
+    q.workload = *std::move(found);
+    return {};
+  }
+
+  Status load() {
+    SimulationQuery& q = q_.query;
+    const EstimateFlags& d = flags_.deployment;
+    q_.find_rate = flags_.is_on("--find-rate");
+    const bool rate = flags_.given("--request-rate");
+    const bool clients = d.given("--concurrency");
+    bool offline = d.is_on("--offline");
+    const std::string& scenario = flags_.value("--scenario");
+    if (!scenario.empty()) {
+      if (const Status s = take_scenario(scenario, offline); !s) return s;
+    }
+    if (rate + clients + offline > 1) {
+      return wrong(clients ? "--concurrency" : "--offline", "say one load: --request-rate, --concurrency or --offline");
+    }
+    if (q_.find_rate && (rate || clients || offline)) {
+      return wrong("--find-rate", "looks for the rate itself: leave out --request-rate, --concurrency and --offline");
+    }
+    if (rate) {
+      q.load.kind = OfferedKind::rate;
+      if (const Status s = take(flags_.number("--request-rate", 1, 1e-6, 1e8), q.load.rate); !s) return s;
+    } else if (clients) {
+      q.load.kind = OfferedKind::concurrency;
+      if (const Status s = take(d.count("--concurrency", 1, 1, 1e6), q.load.concurrency); !s) return s;
+    } else if (offline) {
+      q.load.kind = OfferedKind::offline;
+    } else if (q.workload.trace && !q_.find_rate) {
+      q.load.kind = OfferedKind::trace;
+    } else if (!q_.find_rate) {
+      q.load.kind = OfferedKind::rate;
+      assume("one request per second");
+    }
+    if (const Status s = take(flags_.number("--speed", 1, 1e-6, 1e6), q.load.speed); !s) return s;
+    if (flags_.given("--speed") && q.load.kind != OfferedKind::trace) {
+      return wrong("--speed", "is for a trace that is played as recorded");
+    }
+    const bool bounded = flags_.given("--requests") || flags_.given("--duration");
+    q.requests = bounded || q.load.kind == OfferedKind::trace ? 0 : kUsualRequests;
+    if (const Status s = take(flags_.number("--requests", q.requests, 1, kMostRequests), q.requests); !s) return s;
+    if (const Status s = take(flags_.time("--duration", 0), q.duration); !s) return s;
+    if (!bounded && q.requests > 0) assume("{:.0f} requests", q.requests);
+    if (const std::string& seed = flags_.value("--seed"); !seed.empty()) {
+      const auto [end, code] = std::from_chars(seed.data(), seed.data() + seed.size(), q.seed);
+      if (code != std::errc() || end != seed.data() + seed.size()) return wrong("--seed", "write a whole number");
+    }
+    return {};
+  }
+
+  Status take_scenario(const std::string& wanted, bool& offline) {
+    const std::vector<Scenario>& all = q_.query.workload.scenarios;
+    std::string known;
+    for (const Scenario& s : all) {
+      known += (known.empty() ? "" : ", ") + s.name;
+      if (s.name != wanted) continue;
+      q_.query.limits.ttft = s.ttft;
+      q_.query.limits.tpot = s.tpot;
+      q_.query.limits.share = s.share;
+      offline = offline || s.name == "offline";
+      return {};
+    }
+    return wrong("--scenario", known.empty() ? "the workload has no scenarios: take one of MLPerf, mlperf-llama2-70b"
+                                             : fmt::format("{} is none of {}", quoted(wanted), known));
+  }
+
+  Status arrivals() {
+    const std::string& text = flags_.value("--arrivals");
+    if (text.empty()) return {};
+    ArrivalProcess& a = q_.query.workload.arrivals;
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    const std::string kind = text.substr(0, colon);
+    const std::vector<std::string> parts =
+        colon < text.size() ? parts_of(std::string_view(text).substr(colon + 1), ',') : std::vector<std::string>{};
+    const auto time = [](const std::string& part) { return parse_quantity<Seconds>(part); };
+    if (kind == "poisson" && parts.empty()) {
+      a.kind = ArrivalKind::poisson;
+    } else if (kind == "constant" && parts.empty()) {
+      a.kind = ArrivalKind::constant;
+    } else if (kind == "gamma" && parts.size() == 1) {
+      const Result<double> cv = parse_count(parts[0]);
+      if (!cv || !(*cv >= 0.01 && *cv <= 100)) return wrong("--arrivals", "write gamma:CV with 0.01 to 100");
+      a.kind = ArrivalKind::gamma;
+      a.cv = *cv;
+    } else if (kind == "on-off" && parts.size() == 2) {
+      const Result<Seconds> on = time(parts[0]);
+      const Result<Seconds> off = time(parts[1]);
+      if (!on || !off || on->value() <= 0 || off->value() < 0) return wrong("--arrivals", "write on-off:10s,30s");
+      a.kind = ArrivalKind::on_off;
+      a.on_seconds = on->value();
+      a.off_seconds = off->value();
+    } else if (kind == "diurnal" && parts.size() == 2) {
+      const Result<Seconds> period = time(parts[0]);
+      const Result<double> swing = parse_share(parts[1]);
+      if (!period || !swing || period->value() <= 0) return wrong("--arrivals", "write diurnal:1day,0.5");
+      a.kind = ArrivalKind::diurnal;
+      a.period = period->value();
+      a.swing = *swing;
+    } else {
+      return wrong("--arrivals", "write poisson, constant, gamma:CV, on-off:ON,OFF or diurnal:PERIOD,SWING");
+    }
+    return {};
+  }
+
+  Status limits() {
+    LatencyLimits& l = q_.query.limits;
+    if (const Status s = take(flags_.time("--ttft", l.ttft), l.ttft); !s) return s;
+    if (const Status s = take(flags_.time("--tpot", l.tpot), l.tpot); !s) return s;
+    if (const Status s = take(flags_.time("--e2e", l.e2e), l.e2e); !s) return s;
+    if (const std::string& text = flags_.value("--limit-share"); !text.empty()) {
+      const Result<double> share = parse_share(text);
+      if (!share || *share <= 0 || *share >= 1) return wrong("--limit-share", "write a share below 1: 99%");
+      l.share = *share;
+    }
+    if (q_.find_rate && l.ttft <= 0 && l.tpot <= 0 && l.e2e <= 0) {
+      return wrong("--find-rate", "needs a limit to hold: --ttft, --tpot or --e2e");
+    }
+    return {};
+  }
+
+  Status deployment() {
+    EstimateFlags d = flags_.deployment;
+    const Workload& w = q_.query.workload;
+    d.set("--isl", fmt::format("{:.0f}", std::max(1.0, w.mean_input())));
+    d.set("--osl", fmt::format("{:.0f}", std::max(1.0, w.mean_output())));
+    if (!d.is_on("--offline")) d.set("--concurrency", "1");
+    Result<InferenceQuestion> question = inference_question(d, as_of_);
+    if (!question) return question.error();
+    q_.query.deployment = std::move(question->query);
+    for (std::string& text : question->assumptions) q_.assumptions.push_back(std::move(text));
+    return {};
+  }
+
+  Status policies() {
+    ServingPolicies& p = q_.query.policies;
+    double number = 1;
+    if (const Status s = take(flags_.number("--replicas", 1, 1, 100'000), number); !s) return s;
+    q_.query.replicas = static_cast<int>(number);
+    if (const Status s = take(flags_.number("--block-size", 16, 1, 4096), number); !s) return s;
+    p.block_tokens = static_cast<int>(number);
+    p.prefix_cache = !flags_.is_on("--no-prefix-cache");
+    if (flags_.given("--batching")) {
+      BatchingPolicy batching = BatchingPolicy::chunked;
+      if (const Status s = choose(flags_, "--batching",
+                                  {BatchingPolicy::chunked, BatchingPolicy::in_flight, BatchingPolicy::prefill_first,
+                                   BatchingPolicy::fixed},
+                                  batching);
+          !s) {
+        return s;
+      }
+      p.batching = batching;
+    }
+    if (const Status s =
+            choose(flags_, "--preemption", {PreemptionPolicy::recompute, PreemptionPolicy::swap}, p.preemption);
+        !s) {
+      return s;
+    }
+    return choose(flags_, "--router",
+                  {RouterPolicy::round_robin, RouterPolicy::least_outstanding, RouterPolicy::prefix_aware,
+                   RouterPolicy::session_sticky},
+                  p.router);
+  }
+
+  Status pools() {
+    ServingPolicies& p = q_.query.policies;
+    if (const std::string& text = flags_.value("--disaggregate"); !text.empty()) {
+      int prefill = 0;
+      int decode = 0;
+      int used = 0;
+      if (std::sscanf(text.c_str(), "%6dP%6dD%n", &prefill, &decode, &used) != 2 ||
+          used != static_cast<int>(text.size()) || prefill < 1 || decode < 1) {
+        return wrong("--disaggregate", "write xPyD, for example 2P1D: two engines for prompts, one for decoding");
+      }
+      if (flags_.given("--replicas")) return wrong("--replicas", "--disaggregate says how many engines there are");
+      Disaggregation d;
+      d.prefill_engines = prefill;
+      d.prefill = q_.query.deployment;
+      q_.query.replicas = decode;
+      if (flags_.given("--prefill-device")) d.prefill.device = flags_.value("--prefill-device");
+      double number = 0;
+      if (const Status s = take(flags_.number("--prefill-gpus", 0, 1, 1e5), number); !s) return s;
+      if (number > 0) d.prefill.gpus = d.prefill.tp = static_cast<int>(number);
+      if (const Status s = take(flags_.number("--prefill-tp", 0, 1, 1e5), number); !s) return s;
+      if (number > 0) d.prefill.tp = static_cast<int>(number);
+      if (const std::string& link = flags_.value("--kv-link"); !link.empty()) {
+        const Result<BytesPerSecond> rate = parse_quantity<BytesPerSecond>(link);
+        if (!rate || rate->value() <= 0) return wrong("--kv-link", "write a rate, for example 50GB/s");
+        d.link_bytes_per_s = rate->value();
+      }
+      p.disaggregation = std::move(d);
+    } else if (flags_.given("--prefill-device") || flags_.given("--prefill-gpus") || flags_.given("--kv-link")) {
+      return wrong("--disaggregate", "say how many engines do what: --disaggregate 2P1D");
+    }
+    if (const std::string& text = flags_.value("--autoscale"); !text.empty()) {
+      Autoscaling a;
+      int used = 0;
+      if (std::sscanf(text.c_str(), "%6d:%6d%n", &a.least, &a.most, &used) != 2 ||
+          used != static_cast<int>(text.size()) || a.least < 0 || a.most < 1 || a.least > a.most) {
+        return wrong("--autoscale", "write MIN:MAX engines, for example 0:8");
+      }
+      if (p.disaggregation) return wrong("--autoscale", "does not go with --disaggregate");
+      if (const Status s = take(flags_.number("--scale-target", a.target, 1, 1e6), a.target); !s) return s;
+      if (const Status s = take(flags_.time("--cold-start", a.cold_start), a.cold_start); !s) return s;
+      if (const Status s = take(flags_.time("--scale-idle", a.idle), a.idle); !s) return s;
+      p.autoscaling = a;
+    }
+    if (const Status s = take(flags_.time("--mtbf", 0), p.failures.mean_time_between); !s) return s;
+    return take(flags_.time("--repair", p.failures.repair), p.failures.repair);
+  }
+
+  Status api() {
+    ApiLimits& l = q_.query.policies.limits;
+    if (const Status s = take(flags_.number("--rpm", 0, 1, 1e12), l.requests_per_minute); !s) return s;
+    if (const Status s = take(flags_.number("--tpm", 0, 1, 1e15), l.tokens_per_minute); !s) return s;
+    if (const Status s = take(flags_.number("--max-in-system", 0, 1, 1e9), l.concurrency); !s) return s;
+    if (const Status s = take(flags_.time("--batch-window", 0), l.batch_window); !s) return s;
+    if (const Status s = take(flags_.time("--ttft-timeout", 0), l.ttft_timeout); !s) return s;
+    return take(flags_.time("--idle-timeout", 0), l.idle_timeout);
+  }
+
+  const SimulateFlags& flags_;
+  const std::string& workloads_;
+  const std::string& as_of_;
+  SimulationQuestion q_;
+};
+
+}  // namespace
+
+Result<SimulationQuestion> simulation_question(const SimulateFlags& flags, const std::string& workloads,
+                                               const std::string& as_of) {
+  return Questioner(flags, workloads, as_of).run();
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,282 @@
+// ridge plan: from a goal to a ranked, explained, priced plan.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/cli/dates.hpp"
+#include "app/cli/estimate.hpp"
+#include "app/cli/plan_file.hpp"
+#include "app/cli/plan_flags.hpp"
+#include "app/cli/plan_run.hpp"
+#include "app/cli/plan_save.hpp"
+#include "app/cli/verbs.hpp"
+#include "report/plan_report.hpp"
+#include "ridge/file.hpp"
+#include "ridge/text.hpp"
+#include "search/serving_problem.hpp"
+#include "search/store.hpp"
+#include "search/training_problem.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+constexpr std::size_t kQuestionLimit = 1'000'000;
+constexpr std::size_t kUsualRows = 10;
+
+struct Arguments {
+  std::vector<std::string> words;
+  PlanFlags flags;
+};
+
+/// "serve", "train" or a file.
+struct Asked {
+  PlanKind kind = PlanKind::serve;
+  std::string again;  ///< the words that ask it again
+};
+
+Status take_file(const std::string& path, PlanFlags& flags, std::string* kind) {
+  const Result<std::string> text = read_file(path, kQuestionLimit);
+  if (!text) return text.error();
+  const Result<PlanFile> plan = parse_plan_file(*text, path, flags.names());
+  if (!plan) return plan.error();
+  for (const auto& [flag, value] : plan->flags) flags.fill(flag, value);
+  if (kind != nullptr) *kind = plan->kind;
+  return {};
+}
+
+Result<Asked> asked_of(Arguments& arguments) {
+  const std::vector<std::string>& words = arguments.words;
+  if (words.empty()) {
+    return Error{ErrorCode::bad_input, "", "say what to plan: serve, train, or the file of a question"};
+  }
+  if (words.size() > 1) return Error{ErrorCode::bad_input, "", "nothing is done with " + ridge::quoted(words[1])};
+  Asked asked;
+  asked.again = "ridge plan " + words[0];
+  if (words[0] == "serve" || words[0] == "train") {
+    asked.kind = words[0] == "serve" ? PlanKind::serve : PlanKind::train;
+    asked.again += " …";
+    return asked;
+  }
+  if (!words[0].ends_with(".toml")) {
+    return Error{ErrorCode::bad_input, "",
+                 ridge::quoted(words[0]) + " is neither serve, train nor merge, nor a question in TOML"};
+  }
+  std::string kind;
+  if (const Status s = take_file(words[0], arguments.flags, &kind); !s) return s.error();
+  asked.kind = kind == "serve" ? PlanKind::serve : PlanKind::train;
+  return asked;
+}
+
+struct Shown {
+  report::PlanReportOptions options;
+  std::string results;
+  std::string save;
+};
+
+template <class Quest, class Verdict>
+Result<int> show(Session& session, const Quest& quest, const Verdict& verdict, const Shown& shown) {
+  if (shown.results.ends_with(".csv")) {
+    const Status s = write_file_atomically(shown.results, to_csv(report::plan_table(verdict)));
+    if (!s) return s.error();
+  }
+  if (!shown.save.empty()) {
+    const Result<int> saved = save_plans(shown.save, quest, verdict);
+    if (!saved) return saved.error();
+  }
+  if (session.form() == Form::json) {
+    session.print(report::plan_json(quest, verdict, shown.options).text());
+  } else if (session.form() == Form::csv) {
+    session.print(to_csv(report::plan_table(verdict)));
+  } else {
+    session.print(report::plan_page(quest, verdict, shown.options));
+  }
+  return verdict.plans.empty() ? kRefused : kFine;
+}
+
+/// The answer's lines in the file of results, for people with SQL.
+Status keep_table(const std::string& path, const Table& table) {
+  Result<search::Store> store = search::Store::open(path);
+  if (!store) return store.error();
+  std::vector<std::string> columns;
+  for (const Column& column : table.columns) columns.push_back(column.name());
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& row : table.rows) {
+    std::vector<std::string>& cells = rows.emplace_back();
+    for (const Cell& cell : row) cells.push_back(cell.plain());
+  }
+  return store->write_table("answer", columns, rows);
+}
+
+/// Searches or takes what was found, and shows it.
+template <class Quest>
+Result<int> answer_with(Session& session, const Quest& quest, PlanRun run, Shown shown, std::uint64_t setup,
+                        const Knowledge& knowledge, const search::StoredSearch* stored) {
+  PlanOutcome outcome;
+  if (stored != nullptr) {
+    outcome.found.findings = stored->findings;
+    outcome.statistics.size = stored->size;
+    std::uint64_t done = 0;
+    for (const Range& range : stored->done) done += range.size();
+    outcome.statistics.complete = done == stored->size;
+    if (!outcome.statistics.complete) {
+      outcome.statistics.stopped = fmt::format("{:.1f} % of the space is in these files.",
+                                               100.0 * static_cast<double>(done) / static_cast<double>(stored->size));
+    }
+  } else {
+    Result<PlanOutcome> searched = run_search(*quest.problem, run, setup);
+    if (!searched) return searched.error();
+    outcome = *std::move(searched);
+  }
+  if (!outcome.speaks) return kFine;
+  shown.options.statistics = outcome.statistics;
+  const auto verdict = judge(quest, outcome.found.findings, knowledge);
+  if (run.results.ends_with(".sqlite")) {
+    if (const Status s = keep_table(run.results, report::plan_table(verdict)); !s) return s.error();
+  }
+  return show(session, quest, verdict, shown);
+}
+
+Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const search::StoredSearch* stored) {
+  if (flags.given("--profile")) {
+    const Result<std::string> data = session.data_directory();
+    if (!data) return data.error();
+    if (const Status s = take_profile(*data, flags.value("--profile"), flags, asked.kind); !s) return s.error();
+  }
+  if (const Status s = flags.check(asked.kind); !s) return s.error();
+  PlanRun run;
+  session.catch_interrupts();
+  run.stopped = [&session] { return session.stopped(); };
+  run.remote = session.is_remote();
+  run.question = flags.question(asked.kind);
+  for (const std::string& setting : session.options().settings) run.question += "\n--set=" + setting;
+  run.question += "\n--as-of=" + session.options().as_of;
+  run.results = flags.value("--results");
+  if (!run.results.empty() && !run.results.ends_with(".sqlite") && !run.results.ends_with(".csv")) {
+    return Error{ErrorCode::bad_input, "--results", "the name ends in .sqlite or .csv"};
+  }
+  Shown shown;
+  shown.results = run.results;
+  shown.save = flags.value("--save");
+  if (run.results.ends_with(".csv")) run.results.clear();
+  run.resume = flags.given("--resume");
+  run.exhaustive = flags.given("--exhaustive");
+  if (run.resume && run.results.empty()) {
+    return Error{ErrorCode::bad_input, "--resume", "say by --results FILE.sqlite what to go on with"};
+  }
+  if (flags.given("--shard")) {
+    if (const Status s = parse_shard(flags.value("--shard"), run); !s) return s.error();
+    if (run.results.empty()) {
+      return Error{ErrorCode::bad_input, "--shard", "say by --results FILE.sqlite where to keep the part"};
+    }
+  }
+  const auto number = [&](std::string_view flag, int otherwise) -> Result<int> {
+    if (!flags.given(flag)) return otherwise;
+    const Result<double> value = parse_count(flags.value(flag));
+    if (!value || *value < 1 || *value > 1e6)
+      return Error{ErrorCode::bad_input, std::string(flag), "a whole number >= 1"};
+    return static_cast<int>(*value);
+  };
+  const Result<int> threads = number("--threads", 0);
+  if (!threads) return threads.error();
+  const Result<int> top = number("--top", static_cast<int>(kUsualRows));
+  if (!top) return top.error();
+  const Result<int> explained = number("--explain", 1'000'000);
+  if (!explained) return explained.error();
+  run.threads = *threads;
+  shown.options.rows = static_cast<std::size_t>(*top);
+  shown.options.explain = flags.given("--explain") ? *explained : 0;
+  shown.options.again = asked.again;
+
+  const Result<Knowledge> knowledge = knowledge_of(session);
+  if (!knowledge) return knowledge.error();
+  const Result<std::string> data = session.data_directory();
+  if (!data) return data.error();
+  const PlanContext context{session.options().as_of, *data};
+  if (asked.kind == PlanKind::serve) {
+    const Result<ServingGoal> goal = serving_goal(flags, context);
+    if (!goal) return goal.error();
+    const Result<ServingQuest> quest = prepare(*goal, *knowledge);
+    if (!quest) return quest.error();
+    return answer_with(session, *quest, run, shown, quest->problem->setup_evaluations(), *knowledge, stored);
+  }
+  const Result<TrainingGoal> goal = training_goal(flags, context);
+  if (!goal) return goal.error();
+  const Result<TrainingQuest> quest = prepare(*goal, *knowledge);
+  if (!quest) return quest.error();
+  return answer_with(session, *quest, run, shown, 0, *knowledge, stored);
+}
+
+Result<int> plan_merge(Session& session, Arguments& arguments) {
+  const std::vector<std::string> files(arguments.words.begin() + 1, arguments.words.end());
+  if (files.empty()) return Error{ErrorCode::bad_input, "", "say which files to merge: ridge plan merge part-*.sqlite"};
+  std::vector<search::StoredSearch> parts;
+  for (const std::string& file : files) {
+    const Result<search::Store> store = search::Store::open_existing(file);
+    if (!store) return store.error();
+    Result<search::StoredSearch> part = store->read();
+    if (!part) return part.error();
+    parts.push_back(*std::move(part));
+  }
+  const Result<search::StoredSearch> all = search::merge(parts, files);
+  if (!all) return all.error();
+  arguments.flags.restore(all->question);
+  Asked asked;
+  asked.kind = all->question.starts_with("train") ? PlanKind::train : PlanKind::serve;
+  asked.again = fmt::format("ridge plan {} …", name(asked.kind));
+  return plan(session, arguments.flags, asked, &*all);
+}
+
+std::vector<std::string> complete_words(Session& session, const std::vector<std::string>& before) {
+  if (!before.empty() && before[0] != "merge") return {};
+  std::vector<std::string> offers = complete_files(session, before);
+  if (before.empty()) offers.insert(offers.begin(), {"serve", "train", "merge"});
+  return offers;
+}
+
+Result<int> answer_arguments(Session& session, Arguments& arguments);
+
+Action declare_plan(Options& options) {
+  auto arguments = std::make_shared<Arguments>();
+  options.words("serve|train|FILE.toml|merge FILE...", arguments->words, "what to plan", complete_words);
+  arguments->flags.declare(options);
+  return [arguments](Session& session) -> Result<int> {
+    const Result<int> done = answer_arguments(session, *arguments);
+    // What is wrong with the question is wrong on every rank: one of them says it.
+    if (!done && !is_first_rank()) return exit_code(done.error().code);
+    return done;
+  };
+}
+
+Result<int> answer_arguments(Session& session, Arguments& arguments) {
+  if (const std::string& as_of = session.options().as_of; !as_of.empty()) {
+    if (const auto date = parse_date(as_of); !date) {
+      return Error{ErrorCode::bad_input, "--as-of", date.error().message};
+    }
+  }
+  arguments.flags.settle();
+  if (!arguments.words.empty() && arguments.words[0] == "merge") return plan_merge(session, arguments);
+  const Result<Asked> asked = asked_of(arguments);
+  if (!asked) return asked.error();
+  WhatIfSubjects subjects;
+  if (arguments.flags.given("--model")) subjects.models = {arguments.flags.value("--model")};
+  session.about(std::move(subjects));
+  return plan(session, arguments.flags, *asked, nullptr);
+}
+
+}  // namespace
+
+Verb plan_verb() {
+  return {"plan", "what to rent or buy for a goal: ranked, explained, priced",
+          "Searches devices, layouts, formats and loads for the goal, and answers with the best plan of each device, "
+          "ties where predictions cannot tell them apart, the front of cost against speed, and why the others lost.\n\n"
+          "The goal is given by flags or in a file (examples/*.toml). A goal that nothing meets ends with exit code 2, "
+          "the constraint that fails first and by how much, and the nearest goal that works.",
+          "ridge plan serve --model llama3.3-70b --request-rate 50 --isl 1000 --osl 250 --ttft 1s --tpot 40ms\n"
+          "ridge plan train --model llama3.1-70b --tokens 15T --days 60 --devices h100-sxm,b200-sxm-180\n"
+          "ridge plan examples/chat-70b.toml --explain 1",
+          declare_plan};
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,103 @@
+// ridge report: whole reports as one file to hand on.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "app/cli/estimate.hpp"
+#include "app/cli/mlperf.hpp"
+#include "app/cli/verbs.hpp"
+#include "report/mlperf_article.hpp"
+#include "ridge/file.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+struct ReportArguments {
+  std::vector<std::string> words;
+  std::string out, language, database;
+};
+
+/// A report: its word and what makes it.
+struct ReportKind {
+  std::string_view word;
+  Result<report::Article> (*make)(Session&, const ReportArguments&, report::Language);
+};
+
+Result<report::Article> make_mlperf(Session& session, const ReportArguments& arguments, report::Language language) {
+  const Result<MlperfRecord> record = mlperf_record(session, arguments.database);
+  if (!record) return record.error();
+  const Result<Knowledge> knowledge = knowledge_of(session);
+  if (!knowledge) return knowledge.error();
+  return report::mlperf_article({record->results, record->names, *knowledge}, language);
+}
+
+constexpr std::array<ReportKind, 1> kReports = {{{"mlperf", make_mlperf}}};
+
+std::vector<std::string> complete_words(Session&, const std::vector<std::string>& before) {
+  std::vector<std::string> offers;
+  if (before.empty()) {
+    for (const ReportKind& kind : kReports) offers.emplace_back(kind.word);
+  }
+  return offers;
+}
+
+Result<int> run(Session& session, const ReportArguments& arguments) {
+  std::vector<std::string_view> names;
+  for (const ReportKind& kind : kReports) names.push_back(kind.word);
+  const std::string all = fmt::format("{}", fmt::join(names, ", "));
+  if (arguments.words.empty()) return Error{ErrorCode::bad_input, "", "say which report: " + all};
+  if (arguments.words.size() > 1) {
+    return Error{ErrorCode::bad_input, "", "nothing is done with " + quoted(arguments.words[1])};
+  }
+  const Result<report::Language> language = report::parse_language(arguments.language);
+  if (!language) return language.error();
+  const bool html = arguments.out.ends_with(".html");
+  if (!arguments.out.empty() && !html && !arguments.out.ends_with(".md")) {
+    return Error{ErrorCode::bad_input, "-o", "a report is written as .html or .md"};
+  }
+  for (const ReportKind& kind : kReports) {
+    if (kind.word != arguments.words[0]) continue;
+    const Result<report::Article> article = kind.make(session, arguments, *language);
+    if (!article) return article.error();
+    const std::string text = html ? article_html(*article) : article_markdown(*article);
+    if (arguments.out.empty()) {
+      session.print(text);
+      return kFine;
+    }
+    if (const Status written = write_file_atomically(arguments.out, text); !written) return written.error();
+    session.print(fmt::format("{}: {} kB\n", arguments.out, (text.size() + 999) / 1000));
+    return kFine;
+  }
+  const std::string near = nearest(arguments.words[0], names.data(), names.size());
+  return Error{ErrorCode::bad_input, "",
+               "there is no report " + quoted(arguments.words[0]) +
+                   (near.empty() ? "; there are " + all : "; did you mean " + near + "?")};
+}
+
+Action declare_report(Options& options) {
+  auto arguments = std::make_shared<ReportArguments>();
+  options.words("mlperf", arguments->words, "which report", complete_words);
+  options.text("-o,--out", "FILE", arguments->out, "write it there, as .html or .md; Markdown is printed without it",
+               complete_files);
+  options.text("--lang", "LANGUAGE", arguments->language, "en (unless said otherwise) or zh");
+  options.text("--db", "FILE", arguments->database, "mlperf: read the results of this database", complete_files);
+  return [arguments](Session& session) { return run(session, *arguments); };
+}
+
+}  // namespace
+
+Verb report_verb() {
+  return {
+      "report", "a whole report as one file",
+      "`mlperf` is the published MLPerf record: method and repairs, dense specifications, tables and charts for each "
+      "model, "
+      "what racks, generations, latency limits and virtualisation did, and what bound the submissions. One HTML file "
+      "without scripts, or Markdown; in English or Chinese.",
+      "ridge report mlperf -o /tmp/mlperf.html\n"
+      "ridge report mlperf -o /tmp/mlperf-zh.md --lang zh",
+      declare_report};
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,142 @@
+// ridge simulate: a serving system request by request.
+#include <chrono>
+
+#include "app/cli/dates.hpp"
+#include "app/cli/estimate.hpp"
+#include "app/cli/progress.hpp"
+#include "app/cli/simulate_flags.hpp"
+#include "app/cli/verbs.hpp"
+#include "report/simulation_report.hpp"
+#include "ridge/file.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+/// Shows progress, heeds Ctrl-C, and keeps what the files need.
+class Watcher final : public SimulationObserver {
+ public:
+  Watcher(Session& session, const SimulateFlags& flags, bool searching)
+      : session_(session),
+        progress_(session.progress(searching ? "searching" : "simulating")),
+        wants_csv_(!searching && flags.given("--requests-csv")),
+        wants_trace_(!searching && flags.given("--perfetto")) {
+    session.catch_interrupts();
+    if (wants_csv_) csv = report::request_csv_header();
+  }
+  void request(const RequestRecord& r) override {
+    if (wants_csv_) report::append_request_csv(csv, r);
+    if (wants_trace_) trace.add(r);
+  }
+  void steps(const StepRecord& s) override {
+    if (wants_trace_) trace.add(s);
+  }
+  bool go_on(double share) override {
+    progress_.show(share);
+    return !session_.stopped();
+  }
+
+  std::string csv;
+  report::ViewerTrace trace;
+
+ private:
+  Session& session_;
+  Progress progress_;
+  bool wants_csv_;
+  bool wants_trace_;
+};
+
+Status write_files(const SimulateFlags& flags, const report::SimulationAnswer& answer, Watcher& watcher) {
+  const auto write = [&](std::string_view flag, const auto& text) -> Status {
+    return flags.given(flag) ? write_file_atomically(flags.value(flag), text()) : Status();
+  };
+  if (const Status s = write("--requests-csv", [&] { return watcher.csv; }); !s) return s;
+  if (const Status s = write("--perfetto", [&] { return watcher.trace.finish(); }); !s) return s;
+  if (const Status s = write("--timeline-csv", [&] { return to_csv(report::timeline_table(answer.result)); }); !s) {
+    return s;
+  }
+  return write("--html", [&] { return report::simulation_html(answer); });
+}
+
+Result<int> run_simulation(Session& session, const SimulateFlags& flags) {
+  const Result<std::string> data = session.data_directory();
+  if (!data) return data.error();
+  Result<SimulationQuestion> question = simulation_question(flags, *data + "/workloads", session.options().as_of);
+  if (!question) return question.error();
+  const Result<Knowledge> knowledge = knowledge_of(session);
+  if (!knowledge) return knowledge.error();
+
+  // The estimate completes the layout, and says what would run if this does not.
+  report::SimulationAnswer answer;
+  answer.query = std::move(question->query);
+  answer.assumptions = std::move(question->assumptions);
+  const Result<InferenceAnswer> plan = ridge::answer(answer.query.deployment, *knowledge, {.explain = false});
+  if (!plan) return plan.error();
+  if (plan->refusal) return refusal_error(*plan);
+  answer.query.deployment = plan->query;
+  for (const std::string& setting : session.options().settings) answer.assumptions.push_back("what if " + setting);
+
+  const auto start = std::chrono::steady_clock::now();
+  Watcher watcher(session, flags, question->find_rate);
+  if (question->find_rate) {
+    Result<RateSearch> search = find_rate(answer.query, *knowledge, &watcher);
+    if (!search) return search.error();
+    answer.result = search->at_rate;
+    answer.query.load.kind = OfferedKind::rate;
+    answer.query.load.rate = search->rate;
+    answer.search = *std::move(search);
+  } else {
+    Result<SimulationResult> result = simulate(answer.query, *knowledge, &watcher);
+    if (!result) return result.error();
+    answer.result = *std::move(result);
+  }
+  answer.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  if (const Status s = write_files(flags, answer, watcher); !s) return s.error();
+  if (session.form() == Form::json) {
+    session.print(report::simulation_json(answer).text());
+  } else if (session.form() == Form::csv) {
+    session.print(to_csv(report::latency_table(answer)));
+  } else {
+    session.print(report::simulation_page(answer));
+  }
+  return answer.search && answer.search->rate <= 0 ? kRefused : kFine;
+}
+
+Action declare_simulate(Options& options) {
+  auto flags = std::make_shared<SimulateFlags>();
+  flags->declare(options);
+  return [flags](Session& session) -> Result<int> {
+    if (const std::string& as_of = session.options().as_of; !as_of.empty()) {
+      if (const auto date = parse_date(as_of); !date)
+        return Error{ErrorCode::bad_input, "--as-of", date.error().message};
+    }
+    WhatIfSubjects subjects;
+    const std::pair<std::string_view, std::vector<std::string>*> named[] = {
+        {"--model", &subjects.models}, {"--system", &subjects.systems}, {"--device", &subjects.devices}};
+    for (const auto& [flag, ids] : named) {
+      if (flags->deployment.given(flag)) ids->push_back(flags->deployment.value(flag));
+    }
+    session.about(std::move(subjects));
+    return run_simulation(session, *flags);
+  };
+}
+
+}  // namespace
+
+Verb simulate_verb() {
+  return {"simulate", "what each request sees: latency distributions, queues, goodput",
+          "Plays requests against a serving system: time to first token, time per token, throughput and goodput under "
+          "limits, queue, batch and KV cache over time, preemptions, prefix hits, energy. The step times are those of "
+          "`ridge estimate`.\n\n"
+          "Requests come from a named workload, fixed lengths (--isl, --osl) or a trace, at a rate, from so many "
+          "clients, or all at once. Given --find-rate it looks for the highest rate that holds the limits. An open "
+          "loop that cannot keep up is said to be overloaded. Ctrl-C ends early with what is known so far.",
+          "ridge simulate --model llama3.1-70b --device h100-sxm --gpus 8 --workload chat --request-rate 10 --requests "
+          "5000 --ttft 500ms --tpot 80ms\n"
+          "ridge simulate --model llama3.1-8b --device h100-sxm --isl 1000 --osl 250 --concurrency 64\n"
+          "ridge simulate --model llama3.1-8b --device l40s --workload rag --ttft 1s --tpot 60ms --find-rate --json",
+          declare_simulate};
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,29 @@
+// One question about cost, one whole answer: what reports print and pictures draw. Plain values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "economics/cost_case.hpp"
+#include "ridge/perf.hpp"
+
+namespace ridge {
+
+struct CostAnswer {
+  std::string title;                               ///< what is paid for: "8 × h200-sxm, rented"
+  CostCase cost_case;                              ///< inputs, prices, assumptions, warnings
+  CostOutputs out;                                 ///< at the middle of the prediction
+  bool training = false;                           ///< tokens are trained, not generated
+  std::optional<Interval> usd_per_million_tokens;  ///< of a predicted throughput: 80 % of cases like it
+  double run_tokens = 0;                           ///< of the whole run, 0 = not asked
+  double run_usd = kUnknown;                       ///< what the run costs
+  double run_days = kUnknown;
+  std::optional<Footprint> run_footprint;
+};
+
+/// Evaluates the case; the interval is that of the throughput, which costs divide by.
+[[nodiscard]] CostAnswer answer_cost(std::string title, CostCase cost_case, const std::optional<Interval>& tokens_per_s,
+                                     bool training, double run_tokens);
+
+}  // namespace ridge

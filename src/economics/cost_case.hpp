@@ -1,0 +1,98 @@
+// From names to numbers: which prices, whose hardware, where; with every default said and every price dated.
+//
+//   CostQuery q;
+//   q.mode = CostMode::own; q.device = "h100-sxm"; q.profile = "hyperscaler"; q.region = "us-texas";
+//   Result<CostCase> c = cost_case(q, catalogue, data);
+//   if (!c) return c.error();                        // a name that does not exist
+//   c->inputs.utilisation = 0.7;                     // what the caller knows better
+//   if (Status s = check(c->inputs); !s) ...         // what is still unknown
+//
+// What nobody published stays kUnknown. Pure; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "economics/economics_data.hpp"
+#include "ridge/catalogue.hpp"
+#include "ridge/cost.hpp"
+
+namespace ridge {
+
+/// Prices further apart than this are not of one market.
+inline constexpr double kLongestPriceSpan = 1.0;  // years
+
+/// A default that was taken, and the flag that would replace it.
+struct Assumption {
+  std::string flag;
+  std::string text;
+};
+
+/// A price that went into the answer.
+struct PriceUsed {
+  std::string what;
+  double usd = 0;
+  std::string unit;
+  std::string currency;
+  std::string date;
+  SourceId source;
+};
+
+struct CostQuery {
+  CostMode mode = CostMode::rent;
+  std::string device;  ///< id, or empty
+  std::string system;  ///< id, or empty: one that holds the device
+  std::string model;   ///< id, for offers of an API
+  std::string profile = "hyperscaler";
+  std::string region = "us";
+  std::string provider;                                  ///< empty = all
+  std::string offer;                                     ///< id of an API offer; empty = the cheapest of the model
+  std::string contract;                                  ///< empty = none
+  PriceKind rent_kind = PriceKind::on_demand;            ///< on_demand, spot or lease_month
+  std::string as_of;                                     ///< later prices do not exist yet
+  std::vector<std::pair<std::string, double>> exchange;  ///< currency → US dollars
+  double device_power_w = kUnknown;                      ///< of one busy device; unknown = its TDP
+  double power_cap_w = 0;                                ///< 0 = none
+  double idle_share = 0.2;                               ///< of the TDP that an idle device draws
+  std::vector<std::string> given;                        ///< flags whose value the caller sets: no default is looked up
+
+  [[nodiscard]] bool is_given(std::string_view flag) const;
+};
+
+struct CostCase {
+  CostInputs inputs;
+  std::vector<Assumption> assumptions;
+  std::vector<std::string> warnings;
+  std::vector<PriceUsed> prices;
+  GridImpact grid;
+  double rent_low = kUnknown, rent_high = kUnknown;  ///< of the market
+  std::string server_id;                             ///< the entry of data/economics that was taken, or empty
+};
+
+Result<CostCase> cost_case(const CostQuery& query, const Catalogue& catalogue, const EconomicsData& data);
+
+/// "prices are of 2022 to 2026-06, more than a year apart", or nothing.
+[[nodiscard]] std::optional<std::string> price_span_warning(const std::vector<PriceUsed>& prices);
+
+/// The market for renting a device: dollars per GPU-hour of the newest year, one for each offer.
+struct RentMarket {
+  std::vector<const Price*> offers;  ///< by price
+  std::vector<double> usd;           ///< of each
+  std::vector<std::string> warnings;
+  [[nodiscard]] double median() const;  ///< kUnknown if there is none
+};
+[[nodiscard]] RentMarket rent_market(const Catalogue& catalogue, std::string_view device, PriceKind kind,
+                                     std::string_view provider, std::string_view as_of,
+                                     const std::vector<std::pair<std::string, double>>& exchange);
+
+/// What one device costs to buy, alone or as its share of a board or server: newest first, or nothing.
+struct PurchasePrice {
+  const Price* price = nullptr;
+  double usd_per_gpu = kUnknown;
+};
+[[nodiscard]] PurchasePrice purchase_price(const Catalogue& catalogue, std::string_view device, std::string_view as_of);
+
+}  // namespace ridge

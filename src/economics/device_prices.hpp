@@ -1,0 +1,56 @@
+// What a device costs for what it has: dollars per dense PFLOP/s, per GB-hour of memory, per million tokens.
+//
+//   DevicePrice p = device_price(catalogue, *catalogue.device("mi300x"), {});
+//   p.usd_per_pflops;        // kUnknown if nobody published a price or a dense peak
+//
+// Pure; any thread.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "economics/cost_case.hpp"
+#include "ridge/catalogue.hpp"
+
+namespace ridge {
+
+struct DevicePriceQuery {
+  std::string provider;
+  std::string as_of;
+  std::vector<std::pair<std::string, double>> exchange;
+};
+
+struct DevicePrice {
+  std::string device;
+  double buy_usd = kUnknown;  ///< one device, or its share of a board
+  std::string buy_date;
+  double usd_per_pflops = kUnknown;  ///< over the dense bf16 peak (fp16 where there is no bf16)
+  double rent_usd = kUnknown;        ///< median on demand
+  double rent_low_usd = kUnknown;    ///< the cheapest
+  double spot_usd = kUnknown;        ///< median
+  int offers = 0;
+  double usd_per_gb_hour = kUnknown;         ///< median rent over memory as the vendor names it
+  double tokens_per_s = kUnknown;            ///< of one device, put in by the caller
+  double usd_per_million_tokens = kUnknown;  ///< at the median rent
+  double spot_usd_per_million_tokens = kUnknown;
+  double joules_per_token = kUnknown;  ///< of the device alone
+  std::string note;                    ///< why there are no tokens
+};
+
+[[nodiscard]] DevicePrice device_price(const Catalogue& catalogue, const Device& device, const DevicePriceQuery& query);
+/// Fills what follows from tokens per second of one device.
+void price_tokens(DevicePrice& price, double tokens_per_s_per_device);
+
+/// The device that is best at something.
+struct ScenarioWinner {
+  std::string scenario;
+  std::string device;
+  double value = kUnknown;
+  std::string unit;
+  std::string runner_up;
+  double margin = kUnknown;  ///< the runner-up's value over the winner's
+};
+[[nodiscard]] std::vector<ScenarioWinner> winners(const std::vector<DevicePrice>& prices);
+
+}  // namespace ridge

@@ -1,0 +1,112 @@
+// Prices of the catalogue: the market of a device, and what it costs to buy.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "economics/cost_case.hpp"
+#include "ridge/engine.hpp"
+
+namespace ridge {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool exists(const Price& price, std::string_view as_of) {
+  return as_of.empty() || price.date.empty() || year_of(price.date) <= year_of(as_of) + 1.0 / 24;
+}
+
+/// What one unit of the price's currency is in dollars, or nothing.
+std::optional<double> in_dollars(const std::string& currency,
+                                 const std::vector<std::pair<std::string, double>>& exchange) {
+  if (currency == "USD") return 1.0;
+  for (const auto& [code, usd] : exchange) {
+    if (code == currency) return usd;
+  }
+  return std::nullopt;
+}
+
+double per_gpu_hour(const Price& price, double usd_per_unit) {
+  if (price.per_gpu_hour) return price.per_gpu_hour->value() * 3600;
+  const double devices = std::max(price.devices, 1);
+  const double hours = price.kind == PriceKind::lease_month ? kHoursPerMonth : 1;
+  return price.amount * usd_per_unit / devices / hours;
+}
+
+}  // namespace
+
+double RentMarket::median() const {
+  if (usd.empty()) return kUnknown;
+  const std::size_t half = usd.size() / 2;
+  return usd.size() % 2 == 1 ? usd[half] : (usd[half - 1] + usd[half]) / 2;
+}
+
+RentMarket rent_market(const Catalogue& catalogue, std::string_view device, PriceKind kind, std::string_view provider,
+                       std::string_view as_of, const std::vector<std::pair<std::string, double>>& exchange) {
+  RentMarket market;
+  std::vector<std::pair<double, const Price*>> found;
+  double newest = 0;
+  for (const Price& price : catalogue.prices()) {
+    if (price.device != device || price.kind != kind || !exists(price, as_of)) continue;
+    if (!provider.empty() && lower(price.provider).find(lower(provider)) == std::string::npos) continue;
+    const std::optional<double> rate = in_dollars(price.currency, exchange);
+    if (!rate) {
+      market.warnings.push_back(fmt::format("{} is in {} and left out: say what one is worth with --exchange {}=0.14",
+                                            price.id, price.currency, price.currency));
+      continue;
+    }
+    if (price.currency != "USD") {
+      market.warnings.push_back(
+          fmt::format("{} is in {}, converted at ${:g}: currencies are mixed", price.id, price.currency, *rate));
+    }
+    found.emplace_back(per_gpu_hour(price, *rate), &price);
+    newest = std::max(newest, year_of(price.date));
+  }
+  std::erase_if(found, [&](const auto& f) {
+    return !f.second->date.empty() && year_of(f.second->date) < newest - kLongestPriceSpan;
+  });
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [usd, price] : found) {
+    market.usd.push_back(usd);
+    market.offers.push_back(price);
+  }
+  return market;
+}
+
+PurchasePrice purchase_price(const Catalogue& catalogue, std::string_view device, std::string_view as_of) {
+  PurchasePrice best;
+  for (const Price& price : catalogue.prices()) {
+    if (price.device != device || price.kind != PriceKind::capex || price.currency != "USD" || !exists(price, as_of))
+      continue;
+    // Prices of whole servers, with what belongs around them, are in data/economics.
+    if (price.unit == "server" || price.unit == "rack") continue;
+    const double usd = price.amount / std::max(price.devices, 1);
+    // Within a quarter, the price of a whole board says more than that of a card.
+    const double older = best.price == nullptr ? 1 : year_of(price.date) - year_of(best.price->date);
+    const bool newer = older > 0.25;
+    const bool wider = older > -0.25 && best.price != nullptr && price.devices > best.price->devices;
+    if (newer || wider) best = {&price, usd};
+  }
+  return best;
+}
+
+std::optional<std::string> price_span_warning(const std::vector<PriceUsed>& prices) {
+  const PriceUsed* first = nullptr;
+  const PriceUsed* last = nullptr;
+  for (const PriceUsed& price : prices) {
+    if (year_of(price.date) == 0) continue;
+    if (first == nullptr || year_of(price.date) < year_of(first->date)) first = &price;
+    if (last == nullptr || year_of(price.date) > year_of(last->date)) last = &price;
+  }
+  if (first == nullptr || year_of(last->date) - year_of(first->date) <= kLongestPriceSpan) return std::nullopt;
+  return fmt::format("prices are of {} ({}) to {} ({}), more than a year apart", first->date, first->what, last->date,
+                     last->what);
+}
+
+}  // namespace ridge

@@ -1,0 +1,389 @@
+// From a launch file back to its plan.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "facility/launch_flags.hpp"
+#include "facility/launch_words.hpp"
+#include "ridge/launch.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge {
+
+namespace {
+
+using launch::FormatFlag;
+using launch::Script;
+using launch::Word;
+
+class Reader {
+ public:
+  Reader(Script script, std::string_view file) : script_(std::move(script)), file_(file) {}
+
+  Result<LaunchCheck> run() {
+    if (const Status s = find_runner(); !s) return s.error();
+    if (const Status s = flags(); !s) return s.error();
+    if (const Status s = surroundings(); !s) return s.error();
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] Error wrong(std::uint32_t line, std::string message) const {
+    return {ErrorCode::bad_input, fmt::format("{}:{}", file_, line), std::move(message)};
+  }
+
+  Result<int> number(const Word& word, std::string_view of) const {
+    int value = 0;
+    const char* end = word.text.data() + word.text.size();
+    const auto [at, error] = std::from_chars(word.text.data(), end, value);
+    if (error != std::errc() || at != end) {
+      return wrong(word.line, fmt::format("{} takes a whole number, not {}", of, quoted(word.text)));
+    }
+    return value;
+  }
+
+  [[nodiscard]] static bool has(const std::vector<Word>& words, std::string_view text) {
+    return std::any_of(words.begin(), words.end(), [&](const Word& w) { return w.text == text; });
+  }
+
+  Status find_runner() {
+    for (const std::vector<Word>& command : script_.commands) {
+      for (std::size_t i = 0; i < command.size(); ++i) {
+        const std::string& text = command[i].text;
+        const std::string next = i + 1 < command.size() ? command[i + 1].text : "";
+        if (text == "vllm" && next == "serve") return found(LaunchTarget::vllm, command, i + 2);
+        if (text == "trtllm-serve") return found(LaunchTarget::trtllm, command, i + (next == "serve" ? 2 : 1));
+        if (text == "sglang.launch_server") return found(LaunchTarget::sglang, command, i + 1);
+        if (text == "torchrun") {
+          if (has(command, "torchtitan.train")) return found(LaunchTarget::torchrun, command, i + 1);
+          if (has(command, "pretrain_gpt.py")) return found(LaunchTarget::megatron, command, i + 1);
+        }
+      }
+    }
+    return wrong(1,
+                 "starts none of vllm serve, trtllm-serve, sglang.launch_server, torchrun with pretrain_gpt.py or "
+                 "torchtitan.train");
+  }
+
+  Status found(LaunchTarget runner, const std::vector<Word>& command, std::size_t first) {
+    out_.plan.runner = runner;
+    out_.target = runner;
+    words_.assign(command.begin() + static_cast<std::ptrdiff_t>(first), command.end());
+    return {};
+  }
+
+  Status flags() {
+    LaunchPlan& p = out_.plan;
+    if (trains(p.runner)) p.precision = p.runner == LaunchTarget::torchrun ? Format::bf16 : Format::fp32;
+    if (p.runner == LaunchTarget::megatron) {
+      p.shape.gated = false;
+      p.shape.tied = true;
+    }
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      const std::string& word = words_[i].text;
+      if (!word.starts_with("--")) {
+        // The checkpoint stands alone where the engine takes it so.
+        if (p.checkpoint.empty() && (p.runner == LaunchTarget::vllm || p.runner == LaunchTarget::trtllm))
+          p.checkpoint = word;
+        continue;
+      }
+      if (launch::is_switch(word)) {
+        turn_on(word);
+        continue;
+      }
+      if (i + 1 >= words_.size() || words_[i + 1].text.starts_with("--")) {
+        return wrong(words_[i].line, fmt::format("the value of {} is missing", word));
+      }
+      if (const Status s = take(word, words_[i + 1]); !s) return s;
+      ++i;
+    }
+    return {};
+  }
+
+  void turn_on(const std::string& flag) {
+    LaunchPlan& p = out_.plan;
+    if (flag == "--enable-expert-parallel") expert_parallel_ = true;
+    if (flag == "--bf16" && p.precision == Format::fp32) p.precision = Format::bf16;
+    if (flag == "--fp16" && p.precision == Format::fp32) p.precision = Format::fp16;
+    if (flag == "--use-distributed-optimizer") p.sharding = Sharding::zero1;
+    if (flag == "--recompute-activations") p.recompute = Recompute::selective;
+    if (flag == "--swiglu") p.shape.gated = true;
+    if (flag == "--untie-embeddings-and-output-weights") p.shape.tied = false;
+  }
+
+  Status take(const std::string& flag, const Word& value) {
+    LaunchPlan& p = out_.plan;
+    for (const launch::NumberFlag& f : launch::number_flags(p.runner)) {
+      if (f.flag != flag) continue;
+      const Result<int> n = number(value, flag);
+      if (!n) return n.error();
+      p.*f.field = *n;
+      return {};
+    }
+    if (p.runner == LaunchTarget::megatron) {
+      for (const launch::ShapeFlag& f : launch::shape_flags()) {
+        if (f.flag != flag) continue;
+        const Result<int> n = number(value, flag);
+        if (!n) return n.error();
+        p.shape.*f.field = *n;
+        return {};
+      }
+    }
+    for (const FormatFlag& f : launch::weight_flags(p.runner)) {
+      if (f.flag == flag && f.value == value.text) {
+        (trains(p.runner) ? p.precision : p.weights) = f.format;
+        return {};
+      }
+    }
+    for (const FormatFlag& f : launch::kv_flags(p.runner)) {
+      if (f.flag == flag && f.value == value.text) {
+        p.kv = f.format;
+        return {};
+      }
+    }
+    return special(flag, value);
+  }
+
+  Status special(const std::string& flag, const Word& value) {
+    LaunchPlan& p = out_.plan;
+    const auto whole = [&](int& into) -> Status {
+      const Result<int> n = number(value, flag);
+      if (!n) return n.error();
+      into = *n;
+      return {};
+    };
+    if (flag == launch::memory_flag(p.runner) && !trains(p.runner)) {
+      char* end = nullptr;
+      p.memory_utilization = std::strtod(value.text.c_str(), &end);
+      if (end == value.text.c_str() || *end != '\0')
+        return wrong(value.line, fmt::format("{} takes a share, not {}", flag, quoted(value.text)));
+      return {};
+    }
+    if (flag == "--served-model-name" || flag == "--model.name") {
+      p.model = value.text;
+    } else if (flag == "--model-path" || flag == "--tokenizer-model" || flag == "--model.hf_assets_path") {
+      p.checkpoint = value.text;
+    } else if (flag == "--tp-size" || flag == "--tp_size") {
+      return whole(ranks_);
+    } else if (flag == "--nproc-per-node") {
+      return whole(per_node_);
+    } else if (flag == "--nnodes" && trains(p.runner)) {
+      return whole(nodes_);
+    } else if (flag == "--parallelism.data_parallel_shard_degree") {
+      return whole(shard_);
+    } else if (flag == "--parallelism.data_parallel_replicate_degree") {
+      return whole(replicate_);
+    } else if (flag == "--training.local_batch_size") {
+      return whole(local_batch_);
+    } else if (flag == "--parallelism.pipeline_parallel_microbatch_size") {
+      return whole(p.micro_batch);
+    } else if (flag == "--num-distributed-optimizer-instances") {
+      return whole(instances_);
+    } else if (flag == "--data-parallel-sharding-strategy") {
+      p.sharding = value.text == "optim_grads" ? Sharding::zero2 : Sharding::zero3;
+    } else if (flag == "--recompute-granularity") {
+      p.recompute = value.text == "full" ? Recompute::full : Recompute::selective;
+    } else if (flag == "--activation_checkpoint.mode") {
+      const Result<Recompute> recompute = parse_recompute(value.text);
+      if (!recompute) return wrong(value.line, recompute.error().message);
+      p.recompute = *recompute;
+    } else if (flag == "--moe-layer-freq") {
+      const std::size_t times = value.text.find("[0]*");
+      if (times != std::string::npos) p.shape.dense_layers = std::atoi(value.text.c_str() + times + 4);
+    } else {
+      out_.other.push_back(flag);
+    }
+    return {};
+  }
+
+  Status surroundings() {
+    LaunchPlan& p = out_.plan;
+    const auto ridge = [&](const char* key) {
+      const auto at = script_.ridge.find(key);
+      return at == script_.ridge.end() ? std::string() : at->second;
+    };
+    const auto variable = [&](const char* name, int otherwise) {
+      const auto at = script_.variables.find(name);
+      if (at == script_.variables.end()) return otherwise;
+      const int n = std::atoi(at->second.c_str());
+      return n > 0 ? n : otherwise;
+    };
+    p.device = ridge("device");
+    p.network = ridge("network");
+    if (const std::string model = ridge("model"); !model.empty()) p.model = model;
+    if (const std::string weights = ridge("weights"); !weights.empty()) {
+      const Result<Format> format = parse_format(weights);
+      if (!format) return wrong(1, format.error().message);
+      p.weights = *format;
+    }
+    const std::string per_node = ridge("gpus_per_node");
+    p.gpus_per_node = per_node.empty() ? std::max(1, per_node_) : std::max(1, std::atoi(per_node.c_str()));
+    const int nodes = variable("NODES", 1);
+    if (trains(p.runner)) return training(nodes_ > 0 ? nodes_ : nodes);
+    return serving(nodes, variable("REPLICAS", 1));
+  }
+
+  Status training(int nodes) {
+    LaunchPlan& p = out_.plan;
+    p.gpus = nodes * std::max(1, per_node_);
+    const int model = p.tp * p.pp * p.cp;
+    if (model < 1 || p.gpus % model != 0) {
+      out_.problems.push_back(fmt::format("tp × pp × cp = {} does not divide the {} devices it starts", model, p.gpus));
+      return {};
+    }
+    p.dp = p.gpus / model;
+    if (instances_ > 1) {
+      p.sharding = Sharding::hsdp;
+      p.shard_group = p.dp / instances_;
+    }
+    if (p.runner == LaunchTarget::torchrun) {
+      if (shard_ * replicate_ != p.dp) {
+        out_.problems.push_back(
+            fmt::format("shard × replicate = {} is not the data-parallel degree {}", shard_ * replicate_, p.dp));
+      }
+      p.sharding = shard_ == 1 ? Sharding::none : replicate_ == 1 ? Sharding::zero3 : Sharding::hsdp;
+      if (p.sharding == Sharding::hsdp) p.shard_group = shard_;
+      if (p.pp == 1) p.micro_batch = local_batch_;
+    }
+    return {};
+  }
+
+  Status serving(int nodes, int replicas) {
+    LaunchPlan& p = out_.plan;
+    if (p.runner == LaunchTarget::sglang) p.tp = std::max(1, ranks_ / std::max(1, p.dp));
+    if (p.runner == LaunchTarget::trtllm) {
+      bool attention_dp = false;
+      for (const std::vector<Word>& command : script_.commands) {
+        for (std::size_t i = 0; i + 1 < command.size(); ++i) {
+          if (command[i].text == "enable_attention_dp:") attention_dp = command[i + 1].text == "true";
+          for (const FormatFlag& f : launch::kv_flags(p.runner)) {
+            if (f.flag == command[i].text && f.value == command[i + 1].text) p.kv = f.format;
+          }
+        }
+      }
+      (attention_dp ? p.dp : p.tp) = std::max(1, ranks_);
+    }
+    if (p.runner == LaunchTarget::vllm && expert_parallel_) p.ep = p.tp * p.dp;
+    const int each = p.tp * p.pp * p.dp;
+    p.replicas = each > p.gpus_per_node ? 1 : replicas * nodes;
+    p.gpus = p.replicas * each;
+    if (each > p.gpus_per_node && nodes * p.gpus_per_node != each) {
+      out_.problems.push_back(
+          fmt::format("{} nodes of {} devices do not make a replica of {}", nodes, p.gpus_per_node, each));
+    }
+    return {};
+  }
+
+  Script script_;
+  std::string_view file_;
+  LaunchCheck out_;
+  std::vector<Word> words_;
+  bool expert_parallel_ = false;
+  int ranks_ = 1, per_node_ = 0, nodes_ = 0, shard_ = 1, replicate_ = 1, local_batch_ = 0, instances_ = 1;
+};
+
+/// "gpu:h100-sxm:8" → 8.
+int last_number(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  return std::atoi(text.c_str() + (colon == std::string::npos ? 0 : colon + 1));
+}
+
+/// What stands at a key of the YAML we write, and the block of shell in it.
+struct Manifest {
+  std::string script;
+  std::uint32_t line = 1;
+  int nodes = 0;
+  int devices = 0;
+};
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
+  return text;
+}
+
+Manifest read_manifest(std::string_view text) {
+  Manifest m;
+  std::uint32_t line = 0;
+  std::size_t block = 0;  // indentation of the block of shell, 0 outside
+  bool opened = false;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view raw = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++line;
+    const std::string_view content = trimmed(raw);
+    const std::size_t indent = raw.find_first_not_of(' ');
+    if (opened) {
+      if (block == 0 && !content.empty()) block = indent;
+      if (content.empty() || indent >= block) {
+        m.script += std::string(raw.substr(std::min(block, raw.size()))) + "\n";
+        continue;
+      }
+      opened = false;
+    }
+    if (content == "- |" && m.script.empty()) {
+      opened = true;
+      block = 0;
+      m.line = line + 1;
+      continue;
+    }
+    const auto value = [&](std::string_view key) {
+      return content.starts_with(key) ? std::atoi(std::string(content.substr(key.size())).c_str()) : 0;
+    };
+    for (const std::string_view key : {"parallelism:", "replicas:"}) m.nodes = std::max(m.nodes, value(key));
+    for (const std::string_view key : {"nvidia.com/gpu:", "amd.com/gpu:"}) m.devices = std::max(m.devices, value(key));
+  }
+  return m;
+}
+
+}  // namespace
+
+Result<LaunchCheck> read_launch(std::string_view text, std::string_view file) {
+  const bool manifest = text.find("apiVersion:") != std::string_view::npos;
+  if (manifest) {
+    const Manifest m = read_manifest(text);
+    if (m.script.empty()) {
+      return Error{ErrorCode::bad_input, std::string(file) + ":1", "no container of this manifest starts a script"};
+    }
+    Result<LaunchCheck> check = Reader(launch::read_script(m.script, m.line), file).run();
+    if (!check) return check;
+    check->target = LaunchTarget::k8s;
+    LaunchPlan& p = check->plan;
+    int devices = std::min(p.gpus, p.gpus_per_node);
+    if (trains(p.runner)) {
+      if (m.nodes != p.nodes()) {
+        check->problems.push_back(fmt::format("{} pods, but the command is for {} nodes", m.nodes, p.nodes()));
+      }
+    } else {
+      // Every pod is a replica.
+      devices = p.tp * p.pp * p.dp;
+      p.replicas = std::max(1, m.nodes);
+      p.gpus = p.replicas * devices;
+    }
+    if (m.devices != devices) {
+      check->problems.push_back(fmt::format("a pod asks for {} devices, but the command uses {}", m.devices, devices));
+    }
+    return check;
+  }
+  Script script = launch::read_script(text);
+  const bool batch = !script.directives.empty();
+  const std::string nodes = script.directive("nodes");
+  const std::string gres = script.directive("gres");
+  Result<LaunchCheck> check = Reader(std::move(script), file).run();
+  if (!check || !batch) return check;
+  check->target = LaunchTarget::slurm;
+  const LaunchPlan& p = check->plan;
+  if (std::atoi(nodes.c_str()) != p.nodes()) {
+    check->problems.push_back(fmt::format("--nodes={}, but the command is for {}", nodes, p.nodes()));
+  }
+  if (!gres.empty() && last_number(gres) != std::min(p.gpus, p.gpus_per_node)) {
+    check->problems.push_back(
+        fmt::format("--gres={}, but the command uses {} devices of a node", gres, std::min(p.gpus, p.gpus_per_node)));
+  }
+  return check;
+}
+
+}  // namespace ridge

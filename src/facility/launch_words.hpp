@@ -1,0 +1,59 @@
+// Shell scripts, as far as launch files need them: writing words, and reading them back.
+//
+//   Command c("vllm serve"); c.word("--tensor-parallel-size", 2); c.text("  ");     // continued lines
+//   Script s = read_script(text);  s.value("NODES");  s.commands;                   // words with variables filled in
+//
+// The reader knows comments, continued lines, single and double quotes, NAME=value, export NAME=value, "$NAME" and
+// ${NAME:-otherwise}. What it does not know stays as it is written. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ridge::launch {
+
+/// As one word of a shell: quoted only where it has to be.
+[[nodiscard]] std::string shell_word(std::string_view text);
+
+class Command {
+ public:
+  explicit Command(std::string program) : parts_{std::move(program)} {}
+  Command& flag(std::string_view name) {
+    parts_.emplace_back(name);
+    return *this;
+  }
+  Command& flag(std::string_view name, std::string_view value) {
+    parts_.push_back(std::string(name) + " " + shell_word(value));
+    return *this;
+  }
+  Command& flag(std::string_view name, int value) { return flag(name, std::to_string(value)); }
+  /// Shell text as it is, not quoted.
+  Command& raw(std::string text) {
+    parts_.push_back(std::move(text));
+    return *this;
+  }
+  [[nodiscard]] std::string text(std::string_view indent) const;
+
+ private:
+  std::vector<std::string> parts_;
+};
+
+struct Word {
+  std::string text;
+  std::uint32_t line = 0;
+};
+
+struct Script {
+  std::map<std::string, std::string, std::less<>> variables;
+  std::map<std::string, std::string, std::less<>> ridge;          ///< of the line "# ridge: key=value ..."
+  std::vector<std::pair<std::string, std::uint32_t>> directives;  ///< of "#SBATCH --key=value", key=value
+  std::vector<std::vector<Word>> commands;
+  [[nodiscard]] std::string directive(std::string_view key) const;
+};
+
+[[nodiscard]] Script read_script(std::string_view text, std::uint32_t first_line = 1);
+
+}  // namespace ridge::launch

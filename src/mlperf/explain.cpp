@@ -1,0 +1,363 @@
+// A submission predicted by the engine: the best of a few plans for its scenario, and what binds it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ridge/diffusion.hpp"
+#include "ridge/mlperf_analysis.hpp"
+#include "ridge/text.hpp"
+#include "ridge/training_answer.hpp"
+
+namespace ridge::mlperf {
+
+namespace {
+
+constexpr std::array kTensorParallel = {1, 2, 4, 8};
+constexpr std::array kExpertParallel = {8, 16, 36, 72};
+constexpr double kDenoisingSteps = 20;  // of the SDXL benchmark
+constexpr std::size_t kShownAttempts = 6;
+
+Error not_modelled(const Row& row, std::string why) {
+  return {ErrorCode::refused, row.id, fmt::format("{} is not modelled: {}", row.id, why)};
+}
+
+/// A label of 16 bits or more is what a submission loads, not what it computes in: most quantise on loading.
+bool is_narrow(std::string_view weights) {
+  return weights == "fp8" || weights == "int8" || weights == "int4" || weights == "fp4" || weights == "mxfp4";
+}
+
+/// Formats to try: what the submission says, or what its hardware computes in.
+std::vector<Format> formats_of(const Row& row, const Device& device) {
+  const bool amd = device.vendor == "AMD";
+  if (row.weights == "fp4" || row.weights == "mxfp4") {
+    return {amd || row.weights == "mxfp4" ? Format::mxfp4 : Format::nvfp4};
+  }
+  if (const Result<Format> known = parse_format(row.weights); is_narrow(row.weights) && known) return {*known};
+  std::vector<Format> formats;
+  if (device.peak(PeakFormat::fp4) && row.published.round >= "v4.1") {
+    formats.push_back(amd ? Format::mxfp4 : Format::nvfp4);
+  }
+  if (device.peak(PeakFormat::fp8)) formats.push_back(Format::fp8);
+  if (!device.peak(PeakFormat::fp8) && device.peak(PeakFormat::int8)) formats.push_back(Format::int8);
+  if (formats.empty()) formats.push_back(Format::bf16);
+  return formats;
+}
+
+std::string engine_of(const Device& device) {
+  if (device.vendor == "NVIDIA") return "trtllm";
+  if (device.vendor == "Google") return "jetstream";
+  return "vllm";
+}
+
+struct Limits {
+  double ttft = 0;
+  double tpot = 0;
+};
+
+/// The estimate with the highest rate that keeps the limits, over numbers of clients; nothing if none does.
+std::optional<InferenceEstimate> best_within(const ResolvedInference& resolved, InferenceLoad load,
+                                             const Limits& limits, double& concurrency) {
+  constexpr double kStep = 1.2;
+  constexpr double kMostClients = 16384;
+  std::optional<InferenceEstimate> best;
+  load.mode = LoadMode::closed_loop;
+  for (double clients = 1; clients < kMostClients; clients = std::max(clients + 1, std::floor(clients * kStep))) {
+    load.concurrency = clients;
+    const InferenceOutcome outcome = evaluate(resolved, load);
+    if (outcome.reason != Reason::none) break;
+    const InferenceEstimate& e = outcome.estimate;
+    if (e.ttft_s.mid > limits.ttft || e.tpot_s.mid > limits.tpot) continue;
+    if (!best || e.output_tokens_per_s.mid > best->output_tokens_per_s.mid) {
+      best = e;
+      concurrency = clients;
+    }
+  }
+  return best;
+}
+
+Interval scaled(const Interval& i, double factor) {
+  return {factor * i.low, factor * i.mid, factor * i.high};
+}
+
+class InferenceExplainer {
+ public:
+  InferenceExplainer(const Row& row, const Benchmark& benchmark, const Device& device, const Names& names,
+                     const Knowledge& knowledge)
+      : row_(row), benchmark_(benchmark), device_(device), knowledge_(knowledge) {
+    if (const Round* round = names.round(Suite::inference, row.published.round)) date_ = round->date;
+    const Model* const model = knowledge.catalogue.model(benchmark.model);
+    experts_ = benchmark.kind == "moe" && model != nullptr;
+  }
+
+  Result<Explanation> run() {
+    if (row_.unit != "tokens/s") return not_modelled(row_, "its result counts " + row_.unit + ", not tokens/s");
+    if (benchmark_.input_tokens == 0 || benchmark_.output_tokens == 0) {
+      return not_modelled(row_,
+                          "the mean length of the benchmark's prompts is not published (" + benchmark_.note + ")");
+    }
+    if (row_.scenario != "Offline" && !limits()) {
+      return not_modelled(row_, "its latency limit is one on whole requests, or none is known");
+    }
+    for (const Format format : formats_of(row_, device_)) {
+      for (const int tp : kTensorParallel) {
+        if (tp > row_.accelerators || tp > domain()) continue;
+        attempt(format, {.tp = tp});
+        if (experts_ && tp > 1) attempt(format, {.tp = tp, .ep = tp});
+      }
+      for (const int wide : kExpertParallel) {
+        if (experts_ && wide <= row_.accelerators && wide <= domain()) attempt(format, {.ep = wide, .dp = wide});
+      }
+    }
+    if (attempts_.empty()) {
+      return not_modelled(row_, refusal_.empty() ? "no plan keeps the limits of the scenario" : refusal_);
+    }
+    return finish();
+  }
+
+ private:
+  /// One replica: tensor parallel, or attention by data and experts spread over all of its devices.
+  struct Layout {
+    int tp = 1, ep = 1, dp = 1;
+    [[nodiscard]] int devices() const { return tp * dp; }
+  };
+
+  struct Try {
+    InferenceQuery query;
+    Interval predicted;
+    InferenceEstimate estimate;
+    int replicas = 1;
+    std::vector<std::string> assumptions;
+  };
+
+  [[nodiscard]] int domain() const { return device_.scale_up_domain ? std::max(1, device_.scale_up_domain->value) : 1; }
+
+  [[nodiscard]] std::optional<Limits> limits() const {
+    const bool interactive = row_.scenario == "Interactive";
+    const auto& ttft = interactive ? benchmark_.interactive_ttft_ms : benchmark_.server_ttft_ms;
+    const auto& tpot = interactive ? benchmark_.interactive_tpot_ms : benchmark_.server_tpot_ms;
+    if (!ttft || !tpot) return std::nullopt;
+    return Limits{*ttft * 1e-3, *tpot * 1e-3};
+  }
+
+  void attempt(Format format, const Layout& layout) {
+    Try t;
+    t.replicas = row_.accelerators / layout.devices();
+    InferenceQuery& q = t.query;
+    q.model = benchmark_.model;
+    q.device = device_.id;
+    q.engine = engine_of(device_);
+    q.date = date_;
+    q.gpus = layout.devices();
+    q.tp = layout.tp;
+    q.ep = layout.ep;
+    q.dp = layout.dp;
+    q.weights = format;
+    if (bytes_per_weight(format) <= 1.1 && device_.peak(PeakFormat::fp8)) q.kv = Format::fp8;
+    q.load = {.mode = LoadMode::offline, .isl = benchmark_.input_tokens, .osl = benchmark_.output_tokens};
+    q.load.natural_text = 1;
+    const Result<InferenceDeployment> deployment = resolve(q, knowledge_);
+    if (!deployment) {
+      refusal_ = deployment.error().message;
+      return;
+    }
+    if (row_.scenario == "Offline") {
+      const InferenceOutcome outcome = evaluate(*deployment->resolved, q.load);
+      if (outcome.reason != Reason::none) {
+        if (refusal_.empty()) refusal_ = fmt::format("no plan fits: {}", name(outcome.reason));
+        return;
+      }
+      t.estimate = outcome.estimate;
+    } else {
+      double clients = 0;
+      const auto best = best_within(*deployment->resolved, q.load, *limits(), clients);
+      if (!best) return;
+      t.estimate = *best;
+      q.load.mode = LoadMode::closed_loop;
+      q.load.concurrency = clients;
+    }
+    t.predicted = scaled(t.estimate.output_tokens_per_s, t.replicas);
+    t.assumptions = deployment->assumptions;
+    attempts_.push_back(std::move(t));
+  }
+
+  static std::string plan_of(const Try& t) {
+    std::string plan = fmt::format("{} x TP{}", t.replicas, t.query.tp);
+    if (t.query.dp > 1) plan = fmt::format("{} x DP{}", t.replicas, t.query.dp);
+    if (t.query.ep > 1) plan += fmt::format(" EP{}", t.query.ep);
+    plan += fmt::format(", {} weights", name(*t.query.weights));
+    if (t.query.kv) plan += fmt::format(", {} KV", name(*t.query.kv));
+    if (t.query.load.concurrency > 0) plan += fmt::format(", {:.0f} requests at once each", t.query.load.concurrency);
+    return plan;
+  }
+
+  Result<Explanation> finish() {
+    std::stable_sort(attempts_.begin(), attempts_.end(),
+                     [](const Try& a, const Try& b) { return a.predicted.mid > b.predicted.mid; });
+    const Try& best = attempts_.front();
+    Explanation e;
+    e.row = &row_;
+    e.model = benchmark_.model;
+    e.device = device_.id;
+    e.engine = best.query.engine;
+    e.plan = plan_of(best);
+    e.unit = row_.unit;
+    e.measured = row_.value;
+    e.predicted = best.predicted;
+    e.accelerators = row_.accelerators;
+    e.bound = name(best.estimate.bound);
+    const bool prefill = best.estimate.prefill_share > 0.5;
+    e.why = fmt::format(
+        "{} takes {:.0f} % of the time and is bound by {}; {:.0f} sequences decode together, a step takes {:.1f} ms",
+        prefill ? "prefill" : "decoding",
+        100 * (prefill ? best.estimate.prefill_share : 1 - best.estimate.prefill_share), e.bound,
+        best.estimate.running_batch, 1e3 * best.estimate.decode_step_s.mid);
+    if (best.estimate.tpot_s.mid > 0 && row_.scenario != "Offline") {
+      e.why += fmt::format("; {:.0f} ms to the first token and {:.1f} ms per token of the {:.0f} and {:.0f} ms allowed",
+                           1e3 * best.estimate.ttft_s.mid, 1e3 * best.estimate.tpot_s.mid, 1e3 * limits()->ttft,
+                           1e3 * limits()->tpot);
+    }
+    for (const Try& t : attempts_) {
+      if (e.attempts.size() < kShownAttempts) e.attempts.push_back({plan_of(t), t.predicted});
+    }
+    if (const auto explained = ridge::explain(best.query, knowledge_)) e.elasticity = explained->elasticity;
+    e.assumptions.push_back(fmt::format("{:.0f} tokens in{}, {:.0f} out on average ({})", benchmark_.input_tokens,
+                                        benchmark_.source == "estimate" ? ", estimated" : "", benchmark_.output_tokens,
+                                        benchmark_.note));
+    if (row_.scenario != "Offline") {
+      e.assumptions.emplace_back("the limits on the 99th percentile are applied to the predicted means");
+    }
+    if (!row_.weights.empty() && !is_narrow(row_.weights)) {
+      e.assumptions.push_back("weights are labelled " + row_.weights +
+                              ", which is what was loaded: narrower formats were tried");
+    }
+    if (row_.accelerators % best.query.gpus != 0) {
+      e.assumptions.push_back(fmt::format("{} accelerators are left over", row_.accelerators % best.query.gpus));
+    }
+    if (row_.scenario == "Interactive" && experts_) {
+      e.assumptions.emplace_back(
+          "speculative decoding, which this benchmark's Interactive scenario allows, is not assumed");
+    }
+    e.assumptions.insert(e.assumptions.end(), best.assumptions.begin(), best.assumptions.end());
+    return e;
+  }
+
+  const Row& row_;
+  const Benchmark& benchmark_;
+  const Device& device_;
+  const Knowledge& knowledge_;
+  std::string date_;
+  bool experts_ = false;
+  std::vector<Try> attempts_;
+  std::string refusal_;
+};
+
+Result<Explanation> explain_diffusion(const Row& row, const Benchmark& benchmark, const Device& device,
+                                      const Knowledge& knowledge) {
+  Explanation e;
+  e.row = &row;
+  e.model = benchmark.model;
+  e.device = device.id;
+  e.engine = "diffusers";
+  e.unit = row.unit;
+  e.measured = row.value;
+  e.accelerators = row.accelerators;
+  std::string refusal = "no batch fits";
+  for (const double batch : {1.0, 2.0, 4.0, 8.0, 16.0}) {
+    DiffusionQuery q;
+    q.model = benchmark.model;
+    q.device = device.id;
+    q.gpus = 1;
+    q.load = {.steps = kDenoisingSteps, .batch = batch};
+    const Result<DiffusionPipeline> pipeline = resolve(q, knowledge);
+    if (!pipeline) return not_modelled(row, pipeline.error().message);
+    const DiffusionOutcome outcome = evaluate(*pipeline->resolved, q.load);
+    if (outcome.reason != Reason::none) continue;
+    const Interval predicted = scaled(outcome.estimate.images_per_s, row.accelerators);
+    e.attempts.push_back({fmt::format("{} x 1, {:.0f} images at once", row.accelerators, batch), predicted});
+    if (predicted.mid > e.predicted.mid) {
+      e.predicted = predicted;
+      e.plan = e.attempts.back().plan;
+      e.bound = name(outcome.estimate.bound);
+      e.why = fmt::format("a denoising step of {:.0f} images takes {:.0f} ms and is bound by {}", batch,
+                          1e3 * outcome.estimate.step_s, e.bound);
+      e.assumptions = pipeline->assumptions;
+    }
+  }
+  if (e.attempts.empty()) return not_modelled(row, refusal);
+  std::stable_sort(e.attempts.begin(), e.attempts.end(),
+                   [](const Attempt& a, const Attempt& b) { return a.predicted.mid > b.predicted.mid; });
+  e.assumptions.insert(e.assumptions.begin(),
+                       {benchmark.note,
+                        "eager PyTorch in 16 bits: submissions compile the UNet and run it in 8 bits, "
+                        "so that they are faster"});
+  return e;
+}
+
+Result<Explanation> explain_training(const Row& row, const Benchmark& benchmark, const Device& device,
+                                     const Names& names, const Knowledge& knowledge) {
+  TrainingQuery q;
+  q.model = benchmark.model;
+  q.device = device.id;
+  if (const Round* round = names.round(Suite::training, row.published.round)) q.date = round->date;
+  if (benchmark.id.ends_with("_lora")) q.task = TrainingTask::lora;
+  if (device.peak(PeakFormat::fp8)) q.precision = Format::fp8;
+  q.plan.gpus = row.accelerators;
+  q.plan.sequence = static_cast<int>(benchmark.input_tokens);
+  q.plan.global_batch = static_cast<int>(row.published.global_batch);
+  TrainingFreedom freedom{.tp = true, .pp = true, .micro_batch = true};
+  if (q.plan.global_batch == 0) freedom.global_batch = true;
+  const Result<TrainingAnswer> answer = ridge::answer(q, freedom, knowledge);
+  if (!answer) return not_modelled(row, answer.error().message);
+  if (answer->refusal) return not_modelled(row, answer->refusal->why);
+  const TrainingPlan& plan = answer->query.plan;
+  const TrainingEstimate& estimate = answer->outcome.estimate;
+  Explanation e;
+  e.row = &row;
+  e.model = benchmark.model;
+  e.device = device.id;
+  e.engine = answer->facts.engine;
+  e.plan = fmt::format("TP{} PP{} DP{}, {} per step, {}", plan.tp, plan.pp, answer->facts.dp, plan.global_batch,
+                       name(answer->facts.precision));
+  e.unit = "tokens/s";
+  e.predicted = estimate.tokens_per_s;
+  e.accelerators = row.accelerators;
+  e.bound = name(estimate.bound);
+  const double seconds = 60 * row.value;
+  e.why = fmt::format(
+      "a step takes {:.2f} s at {:.0f} % of the dense peak and is bound by {}; at this rate the {:.1f} minutes of the "
+      "result "
+      "are {:.0f} steps, {} tokens",
+      estimate.step_time_s.mid, 100 * estimate.mfu.mid, e.bound, row.value, seconds / estimate.step_time_s.mid,
+      format_number(seconds * estimate.tokens_per_s.mid));
+  e.attempts.push_back({e.plan, e.predicted});
+  e.assumptions = answer->assumptions;
+  e.assumptions.insert(e.assumptions.begin(), benchmark.note);
+  e.assumptions.emplace_back(
+      "how many samples a run needed is not published in the table, so that time cannot be predicted");
+  return e;
+}
+
+}  // namespace
+
+Result<Explanation> explain(const Row& row, const Names& names, const Knowledge& knowledge) {
+  const Benchmark* const benchmark = names.benchmark(row.suite, row.benchmark);
+  if (benchmark == nullptr) return not_modelled(row, "the benchmark " + quoted(row.benchmark) + " is not known");
+  if (!benchmark->not_modelled.empty()) return not_modelled(row, row.benchmark + ": " + benchmark->not_modelled);
+  if (!row.published.model.empty()) {
+    return not_modelled(row, "the open division ran another model, " + quoted(row.published.model));
+  }
+  const Device* const device = knowledge.catalogue.device(row.device);
+  if (device == nullptr) {
+    const AcceleratorName* const is = names.accelerator(row.accelerator);
+    return not_modelled(row, fmt::format("{}: {}", row.accelerator,
+                                         row.accelerator == "cpu-only" ? "processors alone are not modelled"
+                                         : is == nullptr               ? "not in the alias table"
+                                                                       : is->not_modelled));
+  }
+  if (row.suite == Suite::training) return explain_training(row, *benchmark, *device, names, knowledge);
+  if (benchmark->kind == "diffusion") return explain_diffusion(row, *benchmark, *device, knowledge);
+  return InferenceExplainer(row, *benchmark, *device, names, knowledge).run();
+}
+
+}  // namespace ridge::mlperf

@@ -1,0 +1,434 @@
+#include "report/mlperf_article.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "report/mlperf_chinese.hpp"
+#include "report/mlperf_report.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge::report {
+
+namespace {
+
+using namespace ridge::mlperf;  // NOLINT(google-build-using-namespace): the file speaks of nothing else
+
+constexpr std::array<std::string_view, 14> kSpecified = {
+    "a100-pcie-80gb", "a100-sxm-80gb",  "l40s",           "h100-pcie-80gb", "h100-nvl-94gb",
+    "h100-sxm-80gb",  "h200-nvl-141gb", "h200-sxm-141gb", "gh200-96gb",     "gh200-144gb",
+    "rtx-pro-6000",   "b200-sxm-180gb", "gb200",          "tpu-v5e"};
+constexpr std::array<std::string_view, 7> kSpecifiedToo = {"b300-sxm-270gb", "gb300",   "mi300x",  "mi325x",
+                                                           "mi355x",         "tpu-v6e", "vr-nvl72"};
+
+struct ModelChapter {
+  std::string_view benchmark;
+  const char* en;
+  const char* zh;
+  std::vector<std::array<std::string_view, 3>> ratios;  ///< first, second, scenario
+};
+
+const std::vector<ModelChapter>& chapters() {
+  static const std::vector<ModelChapter> all = {
+      {"gptj-99",
+       "GPT-J (6B, dense; retired after v5.0)",
+       "GPT-J（60 亿参数，稠密；v5.0 后停用）",
+       {{"h200-sxm-141gb", "h100-sxm-80gb", "Offline"},
+        {"h100-sxm-80gb", "h100-pcie-80gb", "Offline"},
+        {"h100-sxm-80gb", "a100-sxm-80gb", "Offline"},
+        {"h100-sxm-80gb", "l40s", "Offline"}}},
+      {"llama2-70b-99.9",
+       "Llama 2 70B (dense)",
+       "Llama 2 70B（稠密）",
+       {{"h200-sxm-141gb", "h100-sxm-80gb", "Offline"},
+        {"b200-sxm-180gb", "h200-sxm-141gb", "Offline"},
+        {"b200-sxm-180gb", "h200-sxm-141gb", "Interactive"},
+        {"b300-sxm-270gb", "b200-sxm-180gb", "Offline"},
+        {"mi325x", "mi300x", "Offline"},
+        {"mi355x", "b200-sxm-180gb", "Offline"},
+        {"h100-sxm-80gb", "l40s", "Offline"}}},
+      {"stable-diffusion-xl",
+       "Stable Diffusion XL (images)",
+       "Stable Diffusion XL（图像生成）",
+       {{"b200-sxm-180gb", "h200-sxm-141gb", "Offline"},
+        {"b200-sxm-180gb", "h100-sxm-80gb", "Offline"},
+        {"h200-sxm-141gb", "h100-sxm-80gb", "Offline"},
+        {"gh200-96gb", "h100-sxm-80gb", "Offline"}}},
+      {"deepseek-r1",
+       "DeepSeek-R1 (671B, mixture of experts)",
+       "DeepSeek-R1（6710 亿参数，混合专家）",
+       {{"gb200", "b200-sxm-180gb", "Offline"},
+        {"gb300", "b300-sxm-270gb", "Offline"},
+        {"gb300", "b300-sxm-270gb", "Interactive"},
+        {"vr-nvl72", "gb300", "Offline"}}},
+      {"llama3.1-405b",
+       "Llama 3.1 405B (dense)",
+       "Llama 3.1 405B（稠密）",
+       {{"h200-sxm-141gb", "h100-sxm-80gb", "Offline"},
+        {"b200-sxm-180gb", "h100-sxm-80gb", "Offline"},
+        {"b200-sxm-180gb", "h200-sxm-141gb", "Offline"},
+        {"gb200", "b200-sxm-180gb", "Offline"},
+        {"gb300", "b300-sxm-270gb", "Interactive"}}},
+      {"gpt-oss-120b",
+       "gpt-oss-120b (mixture of experts)",
+       "gpt-oss-120b（混合专家）",
+       {{"gb200", "b200-sxm-180gb", "Offline"},
+        {"gb300", "b300-sxm-270gb", "Interactive"},
+        {"mi355x", "b200-sxm-180gb", "Offline"}}},
+      {"llama3.1-8b",
+       "Llama 3.1 8B (dense)",
+       "Llama 3.1 8B（稠密）",
+       {{"b200-sxm-180gb", "h200-sxm-141gb", "Offline"}, {"h200-sxm-141gb", "h100-sxm-80gb", "Offline"}}},
+  };
+  return all;
+}
+
+class Writer {
+ public:
+  Writer(const MlperfEvidence& evidence, Language language)
+      : evidence_(evidence), language_(language), findings_(evidence, language) {
+    article_.language = language;
+  }
+
+  Article run() {
+    article_.title =
+        say("AI accelerators in MLPerf: what the published record says", "MLPerf 中的 AI 加速器：已公布结果说明了什么");
+    introduction();
+    methodology();
+    specifications();
+    heading(say("4. Results by model", "4. 各模型的结果"));
+    int number = 0;
+    for (const ModelChapter& chapter : chapters()) write_chapter(chapter, ++number);
+    questions();
+    predictions();
+    conclusion();
+    return std::move(article_);
+  }
+
+ private:
+  [[nodiscard]] const char* say(const char* en, const char* zh) const { return language_ == Language::en ? en : zh; }
+  template <class... Args>
+  [[nodiscard]] std::string form(const char* text, const Args&... args) const {
+    return fmt::format(fmt::runtime(text), args...);
+  }
+  void heading(std::string text, int level = 2) { article_.blocks.emplace_back(Heading{std::move(text), level}); }
+  void paragraph(std::string text) { article_.blocks.emplace_back(Paragraph{std::move(text)}); }
+  void bullets(std::vector<std::string> items) {
+    std::erase_if(items, [](const std::string& item) { return item.empty(); });
+    if (!items.empty()) article_.blocks.emplace_back(Bullets{std::move(items)});
+  }
+  void table(Table t) {
+    if (language_ == Language::zh) to_chinese(t);
+    article_.blocks.emplace_back(std::move(t));
+  }
+
+  void introduction() {
+    std::map<Suite, int> rows;
+    std::set<std::string> submitters;
+    std::set<std::string> accelerators;
+    for (const Row& row : evidence_.results.rows) {
+      ++rows[row.suite];
+      submitters.insert(row.published.submitter);
+      accelerators.insert(row.accelerator);
+    }
+    heading(say("1. What this is", "1. 说明"));
+    paragraph(form(
+        say("{} results of MLPerf Inference (datacenter) and {} of MLPerf Training, of {} submitters and {} kinds of "
+            "accelerators, as published by MLCommons. Every sentence below that carries a figure is computed from "
+            "these "
+            "rows; comparisons are made within one round, since rounds differ in software.",
+            "{} 项 MLPerf Inference（数据中心）结果与 {} 项 MLPerf Training 结果，来自 {} 家提交方、{} 种加速器，均由 "
+            "MLCommons 公布。下文每个带数字的句子都由这些数据行计算得出；比较只在同一轮次内进行，因为各轮软件不同。"),
+        rows[Suite::inference], rows[Suite::training], submitters.size(), accelerators.size()));
+  }
+
+  void methodology() {
+    heading(say("2. Data and method", "2. 数据与方法"));
+    bullets({say("Total accelerators = nodes × accelerators per node (an NVL72 rack is 18 × 4 = 72), or the count in "
+                 "the name where "
+                 "the name gives one.",
+                 "加速器总数 = 节点数 × 每节点加速器数（NVL72 机柜为 18 × 4 = 72）；名称中写明数量的以名称为准。"),
+             say("Result per accelerator = mean over results of (result ÷ total accelerators of that system). Nothing "
+                 "is divided by the "
+                 "accelerators of one node.",
+                 "每加速器结果 = 各结果（结果 ÷ 该系统加速器总数）的均值；绝不除以单个节点的加速器数。"),
+             say("Closed division only; systems tuned for efficiency (MaxQ) are left out of figures of speed; of a run "
+                 "listed as 99 % "
+                 "and as 99.9 %, one is counted.",
+                 "仅取 closed 组；为能效调优的系统（MaxQ）不计入性能；同一次运行同时列为 99 % 与 99.9 % 的只计一次。"),
+             say("Units are brought together or not averaged: GPT-J is in tokens/s throughout; samples/s and tokens/s "
+                 "are never mixed.",
+                 "单位统一后才求平均：GPT-J 全部换算为 tokens/s；samples/s 与 tokens/s 绝不混合。"),
+             say("Peak rates are dense. Tables average over the rounds named in them; ratios are within one round.",
+                 "峰值均为稠密值。表格对所列轮次求平均；比值在同一轮次内计算。")});
+    Table rounds;
+    rounds.columns = {{.key = "suite", .heading = "suite"},
+                      {.key = "round", .heading = "round"},
+                      {.key = "date", .heading = "date", .kind = ColumnKind::number},
+                      {.key = "results", .heading = "results", .kind = ColumnKind::number},
+                      {.key = "coverage", .heading = "coverage"},
+                      {.key = "source", .heading = "source"}};
+    for (const Round& round : evidence_.names.rounds) {
+      const auto count =
+          std::count_if(evidence_.results.rows.begin(), evidence_.results.rows.end(),
+                        [&](const Row& row) { return row.suite == round.suite && row.published.round == round.id; });
+      rounds.rows.push_back({Cell(name(round.suite)), Cell(round.id), Cell(round.date), Cell(static_cast<int>(count)),
+                             Cell(round.coverage), Cell(round.source)});
+    }
+    table(std::move(rounds));
+    paragraph(say("Repairs, each by a named rule (ridge mlperf rules NAME lists the rows):",
+                  "对来源的修正，每项都是具名规则（ridge mlperf rules 规则名 列出所有行）："));
+    Table rules = mlperf_rule_table(evidence_.results);
+    std::erase_if(rules.rows, [](const std::vector<Cell>& row) { return row[1].mid() == 0; });
+    table(std::move(rules));
+    wrong_divisions();
+  }
+
+  /// What comes out if a result is divided by the accelerators of one node.
+  void wrong_divisions() {
+    Selection selection;
+    selection.rounds = {"v3.1..v5.1"};
+    selection.benchmarks = {"deepseek-r1", "llama3.1-405b", "llama2-70b-99.9"};
+    selection.scenarios = {"Offline", "Server"};
+    const auto rows = select(evidence_.results, selection, evidence_.names);
+    if (!rows) return;
+    const auto groups = summarise(*rows, {});
+    if (!groups) return;
+    Table wrong;
+    wrong.columns = {{.key = "benchmark", .heading = "benchmark"},
+                     {.key = "accelerator", .heading = "accelerator"},
+                     {.key = "scenario", .heading = "scenario"},
+                     {.key = "divided_by_node", .heading = "divided by one node", .kind = ColumnKind::number},
+                     {.key = "right", .heading = "right", .kind = ColumnKind::number},
+                     {.key = "factor", .heading = "too high by", .kind = ColumnKind::number}};
+    for (const Group& g : groups->groups) {
+      double by_node = 0;
+      for (const Row* row : g.rows) by_node += row->value / std::max(1, row->published.accelerators_per_node);
+      by_node /= static_cast<double>(g.rows.size());
+      if (by_node / g.value < 1.02) continue;
+      wrong.rows.push_back({Cell(g.benchmark), Cell(g.keys[0]), Cell(g.scenario), rate_cell(by_node),
+                            rate_cell(g.value).with(Emphasis::strong),
+                            Cell(by_node / g.value).shown_as(fmt::format("{:.2f}×", by_node / g.value))});
+    }
+    paragraph(
+        say("Why the count matters: the same results (v3.1 to v5.1, tokens/s per accelerator) divided by the "
+            "accelerators of "
+            "one node, as is sometimes done, and divided right.",
+            "为何计数至关重要：同样的结果（v3.1 至 v5.1，每加速器 tokens/s），误除以单节点加速器数与正确相除之对比。"));
+    table(std::move(wrong));
+  }
+
+  void specifications() {
+    heading(say("3. Specifications (dense)", "3. 规格（稠密峰值）"));
+    Table t;
+    t.columns = {{.key = "accelerator", .heading = "accelerator"},
+                 {.key = "architecture", .heading = "architecture"},
+                 {.key = "bf16", .heading = "16-bit", .kind = ColumnKind::number},
+                 {.key = "fp8", .heading = "8-bit", .kind = ColumnKind::number},
+                 {.key = "fp4", .heading = "4-bit", .kind = ColumnKind::number},
+                 {.key = "memory", .heading = "memory"},
+                 {.key = "capacity", .heading = "capacity", .kind = ColumnKind::number},
+                 {.key = "bandwidth", .heading = "bandwidth", .kind = ColumnKind::number},
+                 {.key = "tdp", .heading = "TDP", .kind = ColumnKind::number},
+                 {.key = "domain", .heading = "scale-up domain", .kind = ColumnKind::number}};
+    std::vector<std::string_view> listed(kSpecified.begin(), kSpecified.end());
+    listed.insert(listed.end(), kSpecifiedToo.begin(), kSpecifiedToo.end());
+    for (const std::string_view id : listed) {
+      const AcceleratorName* const is = evidence_.names.accelerator(id);
+      const Device* const d = is == nullptr ? nullptr : evidence_.knowledge.catalogue.device(is->device);
+      if (d == nullptr) continue;
+      const auto peak = [&](PeakFormat f) { return d->peak(f) ? Cell(d->peak(f)->value) : Cell(); };
+      const Cell eight = d->peak(PeakFormat::fp8) ? peak(PeakFormat::fp8) : peak(PeakFormat::int8);
+      t.rows.push_back({Cell(id), Cell(d->architecture), peak(PeakFormat::bf16), eight, peak(PeakFormat::fp4),
+                        Cell(d->memory_kind), d->memory_capacity ? Cell(d->memory_capacity->value) : Cell(),
+                        d->memory_bandwidth ? Cell(d->memory_bandwidth->value) : Cell(),
+                        d->tdp ? Cell(d->tdp->value) : Cell(),
+                        d->scale_up_domain ? Cell(d->scale_up_domain->value) : Cell()});
+    }
+    paragraph(
+        say("Per accelerator, not per pair of cards; 8-bit is FP8 where there is one, INT8 otherwise. Sparse figures, "
+            "twice as "
+            "high, are not used.",
+            "均为单加速器数值（并非成对卡）；8 位为 FP8，没有 FP8 时为 INT8。不采用高一倍的稀疏数值。"));
+    table(std::move(t));
+  }
+
+  void write_chapter(const ModelChapter& chapter, int number) {
+    Selection selection;
+    selection.benchmarks = {std::string(chapter.benchmark)};
+    selection.scenarios = {"Offline", "Server", "Interactive"};
+    const auto rows = select(evidence_.results, selection, evidence_.names);
+    if (!rows || rows->empty()) return;
+    Summary summary;
+    const auto groups = summarise(*rows, summary);
+    if (!groups) return;
+    heading(form("4.{} {}", number, say(chapter.en, chapter.zh)), 3);
+    Table t = mlperf_group_table(groups->groups, summary);
+    t.columns.erase(t.columns.begin());
+    for (auto& row : t.rows) row.erase(row.begin());
+    table(std::move(t));
+    for (Bars& bars : mlperf_bars(groups->groups, summary)) {
+      std::set<std::string> rounds;
+      for (const Row* row : *rows) rounds.insert(row->published.round);
+      bars.subtitle = form(say("mean over results, {}–{}, n = number of results", "各结果均值，{}–{}，n = 结果数"),
+                           *rounds.begin(), *rounds.rbegin());
+      if (language_ == Language::zh) bars.axis = unit_in_chinese(bars.axis);
+      article_.blocks.emplace_back(std::move(bars));
+    }
+    std::erase_if(selection.scenarios, [](const std::string& s) { return s != "Offline"; });
+    summary.keys = {Key::accelerator, Key::round};
+    if (const auto offline = select(evidence_.results, selection, evidence_.names)) {
+      if (const auto by_round = summarise(*offline, summary); by_round && !by_round->groups.empty()) {
+        for (Trend& trend : mlperf_trends(keep_trends(by_round->groups), summary)) {
+          trend.subtitle = say("by round: software and systems change with it", "按轮次：软件与系统随之变化");
+          if (language_ == Language::zh) trend.axis = unit_in_chinese(trend.axis);
+          article_.blocks.emplace_back(std::move(trend));
+        }
+      }
+    }
+    std::vector<std::string> insights;
+    if (chapter.benchmark == "gptj-99") insights.push_back(findings_.units());
+    insights.push_back(findings_.fastest(chapter.benchmark, "Offline"));
+    for (const auto& [first, second, scenario] : chapter.ratios) {
+      insights.push_back(findings_.ratio(first, second, chapter.benchmark, scenario));
+    }
+    insights.push_back(findings_.share(chapter.benchmark, "Server"));
+    insights.push_back(findings_.share(chapter.benchmark, "Interactive"));
+    bullets(std::move(insights));
+  }
+
+  /// Lines need two rounds.
+  [[nodiscard]] static std::vector<Group> keep_trends(const std::vector<Group>& groups) {
+    std::map<std::string, int> rounds;
+    for (const Group& g : groups) ++rounds[g.keys[0]];
+    std::vector<Group> kept;
+    for (const Group& g : groups) {
+      if (rounds[g.keys[0]] > 1) kept.push_back(g);
+    }
+    return kept;
+  }
+
+  void questions() {
+    heading(say("5. Questions across models", "5. 跨模型的问题"));
+    heading(say("5.1 Are model and rack architecture coupled?", "5.1 模型架构与机柜架构是否绑定？"), 3);
+    paragraph(
+        say("NVL72 racks against 8-accelerator nodes of the same generation and round. Whole systems differ ninefold "
+            "because the "
+            "rack has nine times the accelerators.",
+            "同代、同轮次的 NVL72 机柜对 8 卡节点。整机相差九倍，是因为机柜的加速器本就是九倍。"));
+    bullets(findings_.coupling());
+    Table coupling = mlperf_ratio_table(mlperf::coupling(evidence_.results, evidence_.names));
+    table(std::move(coupling));
+    heading(say("5.2 Generation over generation", "5.2 代际提升"), 3);
+    bullets(findings_.generations());
+    heading(say("5.3 What latency limits cost", "5.3 时延限制的代价"), 3);
+    std::vector<ScenarioShare> shares = scenario_shares(evidence_.results, evidence_.names);
+    std::erase_if(shares, [&](const ScenarioShare& s) {
+      const Benchmark* const b = evidence_.names.benchmark(Suite::inference, s.benchmark);
+      return !s.accelerator.empty() || b == nullptr ||
+             (b->kind != "dense" && b->kind != "moe" && b->kind != "diffusion");
+    });
+    table(mlperf_share_table(shares));
+    heading(say("5.4 Bandwidth or compute?", "5.4 带宽还是算力？"), 3);
+    paragraph(
+        say("Least squares of logarithms over the means of each accelerator and round, one constant per round. "
+            "Bandwidth and "
+            "compute grow together from chip to chip, so the two coefficients are only as certain as their errors say.",
+            "对各加速器、各轮次均值取对数做最小二乘，每轮一个常数。带宽与算力在芯片间同步增长，故两系数的可信度以其误差"
+            "为准。"));
+    bullets(findings_.elasticity());
+    heading(say("5.5 Virtualised against bare metal", "5.5 虚拟化对裸机"), 3);
+    bullets(findings_.virtualised());
+    heading(say("5.6 Measured power", "5.6 实测功耗"), 3);
+    bullets(findings_.power());
+  }
+
+  /// The fastest submission of each accelerator in the newest round it has, predicted.
+  void predictions() {
+    heading(say("6. What bound the submissions", "6. 提交结果受限于什么"));
+    paragraph(say(
+        "The fastest Offline submission of each accelerator in its newest round, beside what the performance model of "
+        "this "
+        "program predicts for the best of a few plans (tensor parallelism, number format). The model was not fitted to "
+        "MLPerf; lengths of prompts are partly estimates.",
+        "各加速器在其最新轮次中最快的 Offline "
+        "提交，与本程序性能模型对若干方案（张量并行、数值格式）中最佳者的预测并列。"
+        "模型未以 MLPerf 拟合；部分输入长度为估计值。"));
+    std::vector<Explanation> explanations;
+    std::vector<double> errors;
+    std::map<std::string, int> bounds;
+    for (const std::string_view benchmark : {"llama2-70b-99.9", "llama3.1-405b", "deepseek-r1", "gpt-oss-120b"}) {
+      std::map<std::string, const Row*> best;
+      for (const Row& row : evidence_.results.rows) {
+        if (row.benchmark != benchmark || row.scenario != "Offline" || row.published.division != "closed" ||
+            row.device.empty() || row.virtualised() || row.accelerators == 0 || row.power_tuned) {
+          continue;
+        }
+        const Row*& place = best[row.accelerator];
+        if (place == nullptr || place->published.round < row.published.round ||
+            (place->published.round == row.published.round &&
+             place->value / place->accelerators < row.value / row.accelerators)) {
+          place = &row;
+        }
+      }
+      for (const auto& [accelerator, row] : best) {
+        auto e = mlperf::explain(*row, evidence_.names, evidence_.knowledge);
+        if (!e || !e->measured) continue;
+        errors.push_back(std::abs(e->predicted.mid / *e->measured - 1));
+        ++bounds[e->bound];
+        explanations.push_back(*std::move(e));
+      }
+    }
+    if (errors.empty()) return;
+    std::sort(errors.begin(), errors.end());
+    std::string list;
+    for (const auto& [bound, count] : bounds) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", bound, count);
+    paragraph(form(say("{} submissions; |predicted ÷ measured − 1| is {:.0f} % in the median. Bound by: {}.",
+                       "{} 项提交；|预测 ÷ 实测 − 1| 的中位数为 {:.0f} %。受限资源：{}。"),
+                   errors.size(), 100 * errors[errors.size() / 2], list));
+    table(mlperf_prediction_table(explanations));
+  }
+
+  void conclusion() {
+    heading(say("7. Conclusion", "7. 结论"));
+    std::vector<std::string> all;
+    const std::vector<std::string> coupling = findings_.coupling();
+    all.insert(all.end(), coupling.begin(), coupling.end());
+    all.push_back(findings_.ratio("b200-sxm-180gb", "h200-sxm-141gb", "llama2-70b-99.9", "Offline"));
+    all.push_back(findings_.ratio("h200-sxm-141gb", "h100-sxm-80gb", "llama3.1-405b", "Offline"));
+    all.push_back(findings_.ratio("b200-sxm-180gb", "h200-sxm-141gb", "stable-diffusion-xl", "Offline"));
+    all.push_back(findings_.share("deepseek-r1", "Server"));
+    for (const std::string& sentence : findings_.elasticity()) {
+      if (sentence.starts_with("llama2-70b") || sentence.starts_with("stable-diffusion")) all.push_back(sentence);
+    }
+    for (const std::string& sentence : findings_.virtualised()) {
+      if (sentence.find("h200") != std::string::npos) all.push_back(sentence);
+    }
+    bullets(std::move(all));
+    paragraph(
+        say("In short: per accelerator, a rack is worth about its accelerators while nothing limits latency, for "
+            "experts and dense "
+            "models alike; it pays where tokens must come fast. Results bundle software, submitters and dates, so that "
+            "a ratio "
+            "here is what was published, not a law.",
+            "概言之：在没有时延限制时，无论混合专家还是稠密模型，机柜的价值大致等于其加速器之和；只有要求快速出词时机柜"
+            "才见优势。"
+            "结果包含软件、提交方与日期的差异，因此这里的比值是已公布的事实，而非定律。"));
+  }
+
+  const MlperfEvidence evidence_;
+  Language language_;
+  MlperfFindings findings_;
+  Article article_;
+};
+
+}  // namespace
+
+Article mlperf_article(const MlperfEvidence& evidence, Language language) {
+  return Writer(evidence, language).run();
+}
+
+}  // namespace ridge::report

@@ -1,0 +1,74 @@
+#include "report/page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "ridge/text.hpp"
+
+namespace ridge::report {
+
+namespace {
+
+constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+
+}  // namespace
+
+Table two_columns(std::string title) {
+  Table table;
+  table.title = std::move(title);
+  table.headings = false;
+  table.columns = {{.key = "what", .heading = "what"}, {.key = "value", .heading = "value"}};
+  return table;
+}
+
+std::string percent(double share, int decimals) {
+  return fmt::format("{:.{}f} %", 100 * share, decimals);
+}
+
+std::string in_unit(const Interval& i, std::string_view unit, double scale) {
+  if (i.low == i.high) return fmt::format("{} {}", format_number(i.mid * scale), unit);
+  return fmt::format("{} {} ({}–{})", format_number(i.mid * scale), unit, format_number(i.low * scale),
+                     format_number(i.high * scale));
+}
+
+Cell time_cell(const Interval& i) {
+  return i.low == i.high ? Cell(Seconds(i.mid)) : Cell::interval<Seconds>(i);
+}
+
+std::string bar(double share, int width) {
+  const double eighths = std::round(std::clamp(share, 0.0, 1.0) * width * 8);
+  const auto whole = static_cast<std::size_t>(eighths / 8);
+  std::string out;
+  for (std::size_t i = 0; i < whole; ++i) out += "█";
+  out += kEighths[static_cast<std::size_t>(eighths) % 8];
+  if (out.empty() && share > 0) out = "▏";
+  return out;
+}
+
+std::string spoken(Term term) {
+  std::string out(name(term));
+  std::replace(out.begin(), out.end(), '_', '-');
+  return out;
+}
+
+void add_assumptions(Document& page, const std::vector<std::string>& assumptions) {
+  if (assumptions.empty()) return;
+  std::string text = "Assumed: ";
+  for (std::size_t i = 0; i < assumptions.size(); ++i) text += (i == 0 ? "" : "; ") + assumptions[i];
+  page.blocks.emplace_back(Paragraph{text + ".", Emphasis::faint});
+}
+
+Json interval_json(const Interval& interval) {
+  return Json::object().set("low", interval.low).set("mid", interval.mid).set("high", interval.high);
+}
+
+Json assumptions_json(const std::vector<std::string>& assumptions) {
+  Json list = Json::array();
+  for (const std::string& text : assumptions) list.push(text);
+  return list;
+}
+
+}  // namespace ridge::report

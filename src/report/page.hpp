@@ -1,0 +1,30 @@
+// Pieces that the pages of all answers share.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ridge/perf.hpp"
+#include "ridge/report.hpp"
+
+namespace ridge::report {
+
+/// A list of names and values.
+[[nodiscard]] Table two_columns(std::string title);
+/// "17 %".
+[[nodiscard]] std::string percent(double share, int decimals = 0);
+/// A prediction in one unit throughout: "1,537 tok/s (1,076–2,152)".
+[[nodiscard]] std::string in_unit(const Interval& interval, std::string_view unit, double scale = 1);
+/// A time in the unit that suits it, with its interval where it has one.
+[[nodiscard]] Cell time_cell(const Interval& interval);
+/// A bar of at most `width` characters for a share in [0, 1].
+[[nodiscard]] std::string bar(double share, int width = 20);
+/// "scale_up" → "scale-up".
+[[nodiscard]] std::string spoken(Term term);
+/// "Assumed: a; b." Nothing if there is nothing.
+void add_assumptions(Document& page, const std::vector<std::string>& assumptions);
+[[nodiscard]] Json interval_json(const Interval& interval);
+[[nodiscard]] Json assumptions_json(const std::vector<std::string>& assumptions);
+
+}  // namespace ridge::report

@@ -1,0 +1,132 @@
+#include "report/plan_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "ridge/text.hpp"
+
+namespace ridge::report {
+
+namespace {
+constexpr std::size_t kLosersShown = 8;
+}
+
+Paragraph paragraph(std::string text, Emphasis emphasis) {
+  return {std::move(text), emphasis};
+}
+
+std::string joined_text(const std::vector<std::string>& parts, std::string_view between) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : std::string(between)) + part;
+  return out;
+}
+
+void add_losers(Document& page, const std::vector<Loser>& losers) {
+  std::vector<const Loser*> searched;
+  std::vector<std::pair<std::string, std::vector<std::string>>> others;  // in the order of first appearance
+  for (const Loser& loser : losers) {
+    if (loser.searched && loser.limit != "price") {
+      searched.push_back(&loser);
+      continue;
+    }
+    const std::string why = loser.searched ? "without a price" : loser.why;
+    const auto same = [&](const auto& entry) { return entry.first == why; };
+    const auto at = std::find_if(others.begin(), others.end(), same);
+    if (at != others.end()) {
+      at->second.push_back(loser.device);
+    } else {
+      others.push_back({why, {loser.device}});
+    }
+  }
+  // What missed by least is what a reader would ask about.
+  std::stable_sort(searched.begin(), searched.end(), [](const Loser* a, const Loser* b) {
+    return (a->by > 0 ? a->by : 1e9) < (b->by > 0 ? b->by : 1e9);
+  });
+  if (!searched.empty()) {
+    Table table;
+    table.headings = false;
+    table.columns = {{.key = "not", .heading = ""},
+                     {.key = "device", .heading = "device"},
+                     {.key = "why", .heading = "why", .overflow = Overflow::wrap}};
+    for (std::size_t i = 0; i < std::min(searched.size(), kLosersShown); ++i) {
+      table.rows.push_back({Cell("not").with(Emphasis::faint), Cell(searched[i]->device), Cell(searched[i]->why)});
+    }
+    page.blocks.emplace_back(std::move(table));
+    if (searched.size() > kLosersShown) {
+      page.blocks.emplace_back(paragraph(
+          fmt::format("and {} more that cannot meet the limits (--json lists them)", searched.size() - kLosersShown),
+          Emphasis::faint));
+    }
+  }
+  std::string left_out;
+  for (const auto& [why, devices] : others) {
+    left_out +=
+        fmt::format("{}{} ({})", left_out.empty() ? "Left out: " : "; ", why,
+                    devices.size() > 6 ? fmt::format("{} devices", devices.size()) : joined_text(devices, ", "));
+  }
+  if (!left_out.empty()) page.blocks.emplace_back(paragraph(left_out + ".", Emphasis::faint));
+}
+
+std::string searched_text(const PlanStatistics& s) {
+  std::string text = fmt::format("Searched {} plans", format_number(static_cast<double>(s.size), 20));
+  if (s.seconds > 0) text += fmt::format(" in {} s", format_number(s.seconds, 2));
+  if (s.pruned > 0) {
+    text +=
+        fmt::format(" ({} evaluated, the rest shown to be worse)", format_number(static_cast<double>(s.evaluated), 20));
+  }
+  text += ".";
+  if (!s.complete) text += " Stopped early: " + (s.stopped.empty() ? "the best so far." : s.stopped);
+  return text;
+}
+
+void set_statistics(Json& json, const PlanStatistics& s) {
+  Json out = Json::object();
+  out.set("candidates", static_cast<double>(s.size));
+  out.set("evaluated", static_cast<double>(s.evaluated));
+  out.set("pruned", static_cast<double>(s.pruned));
+  out.set("search_s", s.seconds);
+  out.set("workers", s.workers);
+  json.set("statistics", std::move(out));
+}
+
+Json losers_json(const std::vector<Loser>& losers) {
+  Json list = Json::array();
+  for (const Loser& loser : losers) {
+    Json one = Json::object();
+    one.set("device", loser.device);
+    one.set("searched", loser.searched);
+    one.set("limit", loser.limit);
+    one.set("why", loser.why);
+    one.set("missed_by_share", loser.by > 0 ? Json(loser.by) : Json());
+    list.push(std::move(one));
+  }
+  return list;
+}
+
+Json texts_json(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push(text);
+  return list;
+}
+
+std::string limits_text(const Buyer& buyer) {
+  std::string out;
+  const auto add = [&](const std::string& text) { out += " · " + text; };
+  if (buyer.budget_usd > 0) add("budget " + format(Dollars(buyer.budget_usd)));
+  if (buyer.power_w > 0) add("power ≤ " + format(Watts(buyer.power_w)));
+  if (buyer.rack_w > 0) add("racks ≤ " + format(Watts(buyer.rack_w)));
+  if (buyer.air_cooled) add("air-cooled");
+  if (!buyer.vendors.empty()) add("only " + joined_text(buyer.vendors, ", "));
+  if (!buyer.avoid_vendors.empty()) add("not " + joined_text(buyer.avoid_vendors, ", "));
+  if (!buyer.destination.empty()) add("used in " + buyer.destination);
+  if (!buyer.region.empty()) add("prices of " + buyer.region);
+  if (buyer.measured) add("measured designs only");
+  if (buyer.vendor_share < 1) add(fmt::format("no vendor over {:.0f} %", 100 * buyer.vendor_share));
+  for (const Fleet& fleet : buyer.fleet) add(fmt::format("{} {} there already", fleet.gpus, fleet.device));
+  if (buyer.purchase != Purchase::on_demand) add(std::string(name(buyer.purchase)));
+  return out;
+}
+
+}  // namespace ridge::report

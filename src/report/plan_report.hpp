@@ -1,0 +1,52 @@
+// The verdict on a goal, for people and for programs.
+//
+//   print(to_terminal(plan_page(quest, verdict, options), style));
+//   print(plan_json(quest, verdict, options).text());                 // docs/schema/plan.json
+//
+// Pure; any thread.
+#pragma once
+
+#include <string>
+
+#include "ridge/plan.hpp"
+#include "ridge/report.hpp"
+
+namespace ridge::report {
+
+inline constexpr std::string_view kPlanSchema = "ridge.plan/1";
+
+/// What depends on clock and threads, under the key `statistics` only.
+struct PlanStatistics {
+  std::uint64_t size = 0;  ///< candidates of the space
+  std::uint64_t evaluated = 0;
+  std::uint64_t pruned = 0;
+  double seconds = 0;
+  int workers = 0;
+  bool complete = true;
+  std::string stopped;  ///< why it is not complete
+};
+
+struct PlanReportOptions {
+  PlanStatistics statistics;
+  int explain = 0;  ///< the plan of this line in full, 0 = none
+  std::size_t rows = 12;
+  std::string again;  ///< the command that asks this, for "Next"
+};
+
+[[nodiscard]] Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict,
+                                 const PlanReportOptions& options);
+[[nodiscard]] Document plan_page(const TrainingQuest& quest, const TrainingVerdict& verdict,
+                                 const PlanReportOptions& options);
+[[nodiscard]] Json plan_json(const ServingQuest& quest, const ServingVerdict& verdict,
+                             const PlanReportOptions& options);
+[[nodiscard]] Json plan_json(const TrainingQuest& quest, const TrainingVerdict& verdict,
+                             const PlanReportOptions& options);
+[[nodiscard]] Table plan_table(const ServingVerdict& verdict);
+[[nodiscard]] Table plan_table(const TrainingVerdict& verdict);
+
+/// "4 × TP2", "2 × TP4 PP2".
+[[nodiscard]] std::string layout_text(const ServingPlan& plan);
+/// "TP8 PP4 DP16, micro-batch 2".
+[[nodiscard]] std::string layout_text(const TrainingPick& pick);
+
+}  // namespace ridge::report

@@ -1,0 +1,264 @@
+// Pages, tables and JSON of plans to serve with.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/inference_report.hpp"
+#include "report/plan_parts.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge::report {
+
+namespace {
+
+std::string money_interval(const Interval& i) {
+  if (i.mid <= 0) return "0";
+  return fmt::format("{} ({}–{})", format_number(i.mid), format_number(i.low, 2), format_number(i.high, 2));
+}
+
+std::string formats_text(const ServingPlan& plan) {
+  std::string text(name(plan.facts.weights));
+  if (plan.facts.kv != Format::bf16) text += fmt::format(", {} KV", name(plan.facts.kv));
+  return text;
+}
+
+std::string goal_text(const ServingGoal& goal) {
+  std::string text = "Serve " + goal.model;
+  if (goal.request_rate > 0) {
+    text += fmt::format(" · {} requests/s ({} tok/s in, {} out)", format_number(goal.request_rate),
+                        format_count(goal.request_rate * goal.isl), format_count(goal.request_rate * goal.osl));
+  } else {
+    text += fmt::format(" · as many requests as {} devices take ({} tokens in, {} out)", goal.buyer.gpus,
+                        format_number(goal.isl, 7), format_number(goal.osl, 7));
+  }
+  if (goal.ttft_s > 0) text += " · TTFT ≤ " + format(Seconds(goal.ttft_s));
+  if (goal.tpot_s > 0) text += " · TPOT ≤ " + format(Seconds(goal.tpot_s));
+  if (goal.e2e_s > 0) text += " · request ≤ " + format(Seconds(goal.e2e_s));
+  return text + limits_text(goal.buyer);
+}
+
+Table table_of(const std::vector<ServingPlan>& plans, const std::vector<Rank>& ranks, std::size_t rows) {
+  Table table;
+  table.columns = {{.key = "rank", .heading = "rank"},
+                   {.key = "device", .heading = "device"},
+                   {.key = "gpus", .heading = "GPUs", .kind = ColumnKind::number},
+                   {.key = "layout", .heading = "layout"},
+                   {.key = "precision", .heading = "precision"},
+                   {.key = "cost",
+                    .unit = "usd_per_million_output_tokens",
+                    .heading = "$/1M out (80 %)",
+                    .kind = ColumnKind::interval},
+                   {.key = "cost", .unit = "usd_per_hour", .heading = "$/h", .kind = ColumnKind::number},
+                   {.key = "power", .unit = "w", .heading = "kW", .kind = ColumnKind::interval},
+                   {.key = "ttft", .unit = "s", .heading = "TTFT", .kind = ColumnKind::interval},
+                   {.key = "tpot", .unit = "s", .heading = "TPOT", .kind = ColumnKind::interval},
+                   {.key = "request_rate", .unit = "per_s", .heading = "req/s", .kind = ColumnKind::number},
+                   {.key = "bound", .heading = "bound by", .overflow = Overflow::truncate}};
+  for (std::size_t i = 0; i < std::min(plans.size(), rows); ++i) {
+    const ServingPlan& p = plans[i];
+    const std::string rank = i < ranks.size() ? ranks[i].text() : std::to_string(i + 1);
+    table.rows.push_back(
+        {Cell(rank), Cell(p.query.device), Cell(p.gpus), Cell(layout_text(p)), Cell(formats_text(p)),
+         p.usd_per_million ? Cell::interval(*p.usd_per_million).shown_as(money_interval(*p.usd_per_million)) : Cell(),
+         p.usd_per_hour ? Cell(*p.usd_per_hour) : Cell(),
+         Cell::interval(p.watts).shown_as(format_number(p.watts.mid / 1000)),
+         Cell::interval(p.ttft_s).shown_as(format(Seconds(p.ttft_s.mid), 2)),
+         Cell::interval(p.tpot_s).shown_as(format(Seconds(p.tpot_s.mid), 2)), Cell(p.requests_per_s * p.replicas),
+         Cell(p.bound_text)});
+  }
+  return table;
+}
+
+std::string sure_text(const ServingPlan& best) {
+  const IntervalClass& c = best.resembles;
+  if (c.rows == 0) return "How sure: no measurements resemble rank 1; its interval is a guess.";
+  return fmt::format(
+      "How sure: {} measurements resemble rank 1 ({}); this class is predicted to {:.0f} % (median), {:.0f} % (p90).",
+      c.rows, c.resembles, 100 * c.median_error, 100 * c.p90_error);
+}
+
+void add_explanation(Document& page, const ServingVerdict& verdict, int which) {
+  if (which < 1 || which > static_cast<int>(verdict.plans.size())) return;
+  const ServingPlan& p = verdict.plans[static_cast<std::size_t>(which - 1)];
+  Table table;
+  table.title = fmt::format("Plan {}: {} of {}", which, layout_text(p), p.query.device);
+  table.headings = false;
+  table.columns = {{.key = "what", .heading = "what"},
+                   {.key = "value", .heading = "value", .overflow = Overflow::wrap}};
+  const auto add = [&](const char* what, std::string value) { table.rows.push_back({Cell(what), Cell(value)}); };
+  add("replicas", fmt::format("{} of {} device{}, at most {} requests in each", p.replicas, p.query.gpus,
+                              p.query.gpus == 1 ? "" : "s", format_number(p.concurrency, 4)));
+  add("one replica", fmt::format("{} requests/s within the limits", format_number(p.requests_per_s)));
+  add("formats", fmt::format("weights {}, activations {}, KV {}", name(p.facts.weights), name(p.facts.activations),
+                             name(p.facts.kv)));
+  add("engine", fmt::format("{}, {} tokens per step", p.facts.era.empty() ? p.facts.engine : p.facts.era,
+                            format_number(p.query.max_batched_tokens, 6)));
+  add("TTFT", Cell::interval<Seconds>(p.ttft_s).text());
+  add("TPOT", Cell::interval<Seconds>(p.tpot_s).text());
+  add("request", Cell::interval<Seconds>(p.e2e_s).text());
+  add("power of the devices", Cell::interval<Watts>(p.watts).text());
+  add("bound by", p.bound_text);
+  if (!p.confirmed.empty()) add("confirmed", p.confirmed);
+  page.blocks.emplace_back(std::move(table));
+  page.blocks.emplace_back(paragraph("ridge estimate infer " + command_flags(p.query), Emphasis::faint));
+}
+
+Json plan_object(const ServingPlan& p) {
+  Json one = Json::object();
+  one.set("device", p.query.device);
+  one.set("gpus", p.gpus);
+  one.set("replicas", p.replicas);
+  one.set("gpus_per_replica", p.query.gpus);
+  one.set("tp", p.query.tp);
+  one.set("pp", p.query.pp);
+  one.set("dp", p.query.dp);
+  one.set("ep", p.query.ep);
+  one.set("weights", name(p.facts.weights));
+  one.set("kv", name(p.facts.kv));
+  one.set("max_batched_tokens", p.query.max_batched_tokens);
+  one.set("concurrency_per_replica", p.concurrency);
+  one.set("requests_per_replica_per_s", p.requests_per_s);
+  one.set("usd_per_hour", p.usd_per_hour ? Json(*p.usd_per_hour) : Json());
+  one.set("usd_per_million_output_tokens", p.usd_per_million ? interval_json(*p.usd_per_million) : Json());
+  one.set("power_w", interval_json(p.watts));
+  one.set("ttft_s", interval_json(p.ttft_s));
+  one.set("tpot_s", interval_json(p.tpot_s));
+  one.set("e2e_s", interval_json(p.e2e_s));
+  one.set("bound", p.bound_text);
+  one.set("confirmed", p.confirmed.empty() ? Json() : Json(p.confirmed));
+  return one;
+}
+
+}  // namespace
+
+std::string layout_text(const ServingPlan& plan) {
+  const InferenceQuery& q = plan.query;
+  std::string text = fmt::format("{} × TP{}", plan.replicas, q.tp);
+  if (q.pp > 1) text += fmt::format(" PP{}", q.pp);
+  if (q.dp > 1) text += fmt::format(" DP{}", q.dp);
+  if (q.ep > 1) text += fmt::format(" EP{}", q.ep);
+  return text;
+}
+
+Table plan_table(const ServingVerdict& verdict) {
+  return table_of(verdict.plans, verdict.ranks, verdict.plans.size());
+}
+
+Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, const PlanReportOptions& options) {
+  Document page;
+  page.title = goal_text(quest.goal);
+  if (verdict.plans.empty()) {
+    page.blocks.emplace_back(paragraph("No plan meets this goal.", Emphasis::bad));
+    if (!verdict.fails_first.empty()) {
+      page.blocks.emplace_back(paragraph("Fails first: " + verdict.fails_first + "."));
+      page.blocks.emplace_back(paragraph("Nearest feasible goal: " + verdict.nearest_goal + "."));
+      std::vector<ServingPlan> closest = verdict.nearest;
+      Table table = table_of(closest, {}, 3);
+      table.title = "Nearest plans";
+      page.blocks.emplace_back(std::move(table));
+    }
+  } else {
+    page.blocks.emplace_back(table_of(verdict.plans, verdict.ranks, options.rows));
+    if (verdict.plans.size() > options.rows) {
+      page.blocks.emplace_back(paragraph(
+          fmt::format("and {} devices more (--top N)", verdict.plans.size() - options.rows), Emphasis::faint));
+    }
+  }
+  add_losers(page, verdict.losers);
+  if (verdict.change) {
+    page.blocks.emplace_back(paragraph(fmt::format("Cheapest change: {} (−${}/1M).", verdict.change->text,
+                                                   format_number(verdict.change->usd_per_million, 2))));
+  }
+  if (verdict.front.size() > 1) {
+    std::vector<ServingPlan> front = verdict.front;
+    const double dearest = 8 * front.front().usd_per_hour.value_or(0);  // beyond that, nobody asks
+    if (dearest > 0) {
+      std::erase_if(front, [&](const ServingPlan& p) { return p.usd_per_hour.value_or(0) > dearest; });
+    }
+    if (front.size() > 8) {  // both ends and some between
+      std::vector<ServingPlan> some;
+      for (std::size_t i = 0; i < 8; ++i) some.push_back(front[i * (front.size() - 1) / 7]);
+      front = std::move(some);
+    }
+    Table table;
+    table.title = fmt::format("Front of {} plans: cheaper only by being slower", verdict.front.size());
+    table.columns = {{.key = "device", .heading = "device"},
+                     {.key = "gpus", .heading = "GPUs", .kind = ColumnKind::number},
+                     {.key = "layout", .heading = "layout"},
+                     {.key = "precision", .heading = "precision"},
+                     {.key = "cost", .heading = "$/1M out", .kind = ColumnKind::number},
+                     {.key = "e2e", .heading = "request", .kind = ColumnKind::number},
+                     {.key = "tpot", .heading = "TPOT", .kind = ColumnKind::number},
+                     {.key = "power", .heading = "kW", .kind = ColumnKind::number}};
+    for (const ServingPlan& p : front) {
+      table.rows.push_back({Cell(p.query.device), Cell(p.gpus), Cell(layout_text(p)), Cell(formats_text(p)),
+                            p.usd_per_million ? Cell(p.usd_per_million->mid) : Cell(), Cell(Seconds(p.e2e_s.mid)),
+                            Cell(Seconds(p.tpot_s.mid)), Cell(p.watts.mid / 1000)});
+    }
+    page.blocks.emplace_back(std::move(table));
+  }
+  if (!verdict.rationale.empty()) page.blocks.emplace_back(paragraph("Why: " + joined_text(verdict.rationale, " ")));
+  add_explanation(page, verdict, options.explain);
+  if (!verdict.plans.empty()) page.blocks.emplace_back(paragraph(sure_text(verdict.plans.front()), Emphasis::faint));
+  page.blocks.emplace_back(
+      paragraph("Assumed: " + joined_text(verdict.assumptions, "; ") + ". " + searched_text(options.statistics),
+                Emphasis::faint));
+  if (!verdict.plans.empty() && !options.again.empty()) {
+    page.blocks.emplace_back(paragraph(fmt::format("Next: {0} --explain 1 │ {0} --save plans/ │ ridge simulate --plan "
+                                                   "plans/1.toml",
+                                                   options.again),
+                                       Emphasis::faint));
+  }
+  return page;
+}
+
+Json plan_json(const ServingQuest& quest, const ServingVerdict& verdict, const PlanReportOptions& options) {
+  const ServingGoal& goal = quest.goal;
+  Json json = Json::object();
+  json.set("schema", kPlanSchema);
+  json.set("kind", "serve");
+  json.set("feasible", !verdict.plans.empty());
+  Json asked = Json::object();
+  asked.set("model", goal.model);
+  asked.set("request_rate_per_s", goal.request_rate > 0 ? Json(goal.request_rate) : Json());
+  asked.set("input_tokens", goal.isl);
+  asked.set("output_tokens", goal.osl);
+  asked.set("ttft_s", goal.ttft_s > 0 ? Json(goal.ttft_s) : Json());
+  asked.set("tpot_s", goal.tpot_s > 0 ? Json(goal.tpot_s) : Json());
+  asked.set("e2e_s", goal.e2e_s > 0 ? Json(goal.e2e_s) : Json());
+  asked.set("objective", name(goal.objective));
+  json.set("goal", std::move(asked));
+  Json plans = Json::array();
+  for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
+    Json one = plan_object(verdict.plans[i]);
+    one.set("rank", verdict.ranks[i].place);
+    one.set("tie", verdict.ranks[i].tie);
+    plans.push(std::move(one));
+  }
+  json.set("plans", std::move(plans));
+  Json front = Json::array();
+  for (const ServingPlan& p : verdict.front) front.push(plan_object(p));
+  json.set("front", std::move(front));
+  json.set("losers", losers_json(verdict.losers));
+  Json nearest = Json::array();
+  if (verdict.plans.empty()) {
+    for (const ServingPlan& p : verdict.nearest) nearest.push(plan_object(p));
+  }
+  json.set("nearest", std::move(nearest));
+  json.set("fails_first", verdict.fails_first.empty() ? Json() : Json(verdict.fails_first));
+  json.set("nearest_goal", verdict.nearest_goal.empty() ? Json() : Json(verdict.nearest_goal));
+  if (verdict.change) {
+    Json change = Json::object();
+    change.set("text", verdict.change->text);
+    change.set("saves_usd_per_million_output_tokens", verdict.change->usd_per_million);
+    json.set("cheapest_change", std::move(change));
+  } else {
+    json.set("cheapest_change", Json());
+  }
+  json.set("rationale", texts_json(verdict.rationale));
+  json.set("assumptions", texts_json(verdict.assumptions));
+  set_statistics(json, options.statistics);
+  return json;
+}
+
+}  // namespace ridge::report

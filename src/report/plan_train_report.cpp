@@ -1,0 +1,226 @@
+// Pages, tables and JSON of plans to train with.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/inference_report.hpp"
+#include "report/plan_parts.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge::report {
+
+namespace {
+
+std::string goal_text(const TrainingGoal& goal) {
+  std::string text = "Train " + goal.model;
+  if (goal.tokens > 0) text += fmt::format(" on {} tokens", format_count(goal.tokens));
+  if (goal.days > 0) text += fmt::format(" in {} days", format_number(goal.days));
+  if (goal.gpus.size() == 1) text += fmt::format(" on {} devices", format_number(goal.gpus.front(), 7));
+  text +=
+      fmt::format(" · sequences of {}, batch {}", format_number(goal.sequence, 7), format_number(goal.global_batch, 7));
+  return text + limits_text(goal.buyer);
+}
+
+std::string days_text(const Interval& i) {
+  return fmt::format("{} ({}–{})", format_number(i.mid), format_number(i.low, 2), format_number(i.high, 2));
+}
+
+std::string usd_text(const Interval& i) {
+  return fmt::format("{} ({}–{})", format(Dollars(i.mid)), format(Dollars(i.low), 2), format(Dollars(i.high), 2));
+}
+
+Table table_of(const std::vector<TrainingPick>& plans, const std::vector<Rank>& ranks, std::size_t rows, bool run) {
+  Table table;
+  table.columns = {
+      {.key = "rank", .heading = "rank"},
+      {.key = "device", .heading = "device"},
+      {.key = "gpus", .heading = "GPUs", .kind = ColumnKind::number},
+      {.key = "layout", .heading = "layout"},
+      {.key = "precision", .heading = "precision"},
+      {.key = "step_time", .unit = "s", .heading = "step", .kind = ColumnKind::interval},
+      {.key = "mfu", .heading = "MFU", .kind = ColumnKind::interval},
+      {.key = "duration", .unit = "days", .heading = "days (80 %)", .kind = ColumnKind::interval},
+      {.key = "cost", .unit = "usd", .heading = run ? "cost" : "$/1B tokens", .kind = ColumnKind::interval},
+      {.key = "power", .unit = "w", .heading = "MW", .kind = ColumnKind::interval},
+      {.key = "bound", .heading = "bound by"}};
+  for (std::size_t i = 0; i < std::min(plans.size(), rows); ++i) {
+    const TrainingPick& p = plans[i];
+    const TrainingEstimate& e = p.estimate;
+    std::string bound(name(e.bound));
+    std::replace(bound.begin(), bound.end(), '_', ' ');
+    table.rows.push_back(
+        {Cell(i < ranks.size() ? ranks[i].text() : std::to_string(i + 1)), Cell(p.device), Cell(p.plan.gpus),
+         Cell(layout_text(p)), Cell(std::string(name(p.precision))),
+         Cell::interval(e.step_time_s).shown_as(format(Seconds(e.step_time_s.mid))),
+         Cell::interval(e.mfu).shown_as(fmt::format("{:.0f} %", 100 * e.mfu.mid)),
+         p.days ? Cell::interval(*p.days).shown_as(days_text(*p.days)) : Cell(),
+         p.usd ? Cell::interval(*p.usd).shown_as(usd_text(*p.usd)) : Cell(),
+         e.power_w.mid > 0 ? Cell::interval(e.power_w).shown_as(format_number(e.power_w.mid * 1e-6)) : Cell(),
+         Cell(bound)});
+  }
+  return table;
+}
+
+Json plan_object(const TrainingPick& p) {
+  const TrainingEstimate& e = p.estimate;
+  Json one = Json::object();
+  one.set("device", p.device);
+  one.set("gpus", p.plan.gpus);
+  one.set("precision", name(p.precision));
+  one.set("tp", p.plan.tp);
+  one.set("pp", p.plan.pp);
+  one.set("vp", p.plan.vp);
+  one.set("cp", p.plan.cp);
+  one.set("ep", p.plan.ep);
+  one.set("dp", p.dp);
+  one.set("micro_batch", p.plan.micro_batch);
+  one.set("global_batch", p.plan.global_batch);
+  one.set("sequence_tokens", p.plan.sequence);
+  one.set("sharding", name(e.sharding));
+  one.set("recompute", name(e.recompute));
+  one.set("schedule", name(p.plan.schedule));
+  one.set("offload_share", static_cast<double>(p.plan.offload));
+  one.set("offload_optimizer", p.plan.offload_optimizer);
+  one.set("step_s", interval_json(e.step_time_s));
+  one.set("tokens_per_s", interval_json(e.tokens_per_s));
+  one.set("mfu", interval_json(e.mfu));
+  one.set("duration_days", p.days ? interval_json(*p.days) : Json());
+  one.set("cost_usd", p.usd ? interval_json(*p.usd) : Json());
+  one.set("usd_per_hour", p.usd_per_hour ? Json(*p.usd_per_hour) : Json());
+  one.set("power_w", interval_json(e.power_w));
+  one.set("joules_per_token", p.joules_per_token);
+  one.set("bound", name(e.bound));
+  one.set("confirmed", p.confirmed.empty() ? Json() : Json(p.confirmed));
+  return one;
+}
+
+void add_explanation(Document& page, const TrainingVerdict& verdict, int which) {
+  if (which < 1 || which > static_cast<int>(verdict.plans.size())) return;
+  const TrainingPick& p = verdict.plans[static_cast<std::size_t>(which - 1)];
+  const TrainingEstimate& e = p.estimate;
+  Table table;
+  table.title = fmt::format("Plan {}: {} {}, {}", which, p.plan.gpus, p.device, layout_text(p));
+  table.headings = false;
+  table.columns = {{.key = "what", .heading = "what"},
+                   {.key = "value", .heading = "value", .overflow = Overflow::wrap}};
+  const auto add = [&](const std::string& what, std::string value) { table.rows.push_back({Cell(what), Cell(value)}); };
+  add("sharding", std::string(name(e.sharding)));
+  add("recompute", fmt::format("{} ({:.0f} % of the forward pass again)", name(e.recompute), 100 * e.recompute_share));
+  add("tokens", fmt::format("{} tok/s", format_number(e.tokens_per_s.mid)));
+  double memory = 0;
+  for (const double bytes : e.memory_bytes) memory += bytes;
+  add("memory", fmt::format("{} on the fullest device", format(Bytes(memory))));
+  for (std::size_t i = 0; i < kTrainingPhases; ++i) {
+    const double share = e.phases_s[i] / e.step_time_s.mid;
+    std::string phase(name(static_cast<TrainingPhase>(i)));
+    std::replace(phase.begin(), phase.end(), '_', ' ');
+    if (share > 0.001) add(phase, fmt::format("{:.1f} %", 100 * share));
+  }
+  if (!p.confirmed.empty()) add("confirmed", p.confirmed);
+  page.blocks.emplace_back(std::move(table));
+}
+
+}  // namespace
+
+std::string layout_text(const TrainingPick& p) {
+  std::string text = fmt::format("TP{} PP{}", p.plan.tp, p.plan.pp);
+  if (p.plan.vp > 1) text += fmt::format("×{}", p.plan.vp);
+  if (p.plan.cp > 1) text += fmt::format(" CP{}", p.plan.cp);
+  if (p.plan.ep > 1) text += fmt::format(" EP{}", p.plan.ep);
+  text += fmt::format(" DP{}, mbs {}", p.dp, p.plan.micro_batch);
+  if (p.estimate.sharding == Sharding::zero3 || p.estimate.sharding == Sharding::hsdp) {
+    text += fmt::format(", {}", name(p.estimate.sharding));
+  }
+  if (p.plan.schedule == Schedule::zero_bubble || p.plan.schedule == Schedule::dual_pipe) {
+    text += fmt::format(", {}", name(p.plan.schedule));
+  }
+  if (p.plan.offload > 0) text += fmt::format(", offload {:.0f} %", 100 * static_cast<double>(p.plan.offload));
+  return text;
+}
+
+Table plan_table(const TrainingVerdict& verdict) {
+  return table_of(verdict.plans, verdict.ranks, verdict.plans.size(), true);
+}
+
+Document plan_page(const TrainingQuest& quest, const TrainingVerdict& verdict, const PlanReportOptions& options) {
+  Document page;
+  const bool run = quest.goal.tokens > 0;
+  page.title = goal_text(quest.goal);
+  if (verdict.plans.empty()) {
+    page.blocks.emplace_back(paragraph("No plan meets this goal.", Emphasis::bad));
+    if (!verdict.fails_first.empty()) {
+      page.blocks.emplace_back(paragraph("Fails first: " + verdict.fails_first + "."));
+      page.blocks.emplace_back(paragraph("Nearest feasible goal: " + verdict.nearest_goal + "."));
+      Table table = table_of(verdict.nearest, {}, 3, run);
+      table.title = "Nearest plans";
+      page.blocks.emplace_back(std::move(table));
+    }
+  } else {
+    page.blocks.emplace_back(table_of(verdict.plans, verdict.ranks, options.rows, run));
+    if (verdict.plans.size() > options.rows) {
+      page.blocks.emplace_back(paragraph(
+          fmt::format("and {} devices more (--top N)", verdict.plans.size() - options.rows), Emphasis::faint));
+    }
+  }
+  add_losers(page, verdict.losers);
+  if (verdict.front.size() > 1) {
+    Table table = table_of(verdict.front, {}, 8, run);
+    table.title =
+        fmt::format("Front of {} plans: nothing is better in time, cost and energy at once", verdict.front.size());
+    page.blocks.emplace_back(std::move(table));
+  }
+  if (!verdict.rationale.empty()) page.blocks.emplace_back(paragraph("Why: " + joined_text(verdict.rationale, " ")));
+  add_explanation(page, verdict, options.explain);
+  page.blocks.emplace_back(
+      paragraph("Assumed: " + joined_text(verdict.assumptions, "; ") + ". " + searched_text(options.statistics),
+                Emphasis::faint));
+  if (!verdict.plans.empty() && !options.again.empty()) {
+    page.blocks.emplace_back(
+        paragraph(fmt::format("Next: {0} --explain 1 │ {0} --save plans/ │ ridge estimate train --plan plans/1.toml",
+                              options.again),
+                  Emphasis::faint));
+  }
+  return page;
+}
+
+Json plan_json(const TrainingQuest& quest, const TrainingVerdict& verdict, const PlanReportOptions& options) {
+  const TrainingGoal& goal = quest.goal;
+  Json json = Json::object();
+  json.set("schema", kPlanSchema);
+  json.set("kind", "train");
+  json.set("feasible", !verdict.plans.empty());
+  Json asked = Json::object();
+  asked.set("model", goal.model);
+  asked.set("tokens", goal.tokens > 0 ? Json(goal.tokens) : Json());
+  asked.set("days", goal.days > 0 ? Json(goal.days) : Json());
+  asked.set("sequence_tokens", goal.sequence);
+  asked.set("global_batch", goal.global_batch);
+  asked.set("objective", name(goal.objective));
+  json.set("goal", std::move(asked));
+  Json plans = Json::array();
+  for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
+    Json one = plan_object(verdict.plans[i]);
+    one.set("rank", verdict.ranks[i].place);
+    one.set("tie", verdict.ranks[i].tie);
+    plans.push(std::move(one));
+  }
+  json.set("plans", std::move(plans));
+  Json front = Json::array();
+  for (const TrainingPick& p : verdict.front) front.push(plan_object(p));
+  json.set("front", std::move(front));
+  json.set("losers", losers_json(verdict.losers));
+  Json nearest = Json::array();
+  if (verdict.plans.empty()) {
+    for (const TrainingPick& p : verdict.nearest) nearest.push(plan_object(p));
+  }
+  json.set("nearest", std::move(nearest));
+  json.set("fails_first", verdict.fails_first.empty() ? Json() : Json(verdict.fails_first));
+  json.set("nearest_goal", verdict.nearest_goal.empty() ? Json() : Json(verdict.nearest_goal));
+  json.set("cheapest_change", Json());
+  json.set("rationale", texts_json(verdict.rationale));
+  json.set("assumptions", texts_json(verdict.assumptions));
+  set_statistics(json, options.statistics);
+  return json;
+}
+
+}  // namespace ridge::report

@@ -1,0 +1,213 @@
+// The terminal page of a simulation.
+#include <fmt/format.h>
+
+#include "report/simulation_report.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge::report {
+
+namespace {
+
+std::string percent(double share, int decimals = 0) {
+  return fmt::format("{:.{}f} %", 100 * share, decimals);
+}
+
+std::string duration(double s) {
+  return format(Seconds(s));
+}
+
+Table two_columns(std::string title) {
+  Table table;
+  table.title = std::move(title);
+  table.headings = false;
+  table.columns = {{.key = "what", .heading = "what"}, {.key = "value", .heading = "value"}};
+  return table;
+}
+
+std::string load_text(const SimulationAnswer& a) {
+  const OfferedLoad& l = a.query.load;
+  switch (l.kind) {
+    case OfferedKind::rate:
+      return fmt::format("{} requests/s", format_number(l.rate));
+    case OfferedKind::concurrency:
+      return fmt::format("{} {}", format_number(l.concurrency, 7), l.concurrency == 1 ? "client" : "clients");
+    case OfferedKind::offline:
+      return "all requests at once";
+    case OfferedKind::trace:
+      return l.speed == 1 ? "as recorded" : fmt::format("recorded, {} times as fast", format_number(l.speed));
+  }
+  return "";
+}
+
+Table served(const SimulationAnswer& a) {
+  const SimulationResult& r = a.result;
+  Table t = two_columns("Served");
+  const auto add = [&](const char* what, std::string value) { t.rows.push_back({Cell(what), Cell(value)}); };
+  add("requests", fmt::format("{} of {} in {}", format_number(static_cast<double>(r.finished), 9),
+                              format_number(static_cast<double>(r.arrived), 9), duration(r.makespan)));
+  add("throughput", fmt::format("{} requests/s, {} tok/s out, {} tok/s in and out", format_number(r.requests_per_s),
+                                format_number(r.output_tokens_per_s), format_number(r.total_tokens_per_s)));
+  const LatencyLimits& l = a.query.limits;
+  if (l.ttft > 0 || l.tpot > 0 || l.e2e > 0) {
+    std::string limits;
+    if (l.ttft > 0) limits += fmt::format(", TTFT ≤ {}", duration(l.ttft));
+    if (l.tpot > 0) limits += fmt::format(", TPOT ≤ {}", duration(l.tpot));
+    if (l.e2e > 0) limits += fmt::format(", end to end ≤ {}", duration(l.e2e));
+    const double share = r.arrived > 0 ? static_cast<double>(r.good) / static_cast<double>(r.arrived) : 0;
+    add("goodput", fmt::format("{} requests/s, {} of all{}", format_number(r.goodput), percent(share, 1), limits));
+  }
+  add("in the system", fmt::format("{} running on an engine, {} waiting, {} in all", format_number(r.mean_running),
+                                   format_number(r.mean_queue), format_number(r.mean_in_system)));
+  add("KV cache", fmt::format("{} full on average, {} at most, of {} tokens per engine", percent(r.mean_kv_share),
+                              percent(r.peak_kv_share), format_count(r.kv_capacity_tokens)));
+  if (r.preemptions > 0) {
+    add("preemptions", fmt::format("{}, {} per request", format_number(static_cast<double>(r.preemptions), 9),
+                                   format_number(static_cast<double>(r.preemptions) /
+                                                 static_cast<double>(std::max<std::uint64_t>(1, r.finished)))));
+  }
+  if (r.cached_tokens > 0) {
+    add("prefix cache", fmt::format("{} of the input was there", percent(static_cast<double>(r.cached_tokens) /
+                                                                         static_cast<double>(r.input_tokens))));
+  }
+  if (r.rejected > 0) add("rejected", format_number(static_cast<double>(r.rejected), 9));
+  if (r.timed_out > 0) add("timed out", format_number(static_cast<double>(r.timed_out), 9));
+  if (r.transfer_seconds > 0) add("KV transfer", fmt::format("{} on average", duration(r.transfer_seconds)));
+  if (a.query.policies.autoscaling) {
+    add("engines", fmt::format("{} up on average, {} cold starts", format_number(r.mean_engines),
+                               format_number(static_cast<double>(r.cold_starts), 9)));
+  }
+  if (r.failures > 0) {
+    add("failures", fmt::format("{}, {} requests started over", format_number(static_cast<double>(r.failures), 9),
+                                format_number(static_cast<double>(r.restarted), 9)));
+  }
+  add("busy", percent(r.busy_share));
+  if (r.energy_j > 0 && r.output_tokens > 0) {
+    add("power",
+        fmt::format("{} for {} GPUs, {} J per output token", format(Watts(r.mean_power_w)), format_number(r.gpus, 7),
+                    format_number(r.energy_j / static_cast<double>(r.output_tokens))));
+  }
+  return t;
+}
+
+Table class_table(const SimulationResult& r) {
+  Table t;
+  t.title = "By class";
+  t.columns = {{.key = "class", .heading = "class"},
+               {.key = "requests", .heading = "requests", .kind = ColumnKind::number},
+               {.key = "good", .heading = "good", .kind = ColumnKind::number},
+               {.key = "ttft_p50", .unit = "s", .heading = "TTFT p50", .kind = ColumnKind::number},
+               {.key = "ttft_p95", .unit = "s", .heading = "p95", .kind = ColumnKind::number},
+               {.key = "tpot_p50", .unit = "s", .heading = "TPOT p50", .kind = ColumnKind::number},
+               {.key = "tpot_p95", .unit = "s", .heading = "p95", .kind = ColumnKind::number},
+               {.key = "e2e_p50", .unit = "s", .heading = "end to end p50", .kind = ColumnKind::number},
+               {.key = "e2e_p95", .unit = "s", .heading = "p95", .kind = ColumnKind::number}};
+  for (const ClassResult& c : r.classes) {
+    const double good = c.finished > 0 ? static_cast<double>(c.good) / static_cast<double>(c.finished) : 0;
+    t.rows.push_back({Cell(c.name), Cell(static_cast<double>(c.finished), 9), Cell(percent(good, 1)),
+                      Cell(Seconds(c.ttft.p50())), Cell(Seconds(c.ttft.p95())), Cell(Seconds(c.tpot.p50())),
+                      Cell(Seconds(c.tpot.p95())), Cell(Seconds(c.e2e.p50())), Cell(Seconds(c.e2e.p95()))});
+  }
+  return t;
+}
+
+std::string search_sentence(const SimulationAnswer& a) {
+  const RateSearch& s = *a.search;
+  if (s.rate <= 0) return fmt::format("No rate holds the limits: even a lone request breaks {}.", s.limited_by);
+  return fmt::format("{} requests/s hold the limits for {} of the requests; at {} it breaks by {}.",
+                     format_number(s.rate), percent(a.query.limits.share), format_number(s.refused_rate), s.limited_by);
+}
+
+std::string overload_sentence(const SimulationResult& r) {
+  return fmt::format(
+      "Overloaded: requests come faster than they leave; {} more wait every second. Means and percentiles grow with "
+      "the "
+      "length of the run and say nothing about a steady state. --find-rate finds the rate it can hold.",
+      format_number(r.growth_per_s));
+}
+
+}  // namespace
+
+std::string simulation_title(const SimulationAnswer& a) {
+  const DeploymentFacts& f = a.result.facts;
+  std::string text = fmt::format("{} on {} × {}", a.query.deployment.model, format_number(a.result.gpus, 7), f.device);
+  if (f.tp > 1) text += fmt::format(", TP {}", f.tp);
+  if (f.pp > 1) text += fmt::format(", PP {}", f.pp);
+  if (f.ep > 1) text += fmt::format(", EP {}", f.ep);
+  if (a.result.engines > 1) text += fmt::format(", {} engines", a.result.engines);
+  text += fmt::format(", {} weights, {}", name(f.weights), f.era.empty() ? f.engine : f.era);
+  return fmt::format("{} · {}, {}", text, a.query.workload.name, load_text(a));
+}
+
+Table latency_table(const SimulationAnswer& a) {
+  Table t;
+  t.title = "Latency";
+  t.columns = {{.key = "measure", .heading = ""}};
+  for (const char* column : {"mean", "p50", "p90", "p95", "p99", "max"}) {
+    t.columns.push_back({.key = column, .unit = "s", .heading = column, .kind = ColumnKind::number});
+  }
+  const auto add = [&](const char* what, const LatencyDistribution& d) {
+    if (d.count() == 0) return;
+    t.rows.push_back({Cell(what), Cell(Seconds(d.mean())), Cell(Seconds(d.p50())), Cell(Seconds(d.p90())),
+                      Cell(Seconds(d.p95())), Cell(Seconds(d.p99())), Cell(Seconds(d.greatest()))});
+  };
+  const SimulationResult& r = a.result;
+  add("time to first token", r.ttft);
+  add("time per output token", r.tpot);
+  add("between tokens", r.itl);
+  add("end to end", r.e2e);
+  add("wait for the engine", r.wait);
+  return t;
+}
+
+Table timeline_table(const SimulationResult& r) {
+  Table t;
+  t.columns = {{.key = "start", .unit = "s", .heading = "start", .kind = ColumnKind::number},
+               {.key = "queue", .heading = "waiting", .kind = ColumnKind::number},
+               {.key = "running", .heading = "running", .kind = ColumnKind::number},
+               {.key = "kv_share", .heading = "KV cache", .kind = ColumnKind::number},
+               {.key = "engines", .heading = "engines", .kind = ColumnKind::number},
+               {.key = "arrivals", .unit = "per_s", .heading = "arrivals/s", .kind = ColumnKind::number},
+               {.key = "output_tokens", .unit = "per_s", .heading = "tok/s out", .kind = ColumnKind::number}};
+  for (const TimelinePoint& p : r.timeline) {
+    t.rows.push_back({Cell(Seconds(p.start)), Cell(p.queue), Cell(p.running), Cell(p.kv_share), Cell(p.engines),
+                      Cell(p.arrivals_per_s), Cell(p.output_tokens_per_s)});
+  }
+  return t;
+}
+
+Document simulation_page(const SimulationAnswer& a) {
+  const SimulationResult& r = a.result;
+  Document page;
+  page.title = simulation_title(a);
+  if (r.stopped_early) {
+    page.blocks.emplace_back(Paragraph{"Ended early: what follows is what was known then.", Emphasis::warning});
+  }
+  if (a.search) page.blocks.emplace_back(Paragraph{search_sentence(a), Emphasis::strong});
+  if (r.overloaded) page.blocks.emplace_back(Paragraph{overload_sentence(r), Emphasis::bad});
+  if (r.too_long > 0) {
+    page.blocks.emplace_back(Paragraph{
+        fmt::format("{} requests can never fit: the longest has {} tokens, the KV cache of an engine holds {}. They "
+                    "were turned away.",
+                    format_number(static_cast<double>(r.too_long), 9),
+                    format_number(static_cast<double>(r.longest_too_long), 9), format_count(r.kv_capacity_tokens)),
+        Emphasis::warning});
+  }
+  page.blocks.emplace_back(latency_table(a));
+  page.blocks.emplace_back(served(a));
+  if (r.classes.size() > 1) page.blocks.emplace_back(class_table(r));
+  const PredictionSpread& s = r.spread;
+  if (s.tpot_low != s.tpot_high) {
+    page.blocks.emplace_back(Paragraph{fmt::format(
+        "How sure: 80 % of measurements like this had {}–{} times the time to first token and {}–{} times "
+        "the time per token that was predicted.",
+        format_number(s.ttft_low), format_number(s.ttft_high), format_number(s.tpot_low), format_number(s.tpot_high))});
+  }
+  std::string assumed;
+  for (const auto* list : {&a.assumptions, &r.assumptions}) {
+    for (const std::string& text : *list) assumed += (assumed.empty() ? "Assumed: " : "; ") + text;
+  }
+  if (!assumed.empty()) page.blocks.emplace_back(Paragraph{assumed + ".", Emphasis::faint});
+  return page;
+}
+
+}  // namespace ridge::report

@@ -1,0 +1,59 @@
+// A serving simulation for people and for programs.
+//
+//   SimulationAnswer a{question, result, search};
+//   print(simulation_page(a));
+//   print(simulation_json(a).text());                    // docs/schema/simulate.json
+//   write(simulation_html(a));                           // latency curves and timelines, no scripts
+//
+// Pure; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ridge/report.hpp"
+#include "ridge/simulation.hpp"
+
+namespace ridge::report {
+
+inline constexpr std::string_view kSimulateSchema = "ridge.simulate/1";
+
+struct SimulationAnswer {
+  SimulationQuery query;  ///< with the layout that was chosen
+  SimulationResult result;
+  std::optional<RateSearch> search;      ///< of --find-rate; its result is `result`
+  std::vector<std::string> assumptions;  ///< of the question; the result has its own
+  double wall_seconds = 0;               ///< under `statistics` alone
+};
+
+[[nodiscard]] Document simulation_page(const SimulationAnswer& answer);
+[[nodiscard]] Json simulation_json(const SimulationAnswer& answer);
+/// One row for each measure, its mean and percentiles.
+[[nodiscard]] Table latency_table(const SimulationAnswer& answer);
+[[nodiscard]] Table timeline_table(const SimulationResult& result);
+[[nodiscard]] std::string simulation_html(const SimulationAnswer& answer);
+/// "llama3.1-70b on 8 × h100-sxm, TP 8, ... · chat, 12 requests/s".
+[[nodiscard]] std::string simulation_title(const SimulationAnswer& answer);
+
+/// Requests as CSV, line by line: times in seconds.
+[[nodiscard]] std::string request_csv_header();
+void append_request_csv(std::string& out, const RequestRecord& record);
+
+/// Steps and requests for a trace viewer (the JSON format of Perfetto and Chrome).
+class ViewerTrace {
+ public:
+  explicit ViewerTrace(std::size_t most_events = 200'000) : most_(most_events) {}
+  void add(const StepRecord& steps);
+  void add(const RequestRecord& request);
+  [[nodiscard]] bool full() const { return events_ >= most_; }
+  [[nodiscard]] std::string finish();
+
+ private:
+  void event(std::string_view text);
+  std::string out_;
+  std::size_t events_ = 0;
+  std::size_t most_;
+};
+
+}  // namespace ridge::report

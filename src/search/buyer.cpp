@@ -1,0 +1,136 @@
+#include "search/buyer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "ridge/text.hpp"
+
+namespace ridge::search {
+
+namespace {
+
+/// ECCN 3A090.a from 4800 on (88 FR 73458, 25 October 2023); the lower classes need die areas that few publish.
+constexpr double kExportThreshold = 4800;
+/// Of country groups D:1, D:4 and D:5 (15 CFR part 740, supplement 1), those that buyers ask about.
+constexpr std::string_view kRestricted[] = {"cn", "hk", "mo", "ru", "by", "ir", "kp", "sy", "cu", "ve"};
+/// Server power over that of its devices where no system is in the catalogue: a DGX H100 takes 10.2 kW for 8 x 700 W.
+constexpr double kUsualOverhead = 1.8;
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
+  return out;
+}
+
+bool names(const std::vector<std::string>& list, std::string_view word) {
+  return std::any_of(list.begin(), list.end(), [&](const std::string& s) { return lower(s) == lower(word); });
+}
+
+double bits(PeakFormat format) {
+  static constexpr std::array<double, kPeakFormats> kBits = {64, 64, 32, 19, 16, 16, 8, 8, 4};
+  return kBits[static_cast<std::size_t>(format)];
+}
+
+}  // namespace
+
+double total_processing_performance(const Device& device) {
+  double most = 0;
+  for (std::size_t i = 0; i < kPeakFormats; ++i) {
+    const auto format = static_cast<PeakFormat>(i);
+    if (device.peak(format)) most = std::max(most, device.peak(format)->value.value() * 1e-12 * bits(format));
+  }
+  return most;
+}
+
+const System* smallest_system(const Catalogue& catalogue, const std::string& device) {
+  const System* found = nullptr;
+  for (const System& system : catalogue.systems()) {
+    if (system.device == device && (found == nullptr || system.devices() < found->devices())) found = &system;
+  }
+  return found;
+}
+
+double host_overhead(const Catalogue& catalogue, const Device& device) {
+  for (const System& system : catalogue.systems()) {
+    if (system.device == device.id && system.power_max && device.tdp) {
+      return std::max(1.0, system.power_max->value.value() / (system.devices() * device.tdp->value.value()));
+    }
+  }
+  return kUsualOverhead;
+}
+
+std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Knowledge& knowledge) {
+  const auto out = [&](std::string limit, std::string why, double by = 0) {
+    return Loser{device.id, std::move(why), std::move(limit), by, false};
+  };
+  const bool asked = names(buyer.devices, device.id);
+  if (!device.memory_capacity || !device.memory_bandwidth) return out("figures", "memory is not published");
+  if (device.status == "announced" && !buyer.announced && !asked) return out("delivery", "announced, not on sale yet");
+  if (!buyer.vendors.empty() && !names(buyer.vendors, device.vendor)) {
+    return out("vendor", fmt::format("of {}, which is not among the vendors allowed", device.vendor));
+  }
+  if (names(buyer.avoid_vendors, device.vendor)) return out("vendor", fmt::format("of {}, ruled out", device.vendor));
+  if (!buyer.destination.empty()) {
+    const std::string to = lower(buyer.destination);
+    const double tpp = total_processing_performance(device);
+    if (std::find(std::begin(kRestricted), std::end(kRestricted), to) != std::end(kRestricted) &&
+        device.vendor != "Huawei" && device.vendor != "Cambricon" && tpp >= kExportThreshold) {
+      return out("export",
+                 fmt::format("needs an export licence for {}: processing performance {} of at most {}",
+                             buyer.destination, format_number(tpp), format_number(kExportThreshold)),
+                 tpp / kExportThreshold - 1);
+    }
+  }
+  const Architecture* design = knowledge.catalogue.architecture(device.architecture);
+  if (buyer.measured && (design == nullptr || !knowledge.calibration.informed("gemm.memory", device.architecture))) {
+    return out("maturity", "no measurements of its design are published");
+  }
+  const System* system = smallest_system(knowledge.catalogue, device.id);
+  if (buyer.air_cooled && system != nullptr && system->cooling == "liquid") {
+    return out("cooling", fmt::format("{} is cooled by liquid", system->name));
+  }
+  if (buyer.rack_w > 0) {
+    const double unit = system != nullptr && system->power_max ? system->power_max->value.value()
+                        : device.tdp                           ? device.tdp->value.value() * kUsualOverhead
+                                                               : 0;
+    if (unit > buyer.rack_w) {
+      return out("rack",
+                 fmt::format("one {} takes {}, a rack has {}", system != nullptr ? system->name : device.name,
+                             format(Watts(unit)), format(Watts(buyer.rack_w))),
+                 unit / buyer.rack_w - 1);
+    }
+  }
+  return {};
+}
+
+Result<Candidates> candidates(const Buyer& buyer, const Knowledge& knowledge) {
+  Candidates found;
+  const auto consider = [&](const Device& device) {
+    if (auto loser = refused(device, buyer, knowledge)) {
+      found.excluded.push_back(*std::move(loser));
+    } else {
+      found.devices.push_back(device);
+    }
+  };
+  if (buyer.devices.empty()) {
+    for (const Device& device : knowledge.catalogue.devices()) consider(device);
+  } else {
+    for (const std::string& id : buyer.devices) {
+      auto device = knowledge.catalogue.find_device(id);
+      if (!device) return device.error();
+      device->id = id;
+      consider(*device);
+    }
+  }
+  if (found.devices.empty()) {
+    std::string why = "no device is left:";
+    for (const Loser& loser : found.excluded) why += fmt::format("\n  {:<20} {}", loser.device, loser.why);
+    return Error{ErrorCode::infeasible, "", why};
+  }
+  return found;
+}
+
+}  // namespace ridge::search

@@ -1,0 +1,30 @@
+// Which devices a buyer can have, and at what price.
+#pragma once
+
+#include "ridge/plan.hpp"
+
+namespace ridge::search {
+
+/// Why the buyer cannot or will not take this device, or nothing.
+[[nodiscard]] std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Knowledge& knowledge);
+
+/// Total processing performance as export rules count it: dense operations per second times the bits of one operand,
+/// in units of 10^12, the largest over all formats (15 CFR part 774, supplement 1, ECCN 3A090, note 2: 2 x MacTOPS x
+/// bits).
+[[nodiscard]] double total_processing_performance(const Device& device);
+
+/// Every device of the catalogue or of `buyer.devices`, split into those to search and those left out. Refuses
+/// (not_found) a device that does not exist.
+struct Candidates {
+  std::vector<Device> devices;
+  std::vector<Loser> excluded;
+};
+Result<Candidates> candidates(const Buyer& buyer, const Knowledge& knowledge);
+
+/// Watts at the socket per watt of the devices: hosts, fans and losses.
+[[nodiscard]] double host_overhead(const Catalogue& catalogue, const Device& device);
+
+/// The smallest system of the catalogue made of this device, or nullptr.
+[[nodiscard]] const System* smallest_system(const Catalogue& catalogue, const std::string& device);
+
+}  // namespace ridge::search

@@ -1,0 +1,387 @@
+// prepare() and judge() for serving: from a goal to deployments, and from findings to plans.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "perf/kernels.hpp"
+#include "perf/power.hpp"
+#include "ridge/capacity.hpp"
+#include "ridge/plan.hpp"
+#include "ridge/text.hpp"
+#include "search/buyer.hpp"
+#include "search/sentences.hpp"
+#include "search/serving_problem.hpp"
+
+namespace ridge {
+
+using search::ServingGroupSpec;
+using search::ServingNeed;
+using search::ServingObjective;
+using search::ServingProblem;
+
+namespace {
+
+constexpr int kCardsPerServer = 8;
+constexpr int kMostTensor = 64;
+constexpr int kMostReplica = 64;  ///< devices of one replica
+constexpr double kHoursAYear = 8760;
+constexpr double kSecondsAnHour = 3600;
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+/// What people serve in: 16 and 8 bits, and the 4-bit format the chip computes in; a checkpoint that is narrow already
+/// stays so. Other 4-bit formats change answers enough to be asked for.
+std::vector<Format> usual_formats(const Device& device, const Model& model) {
+  std::vector<Format> formats;
+  const Result<Format> stored = parse_format(model.quantization);
+  if (!model.quantization.empty() && stored) {
+    formats.push_back(*stored);
+  } else {
+    formats.push_back(Format::bf16);
+    if (computes_in(device, Format::fp8)) {
+      formats.push_back(Format::fp8);
+    } else if (computes_in(device, Format::int8)) {
+      formats.push_back(Format::int8);
+    }
+  }
+  if (computes_in(device, Format::nvfp4) && formats.front() != Format::nvfp4 && formats.front() != Format::mxfp4) {
+    formats.push_back(Format::nvfp4);
+  }
+  return formats;
+}
+
+/// Devices that talk fast enough to share every layer.
+int widest(const Device& device) {
+  const int domain = device.scale_up_domain ? device.scale_up_domain->value : 1;
+  const int node = device.node_size ? device.node_size->value : 1;
+  return std::min(kMostTensor, std::max({domain, node, kCardsPerServer}));
+}
+
+bool heads_divide(const Model& model, int tp) {
+  return std::all_of(model.groups.begin(), model.groups.end(),
+                     [&](const LayerGroup& group) { return group.mixer.heads == 0 || group.mixer.heads % tp == 0; });
+}
+
+std::vector<InferenceQuery> deployments(const ServingGoal& goal, const Device& device, const Model& model) {
+  std::vector<InferenceQuery> all;
+  const bool moe = model.is_moe();
+  const std::vector<Format> formats = goal.precisions.empty() ? usual_formats(device, model) : goal.precisions;
+  std::vector<Format> caches = goal.kv;
+  if (caches.empty()) caches = {Format::bf16, Format::fp8};
+  const int most = goal.buyer.gpus > 0 ? std::min(goal.buyer.gpus, kMostReplica) : kMostReplica;
+  for (const Format weights : formats) {
+    for (const Format kv : caches) {
+      for (int tp = 1; tp <= widest(device); tp *= 2) {
+        if (!heads_divide(model, tp) || (goal.tp > 0 && tp != goal.tp)) continue;
+        for (const int pp : {1, 2, 4}) {
+          if (goal.pp > 0 && pp != goal.pp) continue;
+          for (int dp = 1; dp <= (moe ? kMostReplica : 1); dp *= 2) {
+            if (tp * pp * dp > most || (dp > 1 && tp * dp > widest(device)) || pp > model.layers()) continue;
+            for (const bool experts : {false, true}) {
+              if (experts ? !moe || tp * dp == 1 : moe && dp > 1) continue;
+              for (const double tokens : {2048.0, 8192.0, 16384.0}) {
+                InferenceQuery q;
+                q.model = goal.model;
+                q.device = device.id;
+                q.engine = goal.engine;
+                q.date = goal.buyer.date;
+                q.tp = tp;
+                q.pp = pp;
+                q.dp = dp;
+                q.ep = experts ? tp * dp : 1;
+                q.gpus = tp * pp * dp;
+                q.weights = weights;
+                q.kv = kv;
+                q.max_batched_tokens = tokens;
+                all.push_back(std::move(q));
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+InferenceLoad load_of(const ServingGoal& goal) {
+  InferenceLoad load;
+  load.mode = LoadMode::closed_loop;
+  load.isl = goal.isl;
+  load.osl = goal.osl;
+  load.prefix_hit = goal.prefix_hit;
+  return load;
+}
+
+Status check(const ServingGoal& goal) {
+  const auto wrong = [](const char* flag, const char* message) { return Error{ErrorCode::bad_input, flag, message}; };
+  if (!(goal.isl >= 1) || !(goal.osl >= 1)) return wrong("--isl", "lengths are at least one token");
+  if (!(goal.request_rate >= 0)) return wrong("--request-rate", "write a rate above 0");
+  if (goal.request_rate == 0 && goal.buyer.gpus == 0) {
+    return wrong("--request-rate", "say how many requests per second to serve, or by --gpus on how many devices");
+  }
+  if (!(goal.load > 0 && goal.load <= 1)) return wrong("--load", "a share between 0 and 1, for example 0.8");
+  return {};
+}
+
+}  // namespace
+
+Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge) {
+  if (const Status s = check(goal); !s) return s.error();
+  const auto model = knowledge.catalogue.find_model(goal.model);
+  if (!model) return model.error();
+  if (model->type != ModelType::language) {
+    return Error{ErrorCode::refused, goal.model, "only language models are planned for"};
+  }
+  auto devices = search::candidates(goal.buyer, knowledge);
+  if (!devices) return devices.error();
+  ServingQuest quest;
+  quest.goal = goal;
+  quest.excluded = std::move(devices->excluded);
+  std::vector<ServingGroupSpec> groups;
+  for (const Device& device : devices->devices) {
+    const auto rates = perf::device_rates(device, knowledge.catalogue, knowledge.calibration);
+    if (!rates) {
+      quest.excluded.push_back({device.id, rates.error().message, "figures", 0, false});
+      continue;
+    }
+    const auto price = price_of(knowledge.catalogue, device.id, goal.buyer);
+    ServingGroupSpec spec;
+    spec.device = device.id;
+    for (const Fleet& fleet : goal.buyer.fleet) {
+      if (fleet.device == device.id) spec.owned_gpus = fleet.gpus;
+    }
+    spec.usd_per_gpu_hour = price ? price->mid : kUnknown;
+    spec.most_usd_per_hour = goal.buyer.budget_usd / kHoursAYear;
+    spec.most_watts = goal.buyer.power_w / search::host_overhead(knowledge.catalogue, device);
+    spec.idle_watts = rates->tdp * perf::power_coefficients(knowledge.calibration, rates->architecture).idle * 0.999;
+    spec.deployments = deployments(goal, device, *model);
+    if (spec.deployments.empty()) {
+      quest.excluded.push_back({device.id, "no layout of the model divides its heads", "layout", 0, false});
+      continue;
+    }
+    groups.push_back(std::move(spec));
+    quest.prices.push_back(price);
+  }
+  if (groups.empty()) {
+    return Error{ErrorCode::infeasible, "", "no device is left:" + search::list_of(quest.excluded)};
+  }
+  ServingNeed need;
+  need.request_rate = goal.request_rate;
+  need.ttft_s = goal.ttft_s;
+  need.tpot_s = goal.tpot_s;
+  need.e2e_s = goal.e2e_s;
+  need.load = goal.load;
+  need.gpus = goal.buyer.gpus;
+  const ServingObjective objective = goal.request_rate == 0                ? ServingObjective::rate
+                                     : goal.objective == Objective::cost   ? ServingObjective::cost
+                                     : goal.objective == Objective::energy ? ServingObjective::energy
+                                                                           : ServingObjective::gpus;
+  quest.problem =
+      std::make_shared<const ServingProblem>(std::move(groups), knowledge, load_of(goal), need, objective, 0);
+  auto& a = quest.assumptions;
+  a.push_back(fmt::format("{} serves; replicas run at {:.0f} % of what they can do within the limits", goal.engine,
+                          100 * goal.load));
+  a.push_back(fmt::format("rents are medians of the {} quotes of each device{}", name(goal.buyer.purchase),
+                          goal.buyer.region.empty() ? "" : " in " + goal.buyer.region));
+  if (goal.precisions.empty()) a.emplace_back("weights in 16 or 8 bits, or in nvfp4 where the chip computes in it");
+  if (goal.prefix_hit <= 0) a.emplace_back("no prompt is found in a prefix cache");
+  return quest;
+}
+
+namespace search {
+
+ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Scored& scored,
+                         const Knowledge& knowledge) {
+  const ServingProblem& problem = *quest.problem;
+  const ServingPoint point = problem.point(group, scored.index);
+  ServingPlan plan;
+  plan.query = *point.query;
+  plan.query.load = problem.load();
+  plan.query.load.concurrency = point.concurrency;
+  plan.concurrency = point.concurrency;
+  plan.index = scored.index;
+  const auto deployment = resolve(plan.query, knowledge);
+  if (!deployment) return plan;
+  plan.facts = deployment->facts;
+  plan.resembles = deployment->facts.resembles;
+  const InferenceOutcome outcome = evaluate(*deployment->resolved, plan.query.load);
+  if (outcome.reason != Reason::none) return plan;
+  const InferenceEstimate& e = outcome.estimate;
+  const ServingScore s = problem.score(problem.spec(group), plan.query.gpus, e);
+  plan.replicas = static_cast<int>(s.replicas);
+  plan.gpus = static_cast<int>(s.gpus);
+  plan.requests_per_s = s.requests_per_s;
+  plan.watts = {e.power_w.low * s.replicas, e.power_w.mid * s.replicas, e.power_w.high * s.replicas};
+  plan.ttft_s = e.ttft_s;
+  plan.tpot_s = e.tpot_s;
+  plan.e2e_s = e.e2e_s;
+  plan.bound = e.bound;
+  plan.bound_text = fmt::format("{}, {}", spoken(e.bound), e.prefill_share > 0.5 ? "prefill" : "decode");
+  if (!std::isnan(s.usd_per_hour)) {
+    plan.usd_per_hour = s.usd_per_hour;
+    const double tokens = s.rate * problem.load().osl;
+    const double each = tokens > 0 ? s.usd_per_hour / kSecondsAnHour / tokens * 1e6 : 0;
+    const Interval& rate = e.output_tokens_per_s;
+    plan.usd_per_million = Interval{each * rate.mid / rate.high, each, each * rate.mid / rate.low};
+  }
+  return plan;
+}
+
+namespace {
+
+struct Miss {
+  std::string limit;
+  std::string text;
+  std::string feasible;
+  double by = 0;
+};
+
+/// The limit that the plan misses by most.
+Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan) {
+  const ServingGoal& goal = quest.goal;
+  Miss worst;
+  const auto consider = [&](const char* limit, double value, double most, const std::string& text,
+                            const std::string& feasible) {
+    if (most <= 0 || value / most - 1 <= worst.by) return;
+    worst = {limit, text, feasible, value / most - 1};
+  };
+  const auto time = [](double s) { return format(Seconds(s)); };
+  consider("ttft", plan.ttft_s.mid, goal.ttft_s,
+           fmt::format("TTFT {} at best, limit {}", time(plan.ttft_s.mid), time(goal.ttft_s)),
+           fmt::format("--ttft {}", compact(Seconds(plan.ttft_s.mid * 1.005))));
+  consider("tpot", plan.tpot_s.mid, goal.tpot_s,
+           fmt::format("TPOT {} at best, limit {}", time(plan.tpot_s.mid), time(goal.tpot_s)),
+           fmt::format("--tpot {}", compact(Seconds(plan.tpot_s.mid * 1.005))));
+  consider("e2e", plan.e2e_s.mid, goal.e2e_s,
+           fmt::format("a request takes {} at best, limit {}", time(plan.e2e_s.mid), time(goal.e2e_s)),
+           fmt::format("--e2e {}", compact(Seconds(plan.e2e_s.mid * 1.005))));
+  if (plan.usd_per_hour) {
+    const double year = *plan.usd_per_hour * kHoursAYear;
+    consider("budget", year, goal.buyer.budget_usd,
+             fmt::format("costs {} a year at least, budget {}", format(Dollars(year)),
+                         format(Dollars(goal.buyer.budget_usd))),
+             fmt::format("--budget '{}'", format(Dollars(year * 1.005))));
+  }
+  consider("power", plan.watts.mid, goal.buyer.power_w,
+           fmt::format("draws {} at least, limit {}", format(Watts(plan.watts.mid)), format(Watts(goal.buyer.power_w))),
+           fmt::format("--power {}", compact(Watts(plan.watts.mid * 1.005))));
+  consider("gpus", plan.gpus, goal.buyer.gpus, fmt::format("needs {} devices, limit {}", plan.gpus, goal.buyer.gpus),
+           fmt::format("--gpus {}", plan.gpus));
+  return worst;
+}
+
+double price_key(const ServingPlan& plan, const ServingGoal& goal) {
+  if (goal.request_rate == 0) return -plan.requests_per_s * plan.replicas;
+  switch (goal.objective) {
+    case Objective::cost:
+      return plan.usd_per_hour.value_or(std::numeric_limits<double>::infinity());
+    case Objective::energy:
+      return plan.watts.mid;
+    case Objective::time:
+    case Objective::gpus:
+      return plan.gpus;
+  }
+  return plan.gpus;
+}
+
+/// The interval that ranks: larger is better.
+Interval rank_interval(const ServingPlan& plan, const ServingGoal& goal) {
+  const double key = price_key(plan, goal);
+  double low = 0.8;
+  double high = 1.25;
+  if (plan.usd_per_million && plan.usd_per_million->mid > 0) {
+    low = plan.usd_per_million->low / plan.usd_per_million->mid;
+    high = plan.usd_per_million->high / plan.usd_per_million->mid;
+  }
+  if (key < 0) return {-key / high, -key, -key / low};
+  return {-key * high, -key, -key * low};
+}
+
+}  // namespace
+
+}  // namespace search
+
+ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge) {
+  ServingVerdict verdict;
+  verdict.assumptions = quest.assumptions;
+  std::vector<std::pair<double, ServingPlan>> nearest;
+  std::vector<ServingPlan> front;
+  for (std::size_t g = 0; g < findings.groups.size(); ++g) {
+    const Harvest& harvest = findings.groups[g];
+    const std::string& device = quest.problem->spec(g).device;
+    if (harvest.best.empty()) {
+      verdict.losers.push_back({device, "the model cannot be laid out on it", "layout", 0, true});
+      continue;
+    }
+    const Scored& best = harvest.best.front();
+    if (best.violation >= search::kDoesNotFit) {
+      const double missing = (best.violation - search::kDoesNotFit) * 1e9;
+      verdict.losers.push_back(
+          {device,
+           std::isinf(missing) ? "no layout of the model can run on it"
+                               : fmt::format("does not fit: {} short on each device at best", format(Bytes(missing))),
+           "memory", 0, true});
+      continue;
+    }
+    ServingPlan plan = search::serving_plan(quest, g, best, knowledge);
+    const bool priced =
+        plan.usd_per_hour || (quest.goal.objective != Objective::cost && quest.goal.buyer.budget_usd <= 0);
+    if (best.violation <= 0 && !priced) {
+      verdict.losers.push_back(
+          {device, fmt::format("{} would do, but no {} price is published", plan.gpus, name(quest.goal.buyer.purchase)),
+           "price", 0, true});
+      continue;
+    }
+    if (best.violation > 0) {
+      const search::Miss miss = search::worst_miss(quest, plan);
+      verdict.losers.push_back({device, miss.text, miss.limit, miss.by, true});
+      nearest.emplace_back(best.violation, std::move(plan));
+      continue;
+    }
+    verdict.plans.push_back(std::move(plan));
+    for (const Scored& s : harvest.front) front.push_back(search::serving_plan(quest, g, s, knowledge));
+  }
+  const auto by_goal = [&](const ServingPlan& a, const ServingPlan& b) {
+    const double x = search::price_key(a, quest.goal);
+    const double y = search::price_key(b, quest.goal);
+    return x != y ? x < y : a.index < b.index;
+  };
+  std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
+  std::vector<Interval> intervals;
+  for (const ServingPlan& plan : verdict.plans) intervals.push_back(search::rank_interval(plan, quest.goal));
+  verdict.ranks = rank_with_ties(intervals);
+
+  // Cheapest first, a plan stays on the front if it answers faster than all before it.
+  std::sort(front.begin(), front.end(), [&](const ServingPlan& a, const ServingPlan& b) {
+    const double x = search::price_key(a, quest.goal);
+    const double y = search::price_key(b, quest.goal);
+    if (x != y) return x < y;
+    return a.e2e_s.mid != b.e2e_s.mid ? a.e2e_s.mid < b.e2e_s.mid : a.index < b.index;
+  });
+  double fastest = std::numeric_limits<double>::infinity();
+  for (ServingPlan& plan : front) {
+    if (plan.e2e_s.mid >= fastest) continue;
+    fastest = plan.e2e_s.mid;
+    verdict.front.push_back(std::move(plan));
+  }
+
+  std::stable_sort(nearest.begin(), nearest.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [violation, plan] : nearest) verdict.nearest.push_back(std::move(plan));
+  if (verdict.plans.empty() && !verdict.nearest.empty()) {
+    const ServingPlan& closest = verdict.nearest.front();
+    const search::Miss miss = search::worst_miss(quest, closest);
+    verdict.fails_first =
+        fmt::format("{}: {} ({:.0f} % over) on {}", miss.limit, miss.text, 100 * miss.by, closest.query.device);
+    verdict.nearest_goal = miss.feasible;
+  }
+  verdict.losers.insert(verdict.losers.end(), quest.excluded.begin(), quest.excluded.end());
+  if (!verdict.plans.empty()) {
+    verdict.change = search::cheapest_change(quest, verdict.plans.front(), knowledge);
+    verdict.rationale = search::rationale(quest, verdict);
+  }
+  return verdict;
+}
+
+}  // namespace ridge

@@ -1,0 +1,412 @@
+// prepare() and judge() for training.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "perf/training_model.hpp"
+#include "ridge/capacity.hpp"
+#include "ridge/plan.hpp"
+#include "ridge/text.hpp"
+#include "search/buyer.hpp"
+#include "search/sentences.hpp"
+#include "search/training_problem.hpp"
+
+namespace ridge {
+
+using search::TrainingGroupSpec;
+using search::TrainingProblem;
+using search::TrainingShape;
+
+namespace {
+
+constexpr double kUsualBatchTokens = 4.0 * 1024 * 1024;
+constexpr int kUsualSequence = 8192;
+constexpr double kSecondsADay = 86400;
+constexpr double kSecondsAnHour = 3600;
+constexpr int kMostGpus = 262144;
+constexpr double kBestUse = 0.75;     ///< of the peak: no training run has reached more
+constexpr double kPlentyOfTime = 12;  ///< more devices than that times the fewest are not tried
+
+int usual_batch(int sequence) {
+  int batch = 1;
+  while (2.0 * batch * sequence <= kUsualBatchTokens) batch *= 2;
+  return batch;
+}
+
+/// 1, 2, 3, 4, 6, 8, 12, ...: what divides batches, from `least` to `most`, whole nodes beyond one.
+std::vector<int> round_counts(double least, double most, int node) {
+  std::vector<int> out;
+  for (int power = 1; power <= kMostGpus; power *= 2) {
+    for (const int count : {power, power + power / 2}) {
+      if (count < least || count > most || (count > node && count % node != 0)) continue;
+      if (out.empty() || out.back() < count) out.push_back(count);
+    }
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+TrainingShape shape_of(const TrainingGoal& goal, const ResolvedTraining& job) {
+  TrainingShape shape;
+  shape.layers = static_cast<int>(job.layers);
+  for (int i = 0; i < job.group_count; ++i) {
+    const double heads = job.groups[static_cast<std::size_t>(i)].heads;
+    if (heads > 0) shape.heads.push_back(static_cast<int>(heads));
+  }
+  shape.experts = job.moe ? static_cast<int>(job.experts_all) : 0;
+  shape.sequence = goal.sequence;
+  shape.global_batch = goal.global_batch;
+  shape.inside = std::max(job.node_size, std::min(job.domain, 16));
+  shape.breadth = goal.full_space ? search::Breadth::full : search::Breadth::usual;
+  shape.tp = goal.tp;
+  shape.pp = goal.pp;
+  shape.vp = goal.vp;
+  shape.cp = goal.cp;
+  shape.ep = goal.ep;
+  shape.micro_batch = goal.micro_batch;
+  shape.sharding = goal.sharding;
+  return shape;
+}
+
+Status check(const TrainingGoal& goal) {
+  const auto wrong = [](const char* flag, const char* message) { return Error{ErrorCode::bad_input, flag, message}; };
+  if (goal.gpus.empty() && (goal.days <= 0 || goal.tokens <= 0) && goal.buyer.gpus <= 0) {
+    return wrong("--gpus", "say on how many devices, or by --tokens and --days what must be done by when");
+  }
+  if (goal.days > 0 && goal.tokens <= 0) return wrong("--days", "say by --tokens how much is to be trained");
+  if (!(goal.goodput > 0 && goal.goodput <= 1)) return wrong("--goodput", "a share between 0 and 1, for example 0.9");
+  return {};
+}
+
+struct Money {
+  double usd_per_s = 0;  ///< of all devices of the group
+  bool known = false;
+};
+
+Money money_of(const TrainingQuest& quest, std::size_t group) {
+  const TrainingGoal& goal = quest.goal;
+  const int gpus = quest.problem->spec(group).gpus;
+  double owned = 0;
+  for (const Fleet& fleet : goal.buyer.fleet) {
+    if (fleet.device == quest.devices[group]) owned = fleet.gpus;
+  }
+  if (!quest.prices[group]) return {0, owned >= gpus};
+  return {std::max(0.0, gpus - owned) * quest.prices[group]->mid / kSecondsAnHour, true};
+}
+
+}  // namespace
+
+Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowledge) {
+  if (const Status s = check(asked); !s) return s.error();
+  TrainingQuest quest;
+  quest.goal = asked;
+  TrainingGoal& goal = quest.goal;
+  const auto model = knowledge.catalogue.find_model(goal.model);
+  if (!model) return model.error();
+  auto& a = quest.assumptions;
+  if (goal.sequence == 0) {
+    goal.sequence = model->context > 0 ? std::min(kUsualSequence, model->context) : kUsualSequence;
+    a.push_back(fmt::format("sequences of {} tokens", format_number(goal.sequence, 7)));
+  }
+  if (goal.global_batch == 0) {
+    goal.global_batch = usual_batch(goal.sequence);
+    a.push_back(fmt::format("a batch of {} sequences, {} tokens", format_number(goal.global_batch, 7),
+                            format_number(static_cast<double>(goal.global_batch) * goal.sequence, 9)));
+  }
+  auto devices = search::candidates(goal.buyer, knowledge);
+  if (!devices) return devices.error();
+  quest.excluded = std::move(devices->excluded);
+  const double steps = goal.tokens / (static_cast<double>(goal.global_batch) * goal.sequence);
+  std::vector<TrainingGroupSpec> groups;
+  for (const Device& device : devices->devices) {
+    const auto price = price_of(knowledge.catalogue, device.id, goal.buyer);
+    std::vector<Format> formats = goal.precisions;
+    if (formats.empty()) {
+      formats = {Format::bf16};
+      if (computes_in(device, Format::fp8)) formats.push_back(Format::fp8);
+    }
+    bool any = false;
+    std::string why = "it does not compute in the format asked for";
+    for (const Format precision : formats) {
+      TrainingQuery query;
+      query.model = goal.model;
+      query.device = device.id;
+      query.engine = goal.engine;
+      query.date = goal.buyer.date;
+      query.task = goal.task;
+      query.precision = precision;
+      query.plan.sequence = goal.sequence;
+      query.plan.global_batch = goal.global_batch;
+      auto resolved = resolve(query, knowledge);
+      if (!resolved) {
+        if (resolved.error().code == ErrorCode::refused && resolved.error().where == goal.model) {
+          return resolved.error();
+        }
+        why = resolved.error().message;
+        continue;
+      }
+      const auto job = std::make_shared<const TrainingJob>(std::move(*resolved));
+      if (!job->resolved->format_supported) continue;
+      std::vector<int> counts = goal.gpus;
+      if (counts.empty()) {
+        double least = 1;
+        if (goal.days > 0) {
+          const double flops = goal.tokens * training_flops_per_token(*model, goal.sequence);
+          least = flops / (kBestUse * job->resolved->peak * goal.days * kSecondsADay * goal.goodput);
+        }
+        double most = std::max(64.0, least * kPlentyOfTime);
+        if (goal.buyer.gpus > 0) {
+          most = goal.buyer.gpus;
+          least = std::min(least, most);
+          if (goal.days <= 0) least = most / 2;
+        }
+        counts = round_counts(least, most, job->resolved->node_size);
+        if (counts.empty()) why = fmt::format("needs more than {} devices", format_number(most, 7));
+      }
+      for (const int gpus : counts) {
+        TrainingGroupSpec spec;
+        spec.job = job;
+        spec.gpus = gpus;
+        spec.shape = shape_of(goal, *job->resolved);
+        if (goal.days > 0) spec.limits.seconds = goal.days * kSecondsADay * goal.goodput / steps;
+        if (goal.buyer.budget_usd > 0 && price && goal.tokens > 0) {
+          double have = 0;
+          for (const Fleet& fleet : goal.buyer.fleet) have += fleet.device == device.id ? fleet.gpus : 0;
+          const double hour = std::max(0.0, gpus - have) * price->mid;
+          if (hour > 0) {
+            const double most = goal.buyer.budget_usd / hour * kSecondsAnHour * goal.goodput / steps;
+            spec.limits.seconds = spec.limits.seconds > 0 ? std::min(spec.limits.seconds, most) : most;
+          }
+        }
+        if (goal.buyer.power_w > 0) {
+          spec.limits.watts = goal.buyer.power_w / search::host_overhead(knowledge.catalogue, device);
+        }
+        groups.push_back(std::move(spec));
+        quest.devices.push_back(device.id);
+        quest.precisions.push_back(precision);
+        quest.prices.push_back(price);
+        any = true;
+      }
+    }
+    if (!any) quest.excluded.push_back({device.id, why, "figures", 0, false});
+  }
+  if (groups.empty()) {
+    return Error{ErrorCode::infeasible, "", "no device is left:" + search::list_of(quest.excluded)};
+  }
+  quest.problem = std::make_shared<const TrainingProblem>(std::move(groups), goal.objective == Objective::energy);
+  a.push_back(fmt::format("{} trains{}", goal.engine, goal.full_space ? "" : ", laid out as it does by itself"));
+  if (goal.objective == Objective::cost) {
+    a.push_back(fmt::format("rents are medians of the {} quotes of each device", name(goal.buyer.purchase)));
+  }
+  if (goal.goodput >= 1) a.emplace_back("no time is lost to failures");
+  return quest;
+}
+
+namespace search {
+
+TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const Scored& scored) {
+  TrainingPick pick;
+  pick.device = quest.devices[group];
+  pick.precision = quest.precisions[group];
+  pick.index = scored.index;
+  pick.plan = quest.problem->plan(group, scored.index);
+  const TrainingOutcome outcome = evaluate(*quest.problem->spec(group).job->resolved, pick.plan);
+  pick.estimate = outcome.estimate;
+  pick.dp = pick.plan.gpus / (pick.plan.tp * pick.plan.pp * pick.plan.cp);
+  if (outcome.reason != Reason::none) return pick;
+  const TrainingGoal& goal = quest.goal;
+  const Interval& rate = pick.estimate.tokens_per_s;
+  const double tokens = goal.tokens > 0 ? goal.tokens : 1e9;
+  const auto seconds = [&](double per_s) { return tokens / (per_s * goal.goodput); };
+  if (goal.tokens > 0) {
+    pick.days =
+        Interval{seconds(rate.high) / kSecondsADay, seconds(rate.mid) / kSecondsADay, seconds(rate.low) / kSecondsADay};
+  }
+  if (const Money money = money_of(quest, group); money.known) {
+    pick.usd_per_hour = money.usd_per_s * kSecondsAnHour;
+    pick.usd = Interval{seconds(rate.high) * money.usd_per_s, seconds(rate.mid) * money.usd_per_s,
+                        seconds(rate.low) * money.usd_per_s};
+  }
+  pick.joules_per_token = rate.mid > 0 ? pick.estimate.power_w.mid / rate.mid : 0;
+  return pick;
+}
+
+namespace {
+
+double key_of(const TrainingPick& pick, Objective objective) {
+  switch (objective) {
+    case Objective::cost:
+      return pick.usd ? pick.usd->mid : std::numeric_limits<double>::infinity();
+    case Objective::time:
+      return 1 / pick.estimate.tokens_per_s.mid;
+    case Objective::energy:
+      return pick.joules_per_token;
+    case Objective::gpus:
+      return pick.plan.gpus;
+  }
+  return 0;
+}
+
+bool before(const TrainingPick& a, const TrainingPick& b, Objective objective) {
+  const double x = key_of(a, objective);
+  const double y = key_of(b, objective);
+  if (x != y) return x < y;
+  if (a.estimate.tokens_per_s.mid != b.estimate.tokens_per_s.mid) {
+    return a.estimate.tokens_per_s.mid > b.estimate.tokens_per_s.mid;
+  }
+  return a.index < b.index;
+}
+
+Interval rank_interval(const TrainingPick& pick, Objective objective) {
+  const double key = key_of(pick, objective);
+  const Interval& rate = pick.estimate.tokens_per_s;
+  return {-key * rate.mid / rate.low, -key, -key * rate.mid / rate.high};
+}
+
+struct Miss {
+  std::string limit, text, feasible;
+  double by = 0;
+};
+
+Miss worst_miss(const TrainingQuest& quest, const TrainingPick& pick, double host_overhead) {
+  const TrainingGoal& goal = quest.goal;
+  Miss worst;
+  const auto consider = [&](const char* limit, double value, double most, const std::string& text,
+                            const std::string& feasible) {
+    if (most > 0 && value / most - 1 > worst.by) worst = {limit, text, feasible, value / most - 1};
+  };
+  if (pick.days) {
+    consider("days", pick.days->mid, goal.days,
+             fmt::format("takes {} days at best on {} devices, limit {}", format_number(pick.days->mid), pick.plan.gpus,
+                         format_number(goal.days)),
+             fmt::format("--days {}", format_number(std::ceil(pick.days->mid))));
+  }
+  if (pick.usd) {
+    consider("budget", pick.usd->mid, goal.buyer.budget_usd,
+             fmt::format("costs {} at least, budget {}", format(Dollars(pick.usd->mid)),
+                         format(Dollars(goal.buyer.budget_usd))),
+             fmt::format("--budget '{}'", format(Dollars(pick.usd->mid * 1.005))));
+  }
+  const double watts = pick.estimate.power_w.mid * host_overhead;
+  consider("power", watts, goal.buyer.power_w,
+           fmt::format("draws {} with its hosts, limit {}", format(Watts(watts)), format(Watts(goal.buyer.power_w))),
+           fmt::format("--power {}", compact(Watts(watts * 1.005))));
+  return worst;
+}
+
+/// Time, cost and energy: nothing else is better in all.
+std::vector<TrainingPick> front_of(std::vector<TrainingPick> picks) {
+  const auto values = [](const TrainingPick& p) {
+    return std::array{1 / p.estimate.tokens_per_s.mid, p.usd ? p.usd->mid : 0.0,
+                      p.joules_per_token > 0 ? p.joules_per_token : std::numeric_limits<double>::infinity()};
+  };
+  std::sort(picks.begin(), picks.end(), [&](const TrainingPick& a, const TrainingPick& b) {
+    return values(a) != values(b) ? values(a) < values(b) : a.index < b.index;
+  });
+  std::vector<TrainingPick> front;
+  for (TrainingPick& pick : picks) {
+    const auto mine = values(pick);
+    const bool beaten = std::any_of(front.begin(), front.end(), [&](const TrainingPick& other) {
+      const auto theirs = values(other);
+      return theirs[0] <= mine[0] && theirs[1] <= mine[1] && theirs[2] <= mine[2];
+    });
+    if (!beaten) front.push_back(std::move(pick));
+  }
+  return front;
+}
+
+}  // namespace
+
+}  // namespace search
+
+TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, const Knowledge& knowledge) {
+  TrainingVerdict verdict;
+  verdict.assumptions = quest.assumptions;
+  const Objective objective = quest.goal.objective;
+  std::vector<TrainingPick> all;
+  struct Closest {
+    std::string device;
+    double violation = std::numeric_limits<double>::infinity();
+    std::size_t group = 0;
+    const Scored* scored = nullptr;
+    std::optional<TrainingPick> best;
+    bool unpriced = false;  ///< a plan meets the goal, but nobody publishes a price
+  };
+  std::vector<Closest> devices;
+  for (std::size_t g = 0; g < findings.groups.size(); ++g) {
+    if (devices.empty() || devices.back().device != quest.devices[g]) {
+      devices.push_back({quest.devices[g], std::numeric_limits<double>::infinity(), 0, nullptr, {}, false});
+    }
+    Closest& device = devices.back();
+    const Harvest& harvest = findings.groups[g];
+    if (harvest.best.empty()) continue;
+    const Scored& best = harvest.best.front();
+    if (best.violation < device.violation) {
+      device.violation = best.violation;
+      device.group = g;
+      device.scored = &best;
+    }
+    if (best.violation > 0) continue;
+    if (!quest.prices[g] && !money_of(quest, g).known &&
+        (objective == Objective::cost || quest.goal.buyer.budget_usd > 0)) {
+      device.unpriced = true;
+      continue;
+    }
+    TrainingPick pick = search::training_pick(quest, g, best);
+    if (!device.best || search::before(pick, *device.best, objective)) device.best = pick;
+    for (const Scored& s : harvest.front) all.push_back(search::training_pick(quest, g, s));
+  }
+  std::vector<std::pair<double, TrainingPick>> nearest;
+  std::vector<search::Miss> misses;
+  for (Closest& device : devices) {
+    if (device.best) {
+      verdict.plans.push_back(*std::move(device.best));
+      continue;
+    }
+    if (device.unpriced) {
+      verdict.losers.push_back(
+          {device.device, fmt::format("no {} price is published", name(quest.goal.buyer.purchase)), "price", 0, true});
+    } else if (device.scored == nullptr) {
+      verdict.losers.push_back(
+          {device.device, "the devices cannot be laid out for this batch and model", "layout", 0, true});
+    } else if (device.violation >= search::kDoesNotFit) {
+      const double missing = (device.violation - search::kDoesNotFit) * 1e9;
+      verdict.losers.push_back({device.device,
+                                fmt::format("does not fit: {} short on each device at best", format(Bytes(missing))),
+                                "memory", 0, true});
+    } else {
+      TrainingPick pick = search::training_pick(quest, device.group, *device.scored);
+      const auto found = knowledge.catalogue.find_device(device.device);
+      const double overhead = found ? search::host_overhead(knowledge.catalogue, *found) : 1;
+      const search::Miss miss = search::worst_miss(quest, pick, overhead);
+      verdict.losers.push_back({device.device, miss.text, miss.limit, miss.by, true});
+      if (nearest.empty() || device.violation < nearest.front().first) {
+        verdict.fails_first =
+            fmt::format("{}: {} ({:.0f} % over) on {}", miss.limit, miss.text, 100 * miss.by, device.device);
+        verdict.nearest_goal = miss.feasible;
+        nearest.insert(nearest.begin(), {device.violation, std::move(pick)});
+      } else {
+        nearest.emplace_back(device.violation, std::move(pick));
+      }
+    }
+  }
+  for (auto& [violation, pick] : nearest) verdict.nearest.push_back(std::move(pick));
+  if (!verdict.plans.empty()) {
+    verdict.fails_first.clear();
+    verdict.nearest_goal.clear();
+  }
+  std::sort(verdict.plans.begin(), verdict.plans.end(),
+            [&](const TrainingPick& x, const TrainingPick& y) { return search::before(x, y, objective); });
+  std::vector<Interval> intervals;
+  for (const TrainingPick& pick : verdict.plans) intervals.push_back(search::rank_interval(pick, objective));
+  verdict.ranks = rank_with_ties(intervals);
+  verdict.front = search::front_of(std::move(all));
+  verdict.losers.insert(verdict.losers.end(), quest.excluded.begin(), quest.excluded.end());
+  if (!verdict.plans.empty()) verdict.rationale = search::rationale(quest, verdict);
+  return verdict;
+}
+
+}  // namespace ridge

@@ -1,0 +1,175 @@
+#include "search/sentences.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ridge/text.hpp"
+#include "search/serving_problem.hpp"
+
+namespace ridge::search {
+
+namespace {
+
+constexpr double kSecondsAnHour = 3600;
+constexpr double kUsualAcceptance = 0.7;
+constexpr double kUsualDraft = 3;
+constexpr double kUsualHit = 0.5;
+
+/// Dollars per million output tokens of the deployment at the best concurrency that meets the limits; infinity if none
+/// does.
+double best_cost(const ServingQuest& quest, const InferenceQuery& query, const InferenceLoad& changed, double tpot_s,
+                 double usd_per_gpu_hour, const Knowledge& knowledge) {
+  double best = std::numeric_limits<double>::infinity();
+  const auto deployment = resolve(query, knowledge);
+  if (!deployment) return best;
+  const ServingGoal& goal = quest.goal;
+  for (const double concurrency : ServingProblem::concurrencies()) {
+    InferenceLoad load = changed;
+    load.concurrency = concurrency;
+    const InferenceOutcome o = evaluate(*deployment->resolved, load);
+    if (o.reason != Reason::none) continue;
+    if ((goal.ttft_s > 0 && o.estimate.ttft_s.mid > goal.ttft_s) || (tpot_s > 0 && o.estimate.tpot_s.mid > tpot_s) ||
+        (goal.e2e_s > 0 && o.estimate.e2e_s.mid > goal.e2e_s)) {
+      continue;
+    }
+    const double rate = o.estimate.output_tokens_per_s.mid / load.osl;
+    const double replicas = std::ceil(goal.request_rate / (goal.load * rate));
+    const double hour = replicas * query.gpus * usd_per_gpu_hour;
+    best = std::min(best, hour / kSecondsAnHour / (goal.request_rate * load.osl) * 1e6);
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string spoken(Bound bound) {
+  switch (bound) {
+    case Bound::compute:
+      return "arithmetic";
+    case Bound::memory_bandwidth:
+      return "HBM bandwidth";
+    case Bound::scale_up:
+      return "scale-up links";
+    case Bound::scale_out:
+      return "network";
+    case Bound::latency:
+      return "latency";
+    case Bound::host:
+      return "host time";
+    case Bound::capacity:
+      return "memory capacity";
+  }
+  return "";
+}
+
+std::string list_of(const std::vector<Loser>& losers) {
+  std::string out;
+  for (const Loser& loser : losers) out += fmt::format("\n  {:<20} {}", loser.device, loser.why);
+  return out;
+}
+
+template <class Dim>
+std::string compact(Quantity<Dim> quantity) {
+  std::string text = format(quantity);
+  std::erase(text, ' ');
+  return text;
+}
+template std::string compact(Seconds);
+template std::string compact(Watts);
+
+std::optional<CheapestChange> cheapest_change(const ServingQuest& quest, const ServingPlan& best,
+                                              const Knowledge& knowledge) {
+  const ServingGoal& goal = quest.goal;
+  if (!best.usd_per_million || !best.usd_per_hour || goal.request_rate == 0 || best.gpus == 0) return {};
+  const double now = best.usd_per_million->mid;
+  const double rent = *best.usd_per_hour / best.gpus;
+  std::optional<CheapestChange> found;
+  const auto consider = [&](double cost, const std::string& text) {
+    const double less = now - cost;
+    if (less <= 0.01 * now || (found && less <= found->usd_per_million)) return;
+    found = CheapestChange{text, less};
+  };
+  const InferenceLoad& load = best.query.load;
+  if (goal.prefix_hit <= 0) {
+    InferenceLoad changed = load;
+    changed.prefix_hit = kUsualHit;
+    consider(best_cost(quest, best.query, changed, goal.tpot_s, rent, knowledge),
+             "half of the prompts' tokens found in a prefix cache");
+  }
+  InferenceLoad drafted = load;
+  drafted.draft_tokens = kUsualDraft;
+  drafted.acceptance = kUsualAcceptance;
+  consider(best_cost(quest, best.query, drafted, goal.tpot_s, rent, knowledge),
+           fmt::format("speculative decoding, {:.0f} tokens of which {:.0f} % are accepted", kUsualDraft,
+                       100 * kUsualAcceptance));
+  if (goal.tpot_s > 0) {
+    consider(best_cost(quest, best.query, load, 1.5 * goal.tpot_s, rent, knowledge),
+             fmt::format("a TPOT limit of {}", format(Seconds(1.5 * goal.tpot_s))));
+  }
+  if (goal.buyer.purchase == Purchase::on_demand) {
+    Buyer other = goal.buyer;
+    other.purchase = Purchase::spot;
+    if (const auto price = price_of(knowledge.catalogue, best.query.device, other)) {
+      consider(now * price->mid / rent, "spot capacity, if the service stands interruptions");
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> rationale(const ServingQuest& quest, const ServingVerdict& verdict) {
+  std::vector<std::string> out;
+  const ServingPlan& best = verdict.plans.front();
+  std::string first = fmt::format(
+      "{} needs {} device{} ({} replica{} of {}): one replica takes {} requests/s within the "
+      "limits, bound by {}.",
+      best.query.device, best.gpus, best.gpus == 1 ? "" : "s", best.replicas, best.replicas == 1 ? "" : "s",
+      best.query.gpus, format_number(best.requests_per_s), best.bound_text);
+  out.push_back(std::move(first));
+  if (verdict.plans.size() > 1 && best.usd_per_million) {
+    const ServingPlan& second = verdict.plans[1];
+    const bool tie = verdict.ranks.size() > 1 && verdict.ranks[1].place == 1;
+    if (second.usd_per_million && best.usd_per_million->mid > 0) {
+      const double more = second.usd_per_million->mid / best.usd_per_million->mid - 1;
+      out.push_back(fmt::format(
+          "{} costs {:.0f} % more ({} devices instead of {}{}){}", second.query.device, 100 * more, second.gpus,
+          best.gpus,
+          fmt::format(" at {} an hour instead of {}", format(Dollars(*second.usd_per_hour / std::max(1, second.gpus))),
+                      format(Dollars(*best.usd_per_hour / std::max(1, best.gpus)))),
+          tie ? ": within what predictions can tell apart, so take the one you can get." : "."));
+    }
+  }
+  int unmet = 0;
+  for (const Loser& loser : verdict.losers) unmet += loser.searched && loser.limit != "price" ? 1 : 0;
+  if (unmet > 0) {
+    out.push_back(fmt::format("{} of {} devices searched cannot meet the limits.", unmet,
+                              unmet + static_cast<int>(verdict.plans.size())));
+  }
+  (void)quest;
+  return out;
+}
+
+std::vector<std::string> rationale(const TrainingQuest& quest, const TrainingVerdict& verdict) {
+  std::vector<std::string> out;
+  const TrainingPick& best = verdict.plans.front();
+  out.push_back(fmt::format("{} {} reach {} tokens/s at {:.0f} % MFU, bound by {}.", best.plan.gpus, best.device,
+                            format_number(best.estimate.tokens_per_s.mid), 100 * best.estimate.mfu.mid,
+                            spoken(best.estimate.bound)));
+  if (verdict.plans.size() > 1) {
+    const TrainingPick& second = verdict.plans[1];
+    const bool tie = verdict.ranks.size() > 1 && verdict.ranks[1].place == 1;
+    std::string text;
+    if (quest.goal.objective == Objective::cost && second.usd && best.usd && best.usd->mid > 0) {
+      text = fmt::format("{} {} cost {:.0f} % more", second.plan.gpus, second.device,
+                         100 * (second.usd->mid / best.usd->mid - 1));
+    } else {
+      text = fmt::format("{} {} are {:.0f} % slower", second.plan.gpus, second.device,
+                         100 * (best.estimate.tokens_per_s.mid / second.estimate.tokens_per_s.mid - 1));
+    }
+    out.push_back(text + (tie ? ": within what predictions can tell apart, so take what you can get." : "."));
+  }
+  return out;
+}
+
+}  // namespace ridge::search

@@ -1,0 +1,57 @@
+// A search on disk: what was asked, what is done, what was found. SQLite, one file.
+//
+//   Result<Store> store = Store::open("run.sqlite");
+//   store->write({question, size, findings, done});       // one transaction: all of it or nothing
+//   Result<StoredSearch> before = store->read();
+//
+// Written so that a process that is killed leaves the last complete state. One thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ridge/result.hpp"
+#include "ridge/space.hpp"
+
+namespace ridge::search {
+
+struct StoredSearch {
+  std::string question;  ///< the same text for the same space
+  std::uint64_t size = 0;
+  Findings findings;
+  std::vector<Range> done;
+};
+
+class Store {
+ public:
+  /// Opens, or makes, the file. Refuses what is no such file, or of another version.
+  static Result<Store> open(const std::string& path);
+  /// As above, but refuses (not_found) a file that does not exist.
+  static Result<Store> open_existing(const std::string& path);
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  /// Whether a search has been written.
+  [[nodiscard]] bool empty() const;
+  Result<StoredSearch> read() const;
+  Status write(const StoredSearch& search);
+  /// Replaces a table of texts: for people with SQL.
+  Status write_table(const std::string& name, const std::vector<std::string>& columns,
+                     const std::vector<std::vector<std::string>>& rows);
+
+ private:
+  struct File;
+  explicit Store(std::unique_ptr<File> file);
+  std::unique_ptr<File> file_;
+};
+
+/// What several searches of one space found together. Refuses (bad_input) searches of different questions.
+Result<StoredSearch> merge(const std::vector<StoredSearch>& searches, const std::vector<std::string>& names);
+
+/// Findings as bytes that read_findings() takes: for sending them to another process.
+[[nodiscard]] std::string write_findings(const Findings& findings);
+[[nodiscard]] Findings read_findings(const std::string& bytes);
+
+}  // namespace ridge::search

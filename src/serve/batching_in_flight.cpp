@@ -1,0 +1,38 @@
+// Whole prompts ride along with the decodes, prompts first; only one that exceeds a step on its own is cut
+// (TensorRT-LLM without chunked context).
+#include "serve/batching.hpp"
+#include "serve/engine.hpp"
+
+namespace ridge::serve {
+
+namespace {
+
+class InFlight final : public Batching {
+ public:
+  void plan(Engine& engine, StepPlan& plan) const override {
+    const bool preempted = engine.make_room_for_decode();
+    std::int64_t budget = engine.token_budget() - engine.decode_tokens();
+    for (const Slot slot : engine.prefilling()) {
+      if (budget <= 0) return;
+      budget -= engine.add_part(plan, slot, budget);
+    }
+    while (!preempted && budget > 0) {
+      const Slot head = engine.head();
+      if (head == kNoSlot) return;
+      const std::int64_t tokens = engine.prompt_tokens(head);
+      if (tokens > budget && tokens <= engine.token_budget() && engine.running() > 0) return;
+      const Slot slot = engine.admit(true);
+      if (slot == kNoSlot) return;
+      budget -= engine.needs_prefill(slot) ? engine.add_part(plan, slot, budget) : engine.tokens_per_decode();
+    }
+  }
+};
+
+}  // namespace
+
+const Batching& in_flight_batching() {
+  static const InFlight policy;
+  return policy;
+}
+
+}  // namespace ridge::serve

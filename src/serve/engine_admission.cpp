@@ -1,0 +1,281 @@
+// Who is in an engine and what it holds: admission, blocks, the prefix cache, preemption.
+#include <algorithm>
+#include <cassert>
+
+#include "serve/engine.hpp"
+
+namespace ridge::serve {
+
+bool Engine::can_ever_hold(const Request& r) const {
+  const std::uint64_t tokens = static_cast<std::uint64_t>(r.input) + (role_ == Role::prefill ? 0 : r.output);
+  return shape_.blocks_per_sequence + blocks_.blocks_of(tokens) <= blocks_.total();
+}
+
+Slot Engine::head() {
+  for (auto& queue : waiting_) {
+    while (!queue.empty()) {
+      const Slot slot = queue.front();
+      const Request& r = pool_[slot];
+      const bool left = shared_.ttft_timeout > 0 && r.first_token < 0 && now_ - r.arrival > shared_.ttft_timeout;
+      if (!left) return slot;
+      queue.pop_front();
+      --waiting_count_;
+      shared_.host.queue_changed(-1, now_);
+      shared_.host.dropped(slot, r.arrival + shared_.ttft_timeout, RequestRecord::End::timed_out);
+    }
+  }
+  return kNoSlot;
+}
+
+std::int64_t Engine::room(bool beside_decode) const {
+  return blocks_.unused() + cache_.evictable() - (beside_decode ? blocks_.need(counter_, 1) : 0);
+}
+
+bool Engine::could_admit() {
+  if (!batching_.joins_running_batch()) return false;
+  const Slot slot = head();
+  if (slot == kNoSlot) return false;
+  if (victim(pool_[slot].priority + 1) != kNoSlot) return true;
+  if (running_ >= shape_.max_sequences) return false;
+  if (cache_.size() > 0) return true;  // how much of it is there is seen when it is tried
+  const Request& r = pool_[slot];
+  return shape_.blocks_per_sequence + blocks_.blocks_of(std::max(r.target, r.tokens)) <= blocks_.unused();
+}
+
+Slot Engine::admit(bool beside_decode) {
+  const Slot slot = head();
+  if (slot == kNoSlot) return kNoSlot;
+  while (running_ >= shape_.max_sequences) {
+    const Slot weaker = victim(pool_[slot].priority + 1);
+    if (weaker == kNoSlot) return kNoSlot;
+    preempt(weaker);
+  }
+  Request& r = pool_[slot];
+  const bool fresh = r.tokens < r.target;
+  if (fresh) hold_prefix(r);
+  const bool all = shape_.reserve_all && role_ != Role::prefill;
+  const std::uint64_t tokens = all ? static_cast<std::uint64_t>(r.input) + r.output : std::max(r.target, r.tokens);
+  const std::int64_t blocks = shape_.blocks_per_sequence + blocks_.blocks_of(tokens);
+  while (blocks - r.shared_blocks > room(beside_decode)) {
+    const Slot weaker = victim(r.priority + 1);
+    if (weaker == kNoSlot) {
+      give_prefix(r);
+      if (fresh) r.tokens = 0;
+      return kNoSlot;
+    }
+    preempt(weaker);
+  }
+  take_blocks(blocks - r.shared_blocks);
+  r.reserved = all ? static_cast<std::uint32_t>(blocks) : 0;
+  waiting_[r.priority].pop_front();
+  --waiting_count_;
+  shared_.host.queue_changed(-1, now_);
+  if (r.scheduled < 0) {
+    r.scheduled = now_;
+    r.cached = r.tokens;
+  }
+  r.older = youngest_;
+  r.younger = kNoSlot;
+  (youngest_ == kNoSlot ? oldest_ : pool_[youngest_].younger) = slot;
+  youngest_ = slot;
+  ++running_;
+  if (fresh) {
+    prefilling_.push_back(slot);
+  } else {
+    stall_ += preemption_.bring_back(r, shape_);
+    if (r.steps_left == 0) r.steps_left = decode_steps(r);
+    r.prefilled = false;
+    gaps_.push_back({1, r.last_token});
+    join_decode(slot);
+  }
+  return slot;
+}
+
+std::int64_t Engine::add_part(StepPlan& plan, Slot slot, std::int64_t budget) {
+  const std::int64_t left = prompt_tokens(slot);
+  const std::int64_t tokens = std::min(left, budget);
+  plan.parts.push_back({slot, static_cast<std::uint32_t>(tokens), tokens == left});
+  return tokens;
+}
+
+std::uint32_t Engine::tokens_now(const Request& r) const {
+  if (r.finish == 0) return r.tokens;
+  return r.tokens + static_cast<std::uint32_t>((r.rate * (counter_ - r.joined)) >> kScaleBits);
+}
+
+std::uint32_t Engine::generated_now(const Request& r) const {
+  return std::min(r.output, r.generated + (tokens_now(r) - r.tokens));
+}
+
+std::int64_t Engine::blocks_held(const Request& r) const {
+  if (r.reserved > 0) return r.reserved;
+  return shape_.blocks_per_sequence + blocks_.blocks_of(std::max(r.target, tokens_now(r)));
+}
+
+void Engine::take_blocks(std::int64_t blocks) {
+  if (blocks > blocks_.unused()) blocks_.give_back(cache_.evict(blocks - blocks_.unused()));
+  blocks_.take(blocks);
+}
+
+void Engine::hold_prefix(Request& r) {
+  if (!shared_.prefix_cache || cache_.size() == 0) return;
+  shared_.host.chunks_of(r, chunks_);
+  const std::size_t found = cache_.match(chunks_);
+  std::uint32_t blocks = 0;
+  for (std::size_t i = 0; i < found; ++i) {
+    const auto more = static_cast<std::uint32_t>(cache_.blocks(chunks_[i].key));
+    // At least one token is always computed: its output is wanted.
+    if ((blocks + more) * static_cast<std::uint32_t>(shape_.block_tokens) >= r.target) break;
+    blocks += more;
+    cache_.hold(chunks_[i].key);
+    ++r.held_keys;
+  }
+  r.shared_blocks = blocks;
+  r.tokens = blocks * static_cast<std::uint32_t>(shape_.block_tokens);
+}
+
+void Engine::publish_prefix(Request& r) {
+  if (!shared_.prefix_cache) return;
+  shared_.host.chunks_of(r, chunks_);
+  for (std::size_t i = r.held_keys; i < chunks_.size(); ++i) {
+    const auto blocks = static_cast<std::int64_t>(chunks_[i].tokens) / shape_.block_tokens;
+    if (blocks == 0 || cache_.has(chunks_[i].key) || r.shared_blocks + blocks > blocks_held(r)) return;
+    cache_.insert(chunks_[i].key, blocks);
+    ++r.held_keys;
+    r.shared_blocks += static_cast<std::uint32_t>(blocks);
+  }
+}
+
+void Engine::give_prefix(Request& r) {
+  if (r.held_keys > 0) {
+    shared_.host.chunks_of(r, chunks_);
+    // The end of a prompt is the first to be evicted: without it the beginning is still of use.
+    for (std::size_t i = r.held_keys; i-- > 0;) cache_.release(chunks_[i].key);
+  }
+  r.held_keys = 0;
+  r.shared_blocks = 0;
+}
+
+void Engine::give_blocks(Slot slot, bool keep_for_next_turn) {
+  Request& r = pool_[slot];
+  const std::int64_t held = blocks_held(r);
+  std::uint64_t key = 0;
+  if (keep_for_next_turn && shared_.prefix_cache && shared_.host.key_of_all(r, key) && !cache_.has(key)) {
+    const std::int64_t mine = static_cast<std::int64_t>(r.tokens) / shape_.block_tokens - r.shared_blocks;
+    if (mine > 0) {
+      cache_.insert(key, mine);
+      cache_.release(key);
+      blocks_.give_back(held - r.shared_blocks - mine);
+      give_prefix(r);
+      r.reserved = 0;
+      return;
+    }
+  }
+  blocks_.give_back(held - r.shared_blocks);
+  give_prefix(r);
+  r.reserved = 0;
+}
+
+void Engine::release(Slot slot, Ticks now) {
+  const std::int64_t held = blocks_held(pool_[slot]);
+  pending_blocks_ -= held - pool_[slot].shared_blocks;
+  give_blocks(slot, true);
+  poke(now);
+}
+
+void Engine::join_decode(Slot slot) {
+  Request& r = pool_[slot];
+  const std::uint32_t tokens = r.output - r.generated;
+  r.rate = tokens == r.steps_left
+               ? 1U << kScaleBits
+               : static_cast<std::uint32_t>((static_cast<std::uint64_t>(tokens) << kScaleBits) / r.steps_left);
+  r.joined = counter_;
+  r.finish = counter_ + r.steps_left;
+  ++decoding_;
+  tokens_scaled_ += (static_cast<std::int64_t>(r.tokens) + 1) << kScaleBits;
+  growth_scaled_ += r.rate;
+  if (r.reserved == 0) blocks_.start(counter_, r.tokens);
+  finishes_.push_back({r.finish, static_cast<std::uint32_t>(r.id), slot});
+  std::push_heap(finishes_.begin(), finishes_.end());
+}
+
+void Engine::leave_decode(Slot slot) {
+  Request& r = pool_[slot];
+  --decoding_;
+  tokens_scaled_ -= (static_cast<std::int64_t>(r.tokens) + 1) << kScaleBits;
+  tokens_scaled_ -= static_cast<std::int64_t>(r.rate) * static_cast<std::int64_t>(counter_ - r.joined);
+  growth_scaled_ -= r.rate;
+  if (r.reserved == 0) blocks_.stop(r.joined, r.tokens);
+  r.finish = 0;
+}
+
+void Engine::remove_running(Slot slot) {
+  Request& r = pool_[slot];
+  (r.older == kNoSlot ? oldest_ : pool_[r.older].younger) = r.younger;
+  (r.younger == kNoSlot ? youngest_ : pool_[r.younger].older) = r.older;
+  r.older = r.younger = kNoSlot;
+  --running_;
+}
+
+Slot Engine::victim(int least_priority) const {
+  Slot found = kNoSlot;
+  if (least_priority > weakest_) return found;
+  for (Slot slot = youngest_; slot != kNoSlot; slot = pool_[slot].older) {
+    const int priority = pool_[slot].priority;
+    if (priority < least_priority) continue;
+    if (found == kNoSlot || priority > pool_[found].priority) found = slot;
+    if (priority == weakest_) break;
+  }
+  return found;
+}
+
+bool Engine::make_room_for_decode() {
+  bool preempted = false;
+  while (decoding_ > 0 && blocks_.need(counter_, 1) > blocks_.unused() + cache_.evictable()) {
+    preempt(victim(0));
+    preempted = true;
+  }
+  return preempted;
+}
+
+void Engine::preempt(Slot slot) {
+  Request& r = pool_[slot];
+  const std::uint32_t tokens = tokens_now(r);
+  const std::int64_t held = blocks_held(r);
+  if (r.finish != 0) {
+    r.steps_left = static_cast<std::uint32_t>(r.finish - counter_);
+    const std::uint32_t generated = generated_now(r);
+    leave_decode(slot);
+    r.generated = generated;
+    r.last_token = now_;
+    if (!gaps_.empty() && gaps_.front().sequences > 0) --gaps_.front().sequences;
+  } else {
+    prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), slot));
+    std::erase_if(plan_.parts, [&](const StepPlan::Part& part) { return part.slot == slot; });
+  }
+  blocks_.give_back(held - r.shared_blocks);
+  give_prefix(r);
+  r.reserved = 0;
+  remove_running(slot);
+  stall_ += preemption_.take_away(r, tokens, shape_);
+  waiting_[r.priority].push_front(slot);
+  ++waiting_count_;
+  shared_.host.queue_changed(1, now_);
+  ++r.preemptions;
+  ++shared_.preemptions;
+}
+
+std::uint32_t Engine::decode_steps(const Request& r) const {
+  const std::uint32_t tokens = r.output - r.generated;
+  if (shape_.draft_tokens == 0) return tokens;
+  // Each step brings one token and those of the draft up to the first that is refused.
+  Random random(shared_.seed, (r.id << 8) | 0x5dU);
+  std::uint32_t steps = 0;
+  for (std::uint32_t done = 0; done < tokens; ++steps) {
+    ++done;
+    for (int i = 0; i < shape_.draft_tokens && random.uniform() < shape_.acceptance; ++i) ++done;
+  }
+  return steps;
+}
+
+}  // namespace ridge::serve

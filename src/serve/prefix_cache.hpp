@@ -1,0 +1,64 @@
+// The prefix cache of one engine: beginnings of prompts whose blocks stay until room is needed, oldest first.
+//
+//   std::vector<Chunk> chunks = ...;                  // the prompt from its start: a key and its tokens each
+//   std::size_t found = cache.match(chunks);          // leading chunks that are there
+//   cache.hold(chunks[0].key);                        // may not be evicted now
+//   cache.insert(key, blocks);                        // held by who inserts it
+//   cache.release(key);
+//
+// Blocks of the cache are part of the pool's used ones. One thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace ridge::serve {
+
+/// A part of a prompt that other prompts may begin with as well.
+struct Chunk {
+  std::uint64_t key = 0;
+  std::uint32_t tokens = 0;
+};
+
+class PrefixCache {
+ public:
+  [[nodiscard]] std::size_t match(std::span<const Chunk> chunks) const;
+  [[nodiscard]] bool has(std::uint64_t key) const { return index_.count(key) != 0; }
+  [[nodiscard]] std::int64_t blocks(std::uint64_t key) const;
+  /// Blocks that nobody holds.
+  [[nodiscard]] std::int64_t evictable() const { return evictable_; }
+  /// Blocks of the whole cache.
+  [[nodiscard]] std::int64_t size() const { return size_; }
+
+  void hold(std::uint64_t key);
+  void release(std::uint64_t key);
+  void insert(std::uint64_t key, std::int64_t blocks);
+  /// Gives up chunks nobody holds, least recently used first, until `blocks` are free; how many became so.
+  std::int64_t evict(std::int64_t blocks);
+  /// Everything is gone: the engine failed.
+  void clear();
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffffU;
+  struct Node {
+    std::uint64_t key = 0;
+    std::int64_t blocks = 0;
+    std::uint32_t holders = 0;
+    std::uint32_t older = kNone;
+    std::uint32_t newer = kNone;
+  };
+  void unlink(std::uint32_t at);
+  void append(std::uint32_t at);
+
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> free_;
+  std::unordered_map<std::uint64_t, std::uint32_t> index_;
+  std::uint32_t oldest_ = kNone;
+  std::uint32_t newest_ = kNone;
+  std::int64_t evictable_ = 0;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace ridge::serve

@@ -1,0 +1,301 @@
+// Launch files say what the plan says: every target, written and read back, over random plans.
+#include "ridge/launch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "bundled.hpp"
+#include "facility/launch_words.hpp"
+#include "ridge/random.hpp"
+
+namespace ridge {
+namespace {
+
+using testing_support::bundle;
+using testing_support::knowledge;
+
+int choose(Random& draws, std::initializer_list<int> from) {
+  return *(from.begin() + static_cast<std::ptrdiff_t>(draws.below(from.size())));
+}
+
+LaunchPlan random_serving(Random& draws, LaunchTarget runner) {
+  LaunchPlan p;
+  p.runner = runner;
+  p.model = "model-" + std::to_string(draws.below(1000));
+  p.checkpoint = draws.below(2) == 0 ? "org/Model-70B" : "/models/my model's weights";
+  p.device = draws.below(2) == 0 ? "h200-sxm" : "b200-sxm-180";
+  p.gpus_per_node = choose(draws, {4, 8});
+  p.tp = choose(draws, {1, 2, 4});
+  if (runner != LaunchTarget::trtllm || p.tp == 1) p.dp = choose(draws, {1, 2, 4});
+  p.pp = choose(draws, {1, 1, 2});
+  const int each = p.tp * p.pp * p.dp;
+  if (each <= p.gpus_per_node) {
+    p.replicas = (p.gpus_per_node / each) * choose(draws, {1, 2, 3});
+    if (draws.below(3) == 0) p.replicas = 1;
+  } else if (each % p.gpus_per_node != 0) {
+    return random_serving(draws, runner);
+  }
+  p.gpus = p.replicas * each;
+  if (p.gpus > p.gpus_per_node && p.gpus % p.gpus_per_node != 0) return random_serving(draws, runner);
+  if (p.nodes() > 1) p.network = draws.below(2) == 0 ? "infiniband" : "ethernet";
+  if (draws.below(2) == 0) p.ep = p.tp * p.dp;
+  constexpr Format kWeights[] = {Format::bf16, Format::fp16,  Format::fp8,   Format::int8,
+                                 Format::int4, Format::mxfp4, Format::nvfp4, Format::q4_k_m};
+  p.weights = kWeights[draws.below(std::size(kWeights))];
+  p.kv = draws.below(2) == 0 ? Format::bf16 : Format::fp8;
+  p.max_sequences = choose(draws, {0, 64, 512});
+  p.max_batched_tokens = choose(draws, {0, 8192});
+  p.max_length = choose(draws, {0, 1250, 131072});
+  if (draws.below(2) == 0) p.memory_utilization = 0.5 + 0.01 * static_cast<double>(draws.below(50));
+  return p;
+}
+
+LaunchPlan random_training(Random& draws, LaunchTarget runner) {
+  LaunchPlan p;
+  p.runner = runner;
+  p.model = "model-" + std::to_string(draws.below(1000));
+  p.checkpoint = "org/Model";
+  p.device = "h100-sxm";
+  p.gpus_per_node = choose(draws, {4, 8});
+  p.tp = choose(draws, {1, 2, 4, 8});
+  p.pp = choose(draws, {1, 2, 4});
+  p.cp = choose(draws, {1, 1, 2});
+  p.dp = choose(draws, {1, 2, 4, 16});
+  p.gpus = p.tp * p.pp * p.cp * p.dp;
+  if (p.gpus > p.gpus_per_node && p.gpus % p.gpus_per_node != 0) return random_training(draws, runner);
+  if (p.nodes() > 1) p.network = draws.below(2) == 0 ? "infiniband" : "ethernet";
+  p.ep = choose(draws, {1, 2, 8});
+  p.etp = choose(draws, {1, 1, 2});
+  p.sequence = choose(draws, {2048, 8192, 131072});
+  p.micro_batch = choose(draws, {1, 2});
+  p.global_batch = p.micro_batch * p.dp * choose(draws, {4, 16});
+  p.precision = draws.below(2) == 0 ? Format::bf16 : Format::fp8;
+  constexpr Recompute kRecompute[] = {Recompute::none, Recompute::selective, Recompute::full};
+  p.recompute = kRecompute[draws.below(3)];
+  if (p.dp >= 4 && draws.below(3) == 0) {
+    p.sharding = Sharding::hsdp;
+    p.shard_group = 2;
+  } else if (p.dp > 1 && draws.below(2) == 0) {
+    p.sharding = Sharding::zero3;
+  }
+  if (runner == LaunchTarget::megatron) {
+    if (p.sharding == Sharding::none && draws.below(2) == 0) p.sharding = Sharding::zero1;
+    if (p.sharding == Sharding::none && draws.below(4) == 0) p.sharding = Sharding::zero2;
+    constexpr Format kPrecision[] = {Format::bf16, Format::fp16, Format::fp8, Format::mxfp8, Format::nvfp4};
+    p.precision = kPrecision[draws.below(5)];
+    p.vp = choose(draws, {1, 1, 2});
+    p.shape = {.layers = choose(draws, {32, 61, 80}),
+               .hidden = 8192,
+               .heads = 64,
+               .kv_heads = choose(draws, {0, 8}),
+               .head_dim = 128,
+               .ffn = 28672,
+               .vocab = 128256,
+               .context = 131072,
+               .gated = draws.below(2) == 0,
+               .tied = draws.below(2) == 0};
+    if (draws.below(2) == 0) {
+      p.shape.experts = 256;
+      p.shape.top_k = 8;
+      p.shape.expert_ffn = 2048;
+      p.shape.shared_ffn = choose(draws, {0, 2048});
+      p.shape.dense_layers = choose(draws, {0, 3});
+    }
+    if (draws.below(3) == 0) {
+      p.shape.kv_heads = p.shape.head_dim = 0;
+      p.shape.q_lora = 1536;
+      p.shape.kv_lora = 512;
+      p.shape.qk_nope = 128;
+      p.shape.qk_rope = 64;
+      p.shape.v_dim = 128;
+    }
+  }
+  return p;
+}
+
+LaunchPlan random_plan(Random& draws, LaunchTarget runner) {
+  return trains(runner) ? random_training(draws, runner) : random_serving(draws, runner);
+}
+
+constexpr LaunchTarget kRunners[] = {LaunchTarget::vllm, LaunchTarget::trtllm, LaunchTarget::sglang,
+                                     LaunchTarget::megatron, LaunchTarget::torchrun};
+
+void expect_same(const LaunchPlan& plan, const LaunchFile& file, LaunchTarget target) {
+  const Result<LaunchCheck> back = read_launch(file.text, file.name);
+  ASSERT_TRUE(back) << back.error().text() << "\n" << file.text;
+  EXPECT_EQ(back->target, target) << file.text;
+  for (const std::string& problem : back->problems) ADD_FAILURE() << problem << "\n" << file.text;
+  for (const std::string& difference : differences(back->plan, plan)) ADD_FAILURE() << difference << "\n" << file.text;
+  EXPECT_TRUE(back->plan == plan);
+}
+
+TEST(Launch, WhatIsEmittedReadsBackAsTheSamePlan) {
+  for (const LaunchTarget runner : kRunners) {
+    int emitted = 0;
+    for (std::uint64_t seed = 0; seed < 400 && !::testing::Test::HasFailure(); ++seed) {
+      Random draws(seed, static_cast<std::uint64_t>(runner));
+      const LaunchPlan plan = random_plan(draws, runner);
+      const auto files = emit(plan, runner);
+      if (!files && plan.vp > 1) continue;  // chunks that do not divide the layers
+      ASSERT_TRUE(files) << name(runner) << ": " << files.error().text();
+      expect_same(plan, files->front(), runner);
+      ++emitted;
+    }
+    EXPECT_GT(emitted, 300) << name(runner);
+  }
+}
+
+TEST(Launch, SlurmAndKubernetesJobsReadBackAsTheSamePlan) {
+  for (const LaunchTarget target : {LaunchTarget::slurm, LaunchTarget::k8s}) {
+    for (const LaunchTarget runner : kRunners) {
+      int emitted = 0;
+      for (std::uint64_t seed = 0; seed < 200 && !::testing::Test::HasFailure(); ++seed) {
+        Random draws(seed, 10 + static_cast<std::uint64_t>(runner));
+        const LaunchPlan plan = random_plan(draws, runner);
+        const auto files = emit(plan, target);
+        if (!files && plan.vp > 1) continue;
+        if (!files) {
+          // A replica over several nodes is no Deployment; everything else has to work.
+          EXPECT_EQ(target, LaunchTarget::k8s) << files.error().text();
+          EXPECT_GT(plan.tp * plan.pp * plan.dp, plan.gpus_per_node);
+          continue;
+        }
+        ++emitted;
+        expect_same(plan, files->front(), target);
+        if (target == LaunchTarget::k8s && trains(runner)) {
+          ASSERT_EQ((*files)[1].name, "volcano.yaml");
+          expect_same(plan, (*files)[1], target);
+        }
+      }
+      EXPECT_GT(emitted, 100) << name(target) << " " << name(runner);
+    }
+  }
+}
+
+TEST(Launch, AChangedFlagIsADifference) {
+  Random draws(7);
+  const LaunchPlan plan = random_training(draws, LaunchTarget::megatron);
+  std::string text = emit(plan, LaunchTarget::megatron)->front().text;
+  const std::string flag = "--seq-length " + std::to_string(plan.sequence);
+  text.replace(text.find(flag), flag.size(), "--seq-length 4095");
+  const auto back = read_launch(text, "x.sh");
+  ASSERT_TRUE(back);
+  const auto found = differences(back->plan, plan);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].find("sequence: 4095 in the file"), std::string::npos) << found[0];
+}
+
+TEST(Launch, ContradictionsWithinAFileAreFound) {
+  LaunchPlan plan;
+  plan.runner = LaunchTarget::torchrun;
+  plan.model = plan.checkpoint = "m";
+  plan.device = "h100-sxm";
+  plan.gpus = plan.dp = 16;
+  plan.sequence = 4096;
+  plan.micro_batch = 1;
+  plan.global_batch = 64;
+  plan.network = "infiniband";
+  std::string text = emit(plan, LaunchTarget::slurm)->front().text;
+  const std::string nodes = "#SBATCH --nodes=2";
+  text.replace(text.find(nodes), nodes.size(), "#SBATCH --nodes=3");
+  const auto back = read_launch(text, "job.sbatch");
+  ASSERT_TRUE(back);
+  ASSERT_EQ(back->problems.size(), 1u);
+  EXPECT_NE(back->problems[0].find("--nodes=3"), std::string::npos);
+}
+
+TEST(Launch, FlagsThatAreNotOfThePlanAreKeptApart) {
+  const auto back = read_launch("vllm serve org/m --tensor-parallel-size 2 --seed 7 --enable-prefix-caching\n", "s.sh");
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->plan.tp, 2);
+  EXPECT_EQ(back->other, std::vector<std::string>{"--seed"});
+}
+
+TEST(Launch, WhatCannotBeReadIsRefusedWithItsLine) {
+  const auto missing = read_launch("#!/bin/bash\nvllm serve m \\\n  --tensor-parallel-size\n", "s.sh");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().where, "s.sh:3");
+  const auto word = read_launch("vllm serve m --tensor-parallel-size two\n", "s.sh");
+  ASSERT_FALSE(word);
+  EXPECT_NE(word.error().message.find("whole number"), std::string::npos);
+  EXPECT_FALSE(read_launch("echo hello\n", "s.sh"));
+  EXPECT_FALSE(read_launch("", "s.sh"));
+}
+
+TEST(Launch, WhatAnEngineCannotSayIsRefused) {
+  Random draws(3);
+  LaunchPlan plan = random_serving(draws, LaunchTarget::vllm);
+  plan.tp = 4;
+  plan.dp = 1;
+  plan.pp = 1;
+  plan.replicas = 1;
+  plan.gpus = 4;
+  plan.network = "";
+  plan.ep = 2;
+  const auto experts = emit(plan, LaunchTarget::vllm);
+  ASSERT_FALSE(experts);
+  EXPECT_EQ(experts.error().code, ErrorCode::refused);
+  plan.ep = 1;
+  plan.kv = Format::int8;
+  EXPECT_FALSE(emit(plan, LaunchTarget::vllm));
+  EXPECT_FALSE(emit(plan, LaunchTarget::sglang));  // another runner
+}
+
+TEST(Launch, WordsSurviveTheShell) {
+  for (const char* text : {"plain", "two words", "it's", "$HOME", "a\"b", "([0]*3+[1]*58)", "", "new\nline", "&|;"}) {
+    const auto script = launch::read_script("program " + launch::shell_word(text) + " end\n");
+    ASSERT_EQ(script.commands.size(), 1u) << text;
+    ASSERT_EQ(script.commands[0].size(), 3u) << text;
+    EXPECT_EQ(script.commands[0][1].text, text);
+  }
+}
+
+TEST(Launch, PlansComeFromAnswers) {
+  InferenceQuery q;
+  q.model = "llama3.3-70b";
+  q.device = "h200-sxm";
+  q.gpus = 8;
+  q.tp = 2;
+  q.weights = Format::fp8;
+  q.activations = Format::fp8;
+  q.load = {.mode = LoadMode::closed_loop, .isl = 1000, .osl = 250, .concurrency = 64};
+  const auto served = answer(q, knowledge(), {});
+  ASSERT_TRUE(served) << served.error().text();
+  const auto serve = launch_plan(*served, knowledge(), LaunchTarget::vllm);
+  ASSERT_TRUE(serve) << serve.error().text();
+  EXPECT_EQ(serve->replicas, 4);
+  EXPECT_EQ(serve->weights, Format::fp8);
+  EXPECT_EQ(serve->max_length, 1250);
+  for (const LaunchTarget target : {LaunchTarget::vllm, LaunchTarget::slurm, LaunchTarget::k8s}) {
+    const auto files = emit(*serve, target);
+    ASSERT_TRUE(files) << files.error().text();
+    expect_same(*serve, files->front(), target);
+  }
+
+  for (const char* model : {"llama3.1-70b", "deepseek-v3", "mixtral-8x7b"}) {
+    TrainingQuery t;
+    t.model = model;
+    t.system = "dgx-h100";
+    t.plan.gpus = 512;
+    t.plan.tp = 8;
+    t.plan.pp = 4;
+    t.plan.ep = model[0] == 'l' ? 1 : 8;
+    t.plan.sequence = 4096;
+    const auto trained = answer(t, {.micro_batch = true, .global_batch = true}, knowledge());
+    ASSERT_TRUE(trained) << trained.error().text();
+    if (trained->refusal) continue;
+    const auto train = launch_plan(*trained, knowledge(), LaunchTarget::megatron);
+    ASSERT_TRUE(train) << train.error().text();
+    EXPECT_EQ(train->shape.layers, bundle().catalogue.model(model)->layers());
+    EXPECT_EQ(train->dp, 16);
+    const auto files = emit(*train, LaunchTarget::megatron);
+    ASSERT_TRUE(files) << files.error().text();
+    expect_same(*train, files->front(), LaunchTarget::megatron);
+  }
+}
+
+}  // namespace
+}  // namespace ridge

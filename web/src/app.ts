@@ -1,0 +1,1 @@
+document.getElementById("view")!.textContent = "Ridgeline";

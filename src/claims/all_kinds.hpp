@@ -32,6 +32,8 @@ const Kind& training_cost_kind();
 const Kind& training_time_kind();
 const Kind& run_cost_kind();
 const Kind& energy_kind();
+const Kind& mlperf_kind();
+const Kind& mlperf_comparable_kind();
 const Kind& statement_kind();
 const Kind& agreement_kind();
 const Kind& not_computable_kind();

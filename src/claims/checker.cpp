@@ -51,6 +51,7 @@ Result<Checker> Checker::load(const Catalogue& catalogue, const std::string& dat
   state->catalogue = &catalogue;
   state->names = std::move(*names);
   state->facts = std::move(*facts);
+  state->record = std::make_unique<claims::Record>(data_directory);
   return Checker(std::move(state));
 }
 

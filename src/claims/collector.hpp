@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,7 @@ struct RateRow {
 };
 
 struct Memory {
+  std::set<std::size_t> unit_tables;  ///< tables whose unit has been checked
   std::vector<RateRow> rates;
   std::vector<ResultRow> results;
   std::optional<Measure> household;                                    ///< energy a household takes in a year

@@ -56,7 +56,7 @@ Verdict compare(const Measure& claimed, const Measure& right) {
   const double relative = value == 0 ? (difference == 0 ? 0 : HUGE_VAL) : difference / std::abs(value);
   if (relative <= kRight) return Verdict::right;
   // A hair of slack: 0.625 printed as 0.63 differs by exactly half a digit.
-  if (difference <= claimed.written * 0.5000001 && relative <= kRightByDigit) return Verdict::right;
+  if (!claimed.is_range() && difference <= claimed.written * 0.5000001 && relative <= kRightByDigit) return Verdict::right;
   if (difference <= claimed.significant * 1.0000001 && relative <= kRounded) return Verdict::rounded;
   return Verdict::wrong;
 }
@@ -138,7 +138,7 @@ bool disagree(const Measure& a, const Measure& b) {
   const Measure& low = a.high < b.value ? a : b;
   const Measure& high = a.high < b.value ? b : a;
   const double gap = high.value - low.high;
-  const double slack = std::max(low.significant, high.significant);
+  const double slack = std::max(low.written, high.written);
   return gap > slack || gap > kRounded * std::abs(high.value);
 }
 

@@ -72,8 +72,14 @@ Result<Recomputed> recompute(Inputs& inputs) {
       if (sibling.architecture != da->architecture || sibling.id == da->id) continue;
       const auto there = device_figure(sibling, figure);
       if (!there) continue;
-      result.readings.push_back({value(there->measure.value / b->measure.value), Verdict::rounded,
+      const double other = there->measure.value / b->measure.value;
+      result.readings.push_back({value(other), Verdict::rounded,
                                  fmt::format("that is {}; {} has {}", sibling.id, of, result.right->text), 0.02});
+      if (gain_b != 1) {
+        result.readings.push_back({value(other / gain_b), Verdict::sparse,
+                                   fmt::format("that is {} dense against {} with structured sparsity", sibling.id, to),
+                                   0.012});
+      }
     }
   }
   if (gain_b != 1) {

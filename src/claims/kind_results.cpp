@@ -185,7 +185,7 @@ void recognise(const Passage& passage, Collector& out) {
 
 const Kind& results_kind() {
   static const Kind kind{"results", "what a document says of its own table of results",
-                         "total / accelerators of one over that of the other", "a b relation? printed-a? printed-b?", true,
+                         "total / accelerators of one over that of the other", "a b relation? printed-a? printed-b?", false,
                          recompute, recognise};
   return kind;
 }

@@ -16,7 +16,7 @@ std::span<const Kind* const> kinds() {
       &price_gap_kind(),      &kv_cache_kind(),       &weights_kind(),         &fits_kind(),
       &largest_model_kind(),  &serving_memory_kind(), &training_memory_kind(), &decode_rate_kind(),
       &request_rate_kind(),   &training_rate_kind(),  &training_cost_kind(),   &training_time_kind(),
-      &run_cost_kind(),       &energy_kind(),         &statement_kind(),       &agreement_kind(),
+      &run_cost_kind(),       &energy_kind(), &mlperf_kind(), &mlperf_comparable_kind(),         &statement_kind(),       &agreement_kind(),
       &not_computable_kind(),
   };
   return all;

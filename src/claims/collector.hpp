@@ -47,7 +47,7 @@ struct Memory {
   std::vector<ResultRow> results;
   std::optional<Measure> household;                                    ///< energy a household takes in a year
   std::map<std::string, Measure> energy_per_token;                     ///< by format; "" is the latest
-  std::string energy_model;                                      ///< whose tokens those are
+  std::string energy_model;                                            ///< whose tokens those are
   std::map<std::string, Measure> lease;                                ///< by device: $/month
   std::optional<Measure> rent;                                         ///< the latest $/GPU-hour
   std::map<std::string, std::vector<Measure>> utilisation;             ///< MFU by format, as stated one after the other

@@ -56,7 +56,8 @@ Verdict compare(const Measure& claimed, const Measure& right) {
   const double relative = value == 0 ? (difference == 0 ? 0 : HUGE_VAL) : difference / std::abs(value);
   if (relative <= kRight) return Verdict::right;
   // A hair of slack: 0.625 printed as 0.63 differs by exactly half a digit.
-  if (!claimed.is_range() && difference <= claimed.written * 0.5000001 && relative <= kRightByDigit) return Verdict::right;
+  if (!claimed.is_range() && difference <= claimed.written * 0.5000001 && relative <= kRightByDigit)
+    return Verdict::right;
   if (difference <= claimed.significant * 1.0000001 && relative <= kRounded) return Verdict::rounded;
   return Verdict::wrong;
 }

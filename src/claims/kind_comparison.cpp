@@ -201,7 +201,8 @@ bool compare_given(const Passage& sentence, std::size_t at, const Partner& partn
   std::vector<Found> inputs = {found("a", a->measure), found("b", b->measure)};
   if (partner.as == "more" || partner.as == "less") inputs.push_back({"as", partner.as});
   out.add(ratio_kind(), tokens[at],
-          fmt::format("{} is {} {} {}", a->text, tokens[at].text, partner.as == "share" ? "of" : partner.as + " than", b->text),
+          fmt::format("{} is {} {} {}", a->text, tokens[at].text, partner.as == "share" ? "of" : partner.as + " than",
+                      b->text),
           std::move(inputs));
   return true;
 }
@@ -245,7 +246,8 @@ void recognise(const Passage& passage, Collector& out) {
     if (figure.empty()) continue;
     const Token* own = nullptr;
     for (std::size_t j = i; j-- > 0;) {
-      if (tokens[j].is_name(NameKind::device) && !is_partner(tokens, j) && (!against || tokens[j].name->id != partner.token->name->id)) {
+      if (tokens[j].is_name(NameKind::device) && !is_partner(tokens, j) &&
+          (!against || tokens[j].name->id != partner.token->name->id)) {
         own = &tokens[j];
         break;
       }

@@ -150,8 +150,10 @@ void recognise_footnote(const Passage& passage, Collector& out) {
   const std::size_t table_end = out.memory.rates.back().end;
   if (passage.offset < table_end || passage.offset > table_end + kBelow) return;
   for (const RateRow& row : out.memory.rates) {
-    std::vector<Found> inputs = {{"model", model->name->id}, {"device", row.device}, {"batch", fmt::format("{}", batch)}};
-    if (const Token* format = first_name(passage.tokens, NameKind::format)) inputs.push_back({"format", format->name->id});
+    std::vector<Found> inputs = {
+        {"model", model->name->id}, {"device", row.device}, {"batch", fmt::format("{}", batch)}};
+    if (const Token* format = first_name(passage.tokens, NameKind::format))
+      inputs.push_back({"format", format->name->id});
     Measure claimed = row.rate;
     claimed.text = faithful(claimed);
     out.add(decode_rate_kind(), row.token, claimed,

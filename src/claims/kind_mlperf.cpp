@@ -15,7 +15,8 @@ namespace ridge::claims {
 namespace {
 
 std::string lowered(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(c < 128 ? std::tolower(c) : c); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(c < 128 ? std::tolower(c) : c); });
   return text;
 }
 
@@ -40,11 +41,11 @@ std::vector<const mlperf::Row*> rows_of(const Record::Book& book, Inputs& inputs
   if (named == nullptr) named = inputs.context().names.find(device);
   if (named != nullptr) device = named->id;
   for (const mlperf::Row& row : book.results.rows) {
-    const bool fits = row.suite == mlperf::Suite::inference && row.benchmark == benchmark && !row.copied && !row.power_tuned &&
-                      row.published.division == "closed" && (device.empty() || row.device == device) &&
-                      (scenario.empty() || lowered(row.scenario) == scenario) &&
-                      (round.empty() || row.published.round == round) &&
-                      (submitter.empty() || lowered(row.published.submitter) == submitter);
+    const bool fits =
+        row.suite == mlperf::Suite::inference && row.benchmark == benchmark && !row.copied && !row.power_tuned &&
+        row.published.division == "closed" && (device.empty() || row.device == device) &&
+        (scenario.empty() || lowered(row.scenario) == scenario) && (round.empty() || row.published.round == round) &&
+        (submitter.empty() || lowered(row.published.submitter) == submitter);
     if (fits) rows.push_back(&row);
   }
   return rows;
@@ -73,13 +74,13 @@ Result<Recomputed> recompute(Inputs& inputs) {
   const auto distance = [&](const mlperf::Row& row) { return std::abs(std::log(value(row) / claimed.value)); };
   Recomputed result;
   if (claimed.value > 0) {
-    const mlperf::Row& nearest = **std::min_element(rows.begin(), rows.end(), [&](const auto* a, const auto* b) {
-      return distance(*a) < distance(*b);
-    });
+    const mlperf::Row& nearest = **std::min_element(
+        rows.begin(), rows.end(), [&](const auto* a, const auto* b) { return distance(*a) < distance(*b); });
     result.right = rate_of(value(nearest), claimed);
-    result.formula = system ? fmt::format("the nearest of {} published results", rows.size())
-                            : fmt::format("{} {} / {} accelerators, the nearest of {} published results",
-                                          format_number(nearest.value, 6), nearest.unit, nearest.accelerators, rows.size());
+    result.formula =
+        system ? fmt::format("the nearest of {} published results", rows.size())
+               : fmt::format("{} {} / {} accelerators, the nearest of {} published results",
+                             format_number(nearest.value, 6), nearest.unit, nearest.accelerators, rows.size());
     inputs.note("result", row_text(nearest), "MLCommons, MLPerf Inference " + nearest.published.round);
     for (const mlperf::Row* row : rows) {
       if (system) {
@@ -89,7 +90,8 @@ Result<Recomputed> recompute(Inputs& inputs) {
       }
       if (row->accelerators > 1) {
         result.readings.push_back({rate_of(row->value, claimed), Verdict::unit,
-                                   fmt::format("that is the result of all {}: {}", row->accelerators, row_text(*row)), 0.012});
+                                   fmt::format("that is the result of all {}: {}", row->accelerators, row_text(*row)),
+                                   0.012});
       }
       const int per_node = row->published.accelerators_per_node;
       if (per_node > 0 && per_node != row->accelerators) {
@@ -125,7 +127,8 @@ Result<Recomputed> recompute_comparable(Inputs& inputs) {
   const std::string rounds = inputs.text("rounds");
   std::set<std::string> units;
   for (const mlperf::Row& row : book->results.rows) {
-    const bool fits = row.suite == mlperf::Suite::inference && row.benchmark == benchmark && row.scenario == "Offline" &&
+    const bool fits = row.suite == mlperf::Suite::inference && row.benchmark == benchmark &&
+                      row.scenario == "Offline" &&
                       (" | " + rounds + " | ").find(" | " + row.published.round + " | ") != std::string::npos;
     if (fits) units.insert(lowered(row.published.unit));
   }
@@ -183,13 +186,16 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     if (!t.is_number() || !is_a<TokensPerSecond>(t.measure) || out.used(t)) continue;
     const std::size_t before = name_before(tokens, i, NameKind::device);
     const Token* device = before != kNowhere ? &tokens[before] : nullptr;
-    if (device == nullptr && sentence.previous != nullptr) device = first_name(sentence.previous->tokens, NameKind::device);
+    if (device == nullptr && sentence.previous != nullptr)
+      device = first_name(sentence.previous->tokens, NameKind::device);
     if (device == nullptr) continue;
-    std::vector<Found> inputs = {{"benchmark", model->name->id}, {"device", device->name->id}, {"scenario", offline ? "Offline" : "Server"}};
+    std::vector<Found> inputs = {
+        {"benchmark", model->name->id}, {"device", device->name->id}, {"scenario", offline ? "Offline" : "Server"}};
     // "an 8-card system", "eight GPUs": the whole system is meant.
     for (std::size_t j = 0; j < i; ++j) {
       const bool several = tokens[j].is_number() && tokens[j].measure.value > 1 &&
-                           (is_a<Gpus>(tokens[j].measure) || (j + 2 < i && tokens[j + 1].is("-") && (tokens[j + 2].is("card") || tokens[j + 2].is("gpu"))));
+                           (is_a<Gpus>(tokens[j].measure) || (j + 2 < i && tokens[j + 1].is("-") &&
+                                                              (tokens[j + 2].is("card") || tokens[j + 2].is("gpu"))));
       if (several) inputs.push_back({"per", "system"});
     }
     out.add(mlperf_kind(), t, fmt::format("{} on {}: {}", device->text, model->text, t.text), std::move(inputs));
@@ -207,15 +213,24 @@ void recognise(const Passage& passage, Collector& out) {
 }  // namespace
 
 const Kind& mlperf_kind() {
-  static const Kind kind{"mlperf", "a result against the published MLPerf record",
+  static const Kind kind{"mlperf",
+                         "a result against the published MLPerf record",
                          "published result / accelerators, in the record's unit",
-                         "benchmark device? scenario? round? submitter? per? unit?", false, recompute, recognise};
+                         "benchmark device? scenario? round? submitter? per? unit?",
+                         false,
+                         recompute,
+                         recognise};
   return kind;
 }
 
 const Kind& mlperf_comparable_kind() {
-  static const Kind kind{"mlperf-comparable", "whether results of several rounds may be compared",
-                         "units of the rounds are the same", "benchmark rounds", false, recompute_comparable, nullptr};
+  static const Kind kind{"mlperf-comparable",
+                         "whether results of several rounds may be compared",
+                         "units of the rounds are the same",
+                         "benchmark rounds",
+                         false,
+                         recompute_comparable,
+                         nullptr};
   return kind;
 }
 

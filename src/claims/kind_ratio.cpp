@@ -44,7 +44,8 @@ bool has_value(const Token& t) {
 /// "2.6x the transistors (208 billion) of the one before (80 billion)".
 void recognise_bracketed(const Tokens& tokens, Collector& out) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const bool factor = tokens[i].is_number() && tokens[i].measure.form == Measure::Form::factor && !out.used(tokens[i]);
+    const bool factor =
+        tokens[i].is_number() && tokens[i].measure.form == Measure::Form::factor && !out.used(tokens[i]);
     if (!factor) continue;
     std::vector<const Token*> values;
     for (std::size_t j = i + 1; j + 1 < std::min(i + 24, tokens.size()) && values.size() < 2; ++j) {
@@ -58,7 +59,8 @@ void recognise_bracketed(const Tokens& tokens, Collector& out) {
     if (!any_word(tokens, i, tokens.size(), {"compared", "than", "of", "versus", "vs"})) continue;
     out.use(*values[0]);
     out.use(*values[1]);
-    out.add(ratio_kind(), tokens[i], fmt::format("{} against {} is {}", values[0]->text, values[1]->text, tokens[i].text),
+    out.add(ratio_kind(), tokens[i],
+            fmt::format("{} against {} is {}", values[0]->text, values[1]->text, tokens[i].text),
             {found("a", x.value >= y.value ? x : y), found("b", x.value >= y.value ? y : x)});
   }
 }

@@ -43,12 +43,13 @@ Result<Recomputed> recompute(Inputs& inputs) {
     holds(ratio < 1);
   }
   if (!result.holds && result.compare == Compare::holds) {
-    result.because = fmt::format("the table's totals and accelerators give {}, what it prints {:.2f}x", result.right->text,
-                                 printed());
+    result.because = fmt::format("the table's totals and accelerators give {}, what it prints {:.2f}x",
+                                 result.right->text, printed());
   }
   const double before = printed();
   if (relation.empty() && std::abs(before / ratio - 1) > 0.05) {
-    result.because = fmt::format("the printed figures per accelerator give {}x, but they are wrong themselves", std::round(before * 100) / 100);
+    result.because = fmt::format("the printed figures per accelerator give {}x, but they are wrong themselves",
+                                 std::round(before * 100) / 100);
   }
   return result;
 }
@@ -60,8 +61,8 @@ const ResultRow* row_of(const Memory& memory, const std::string& device, const s
                         const std::string& scenario, bool virtualised) {
   const ResultRow* best = nullptr;
   for (const ResultRow& row : memory.results) {
-    const bool fits = row.device == device && row.virtualised == virtualised &&
-                      (model.empty() || row.model == model) && row.scenario == scenario;
+    const bool fits = row.device == device && row.virtualised == virtualised && (model.empty() || row.model == model) &&
+                      row.scenario == scenario;
     if (fits) best = &row;
   }
   return best;
@@ -83,8 +84,8 @@ Pair pair_of(const Token& a, const Token& b, const std::string& model, Collector
   return {row_of(out.memory, first, model, "offline", false), row_of(out.memory, second, model, "offline", false)};
 }
 
-void add(const Pair& pair, const Token& at, const Measure& claimed, const std::string& says, const std::string& relation,
-         Collector& out) {
+void add(const Pair& pair, const Token& at, const Measure& claimed, const std::string& says,
+         const std::string& relation, Collector& out) {
   if (pair.a == nullptr || pair.b == nullptr || pair.a == pair.b) return;
   std::vector<Found> inputs = {found("a", measure_of(pair.a->total / pair.a->accelerators)),
                                found("b", measure_of(pair.b->total / pair.b->accelerators)),
@@ -109,7 +110,8 @@ void compare_words(const Passage& passage, const std::string& model, Collector& 
   if (any_stem(tokens, 0, tokens.size(), {"virtualiz", "virtualis"}) && !parts.empty() &&
       any_word(tokens, {"identical", "same", "minimal", "physical"})) {
     const std::string device = device_of(*parts[0], out.context().catalogue);
-    const Pair pair{row_of(out.memory, device, model, "offline", true), row_of(out.memory, device, model, "offline", false)};
+    const Pair pair{row_of(out.memory, device, model, "offline", true),
+                    row_of(out.memory, device, model, "offline", false)};
     add(pair, *parts[0], {}, fmt::format("virtualised {} is about as fast as physical", parts[0]->text), "same", out);
     return;
   }
@@ -130,8 +132,15 @@ void compare_words(const Passage& passage, const std::string& model, Collector& 
     if (lower == higher) continue;
     const bool far = any_word(tokens, from, i, {"far", "massively", "vastly"});
     add(pair_of(*a, *b, model, out), *b, {},
-        fmt::format("{} is {} than {}", a->text, lower ? "slower" : far ? "far faster" : "faster", b->text),
-        lower ? "slower" : far ? "far-faster" : "faster", out);
+        fmt::format("{} is {} than {}", a->text,
+                    lower ? "slower"
+                    : far ? "far faster"
+                          : "faster",
+                    b->text),
+        lower ? "slower"
+        : far ? "far-faster"
+              : "faster",
+        out);
   }
 }
 
@@ -142,7 +151,8 @@ void compare_factors(const Passage& passage, const std::string& model, Collector
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& number = tokens[i];
     if (!number.is_number() || number.measure.form != Measure::Form::factor || out.used(number)) continue;
-    if (!any_stem(tokens, i > 14 ? i - 14 : 0, i + 6, {"perform", "gap", "leap", "boost", "faster", "throughput"})) continue;
+    if (!any_stem(tokens, i > 14 ? i - 14 : 0, i + 6, {"perform", "gap", "leap", "boost", "faster", "throughput"}))
+      continue;
     if (any_word(tokens, i > 6 ? i - 6 : 0, i + 6, {"theoretically", "flops", "bandwidth", "return"})) continue;
     const Token *a = nullptr, *b = nullptr;
     for (const Token* p : parts) {
@@ -169,7 +179,8 @@ void compare_factors(const Passage& passage, const std::string& model, Collector
     const std::size_t named = name_before(tokens, i, NameKind::model);
     const std::string about = named == kNowhere ? model : tokens[named].name->id;
     add(pair_of(*a, *b, about, out), number, number.measure,
-        fmt::format("{} is {} as fast as {}{}", a->text, number.text, b->text, about.empty() ? "" : " on " + about), "", out);
+        fmt::format("{} is {} as fast as {}{}", a->text, number.text, b->text, about.empty() ? "" : " on " + about), "",
+        out);
   }
 }
 
@@ -184,9 +195,13 @@ void recognise(const Passage& passage, Collector& out) {
 }  // namespace
 
 const Kind& results_kind() {
-  static const Kind kind{"results", "what a document says of its own table of results",
-                         "total / accelerators of one over that of the other", "a b relation? printed-a? printed-b?", false,
-                         recompute, recognise};
+  static const Kind kind{"results",
+                         "what a document says of its own table of results",
+                         "total / accelerators of one over that of the other",
+                         "a b relation? printed-a? printed-b?",
+                         false,
+                         recompute,
+                         recognise};
   return kind;
 }
 

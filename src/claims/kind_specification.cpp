@@ -186,7 +186,8 @@ Result<Recomputed> recompute(Inputs& inputs) {
   result.right = scaled(looked->measure, *per);
   result.formula = *per == 1 ? fmt::format("{} of {}", figure_title(wanted), device.id)
                              : fmt::format("{:g} x {}", *per, looked->shown);
-  if (!sparse) add_readings(context, device, figure, *result.right, *per, claimed.bound == Measure::Bound::about, result.readings);
+  if (!sparse)
+    add_readings(context, device, figure, *result.right, *per, claimed.bound == Measure::Bound::about, result.readings);
   if (figure == "nvlink") {
     result.readings.push_back({scaled(*result.right, 0.5), Verdict::right, "that is one direction", 0.012});
   }

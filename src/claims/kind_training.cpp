@@ -157,7 +157,8 @@ const Price* cheapest(const Catalogue& catalogue, const std::string& device) {
     if (price.device == device && price.per_gpu_hour && price.kind != PriceKind::spot) rents.push_back(&price);
   }
   if (rents.empty()) return nullptr;
-  std::sort(rents.begin(), rents.end(), [](const Price* a, const Price* b) { return *a->per_gpu_hour < *b->per_gpu_hour; });
+  std::sort(rents.begin(), rents.end(),
+            [](const Price* a, const Price* b) { return *a->per_gpu_hour < *b->per_gpu_hour; });
   return rents[rents.size() / 10];
 }
 
@@ -186,8 +187,7 @@ Result<Recomputed> recompute_run(Inputs& inputs) {
   inputs.note("rent", fmt::format("from ${:.2f}/GPU-hour ({})", lowest, price->provider),
               inputs.context().catalogue.source(price->source).title);
   result.right = measure_of(Dollars(gpu_hours * lowest));
-  result.formula =
-      fmt::format("{:g} x {} x ${:.2f}/GPU-hour, a low rent of the catalogue", *gpus, time->shown, lowest);
+  result.formula = fmt::format("{:g} x {} x ${:.2f}/GPU-hour, a low rent of the catalogue", *gpus, time->shown, lowest);
   result.compare = Compare::holds;
   result.holds = implied >= 0.7 * lowest && implied <= 20;
   result.because = fmt::format("it implies ${:.2f} per GPU and hour", implied);

@@ -448,8 +448,10 @@ bool same_dimension(const Measure& a, const Measure& b) {
 
 std::string shown(const Measure& m) {
   // Two prices that have no name of their own among the units: per compute rate, and per memory and hour.
-  if (m.exponents == std::array<std::int8_t, 9>{0, 1, -1, 0, 1}) return "$" + format_number(m.value * 1e15, 4) + "/PFLOPS";
-  if (m.exponents == std::array<std::int8_t, 9>{-1, -1, 0, 0, 1}) return fmt::format("${:.4f}/GB/hour", m.value * 3.6e12);
+  if (m.exponents == std::array<std::int8_t, 9>{0, 1, -1, 0, 1})
+    return "$" + format_number(m.value * 1e15, 4) + "/PFLOPS";
+  if (m.exponents == std::array<std::int8_t, 9>{-1, -1, 0, 0, 1})
+    return fmt::format("${:.4f}/GB/hour", m.value * 3.6e12);
   if (m.form == Measure::Form::percent) return fmt::format("{} %", format_number(m.value * 100, 3));
   if (m.form == Measure::Form::factor) return format_number(m.value, 3) + "x";
   if (!m.has_unit()) return format_number(m.value, 4);

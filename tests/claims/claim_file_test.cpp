@@ -20,20 +20,30 @@ std::string refusal(std::string_view toml) {
 
 TEST(ClaimFile, EveryMistakeIsNamedWithItsPlace) {
   EXPECT_NE(refusal("[[claim]]\nclaimed='1x'\n").find("c.toml:1:1: the kind of claim is missing"), std::string::npos);
-  EXPECT_NE(refusal("[[claim]]\nkind='rato'\na='1'\nb='2'\nclaimed='1x'\n").find("did you mean 'ratio'"), std::string::npos);
-  EXPECT_NE(refusal("[[claim]]\nkind='ratio'\na='1'\nc='2'\nclaimed='1x'\n").find("c.toml:4:1: 'c' is no input of ratio"), std::string::npos);
+  EXPECT_NE(refusal("[[claim]]\nkind='rato'\na='1'\nb='2'\nclaimed='1x'\n").find("did you mean 'ratio'"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal("[[claim]]\nkind='ratio'\na='1'\nc='2'\nclaimed='1x'\n").find("c.toml:4:1: 'c' is no input of ratio"),
+      std::string::npos);
   EXPECT_NE(refusal("[[claim]]\nkind='ratio'\na='1'\nclaimed='1x'\n").find("'b' is missing"), std::string::npos);
   EXPECT_NE(refusal("[[claim]]\nkind='ratio'\na='1'\nb='2'\n").find("'claimed' is missing"), std::string::npos);
-  EXPECT_NE(refusal("[[claim]]\nkind='ratio'\na='1'\nb='2'\nclaimed='soon'\n").find("'soon' is no figure"), std::string::npos);
-  EXPECT_NE(refusal("[[claim]]\nid='a'\nkind='ratio'\na='1'\nb='2'\nclaimed='1x'\n[[claim]]\nid='a'\nkind='ratio'\na='1'\nb='2'\nclaimed='1x'\n").find("given twice"), std::string::npos);
+  EXPECT_NE(refusal("[[claim]]\nkind='ratio'\na='1'\nb='2'\nclaimed='soon'\n").find("'soon' is no figure"),
+            std::string::npos);
+  EXPECT_NE(refusal("[[claim]]\nid='a'\nkind='ratio'\na='1'\nb='2'\nclaimed='1x'\n[[claim]]\nid='a'\nkind='ratio'\na='"
+                    "1'\nb='2'\nclaimed='1x'\n")
+                .find("given twice"),
+            std::string::npos);
   EXPECT_NE(refusal("verdict='right'\n").find("[[claim]] only"), std::string::npos);
   // A verdict cannot be stored beside a claim.
-  EXPECT_NE(refusal("[[claim]]\nkind='ratio'\na='1'\nb='2'\nclaimed='1x'\nverdict='right'\n").find("'verdict' is no input"), std::string::npos);
+  EXPECT_NE(
+      refusal("[[claim]]\nkind='ratio'\na='1'\nb='2'\nclaimed='1x'\nverdict='right'\n").find("'verdict' is no input"),
+      std::string::npos);
   EXPECT_FALSE(refusal("[[claim").empty());
 }
 
 TEST(ClaimFile, CsvHoldsTheSameRecords) {
-  const auto claims = checker().read_csv("id,kind,claimed,rent,rate\nc1,cost-per-token,$0.42/1M tokens,$3.39/hour,4000 tok/s\n", "c.csv");
+  const auto claims = checker().read_csv(
+      "id,kind,claimed,rent,rate\nc1,cost-per-token,$0.42/1M tokens,$3.39/hour,4000 tok/s\n", "c.csv");
   ASSERT_TRUE(claims) << claims.error().text();
   const Audit found = checker().check(*claims, "c.csv");
   ASSERT_EQ(found.findings.size(), 1u);
@@ -49,7 +59,8 @@ std::map<std::string, std::string> expected_verdicts() {
   EXPECT_TRUE(text);
   const auto table = CsvTable::parse(std::move(*text), "expected.csv");
   EXPECT_TRUE(table);
-  for (std::size_t row = 0; row < table->rows(); ++row) expected[std::string(table->cell(row, 0))] = std::string(table->cell(row, 1));
+  for (std::size_t row = 0; row < table->rows(); ++row)
+    expected[std::string(table->cell(row, 0))] = std::string(table->cell(row, 1));
   return expected;
 }
 
@@ -85,14 +96,19 @@ TEST(BundledClaims, VerdictsAgreeWithTheAuditOnNinetyFivePercentOfTheItems) {
       }
       const bool same = at->second == name(f.verdict);
       agreed.try_emplace(item, true).first->second &= same;
-      if (!same) report += f.claim.id + ": expected " + at->second + ", computed " + std::string(name(f.verdict)) + " (" + f.formula + "; " + f.because + ")\n";
+      if (!same)
+        report += f.claim.id + ": expected " + at->second + ", computed " + std::string(name(f.verdict)) + " (" +
+                  f.formula + "; " + f.because + ")\n";
     }
   }
   EXPECT_EQ(claims_seen, expected.size());
-  const auto right = static_cast<std::size_t>(std::count_if(agreed.begin(), agreed.end(), [](const auto& a) { return a.second; }));
+  const auto right =
+      static_cast<std::size_t>(std::count_if(agreed.begin(), agreed.end(), [](const auto& a) { return a.second; }));
   EXPECT_GE(agreed.size(), 140u);
   EXPECT_LE(without_quantity.size(), 20u);
-  EXPECT_GE(static_cast<double>(right), 0.95 * static_cast<double>(agreed.size())) << right << " of " << agreed.size() << "\n" << report;
+  EXPECT_GE(static_cast<double>(right), 0.95 * static_cast<double>(agreed.size()))
+      << right << " of " << agreed.size() << "\n"
+      << report;
   RecordProperty("agreed", static_cast<int>(right));
   RecordProperty("items", static_cast<int>(agreed.size()));
 }

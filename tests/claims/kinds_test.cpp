@@ -5,19 +5,24 @@ namespace ridge::test {
 namespace {
 
 TEST(Specification, ADenseFigureIsRightAndASparseOneIsNamed) {
-  expect_verdict(judged("kind='specification'\nof='h100-sxm'\nfigure='bf16'\nclaimed='989 TFLOPS'"), Verdict::right, 989.4e12);
+  expect_verdict(judged("kind='specification'\nof='h100-sxm'\nfigure='bf16'\nclaimed='989 TFLOPS'"), Verdict::right,
+                 989.4e12);
   const Finding f = judged("kind='specification'\nof='h100-sxm'\nfigure='fp8'\nclaimed='3958 TFLOPS'");
   expect_verdict(f, Verdict::sparse, 1978.9e12);
   // Said to be sparse, it is right.
-  expect_verdict(judged("kind='specification'\nof='h100-sxm'\nfigure='fp8'\nsparse='yes'\nclaimed='3958 TFLOPS'"), Verdict::right);
+  expect_verdict(judged("kind='specification'\nof='h100-sxm'\nfigure='fp8'\nsparse='yes'\nclaimed='3958 TFLOPS'"),
+                 Verdict::right);
 }
 
 TEST(Specification, AWrongPrefixOrCountIsAUnit) {
-  expect_verdict(judged("kind='specification'\nof='h200-sxm'\nfigure='bandwidth'\nclaimed='4.8 GB/s'"), Verdict::unit, 4.8e12);
+  expect_verdict(judged("kind='specification'\nof='h200-sxm'\nfigure='bandwidth'\nclaimed='4.8 GB/s'"), Verdict::unit,
+                 4.8e12);
   // Eight accelerators, sparse: 8 x 2 x 4.5.
-  expect_verdict(judged("kind='specification'\nof='b200-sxm-180'\nfigure='fp8'\nclaimed='72 PFLOPS'"), Verdict::unit, 4.5e15);
+  expect_verdict(judged("kind='specification'\nof='b200-sxm-180'\nfigure='fp8'\nclaimed='72 PFLOPS'"), Verdict::unit,
+                 4.5e15);
   // Bits for bytes: 900 GB/s written as 7,200.
-  expect_verdict(judged("kind='specification'\nof='h100-sxm'\nfigure='nvlink'\nclaimed='7200 GB/s'"), Verdict::unit, 900e9);
+  expect_verdict(judged("kind='specification'\nof='h100-sxm'\nfigure='nvlink'\nclaimed='7200 GB/s'"), Verdict::unit,
+                 900e9);
 }
 
 TEST(Specification, AFormatThePartDoesNotHaveIsWrong) {
@@ -41,10 +46,14 @@ TEST(Specification, WhatNobodyPublishedCannotBeChecked) {
 
 TEST(Comparison, RatiosComeFromTheCatalogue) {
   // 4.8 / 3.35 - 1 = 43.3 %
-  expect_verdict(judged("kind='comparison'\nof='h200-sxm'\nto='h100-sxm'\nfigure='bandwidth'\nas='more'\nclaimed='43%'"), Verdict::right, 0.433);
-  expect_verdict(judged("kind='comparison'\nof='h200-sxm'\nto='h100-sxm'\nfigure='bf16'\nclaimed='1.4x'"), Verdict::wrong, 1.0);
+  expect_verdict(
+      judged("kind='comparison'\nof='h200-sxm'\nto='h100-sxm'\nfigure='bandwidth'\nas='more'\nclaimed='43%'"),
+      Verdict::right, 0.433);
+  expect_verdict(judged("kind='comparison'\nof='h200-sxm'\nto='h100-sxm'\nfigure='bf16'\nclaimed='1.4x'"),
+                 Verdict::wrong, 1.0);
   // Dense over sparse: 9000 / 1978.9 halved.
-  expect_verdict(judged("kind='comparison'\nof='b200-sxm-180'\nto='h200-sxm'\nfigure='fp8'\nclaimed='4.5x'"), Verdict::sparse, 2.274);
+  expect_verdict(judged("kind='comparison'\nof='b200-sxm-180'\nto='h200-sxm'\nfigure='fp8'\nclaimed='4.5x'"),
+                 Verdict::sparse, 2.274);
 }
 
 TEST(Change, PercentagesArePartOfWhatWasThereBefore) {
@@ -53,7 +62,8 @@ TEST(Change, PercentagesArePartOfWhatWasThereBefore) {
   const Finding f = judged("kind='change'\nfrom='40%'\nto='50%'\nclaimed='10%'");
   expect_verdict(f, Verdict::unit, 0.25);
   // 1 - 35.5 / 38.1 = 6.8 %
-  expect_verdict(judged("kind='change'\nfrom='38.1%'\nto='35.5%'\ndirection='down'\nclaimed='10%'"), Verdict::wrong, 0.0682);
+  expect_verdict(judged("kind='change'\nfrom='38.1%'\nto='35.5%'\ndirection='down'\nclaimed='10%'"), Verdict::wrong,
+                 0.0682);
 }
 
 TEST(PerAccelerator, TheDivisorIsFoundOut) {
@@ -63,14 +73,17 @@ TEST(PerAccelerator, TheDivisorIsFoundOut) {
 }
 
 TEST(PerAccelerator, MeansOfQuotientsMayPartFromQuotientsOfMeans) {
-  expect_verdict(judged("kind='per-accelerator'\ntotal='1000'\ncount='7.3'\naverages='yes'\nclaimed='145.1'"), Verdict::rounded);
+  expect_verdict(judged("kind='per-accelerator'\ntotal='1000'\ncount='7.3'\naverages='yes'\nclaimed='145.1'"),
+                 Verdict::rounded);
   expect_verdict(judged("kind='per-accelerator'\ntotal='1000'\ncount='7.3'\nclaimed='145.1'"), Verdict::wrong);
 }
 
 TEST(CostPerToken, RentOverRate) {
   // 3.39 / 3600 / 4000 x 1e6 = 0.2354
-  expect_verdict(judged("kind='cost-per-token'\nrent='$3.39/hour'\nrate='4000 tok/s'\nclaimed='$0.42/1M tokens'"), Verdict::wrong, 0.2354e-6);
-  expect_verdict(judged("kind='cost-per-token'\nrent='$2/hour'\nrate='1000 tok/s'\nclaimed='$0.56/1M tokens'"), Verdict::right);
+  expect_verdict(judged("kind='cost-per-token'\nrent='$3.39/hour'\nrate='4000 tok/s'\nclaimed='$0.42/1M tokens'"),
+                 Verdict::wrong, 0.2354e-6);
+  expect_verdict(judged("kind='cost-per-token'\nrent='$2/hour'\nrate='1000 tok/s'\nclaimed='$0.56/1M tokens'"),
+                 Verdict::right);
 }
 
 TEST(Lease, AMonthHas730Hours) {
@@ -81,13 +94,18 @@ TEST(Lease, AMonthHas730Hours) {
 
 TEST(PricePer, DensePricesAreNotHalvedBySparsity) {
   // 200,000 / 8 / 0.9894 = 25,268 per PFLOPS; half of it per sparse rate.
-  expect_verdict(judged("kind='price-per'\nprice='$200k'\ngpus=8\ndevice='h100-sxm'\nfigure='bf16'\nclaimed='$25300/PFLOPS'"), Verdict::right);
-  expect_verdict(judged("kind='price-per'\nprice='$200k'\ngpus=8\ndevice='h100-sxm'\nfigure='bf16'\nclaimed='$12600/PFLOPS'"), Verdict::sparse);
+  expect_verdict(
+      judged("kind='price-per'\nprice='$200k'\ngpus=8\ndevice='h100-sxm'\nfigure='bf16'\nclaimed='$25300/PFLOPS'"),
+      Verdict::right);
+  expect_verdict(
+      judged("kind='price-per'\nprice='$200k'\ngpus=8\ndevice='h100-sxm'\nfigure='bf16'\nclaimed='$12600/PFLOPS'"),
+      Verdict::sparse);
 }
 
 TEST(KvCache, TwoTensorsPerLayerAndKvHead) {
   // Llama 3 70B: 2 x 80 x 8 x 128 x 2 B = 327,680 B a token; 4,096 of them are 1.342 GB.
-  expect_verdict(judged("kind='kv-cache'\nmodel='llama3-70b'\ncontext='4K'\nclaimed='1.34 GB'"), Verdict::right, 1.342e9);
+  expect_verdict(judged("kind='kv-cache'\nmodel='llama3-70b'\ncontext='4K'\nclaimed='1.34 GB'"), Verdict::right,
+                 1.342e9);
   // 1.25 GiB printed as GB.
   expect_verdict(judged("kind='kv-cache'\nmodel='llama3-70b'\ncontext='4K'\nclaimed='1.25 GB'"), Verdict::unit);
   // All 64 heads counted: eight times as much.
@@ -95,7 +113,8 @@ TEST(KvCache, TwoTensorsPerLayerAndKvHead) {
   expect_verdict(f, Verdict::wrong);
   EXPECT_NE(f.because.find("64 heads"), std::string::npos) << f.because;
   // Latent attention: (512 + 64) x 61 x 2 B x 131,072 = 9.21 GB.
-  expect_verdict(judged("kind='kv-cache'\nmodel='deepseek-v3'\ncontext='128K'\nclaimed='9.2 GB'"), Verdict::right, 9.21e9);
+  expect_verdict(judged("kind='kv-cache'\nmodel='deepseek-v3'\ncontext='128K'\nclaimed='9.2 GB'"), Verdict::right,
+                 9.21e9);
 }
 
 TEST(Weights, ParametersTimesBytes) {
@@ -104,10 +123,14 @@ TEST(Weights, ParametersTimesBytes) {
 }
 
 TEST(Fits, YesAndNoAreBothClaims) {
-  expect_verdict(judged("kind='fits'\nparameters='30B'\nformat='fp16'\ndevice='h100-sxm'\nclaimed='yes'"), Verdict::right);
-  expect_verdict(judged("kind='fits'\nparameters='50B'\nformat='fp16'\ndevice='h100-sxm'\nclaimed='no'"), Verdict::right);
+  expect_verdict(judged("kind='fits'\nparameters='30B'\nformat='fp16'\ndevice='h100-sxm'\nclaimed='yes'"),
+                 Verdict::right);
+  expect_verdict(judged("kind='fits'\nparameters='50B'\nformat='fp16'\ndevice='h100-sxm'\nclaimed='no'"),
+                 Verdict::right);
   // 16 bytes a parameter in training: 10B take 160 GB.
-  expect_verdict(judged("kind='fits'\nparameters='10B'\nformat='bf16'\ndevice='h200-sxm'\nuse='training'\nclaimed='yes'"), Verdict::wrong);
+  expect_verdict(
+      judged("kind='fits'\nparameters='10B'\nformat='bf16'\ndevice='h200-sxm'\nuse='training'\nclaimed='yes'"),
+      Verdict::wrong);
 }
 
 TEST(TrainingMemory, SixteenBytesAParameter) {
@@ -117,10 +140,16 @@ TEST(TrainingMemory, SixteenBytesAParameter) {
 
 TEST(DecodeRate, NothingIsFasterThanReadingTheWeights) {
   // 3.35 TB/s / 16.06 GB = 209 tokens a second.
-  expect_verdict(judged("kind='decode-rate'\nmodel='llama3-8b'\ndevice='h100-sxm'\nformat='fp16'\nbatch=1\nclaimed='800 tok/s'"), Verdict::wrong, 208.6);
-  expect_verdict(judged("kind='decode-rate'\nmodel='llama3-8b'\ndevice='h100-sxm'\nformat='fp16'\nbatch=1\nclaimed='150 tok/s'"), Verdict::right);
+  expect_verdict(
+      judged("kind='decode-rate'\nmodel='llama3-8b'\ndevice='h100-sxm'\nformat='fp16'\nbatch=1\nclaimed='800 tok/s'"),
+      Verdict::wrong, 208.6);
+  expect_verdict(
+      judged("kind='decode-rate'\nmodel='llama3-8b'\ndevice='h100-sxm'\nformat='fp16'\nbatch=1\nclaimed='150 tok/s'"),
+      Verdict::right);
   // 70.6 GB of weights do not fit into 48 GB at any speed.
-  expect_verdict(judged("kind='decode-rate'\nmodel='llama3-70b'\ndevice='l40s'\nformat='int8'\nbatch=1\nclaimed='5 tok/s'"), Verdict::wrong);
+  expect_verdict(
+      judged("kind='decode-rate'\nmodel='llama3-70b'\ndevice='l40s'\nformat='int8'\nbatch=1\nclaimed='5 tok/s'"),
+      Verdict::wrong);
 }
 
 TEST(RequestRate, TokensOverTokensPerAnswer) {
@@ -135,8 +164,11 @@ TEST(Training, MfuTokensAndMoneyHangTogether) {
   expect_verdict(judged("kind='training-rate'\n" + job + "mfu='54%'\nclaimed='202.5 tok/s'"), Verdict::right, 202.5);
   expect_verdict(judged("kind='training-rate'\n" + job + "rate='202.5 tok/s'\nclaimed='54%'"), Verdict::right, 0.54);
   // 1.42 / 3600 / 202.5 x 1e6 = 1.948
-  expect_verdict(judged("kind='training-cost'\n" + job + "mfu='54%'\nrent='$1.42/GPU-hour'\nclaimed='$1.95/1M tokens'"), Verdict::right);
-  expect_verdict(judged("kind='training-cost'\n" + job + "mfu='54%'\nrent='$1.42/GPU-hour'\ntokens='15T'\nclaimed='$60M'"), Verdict::wrong, 29.2e6);
+  expect_verdict(judged("kind='training-cost'\n" + job + "mfu='54%'\nrent='$1.42/GPU-hour'\nclaimed='$1.95/1M tokens'"),
+                 Verdict::right);
+  expect_verdict(
+      judged("kind='training-cost'\n" + job + "mfu='54%'\nrent='$1.42/GPU-hour'\ntokens='15T'\nclaimed='$60M'"),
+      Verdict::wrong, 29.2e6);
 }
 
 TEST(TrainingTime, WithoutAnMfuTheImpliedOneHasToBePossible) {
@@ -144,7 +176,8 @@ TEST(TrainingTime, WithoutAnMfuTheImpliedOneHasToBePossible) {
   expect_verdict(judged("kind='training-time'\n" + job + "claimed='75 days'"), Verdict::rounded);
   expect_verdict(judged("kind='training-time'\n" + job + "claimed='20 days'"), Verdict::wrong);
   // 2.788M GPU-hours on 2,048 GPUs are 56.7 days.
-  expect_verdict(judged("kind='training-time'\ngpu-hours='2.788M'\ngpus=2048\nclaimed='30 days'"), Verdict::wrong, 56.72 * 86400);
+  expect_verdict(judged("kind='training-time'\ngpu-hours='2.788M'\ngpus=2048\nclaimed='30 days'"), Verdict::wrong,
+                 56.72 * 86400);
 }
 
 TEST(Energy, TokensHouseholdsAndBudgets) {
@@ -157,7 +190,8 @@ TEST(Energy, TokensHouseholdsAndBudgets) {
 TEST(PerWatt, PrefixesAndSparsityAreToldApart) {
   expect_verdict(judged("kind='per-watt'\ndevice='h200-sxm'\nformat='fp8'\nclaimed='2.83 TFLOPS/W'"), Verdict::right);
   expect_verdict(judged("kind='per-watt'\ndevice='h200-sxm'\nformat='fp8'\nclaimed='5.65 TFLOPS/W'"), Verdict::sparse);
-  expect_verdict(judged("kind='per-watt'\nrate='20 PFLOPS'\npower='1000 W'\nclaimed='20 PFLOPS/W'"), Verdict::unit, 20e12);
+  expect_verdict(judged("kind='per-watt'\nrate='20 PFLOPS'\npower='1000 W'\nclaimed='20 PFLOPS/W'"), Verdict::unit,
+                 20e12);
 }
 
 TEST(Mlperf, AWholeSystemIsNotOneAccelerator) {

@@ -40,13 +40,16 @@ TEST(Sentence, PronounsReachBackOneSentence) {
 
 TEST(Sentence, PeaksNeedTheirFormat) {
   expect_verdict(finding_of(audit("B200 delivers 9 PFLOPS at FP8 precision."), "9 PFLOPS"), Verdict::sparse);
-  expect_verdict(finding_of(audit("With structured sparsity B200 reaches 9 PFLOPS with sparsity in FP8."), "9 PFLOPS"), Verdict::right);
+  expect_verdict(finding_of(audit("With structured sparsity B200 reaches 9 PFLOPS with sparsity in FP8."), "9 PFLOPS"),
+                 Verdict::right);
   EXPECT_TRUE(audit("B200 delivers 9 PFLOPS.").findings.empty());
 }
 
 TEST(Sentence, ComparisonsNameBothSides) {
-  expect_verdict(finding_of(audit("The FP16 computing performance of the B200 is 4x that of the H100."), "4x"), Verdict::wrong, 2.274);
-  expect_verdict(finding_of(audit("H200 memory bandwidth is 43% higher than that of the H100."), "43%"), Verdict::right);
+  expect_verdict(finding_of(audit("The FP16 computing performance of the B200 is 4x that of the H100."), "4x"),
+                 Verdict::wrong, 2.274);
+  expect_verdict(finding_of(audit("H200 memory bandwidth is 43% higher than that of the H100."), "43%"),
+                 Verdict::right);
   expect_verdict(finding_of(audit("Llama 3.1 405B is 9x larger than Llama 3 70B."), "9x"), Verdict::wrong, 5.75);
 }
 
@@ -56,9 +59,11 @@ TEST(Sentence, ChangesFromOneValueToAnother) {
 }
 
 TEST(Sentence, ArithmeticThatIsSpelledOut) {
-  expect_verdict(finding_of(audit("The node has 2 TB of memory (192 GB x 8 cards)."), "2 TB"), Verdict::wrong, 1.536e12);
+  expect_verdict(finding_of(audit("The node has 2 TB of memory (192 GB x 8 cards)."), "2 TB"), Verdict::wrong,
+                 1.536e12);
   expect_verdict(finding_of(audit("Each port carries 400 Gb/s (400 GB/s)."), "400 GB/s"), Verdict::unit, 50e9);
-  expect_verdict(finding_of(audit("It reaches 7 TFLOPS/W (3500 TFLOPS / 500 W) at FP8."), "7 TFLOPS/W"), Verdict::right);
+  expect_verdict(finding_of(audit("It reaches 7 TFLOPS/W (3500 TFLOPS / 500 W) at FP8."), "7 TFLOPS/W"),
+                 Verdict::right);
 }
 
 TEST(Sentence, WhatFitsAndWhatDoesNot) {
@@ -71,8 +76,11 @@ TEST(Sentence, WhatFitsAndWhatDoesNot) {
 }
 
 TEST(Sentence, KvCachesAndRates) {
-  expect_verdict(finding_of(audit("The KV cache of Llama 3 70B at 128K context takes 72 GB in FP16."), "72 GB", "kv-cache"), Verdict::wrong, 42.95e9);
-  expect_verdict(finding_of(audit("Llama 3 8B in FP16 runs at 900 tok/s with batch 1 on one H100."), "900 tok/s"), Verdict::wrong, 208.6);
+  expect_verdict(
+      finding_of(audit("The KV cache of Llama 3 70B at 128K context takes 72 GB in FP16."), "72 GB", "kv-cache"),
+      Verdict::wrong, 42.95e9);
+  expect_verdict(finding_of(audit("Llama 3 8B in FP16 runs at 900 tok/s with batch 1 on one H100."), "900 tok/s"),
+                 Verdict::wrong, 208.6);
 }
 
 constexpr std::string_view kTable =
@@ -106,14 +114,16 @@ TEST(Table, ResultsPerAcceleratorAreRecomputed) {
       "GB200's performance per accelerator is far higher than B200.\n");
   expect_verdict(finding_of(found, "72000.00"), Verdict::wrong, 4000);
   expect_verdict(finding_of(found, "4000.00"), Verdict::right);
-  const auto words = std::find_if(found.findings.begin(), found.findings.end(), [](const Finding& f) { return f.claim.kind == "results"; });
+  const auto words = std::find_if(found.findings.begin(), found.findings.end(),
+                                  [](const Finding& f) { return f.claim.kind == "results"; });
   ASSERT_NE(words, found.findings.end());
   expect_verdict(*words, Verdict::wrong, 1.0);
 }
 
 TEST(Table, UnitsMayStandInTheHeader) {
   const Audit found = audit(
-      "| GPU | $/hr | Est. tok/s | $/M tok |\n|---|---|---|---|\n| H100 SXM | $2.00 | 1,000 | $0.56 |\n| B200 | $4.00 | 2,000 | $0.90 |\n");
+      "| GPU | $/hr | Est. tok/s | $/M tok |\n|---|---|---|---|\n| H100 SXM | $2.00 | 1,000 | $0.56 |\n| B200 | $4.00 "
+      "| 2,000 | $0.90 |\n");
   ASSERT_EQ(found.findings.size(), 2u);
   expect_verdict(found.findings[0], Verdict::right);
   expect_verdict(found.findings[1], Verdict::wrong, 0.5556e-6);
@@ -155,8 +165,11 @@ TEST(Hostile, GiganticLinesMalformedUtf8AndBrokenTablesEndWell) {
 
 TEST(Hostile, RandomBytesAndShuffledWordsDoNotCrash) {
   std::mt19937 random(7);
-  const std::vector<std::string> words = {"H200", "B200", "4.8 TB/s", "from", "to", "34%", "2.5x", "|", "---", "\n", "$3.39/h", "Llama 3 70B", "KV",
-                                          "128K", "than", "that of the", "(", ")", "FP8", "memory", "bandwidth", "batch", "1", "tok/s", "8*", "per", "respectively", ";"};
+  const std::vector<std::string> words = {
+      "H200",  "B200",        "4.8 TB/s", "from",    "to",          "34%",          "2.5x",
+      "|",     "---",         "\n",       "$3.39/h", "Llama 3 70B", "KV",           "128K",
+      "than",  "that of the", "(",        ")",       "FP8",         "memory",       "bandwidth",
+      "batch", "1",           "tok/s",    "8*",      "per",         "respectively", ";"};
   for (int round = 0; round < 200; ++round) {
     std::string text;
     for (int i = 0; i < 60; ++i) text += words[random() % words.size()] + " ";

@@ -35,7 +35,8 @@ def item(identifier):
 
 
 def subjects(claim):
-    return [str(claim[k]) for k in ("of", "device", "model", "to") if k in claim and ":" not in str(claim[k])]
+    keys = ("of", "to") if claim["kind"] == "comparison" else ("of", "device", "model")
+    return [str(claim[k]) for k in keys if k in claim and claim["kind"] not in ("conversion", "price-gap")]
 
 
 def mentions(finding, subject):
@@ -58,8 +59,8 @@ def same(claim, computed, finding):
     if abs(mine["value"] - its["value"]) > 0.005 * abs(mine["value"]):
         return False
     kinds = {claim["kind"], finding["kind"]}
-    if len(kinds) == 2 and not kinds <= {"comparison", "ratio", "results", "change", "product", "per-accelerator", "training-cost",
-                                         "specification", "statement", "cost-per-token", "price-gap"}:
+    alike = ({"comparison", "ratio", "results"}, {"product", "training-cost"}, {"ratio", "comparison"})
+    if len(kinds) == 2 and not any(kinds <= a for a in alike):
         return False
     if claim["kind"] in ("kv-cache", "serving-memory"):
         wanted = [claim["model"], str(claim["context"])]

@@ -178,7 +178,7 @@ bool compare_respectively(const Passage& sentence, std::size_t at, Collector& ou
     const Token& number = tokens[at + 2 * k];
     const std::string& figure = figures[figures.size() - 2 + k];
     out.add(comparison_kind(), number,
-            fmt::format("{}: {} {} {} than {}", tokens[own].text, figure_title(figure), number.text, partner.as,
+            fmt::format("{}: {} {} {} than {}", tokens[own].text, figure_words(figure), number.text, partner.as,
                         partner.token->text),
             {{"of", tokens[own].name->id}, {"to", partner.token->name->id}, {"figure", figure}, {"as", partner.as}});
   }
@@ -273,7 +273,7 @@ void recognise(const Passage& passage, Collector& out) {
       if (given) inputs.push_back(found("value", tokens[j].measure));
     }
     out.add(comparison_kind(), number,
-            fmt::format("{}: {} {}{} {}", own->text, figure_title(figure), number.text,
+            fmt::format("{}: {} {}{} {}", own->text, figure_words(figure), number.text,
                         partner.as.empty() ? " of" : " " + partner.as + " than", to_id),
             std::move(inputs));
   }

@@ -171,7 +171,7 @@ void recognise_price_per(const Passage& row, Collector& out) {
   }
   claimed_measure.text = claimed->text;
   out.add(price_per_kind(), *claimed, claimed_measure,
-          fmt::format("{}: {} per {}", subject->text, claimed->text, figure_title(figure)), std::move(inputs));
+          fmt::format("{}: {} per {}", subject->text, claimed->text, figure_words(figure)), std::move(inputs));
 }
 
 void recognise_price_each(const Passage& row, Collector& out) {

@@ -18,8 +18,7 @@ void add_readings(const Context& context, const Device& device, const std::strin
                   double per, bool about, std::vector<Reading>& readings) {
   const double sparse = sparsity_gain(device, figure);
   if (sparse != 1) {
-    readings.push_back({scaled(right, sparse), Verdict::sparse,
-                        fmt::format("that is with structured sparsity; dense it is {}", right.text)});
+    readings.push_back({scaled(right, sparse), Verdict::sparse, "that is with structured sparsity"});
   }
   // What else the same words may mean: other versions of the part.
   if (const Name* name = context.names.of_id(device.id)) {
@@ -228,7 +227,7 @@ std::string first_format(const Tokens& tokens) {
 }
 
 std::string says(const Token& subject, const std::string& figure, const Measure& m) {
-  return fmt::format("{}: {} {}", subject.text, figure_title(figure), m.text);
+  return fmt::format("{}: {} {}", subject.text, figure_words(figure), m.text);
 }
 
 /// The figure a column speaks of, given what its cell is measured in; empty if none.

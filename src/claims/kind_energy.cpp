@@ -46,6 +46,20 @@ void recognise(const Passage& passage, Collector& out) {
   const Tokens& tokens = passage.tokens;
   Memory& memory = out.memory;
   const bool households = any_word(tokens, {"household", "households"});
+  // "300B tokens at 2.46 J/token take 205 MWh"
+  const Token *said = nullptr, *count = nullptr, *sum = nullptr;
+  for (const Token& t : tokens) {
+    if (!t.is_number()) continue;
+    if (is_a<JoulesPerToken>(t.measure)) said = &t;
+    if (is_tokens(t.measure)) count = &t;
+    if (is_a<Joules>(t.measure)) sum = &t;
+  }
+  if (said != nullptr && count != nullptr && sum != nullptr && !households) {
+    out.use(*said);
+    out.use(*count);
+    out.add(energy_kind(), *sum, fmt::format("{} at {} take {}", count->text, said->text, sum->text),
+            {found("per-token", said->measure), found("tokens", count->measure)});
+  }
   // What a household takes, and what a token takes.
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& t = tokens[i];

@@ -238,6 +238,30 @@ void recognise_lease(const Passage& passage, Collector& out) {
   }
 }
 
+/// "8 H100 for $8000/month is $1.37/GPU-hour".
+void recognise_lease_rate(const Passage& passage, Collector& out) {
+  if (passage.is_row()) return;
+  const Tokens& tokens = passage.tokens;
+  const Token *month = nullptr, *hour = nullptr;
+  double gpus = 1;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& t = tokens[i];
+    if (!t.is_number()) continue;
+    const bool rent = is_a<DollarsPerSecond>(t.measure);
+    if (rent && t.text.find("month") != std::string::npos) month = &t;
+    if (rent && t.text.find('h') != std::string::npos && t.text.find("month") == std::string::npos) hour = &t;
+    const bool of_device =
+        !t.measure.has_unit() && t.measure.form != Measure::Form::percent && i + 1 < tokens.size() &&
+        (tokens[i + 1].is_name(NameKind::device) ||
+         (tokens[i + 1].is("*") && i + 2 < tokens.size() && tokens[i + 2].is_name(NameKind::device)));
+    if (of_device || (is_a<Gpus>(t.measure) && !rent)) gpus = t.measure.value;
+  }
+  if (month == nullptr || hour == nullptr || gpus <= 0) return;
+  out.use(*month);
+  out.add(lease_kind(), *hour, fmt::format("{} for {:g} is {} each", month->text, gpus, hour->text),
+          {found("price", month->measure), {"gpus", fmt::format("{}", gpus)}});
+}
+
 Result<Recomputed> recompute_gap(Inputs& inputs) {
   const auto of = inputs.measure("of");
   if (!of) return of.error();
@@ -261,7 +285,7 @@ const Kind& lease_kind() {
       "price gpus?",
       true,
       recompute_lease,
-      nullptr,
+      recognise_lease_rate,
   };
   return kind;
 }

@@ -75,7 +75,10 @@ void recognise_weights(const Passage& passage, Collector& out) {
   }
   // "INT8 (170 GB -> 2x H100)" after a sentence about a model, or "its weights take 140 GB".
   const Name* model = model_in(tokens, out);
-  const bool weights = any_word(tokens, {"weights"});
+  const bool needs = any_word(tokens, {"needs", "takes", "requires", "occupies"}) &&
+                     !any_word(tokens, {"kv", "cache", "training", "train", "context", "total"}) &&
+                     first_name(tokens, NameKind::format) != nullptr;
+  const bool weights = any_word(tokens, {"weights"}) || needs;
   const bool sizes = passage.previous != nullptr && any_word(passage.previous->tokens, {"fit", "fits"}) &&
                      any_word(tokens, {"required", "requires", "needs"});
   if (model == nullptr && sizes) model = model_in(passage.previous->tokens, out);

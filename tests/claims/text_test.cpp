@@ -83,6 +83,19 @@ TEST(Sentence, KvCachesAndRates) {
                  Verdict::wrong, 208.6);
 }
 
+TEST(Sentence, TrainingRunsLeasesAndEnergy) {
+  expect_verdict(finding_of(audit("Training Llama 3 70B on 512 H100s takes 14 days."), "14 days"), Verdict::wrong);
+  // 0.54 x 989.4e12 / 2.638e12 = 202.5
+  expect_verdict(finding_of(audit("At 54% MFU one H100 trains Llama 3.1 405B in BF16 at 400 tok/s."), "400 tok/s"),
+                 Verdict::wrong, 202.5);
+  expect_verdict(finding_of(audit("Renting 8 H100 for $8000/month is $1.37/h for each."), "$1.37/h"), Verdict::right);
+  // 300e9 x 2.46 J = 205 MWh
+  expect_verdict(finding_of(audit("300B tokens at 2.46 J/token take 205 kWh."), "205 kWh"), Verdict::wrong, 7.38e11);
+  expect_verdict(finding_of(audit("The GB200 NVL72 has 36 GPUs."), "36 GPUs"), Verdict::wrong, 72);
+  expect_verdict(finding_of(audit("Renting 512 H100 for 14 days costs $100k."), "$100k"), Verdict::wrong);
+  expect_verdict(finding_of(audit("Llama 3 70B needs 140 GB in FP16."), "140 GB"), Verdict::right);
+}
+
 constexpr std::string_view kTable =
     "# Cards\n\n"
     "| Card | FP16 | Memory | Bandwidth (GB/s) | TDP |\n"

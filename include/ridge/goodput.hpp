@@ -21,6 +21,7 @@
 
 #include "ridge/perf.hpp"
 #include "ridge/result.hpp"
+#include "ridge/storage.hpp"
 
 namespace ridge {
 
@@ -36,15 +37,6 @@ enum class FailureCause : std::uint8_t {
 inline constexpr std::size_t kFailureCauses = 7;
 [[nodiscard]] std::string_view name(FailureCause cause);
 
-enum class CheckpointStrategy : std::uint8_t {
-  full,       ///< one writer, everybody waits
-  sharded,    ///< every rank writes its part, everybody waits
-  async,      ///< copied to the host, written while training goes on
-  in_memory,  ///< copied to the memory of another node
-  delta,      ///< asynchronous, only what changed
-};
-inline constexpr std::size_t kCheckpointStrategies = 5;
-[[nodiscard]] std::string_view name(CheckpointStrategy strategy);
 /// "full", "sharded", "async", "in-memory", "delta"; refuses others, naming the nearest.
 Result<CheckpointStrategy> parse_checkpoint_strategy(std::string_view text);
 

@@ -80,13 +80,13 @@ struct RackPlan {
 /// Refuses (bad_input): a system without its power; (infeasible): not one of them fits into a rack of the site.
 Result<RackPlan> plan_racks(const SiteRequest& request, const FacilityData& data);
 
-enum class Verdict : std::uint8_t { pass, fail, unknown };
-[[nodiscard]] std::string_view name(Verdict verdict);
+enum class SiteVerdict : std::uint8_t { pass, fail, unknown };
+[[nodiscard]] std::string_view name(SiteVerdict verdict);
 
 struct ChecklistLine {
   std::string area;
   std::string requirement;
-  Verdict verdict = Verdict::unknown;
+  SiteVerdict verdict = SiteVerdict::unknown;
   std::string number;  ///< what stands behind it
   std::string fix;     ///< of a failure, or what to find out
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "ridge/goodput.hpp"
@@ -13,7 +14,6 @@ namespace ridge {
 namespace {
 
 constexpr std::string_view kCauses[kFailureCauses] = {"gpu", "hbm", "scale-up", "nic", "network", "node", "software"};
-constexpr std::string_view kStrategies[kCheckpointStrategies] = {"full", "sharded", "async", "in-memory", "delta"};
 constexpr std::string_view kKinds[kLossKinds] = {"checkpoints",        "rework",     "restart",
                                                  "waiting for spares", "stragglers", "idle spares"};
 
@@ -29,18 +29,17 @@ Status check_one(double value, double low, double high, std::string_view flag, s
 std::string_view name(FailureCause cause) {
   return kCauses[static_cast<std::size_t>(cause)];
 }
-std::string_view name(CheckpointStrategy strategy) {
-  return kStrategies[static_cast<std::size_t>(strategy)];
-}
 std::string_view name(LossKind kind) {
   return kKinds[static_cast<std::size_t>(kind)];
 }
 
 Result<CheckpointStrategy> parse_checkpoint_strategy(std::string_view text) {
+  std::array<std::string_view, kCheckpointStrategies> names;
   for (std::size_t i = 0; i < kCheckpointStrategies; ++i) {
-    if (text == kStrategies[i]) return static_cast<CheckpointStrategy>(i);
+    names[i] = name(static_cast<CheckpointStrategy>(i));
+    if (text == names[i]) return static_cast<CheckpointStrategy>(i);
   }
-  const std::string near = nearest(text, kStrategies, kCheckpointStrategies);
+  const std::string near = nearest(text, names.data(), names.size());
   return Error{ErrorCode::bad_input, "",
                fmt::format("{} is no way to checkpoint{}", quoted(text),
                            near.empty() ? ": write full, sharded, async, in-memory or delta"

@@ -26,7 +26,7 @@ class Checker {
   }
 
  private:
-  void add(const char* area, std::string requirement, Verdict verdict, std::string number, std::string fix = {}) {
+  void add(const char* area, std::string requirement, SiteVerdict verdict, std::string number, std::string fix = {}) {
     lines_.push_back({area, std::move(requirement), verdict, std::move(number), std::move(fix)});
   }
 
@@ -35,12 +35,12 @@ class Checker {
   void compare(const char* area, const std::string& what, Q needed, const std::optional<Q>& offered,
                const std::string& flag, const std::string& fix) {
     if (!offered) {
-      add(area, what, Verdict::unknown, fmt::format("{} needed", format(needed)), "say what there is: " + flag);
+      add(area, what, SiteVerdict::unknown, fmt::format("{} needed", format(needed)), "say what there is: " + flag);
       return;
     }
     const bool enough = needed <= *offered;
-    add(area, what, enough ? Verdict::pass : Verdict::fail, fmt::format("{} of {}", format(needed), format(*offered)),
-        enough ? "" : fix);
+    add(area, what, enough ? SiteVerdict::pass : SiteVerdict::fail,
+        fmt::format("{} of {}", format(needed), format(*offered)), enough ? "" : fix);
   }
 
   void power() {
@@ -50,15 +50,15 @@ class Checker {
     compare("power", "the building feeds all of it, cooling included", r.facility, f_.limits.site_power, "--site-power",
             "fewer systems, or cooling with a lower PUE");
     if (r.feed != nullptr) {
-      add("power", "feeds of a rack, with spares (2N)", Verdict::unknown,
+      add("power", "feeds of a rack, with spares (2N)", SiteVerdict::unknown,
           fmt::format("2 × {} of {} ({} each)", r.feeds, r.feed->name, format(r.feed->usable())),
           "compare with the breakers on site");
     }
     if (f_.limits.spike) {
-      add("power", "UPS and breakers ride through spikes", Verdict::pass,
+      add("power", "UPS and breakers ride through spikes", SiteVerdict::pass,
           fmt::format("{} for milliseconds", format(r.spike)));
     } else {
-      add("power", "UPS and breakers ride through spikes", Verdict::unknown,
+      add("power", "UPS and breakers ride through spikes", SiteVerdict::unknown,
           fmt::format("{} for milliseconds, swings of {}", format(r.spike), format(r.swing)),
           "ask the vendor of the UPS; --spike");
     }
@@ -70,23 +70,23 @@ class Checker {
     const CoolingClass* has = data_.cooling_class(f_.limits.cooling);
     if (has != nullptr) {
       const bool enough = r.per_rack_power <= has->high;
-      add("cooling", fmt::format("{} takes the heat", has->name), enough ? Verdict::pass : Verdict::fail,
+      add("cooling", fmt::format("{} takes the heat", has->name), enough ? SiteVerdict::pass : SiteVerdict::fail,
           fmt::format("{}, up to {}", heat, format(has->high)),
           enough ? "" : "spread over more racks, or cool closer to the chip");
       const bool needs_liquid = r.system->cooling == "liquid";
       if (needs_liquid && !has->liquid_to_chip) {
-        add("cooling", "liquid reaches the cold plates", Verdict::fail,
+        add("cooling", "liquid reaches the cold plates", SiteVerdict::fail,
             fmt::format("{} is liquid-cooled", r.system->id), "a coolant loop with distribution units");
       }
     } else if (r.cooling != nullptr) {
-      add("cooling", fmt::format("{}, or closer to the chip", r.cooling->name), Verdict::unknown, heat,
+      add("cooling", fmt::format("{}, or closer to the chip", r.cooling->name), SiteVerdict::unknown, heat,
           "say what there is: --cooling");
     } else {
-      add("cooling", "a way to take the heat", Verdict::fail, heat,
+      add("cooling", "a way to take the heat", SiteVerdict::fail, heat,
           "more than any class takes: spread over more racks");
     }
     if (r.system->cooling == "air" && r.per_rack_by_air < r.per_rack) {
-      add("cooling", "air can carry the heat of air-cooled systems", Verdict::fail,
+      add("cooling", "air can carry the heat of air-cooled systems", SiteVerdict::fail,
           fmt::format("{} per rack; a rear door takes {}", heat, r.per_rack_by_air),
           fmt::format("at most {} per rack", r.per_rack_by_air));
     }
@@ -96,28 +96,29 @@ class Checker {
     const RackPlan& r = *f_.racks;
     if (r.per_rack_units > 0) {
       const int units = f_.limits.rack_units.value_or(r.rack->units);
-      add("building", "the rack is high enough", r.per_rack_units <= units ? Verdict::pass : Verdict::fail,
+      add("building", "the rack is high enough", r.per_rack_units <= units ? SiteVerdict::pass : SiteVerdict::fail,
           fmt::format("{} of {} units", r.per_rack_units, units));
     }
     if (r.floor_load) {
       compare("building", "the floor carries a rack on its own footprint", *r.floor_load, f_.limits.floor_load,
               "--floor-load", "spread the load over plates, or fewer systems per rack");
     } else {
-      add("building", "the floor carries a rack", Verdict::unknown, "the weight is not known", "ask the vendor");
+      add("building", "the floor carries a rack", SiteVerdict::unknown, "the weight is not known", "ask the vendor");
     }
   }
 
   void network() {
     const FabricDesign& d = *f_.fabric;
     const bool full = d.oversubscription <= 1.0001;
-    add("network", "no level of the network is narrower than the one below", full ? Verdict::pass : Verdict::fail,
+    add("network", "no level of the network is narrower than the one below",
+        full ? SiteVerdict::pass : SiteVerdict::fail,
         fmt::format("{} : 1, {} between halves", format_number(d.oversubscription, 2), format(d.bisection)),
         full ? "" : "more switches above the leaves, or plans whose traffic stays below them");
     if (f_.traffic && f_.compute_seconds > 0) {
       const BytesPerSecond needed = needed_per_port(*f_.traffic, f_.compute_seconds);
       const BytesPerSecond has(f_.traffic->port);
       add("network", "a port carries the plan's traffic beside its computation",
-          needed <= has ? Verdict::pass : Verdict::fail,
+          needed <= has ? SiteVerdict::pass : SiteVerdict::fail,
           fmt::format("{} per device of {} ({:.0f} %)", format(needed), format(has), 100 * (needed / has)),
           needed <= has ? "" : "larger batches, other degrees, or faster ports");
     }
@@ -130,13 +131,13 @@ class Checker {
   }
 
   void operations() {
-    add("operations", "a batch scheduler places whole jobs (gang scheduling)", Verdict::unknown,
+    add("operations", "a batch scheduler places whole jobs (gang scheduling)", SiteVerdict::unknown,
         "Slurm, or Kubernetes with Kueue or Volcano", "ridge emit --for slurm, or k8s");
-    add("operations", "hosts are alike and healthy", Verdict::unknown, "one facts file per host",
+    add("operations", "hosts are alike and healthy", SiteVerdict::unknown, "one facts file per host",
         "ridge doctor --collect on each host, then ridge doctor --facts FILES");
-    add("operations", "devices, links, heat and power are watched", Verdict::unknown, "DCGM, NCCL tests, PDU metering",
-        "an exporter on every host and an alarm on Xid, ECC and link errors");
-    add("security", "tenants are apart: partitions of the fabric, networks, keys", Verdict::unknown,
+    add("operations", "devices, links, heat and power are watched", SiteVerdict::unknown,
+        "DCGM, NCCL tests, PDU metering", "an exporter on every host and an alarm on Xid, ECC and link errors");
+    add("security", "tenants are apart: partitions of the fabric, networks, keys", SiteVerdict::unknown,
         "P_Keys or VLANs per tenant, storage encrypted", "part of the site's own review");
   }
 
@@ -147,7 +148,7 @@ class Checker {
 
 }  // namespace
 
-std::string_view name(Verdict verdict) {
+std::string_view name(SiteVerdict verdict) {
   constexpr std::string_view kNames[] = {"pass", "fail", "unknown"};
   return kNames[static_cast<std::size_t>(verdict)];
 }

@@ -149,12 +149,6 @@ void add_warnings(Document& page, const std::vector<std::string>& warnings) {
     page.blocks.emplace_back(Paragraph{"Beware: " + warning + ".", Emphasis::warning});
 }
 
-Json texts_json(const std::vector<std::string>& texts) {
-  Json list = Json::array();
-  for (const std::string& text : texts) list.push(text);
-  return list;
-}
-
 Json assumptions_json(const CostCase& c) {
   Json list = Json::array();
   for (const Assumption& a : c.assumptions) list.push(a.text);

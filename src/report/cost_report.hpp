@@ -6,6 +6,7 @@
 
 #include "economics/cost_answer.hpp"
 #include "report/money_charts.hpp"
+#include "report/page.hpp"
 #include "ridge/report.hpp"
 
 namespace ridge::report {
@@ -27,6 +28,5 @@ inline constexpr std::string_view kCostSchema = "ridge.cost/1";
 void add_assumptions(Document& page, const CostCase& cost_case);
 void add_warnings(Document& page, const std::vector<std::string>& warnings);
 [[nodiscard]] Json assumptions_json(const CostCase& cost_case);
-[[nodiscard]] Json texts_json(const std::vector<std::string>& texts);
 
 }  // namespace ridge::report

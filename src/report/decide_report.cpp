@@ -8,15 +8,12 @@
 #include "report/decision_report.hpp"
 #include "report/html.hpp"
 #include "report/money_charts.hpp"
+#include "report/page.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::report {
 
 namespace {
-
-std::string percent(double share) {
-  return fmt::format("{:.0f} %", 100 * share);
-}
 
 Table tco_table(const PerfPerTco& p) {
   Table table;

@@ -181,7 +181,7 @@ Json diffusion_json(const DiffusionAnswer& a) {
     set_estimate(point, p.outcome, p.load);
     sweep.push(std::move(point));
   }
-  return json.set("sweep", std::move(sweep)).set("assumptions", assumptions_json(a.assumptions));
+  return json.set("sweep", std::move(sweep)).set("assumptions", texts_json(a.assumptions));
 }
 
 }  // namespace ridge::report

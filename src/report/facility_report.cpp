@@ -2,20 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "report/page.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::report {
 
 namespace {
-
-Table two_columns(std::string title) {
-  Table table;
-  table.title = std::move(title);
-  table.headings = false;
-  table.columns = {{.key = "what", .heading = "what"},
-                   {.key = "value", .heading = "value", .overflow = Overflow::wrap}};
-  return table;
-}
 
 void add(Table& table, std::string_view what, const std::string& value) {
   table.rows.push_back({Cell(what), Cell(value)});
@@ -202,9 +194,9 @@ Table checklist_table(const std::vector<ChecklistLine>& lines) {
                    {.key = "number", .heading = "figure", .overflow = Overflow::wrap},
                    {.key = "fix", .heading = "next", .overflow = Overflow::wrap}};
   for (const ChecklistLine& line : lines) {
-    const Emphasis emphasis = line.verdict == Verdict::pass   ? Emphasis::good
-                              : line.verdict == Verdict::fail ? Emphasis::bad
-                                                              : Emphasis::faint;
+    const Emphasis emphasis = line.verdict == SiteVerdict::pass   ? Emphasis::good
+                              : line.verdict == SiteVerdict::fail ? Emphasis::bad
+                                                                  : Emphasis::faint;
     table.rows.push_back({Cell(line.area), Cell(line.requirement), Cell(name(line.verdict)).with(emphasis),
                           Cell(line.number), line.fix.empty() ? Cell("") : Cell(line.fix)});
   }
@@ -218,8 +210,8 @@ Document facility_page(const FacilityAnswer& a, const FacilityData& data) {
   int failed = 0;
   int unknown = 0;
   for (const ChecklistLine& line : a.checklist) {
-    failed += line.verdict == Verdict::fail ? 1 : 0;
-    unknown += line.verdict == Verdict::unknown ? 1 : 0;
+    failed += line.verdict == SiteVerdict::fail ? 1 : 0;
+    unknown += line.verdict == SiteVerdict::unknown ? 1 : 0;
   }
   page.blocks.emplace_back(
       Paragraph{fmt::format("{} racks of {} at most, {} in all with cooling{}. Checklist: {} failed, {} unknown.",

@@ -9,15 +9,13 @@
 #include "report/html.hpp"
 #include "report/inference_report.hpp"
 #include "report/money_charts.hpp"
+#include "report/page.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::report {
 
 namespace {
 
-std::string percent(double share, int decimals = 1) {
-  return fmt::format("{:.{}f} %", 100 * share, decimals);
-}
 std::string time(double seconds) {
   return format(Seconds(seconds));
 }
@@ -33,9 +31,9 @@ std::string headline(const GoodputAnswer& a) {
         "or checkpoints are needed.",
         time(o.mtbf_s), time(a.inputs.detection_s + a.inputs.restart_s + a.inputs.checkpoint.load_s));
   }
-  std::string text = fmt::format("Goodput {} ({}–{}): {} of useful time take {}, {} at p95. ", percent(o.goodput),
-                                 percent(a.sample.goodput.low), percent(a.sample.goodput.high), time(a.inputs.useful_s),
-                                 time(o.time_to_train_s), time(a.sample.time_to_train_s.high));
+  std::string text = fmt::format("Goodput {} ({}–{}): {} of useful time take {}, {} at p95. ", percent(o.goodput, 1),
+                                 percent(a.sample.goodput.low, 1), percent(a.sample.goodput.high, 1),
+                                 time(a.inputs.useful_s), time(o.time_to_train_s), time(a.sample.time_to_train_s.high));
   if (o.interruptions >= 0.5) {
     text += fmt::format(
         "{} interruptions ({}–{}), one in {}; a checkpoint every {}.", format_number(std::round(o.interruptions)),
@@ -59,8 +57,8 @@ Table summary(const GoodputAnswer& a) {
   const auto spread = [](const Interval& i, auto&& show) { return show(i.low) + "–" + show(i.high); };
   const auto counted = [](double v) { return format_number(v); };
   table.rows = {
-      {Cell("goodput"), Cell(percent(s.goodput)), Cell(spread(a.sample.goodput, [](double v) { return percent(v); })),
-       Cell(percent(c.goodput))},
+      {Cell("goodput"), Cell(percent(s.goodput, 1)),
+       Cell(spread(a.sample.goodput, [](double v) { return percent(v, 1); })), Cell(percent(c.goodput, 1))},
       {Cell("time to train"), Cell(time(s.time_to_train_s)), Cell(spread(a.sample.time_to_train_s, time)),
        Cell(time(c.time_to_train_s))},
       {Cell("interruptions"), Cell(counted(s.interruptions)), Cell(spread(a.sample.interruptions, counted)),
@@ -112,7 +110,7 @@ Table strategies(const GoodputAnswer& a) {
     table.rows.push_back({Cell(used ? std::string(name(line.strategy)) + " *" : std::string(name(line.strategy))),
                           Cell(Seconds(line.cost.stall_s)), Cell(Seconds(line.cost.lag_s)),
                           Cell(Seconds(line.cost.load_s)), Cell(Seconds(line.out.checkpoint_interval_s)),
-                          Cell(line.out.goodput).shown_as(percent(line.out.goodput))});
+                          Cell(line.out.goodput).shown_as(percent(line.out.goodput, 1))});
   }
   return table;
 }
@@ -121,7 +119,7 @@ Table money_table(const GoodputAnswer& a) {
   Table table = names_and_values("Money");
   table.rows.push_back({Cell("run, with spares and engineers"), Cell(money(a.run_usd))});
   table.rows.push_back(
-      {Cell("of it lost"), Cell(fmt::format("{} ({})", money(a.lost_usd), percent(a.lost_usd / a.run_usd)))});
+      {Cell("of it lost"), Cell(fmt::format("{} ({})", money(a.lost_usd), percent(a.lost_usd / a.run_usd, 1)))});
   if (std::isfinite(a.usd_per_million_useful_tokens)) {
     table.rows.push_back({Cell("1M useful tokens"), Cell(money(a.usd_per_million_useful_tokens))});
     table.rows.push_back({Cell("1M tokens if nothing failed"), Cell(money(a.usd_per_million_tokens))});

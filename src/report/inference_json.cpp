@@ -138,7 +138,7 @@ Json inference_json(const InferenceAnswer& a, const InferenceReportOptions& opti
     json.set("operators", std::move(operators));
   }
   json.set("confidence", fits ? confidence_json(a.facts.resembles) : Json());
-  json.set("assumptions", assumptions_json(a.assumptions));
+  json.set("assumptions", texts_json(a.assumptions));
   return json;
 }
 

@@ -24,10 +24,6 @@ Column number_column(std::string key, std::string heading, std::string unit = ""
   return {.key = std::move(key), .unit = std::move(unit), .heading = std::move(heading), .kind = ColumnKind::number};
 }
 
-std::string percent(double ratio) {
-  return fmt::format("{:.0f} %", 100 * ratio);
-}
-
 Cell ratio_cell(double ratio) {
   return Cell(ratio).shown_as(fmt::format("{:.2f}×", ratio));
 }

@@ -65,7 +65,7 @@ Json interval_json(const Interval& interval) {
   return Json::object().set("low", interval.low).set("mid", interval.mid).set("high", interval.high);
 }
 
-Json assumptions_json(const std::vector<std::string>& assumptions) {
+Json texts_json(const std::vector<std::string>& assumptions) {
   Json list = Json::array();
   for (const std::string& text : assumptions) list.push(text);
   return list;

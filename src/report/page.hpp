@@ -25,6 +25,6 @@ namespace ridge::report {
 /// "Assumed: a; b." Nothing if there is nothing.
 void add_assumptions(Document& page, const std::vector<std::string>& assumptions);
 [[nodiscard]] Json interval_json(const Interval& interval);
-[[nodiscard]] Json assumptions_json(const std::vector<std::string>& assumptions);
+[[nodiscard]] Json texts_json(const std::vector<std::string>& assumptions);
 
 }  // namespace ridge::report

@@ -105,12 +105,6 @@ Json losers_json(const std::vector<Loser>& losers) {
   return list;
 }
 
-Json texts_json(const std::vector<std::string>& texts) {
-  Json list = Json::array();
-  for (const std::string& text : texts) list.push(text);
-  return list;
-}
-
 std::string limits_text(const Buyer& buyer) {
   std::string out;
   const auto add = [&](const std::string& text) { out += " · " + text; };

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "report/page.hpp"
 #include "report/plan_report.hpp"
 
 namespace ridge::report {
@@ -16,7 +17,6 @@ void add_losers(Document& page, const std::vector<Loser>& losers);
 [[nodiscard]] std::string searched_text(const PlanStatistics& statistics);
 void set_statistics(Json& json, const PlanStatistics& statistics);
 [[nodiscard]] Json losers_json(const std::vector<Loser>& losers);
-[[nodiscard]] Json texts_json(const std::vector<std::string>& texts);
 /// "rent", in words of the goal.
 [[nodiscard]] std::string limits_text(const Buyer& buyer);
 

@@ -1,6 +1,7 @@
 // The terminal page of a simulation.
 #include <fmt/format.h>
 
+#include "report/page.hpp"
 #include "report/simulation_report.hpp"
 #include "ridge/text.hpp"
 
@@ -8,20 +9,8 @@ namespace ridge::report {
 
 namespace {
 
-std::string percent(double share, int decimals = 0) {
-  return fmt::format("{:.{}f} %", 100 * share, decimals);
-}
-
 std::string duration(double s) {
   return format(Seconds(s));
-}
-
-Table two_columns(std::string title) {
-  Table table;
-  table.title = std::move(title);
-  table.headings = false;
-  table.columns = {{.key = "what", .heading = "what"}, {.key = "value", .heading = "value"}};
-  return table;
 }
 
 std::string load_text(const SimulationAnswer& a) {

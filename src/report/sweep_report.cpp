@@ -9,15 +9,13 @@
 #include "report/html.hpp"
 #include "report/inference_report.hpp"
 #include "report/money_charts.hpp"
+#include "report/page.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::report {
 
 namespace {
 
-std::string percent(double share, int decimals = 1) {
-  return fmt::format("{:.{}f} %", 100 * share, decimals);
-}
 Json optional_json(const std::optional<double>& value) {
   return value ? Json(*value) : Json();
 }
@@ -213,7 +211,7 @@ Table power_cap_table(const PowerCapSweep& s) {
     if (&p == &joule) words = "most per joule";
     if (&p == &dollar) words += words.empty() ? "most per dollar" : ", most per dollar";
     const double loss = 1 - p.tokens_per_s / full;
-    table.rows.push_back({Cell(Watts(p.cap_w)), Cell(p.tokens_per_s), Cell(loss).shown_as(percent(loss)),
+    table.rows.push_back({Cell(Watts(p.cap_w)), Cell(p.tokens_per_s), Cell(loss).shown_as(percent(loss, 1)),
                           Cell(Watts(p.device_w)), Cell(Watts(p.utility_w)), Cell(p.tokens_per_joule),
                           Cell(p.usd_per_million).shown_as(money(p.usd_per_million)),
                           Cell(words).with(Emphasis::good)});
@@ -231,8 +229,8 @@ Document power_cap_page(const PowerCapSweep& s) {
       fmt::format(
           "Most tokens per joule at {}: {} less throughput, {} less energy a token. Most per dollar at {}: {} for "
           "a million tokens.",
-          format(Watts(joule.cap_w)), percent(1 - joule.tokens_per_s / full.tokens_per_s),
-          percent(1 - full.tokens_per_joule / joule.tokens_per_joule), format(Watts(dollar.cap_w)),
+          format(Watts(joule.cap_w)), percent(1 - joule.tokens_per_s / full.tokens_per_s, 1),
+          percent(1 - full.tokens_per_joule / joule.tokens_per_joule, 1), format(Watts(dollar.cap_w)),
           money(dollar.usd_per_million)),
       Emphasis::strong});
   page.blocks.emplace_back(power_cap_table(s));

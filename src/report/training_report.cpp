@@ -280,7 +280,7 @@ Json training_json(const TrainingAnswer& a, const TrainingReportOptions& options
     scaled.set("points", to_json(scaling_table(*curve)));
     json.set("scale", std::move(scaled));
   }
-  return json.set("assumptions", assumptions_json(a.assumptions));
+  return json.set("assumptions", texts_json(a.assumptions));
 }
 
 }  // namespace ridge::report

@@ -181,13 +181,13 @@ TEST(Site, ChecklistSaysPassFailOrUnknownWithANumber) {
       if (line.requirement.find(requirement) != std::string::npos) return line.verdict;
     }
     ADD_FAILURE() << "no line about " << requirement;
-    return Verdict::unknown;
+    return SiteVerdict::unknown;
   };
-  EXPECT_EQ(verdict(unknown, "a rack gets"), Verdict::unknown);
-  EXPECT_EQ(verdict(judged, "a rack gets"), Verdict::fail);     // 61.2 kW of 20 kW
-  EXPECT_EQ(verdict(judged, "takes the heat"), Verdict::fail);  // 61.2 kW of 50 kW
-  EXPECT_EQ(verdict(judged, "floor carries"), Verdict::pass);   // 1,037 of 1,500 kg/m2
-  EXPECT_EQ(verdict(judged, "air can carry"), Verdict::fail);
+  EXPECT_EQ(verdict(unknown, "a rack gets"), SiteVerdict::unknown);
+  EXPECT_EQ(verdict(judged, "a rack gets"), SiteVerdict::fail);     // 61.2 kW of 20 kW
+  EXPECT_EQ(verdict(judged, "takes the heat"), SiteVerdict::fail);  // 61.2 kW of 50 kW
+  EXPECT_EQ(verdict(judged, "floor carries"), SiteVerdict::pass);   // 1,037 of 1,500 kg/m2
+  EXPECT_EQ(verdict(judged, "air can carry"), SiteVerdict::fail);
 }
 
 }  // namespace

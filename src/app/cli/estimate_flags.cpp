@@ -149,14 +149,8 @@ EstimateFlags::EstimateFlags() {
 
 void EstimateFlags::declare(Options& options, unsigned words) {
   for (Flag& flag : flags_) {
-    if ((flag.words & words) == 0) continue;
-    if (flag.value_name.empty()) {
-      options.flag(flag.name, flag.on, flag.help);
-    } else {
-      options.text(flag.name, flag.value_name, flag.value, flag.help, flag.completer);
-    }
-void EstimateFlags::declare(Options& options) {
-  for (Flag& flag : flags_) declare_one(options, flag);
+    if ((flag.words & words) != 0) declare_one(options, flag);
+  }
 }
 
 void EstimateFlags::declare_only(Options& options, std::initializer_list<std::string_view> names) {

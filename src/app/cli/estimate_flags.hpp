@@ -34,9 +34,7 @@ class EstimateFlags {
 
   /// The flags object must outlive the parsing. Only flags that mean something for one of `words` are declared; the
   /// others stay empty.
-  void declare(Options& options, unsigned words = kInfer | kTrain | kFit | kTechniques | kCompare);
-  /// The flags object must outlive the parsing.
-  void declare(Options& options);
+  void declare(Options& options, unsigned words = kInfer | kTrain | kDiffusion | kFit | kTechniques | kCompare);
   /// Only these, for a verb that takes part of a plan.
   void declare_only(Options& options, std::initializer_list<std::string_view> names);
 

@@ -123,9 +123,6 @@ class Session {
   SharedData data_;
   std::string* into_ = nullptr;
   const StopSign* stop_ = nullptr;
-  std::optional<Catalogue> catalogue_;
-  std::optional<Engines> engines_;
-  std::optional<Calibration> calibration_;
   std::optional<FacilityData> facility_;
 };
 

@@ -203,7 +203,7 @@ Result<int> run(Session& session, const Arguments& arguments) {
     session.print(report::facility_page(*answer, **data));
   }
   const bool failed = std::any_of(answer->checklist.begin(), answer->checklist.end(),
-                                  [](const ChecklistLine& line) { return line.verdict == Verdict::fail; });
+                                  [](const ChecklistLine& line) { return line.verdict == SiteVerdict::fail; });
   return failed ? kCheckFailed : kFine;
 }
 

@@ -162,6 +162,7 @@ const Token* owner(const Passage& sentence, std::size_t at) {
       if (tokens[i].is(";")) break;
     }
   }
+  if (const Token* subject = meant_by_its(tokens, at)) return subject;
   int closed = 0;
   for (std::size_t i = at; i-- > 0;) {
     if (tokens[i].is(")")) ++closed;

@@ -104,9 +104,14 @@ Finding judge(const Claim& claim, const Context& context) {
   }
   if (finding.verdict == Verdict::rounded) {
     for (const Reading& reading : recomputed->readings) {
-      if (reading.verdict != Verdict::right || !resembles(claim.claimed, reading.value, reading.tolerance)) continue;
-      finding.verdict = Verdict::right;
+      // Another reading that fits much better than rounding does: a sibling's figure, or 40 GiB written as 40 GB.
+      const bool sibling =
+          reading.verdict == Verdict::right && resembles(claim.claimed, reading.value, reading.tolerance);
+      const bool unit = reading.verdict == Verdict::unit && resembles(claim.claimed, reading.value, 0.004);
+      if (!sibling && !unit) continue;
+      finding.verdict = reading.verdict;
       finding.because = reading.because;
+      break;
     }
   }
   if (finding.verdict != Verdict::wrong) return finding;

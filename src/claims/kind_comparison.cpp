@@ -244,8 +244,11 @@ void recognise(const Passage& passage, Collector& out) {
     std::string figure = compared_figure(tokens, i, to);
     if (figure.empty()) figure = compared_figure(tokens, from, i);
     if (figure.empty()) continue;
-    const Token* own = nullptr;
-    for (std::size_t j = i; j-- > 0;) {
+    const Token* own = meant_by_its(tokens, i);
+    const bool usable =
+        own != nullptr && own->name->kind == NameKind::device && (!against || own->name->id != partner.token->name->id);
+    if (!usable) own = nullptr;
+    for (std::size_t j = i; own == nullptr && j-- > 0;) {
       if (tokens[j].is_name(NameKind::device) && !is_partner(tokens, j) &&
           (!against || tokens[j].name->id != partner.token->name->id)) {
         own = &tokens[j];

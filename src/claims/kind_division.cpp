@@ -88,7 +88,8 @@ void recognise_row(const Passage& row, Collector& out) {
   if (subject == nullptr) return;
   const Token &all = *first_number(total->tokens), &one = *first_number(each->tokens),
               &n = *first_number(count->tokens);
-  const bool means = any_word(total->header_tokens, {"avg", "average", "mean"});
+  const bool means =
+      any_word(total->header_tokens, {"avg", "average", "mean"}) || n.text.find('.') != std::string::npos;
   std::vector<Found> inputs = {found("total", all.measure), found("count", n.measure)};
   if (means) inputs.push_back({"averages", "yes"});
   const bool server = any_word(row.tokens, {"server"});

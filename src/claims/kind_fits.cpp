@@ -36,8 +36,9 @@ Result<Recomputed> recompute_fits(Inputs& inputs) {
   result.compare = Compare::holds;
   const bool said_yes = inputs.claim().claimed.text != "no";
   result.holds = fits == said_yes;
-  result.formula = fmt::format("{} x {:g} B = {} against {:g} x {} = {}", size->shown, bytes_each, result.right->text,
-                               *gpus, memory->measure.text, measure_of(Bytes(there)).text);
+  result.formula =
+      fmt::format("{} x {:g} B = {} against {:g} x {} = {}", size->shown, bytes_each, ridge::format(Bytes(needed), 4),
+                  *gpus, memory->measure.text, ridge::format(Bytes(there), 4));
   result.because = fits ? (said_yes ? "" : fmt::format("{} fit", training ? "its states" : "its weights"))
                         : fmt::format("it takes at least {:g} of them{}", std::ceil(needed / memory->measure.value),
                                       said_yes ? "" : ", as is said");

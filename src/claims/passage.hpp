@@ -93,6 +93,10 @@ inline constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 /// "... compared to the H100": what is compared with owns no figure that follows, unless it stands right before one.
 [[nodiscard]] bool is_partner(const Tokens& tokens, std::size_t at);
 
+/// "its memory grows to 141 GB": the sentence's first part, which the pronoun stands for; nullptr if no "its" is near,
+/// or nothing was named before it.
+[[nodiscard]] const Token* meant_by_its(const Tokens& tokens, std::size_t at);
+
 /// The number of a cell, with the unit that its header gives where the cell has none.
 [[nodiscard]] std::optional<Measure> cell_measure(const Cell& cell);
 [[nodiscard]] bool header_has(const Cell& cell, std::initializer_list<std::string_view> words);

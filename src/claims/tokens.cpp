@@ -188,6 +188,28 @@ const Token* first_hardware(const Tokens& tokens) {
   return at == tokens.end() ? nullptr : &*at;
 }
 
+const Token* meant_by_its(const Tokens& tokens, std::size_t at) {
+  constexpr std::size_t kReach = 10;
+  const auto hardware = [](const Token& t) { return t.is_name(NameKind::device) || t.is_name(NameKind::system); };
+  std::size_t its = kNowhere;
+  for (std::size_t i = at; i-- > (at > kReach ? at - kReach : 0);) {
+    // A part that is named after the pronoun takes over.
+    if (hardware(tokens[i])) return nullptr;
+    if (!tokens[i].is("its")) continue;
+    its = i;
+    break;
+  }
+  if (its == kNowhere) return nullptr;
+  for (std::size_t i = its; i-- > 0;) {
+    if (!hardware(tokens[i]) || is_partner(tokens, i)) continue;
+    // "the compute of the H100" is about the compute.
+    const std::size_t before = i >= 1 && tokens[i - 1].is("the") ? i - 1 : i;
+    if (before >= 1 && tokens[before - 1].is("of")) continue;
+    return &tokens[i];
+  }
+  return nullptr;
+}
+
 bool is_partner(const Tokens& tokens, std::size_t at) {
   if (at + 1 < tokens.size() && tokens[at + 1].is_number()) return false;
   const std::size_t from = at > 6 ? at - 6 : 0;

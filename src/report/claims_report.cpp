@@ -71,7 +71,7 @@ bool shown(const Finding& f, const ClaimsView& view) {
 
 std::string counts_text(const Audit& audit) {
   const auto counts = audit.count();
-  std::string text = fmt::format("{} claims checked", audit.findings.size());
+  std::string text = fmt::format("{} claim{} checked", audit.findings.size(), audit.findings.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < kVerdicts; ++i) {
     if (counts[i] > 0)
       text += fmt::format("{} {} {}", i == 0 || text.ends_with("checked") ? ":" : ",", counts[i],
@@ -131,7 +131,8 @@ Document audit_page(const Audit& audit, const ClaimsView& view) {
   if (!audit.not_understood.empty()) {
     std::map<std::uint32_t, std::vector<std::string>> lines;
     for (const NotUnderstood& n : audit.not_understood) lines[n.line].push_back(n.text);
-    std::string text = fmt::format("Not understood: {} figures.", audit.not_understood.size());
+    std::string text = fmt::format("Not understood: {} figure{}.", audit.not_understood.size(),
+                                   audit.not_understood.size() == 1 ? "" : "s");
     constexpr std::size_t kLines = 20;
     constexpr std::size_t kPerLine = 8;
     std::size_t said = 0;

@@ -106,6 +106,9 @@ TEST(KvCache, TwoTensorsPerLayerAndKvHead) {
   // Llama 3 70B: 2 x 80 x 8 x 128 x 2 B = 327,680 B a token; 4,096 of them are 1.342 GB.
   expect_verdict(judged("kind='kv-cache'\nmodel='llama3-70b'\ncontext='4K'\nclaimed='1.34 GB'"), Verdict::right,
                  1.342e9);
+  // 40 GiB printed as GB: nearer than rounding would be.
+  expect_verdict(judged("kind='kv-cache'\nmodel='llama3-70b'\ncontext='128K'\nclaimed='40 GB'"), Verdict::unit,
+                 42.95e9);
   // 1.25 GiB printed as GB.
   expect_verdict(judged("kind='kv-cache'\nmodel='llama3-70b'\ncontext='4K'\nclaimed='1.25 GB'"), Verdict::unit);
   // All 64 heads counted: eight times as much.

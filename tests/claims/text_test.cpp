@@ -33,6 +33,13 @@ TEST(Sentence, FiguresBelongToThePartTheyAreSaidOf) {
   expect_verdict(finding_of(over, "141 GB"), Verdict::right);
 }
 
+TEST(Sentence, ItsStandsForWhatTheSentenceIsAbout) {
+  const Audit found =
+      audit("The H200 keeps the compute of the H100, but its memory bandwidth grows to 4.8 TB/s, a 43% increase.");
+  expect_verdict(finding_of(found, "4.8 TB/s"), Verdict::right);
+  expect_verdict(finding_of(found, "43%"), Verdict::right);
+}
+
 TEST(Sentence, PronounsReachBackOneSentence) {
   const Audit found = audit("The MI300X is AMD's answer. Its memory bandwidth comes to 5.3 TB/s.");
   expect_verdict(finding_of(found, "5.3 TB/s"), Verdict::right);
@@ -147,6 +154,14 @@ TEST(Document, FiguresThatAreNotUnderstoodAreListedWithTheirLine) {
   EXPECT_TRUE(found.findings.empty());
   ASSERT_EQ(found.not_understood.size(), 2u);
   EXPECT_EQ(found.not_understood[0].line, 3u);
+}
+
+TEST(Document, CodeClaimsNothing) {
+  EXPECT_TRUE(
+      audit("```sh\nridge estimate --device h200-sxm --set hbm_bandwidth=8 TB/s memory H200\n```\n").findings.empty());
+  const Audit after = audit("```\nx = 1\n```\nThe H200 has 4.8 GB/s of memory bandwidth.\n");
+  ASSERT_EQ(after.findings.size(), 1u);
+  EXPECT_EQ(after.findings[0].claim.line, 4u);
 }
 
 TEST(Document, TextThatWasReadInTheWrongCodePageIsRepaired) {

@@ -83,6 +83,10 @@ Finding judge(const Claim& claim, const Context& context) {
     finding.because = recomputed.error().message;
     return finding;
   }
+  if (recomputed->right && !std::isfinite(recomputed->right->value)) {
+    finding.because = "the figures are beyond what a number can hold";
+    return finding;
+  }
   finding.right = recomputed->right;
   finding.formula = recomputed->formula;
   finding.because = recomputed->because;

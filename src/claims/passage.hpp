@@ -93,8 +93,8 @@ inline constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 /// "... compared to the H100": what is compared with owns no figure that follows, unless it stands right before one.
 [[nodiscard]] bool is_partner(const Tokens& tokens, std::size_t at);
 
-/// "its memory grows to 141 GB": the sentence's first part, which the pronoun stands for; nullptr if no "its" is near,
-/// or nothing was named before it.
+/// "its memory grows to 141 GB": the part that the pronoun stands for, neither what is compared with nor what something
+/// is of; nullptr if no "its" is near, or nothing was named before it.
 [[nodiscard]] const Token* meant_by_its(const Tokens& tokens, std::size_t at);
 
 /// The number of a cell, with the unit that its header gives where the cell has none.

@@ -33,6 +33,9 @@ QUERIES = [
     ("cost devices", 0, lambda d: any(w["scenario"] == "compute to buy" and w["device"] == "gaudi3-oam" for w in d["winners"])),
     (f"cost break-even {WORK}", 0, lambda d: 0 < d["own_over_rent_utilization"] < 1),
     ("cost decide --device gb200-nvl72 --against h100-sxm", 0, lambda d: 1.55 < d["against"]["tco_ratio"] < 1.65),
+    ("cost decide --device gb200-nvl72 --against h100-sxm --model llama3.1-405b --gpus 2304 --tokens 15T", 0,
+     lambda d: d["against"]["tco_ratio"] > 1.65 and d["against"]["speedup"] > 1.2
+     and any(line["line"] == "failures" for line in d["against"]["lines"])),
     (f"cost risk own {WORK} --draws 2000", 0, lambda d: d["usd_per_million_tokens"]["low"] < d["middle_of_inputs"] < d["usd_per_million_tokens"]["high"]),
     ("cost risk rent --device h100-sxm --draws 500", 0, lambda d: d["usd_per_useful_gpu_hour"]["mid"] > 0),
     (f"cost power-cap {WORK}", 0, lambda d: d["points"][-1]["cap_w"] == 700 and d["points"][0]["tokens_per_s"] < d["points"][-1]["tokens_per_s"]),

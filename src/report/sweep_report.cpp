@@ -225,12 +225,13 @@ Document power_cap_page(const PowerCapSweep& s) {
   const PowerCapPoint& joule = best(s, &PowerCapPoint::tokens_per_joule, false);
   const PowerCapPoint& dollar = best(s, &PowerCapPoint::usd_per_million, true);
   const PowerCapPoint& full = s.points.back();
+  const std::string_view edge = &joule == &s.points.front() ? ", the lowest cap swept" : "";
   page.blocks.emplace_back(Paragraph{
       fmt::format(
-          "Most tokens per joule at {}: {} less throughput, {} less energy a token. Most per dollar at {}: {} for "
-          "a million tokens.",
-          format(Watts(joule.cap_w)), percent(1 - joule.tokens_per_s / full.tokens_per_s, 1),
-          percent(1 - full.tokens_per_joule / joule.tokens_per_joule, 1), format(Watts(dollar.cap_w)),
+          "Most tokens per joule at {}{}: {} less throughput, {} less energy a token. Most per dollar at {}: {} "
+          "for a million tokens.",
+          format(Watts(joule.cap_w)), edge, percent(1 - joule.tokens_per_s / full.tokens_per_s),
+          percent(1 - full.tokens_per_joule / joule.tokens_per_joule), format(Watts(dollar.cap_w)),
           money(dollar.usd_per_million)),
       Emphasis::strong});
   page.blocks.emplace_back(power_cap_table(s));

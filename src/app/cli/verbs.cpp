@@ -20,6 +20,7 @@ std::span<const Verb> verbs() {
       show_verb(),       //
       validate_verb(),   //
       calibrate_verb(),  //
+      measure_verb(),    //
       serve_verb(),      //
       completion_verb(),
   };

@@ -22,6 +22,7 @@ Verb report_verb();
 Verb show_verb();
 Verb validate_verb();
 Verb calibrate_verb();
+Verb measure_verb();
 Verb serve_verb();
 Verb completion_verb();
 

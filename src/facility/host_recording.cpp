@@ -108,8 +108,8 @@ std::span<const std::string_view> recorded_commands() {
 std::string recording_text(const HostRecording& r) {
   std::string out = fmt::format(
       "# What ridge doctor --collect saw. Files and tools word for word; a tool that is missing is not here.\n"
-      "schema = \"{}\"\nhost = {}\ncollected = \"{}\"\n\n[files]\n",
-      kSchema, basic_string(r.host), r.collected);
+      "schema = \"{}\"\nhost = {}\ncollected = {}\n\n[files]\n",
+      kSchema, basic_string(r.host), basic_string(r.collected));
   for (const auto& [path, content] : r.files) out += basic_string(path) + " = " + basic_string(content) + "\n";
   out += "\n[tools]\n";
   for (const auto& [command, output] : r.tools) {

@@ -106,6 +106,10 @@ Finding judge(const Claim& claim, const Context& context) {
   } else {
     finding.verdict = compare(claim.claimed, *recomputed->right);
   }
+  if (finding.verdict == Verdict::wrong && recomputed->compare == Compare::equal && recomputed->slack > 0 &&
+      resembles(claim.claimed, *recomputed->right, recomputed->slack)) {
+    finding.verdict = Verdict::rounded;
+  }
   if (finding.verdict == Verdict::rounded) {
     for (const Reading& reading : recomputed->readings) {
       // Another reading that fits much better than rounding does: a sibling's figure, or 40 GiB written as 40 GB.

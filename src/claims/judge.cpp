@@ -153,7 +153,8 @@ bool disagree(const Measure& a, const Measure& b) {
   const Measure& high = a.high < b.value ? b : a;
   const double gap = high.value - low.high;
   const double slack = std::max(low.written, high.written);
-  return gap > slack || gap > kRounded * std::abs(high.value);
+  // One digit says little: "0.2" and "0.25" may be the same, 1 and 2 are not.
+  return gap > slack || gap > 0.4 * std::abs(high.value);
 }
 
 }  // namespace

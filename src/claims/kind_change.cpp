@@ -40,9 +40,11 @@ Result<Recomputed> recompute(Inputs& inputs) {
          fmt::format("that holds for one end of the range only; the other gives {}", result.right->text), 0.012});
   }
   if (!factor) {
-    // Fewer of what is used up is an efficiency that rose.
-    result.readings.push_back({measure_of(a.value / b.value - 1, Measure::Form::percent), Verdict::right,
-                               "counted as an efficiency: what one does the other needs more of", 0.012});
+    // Fewer of what is used up is an efficiency that rose; a fall that is called one is not.
+    if (!down) {
+      result.readings.push_back({measure_of(a.value / b.value - 1, Measure::Form::percent), Verdict::right,
+                                 "counted as an efficiency: what one does the other needs more of", 0.012});
+    }
     if (a.form == Measure::Form::percent) {
       result.readings.push_back({measure_of(std::abs(b.value - a.value), Measure::Form::percent), Verdict::unit,
                                  fmt::format("those are percentage points; the change is {}", result.right->text),

@@ -142,7 +142,11 @@ void recognise(const Passage& passage, Collector& out) {
                                  {"improve", "increas", "drop", "reduc", "decreas", "efficien", "lower", "higher",
                                   "rise", "fall", "fell", "gain"});
     if (!change) continue;
-    const bool down = last.value < tokens[a].measure.value && tokens[claimed].measure.form == Measure::Form::percent &&
+    // "from 8,000 to 2,000, a 300% efficiency increase": the percentage itself is said to rise.
+    const bool rises =
+        any_stem(tokens, claimed, std::min(claimed + 4, tokens.size()), {"increas", "efficien", "improve", "gain"});
+    const bool down = !rises && last.value < tokens[a].measure.value &&
+                      tokens[claimed].measure.form == Measure::Form::percent &&
                       any_stem(tokens, 0, tokens.size(), {"drop", "reduc", "decreas", "lower", "fell", "fall"});
     std::vector<Found> inputs = {found("from", tokens[a].measure), found("to", last)};
     if (down) inputs.push_back({"direction", "down"});

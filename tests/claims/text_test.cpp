@@ -63,6 +63,11 @@ TEST(Sentence, ComparisonsNameBothSides) {
 TEST(Sentence, ChangesFromOneValueToAnother) {
   expect_verdict(finding_of(audit("MFU rose from 40% to 50%, a 25% improvement."), "25%"), Verdict::right);
   expect_verdict(finding_of(audit("The price fell from $20 to $4, an 8x reduction."), "8x"), Verdict::wrong, 5);
+  // Four times fewer are an efficiency of +300 %, but a fall of 75 %.
+  expect_verdict(finding_of(audit("This reduces the GPUs from 8,000 to 2,000, a 300% efficiency increase."), "300%"),
+                 Verdict::right);
+  expect_verdict(finding_of(audit("The count drops from 8,000 GPUs to 2,000 GPUs, 300% lower."), "300%"),
+                 Verdict::wrong, 0.75);
 }
 
 TEST(Sentence, ArithmeticThatIsSpelledOut) {

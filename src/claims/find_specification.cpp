@@ -237,7 +237,7 @@ std::string sentence_figure(const Tokens& tokens, std::size_t at) {
   if (is_a<BytesPerSecond>(m)) {
     if (any_word(tokens, from, to, {"bisection", "network", "storage", "node", "checkpoint", "per", "needs"}))
       return "";
-    const bool link = any_word(tokens, from, to, {"die", "interconnect", "connection", "link", "links", "nvlink"});
+    const bool link = any_word(tokens, from, to, {"inter", "interconnect", "connection", "link", "links", "nvlink"});
     for (std::size_t n = from; n < (link ? std::min(to + 5, tokens.size()) : to); ++n) {
       if (tokens[n].is_name(NameKind::fabric)) return "fabric:" + tokens[n].name->id;
     }

@@ -106,6 +106,10 @@ Finding judge(const Claim& claim, const Context& context) {
   } else {
     finding.verdict = compare(claim.claimed, *recomputed->right);
   }
+  if (finding.verdict == Verdict::wrong && recomputed->compare == Compare::equal && recomputed->slack > 0 &&
+      resembles(claim.claimed, *recomputed->right, recomputed->slack)) {
+    finding.verdict = Verdict::rounded;
+  }
   if (finding.verdict == Verdict::rounded) {
     for (const Reading& reading : recomputed->readings) {
       // Another reading that fits much better than rounding does: a sibling's figure, or 40 GiB written as 40 GB.
@@ -149,7 +153,8 @@ bool disagree(const Measure& a, const Measure& b) {
   const Measure& high = a.high < b.value ? b : a;
   const double gap = high.value - low.high;
   const double slack = std::max(low.written, high.written);
-  return gap > slack || gap > kRounded * std::abs(high.value);
+  // One digit says little: "0.2" and "0.25" may be the same, 1 and 2 are not.
+  return gap > slack || gap > 0.4 * std::abs(high.value);
 }
 
 }  // namespace

@@ -65,6 +65,11 @@ bool is_restatement(double ratio, const Measure& x, const Measure& y) {
     return letter == std::string::npos ? std::string() : m.text.substr(letter);
   };
   if (unit(x) == unit(y)) return false;
+  // Bits beside bytes always restate each other.
+  const auto bits = [](const std::string& u) {
+    return u.find('b') != std::string::npos && u.find('B') == std::string::npos;
+  };
+  if (bits(unit(x)) != bits(unit(y)) && ratio > 0.5 && ratio < 2) return true;
   for (const double slip : {1.0, 8.0, 0.125, 1e3, 1e-3}) {
     if (ratio > 0.93 * slip && ratio < 1.07 * slip) return true;
   }

@@ -40,9 +40,11 @@ Result<Recomputed> recompute(Inputs& inputs) {
          fmt::format("that holds for one end of the range only; the other gives {}", result.right->text), 0.012});
   }
   if (!factor) {
-    // Fewer of what is used up is an efficiency that rose.
-    result.readings.push_back({measure_of(a.value / b.value - 1, Measure::Form::percent), Verdict::right,
-                               "counted as an efficiency: what one does the other needs more of", 0.012});
+    // Fewer of what is used up is an efficiency that rose; a fall that is called one is not.
+    if (!down) {
+      result.readings.push_back({measure_of(a.value / b.value - 1, Measure::Form::percent), Verdict::right,
+                                 "counted as an efficiency: what one does the other needs more of", 0.012});
+    }
     if (a.form == Measure::Form::percent) {
       result.readings.push_back({measure_of(std::abs(b.value - a.value), Measure::Form::percent), Verdict::unit,
                                  fmt::format("those are percentage points; the change is {}", result.right->text),
@@ -140,7 +142,11 @@ void recognise(const Passage& passage, Collector& out) {
                                  {"improve", "increas", "drop", "reduc", "decreas", "efficien", "lower", "higher",
                                   "rise", "fall", "fell", "gain"});
     if (!change) continue;
-    const bool down = last.value < tokens[a].measure.value && tokens[claimed].measure.form == Measure::Form::percent &&
+    // "from 8,000 to 2,000, a 300% efficiency increase": the percentage itself is said to rise.
+    const bool rises =
+        any_stem(tokens, claimed, std::min(claimed + 4, tokens.size()), {"increas", "efficien", "improve", "gain"});
+    const bool down = !rises && last.value < tokens[a].measure.value &&
+                      tokens[claimed].measure.form == Measure::Form::percent &&
                       any_stem(tokens, 0, tokens.size(), {"drop", "reduc", "decreas", "lower", "fell", "fall"});
     std::vector<Found> inputs = {found("from", tokens[a].measure), found("to", last)};
     if (down) inputs.push_back({"direction", "down"});

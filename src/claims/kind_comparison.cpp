@@ -243,6 +243,9 @@ void recognise(const Passage& passage, Collector& out) {
     // The words right behind the number decide before those in front of it.
     std::string figure = compared_figure(tokens, i, to);
     if (figure.empty()) figure = compared_figure(tokens, from, i);
+    if (figure.empty() && against && any_word(tokens, partner.at + 1, partner.at + 3, {"in"})) {
+      figure = compared_figure(tokens, partner.at, std::min(partner.at + 5, tokens.size()));
+    }
     if (figure.empty()) continue;
     const Token* own = meant_by_its(tokens, i);
     const bool usable =

@@ -55,8 +55,9 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     // "fits on", "can meet the inference requirements of", "enables single-card inference of", "for training"
     const bool fit = tokens[i].is("fit") || tokens[i].is("fits");
+    const bool holds = tokens[i].is("hold") || tokens[i].is("holds");
     const bool support =
-        tokens[i].is("support") || tokens[i].is("supports") || tokens[i].is("enables") || tokens[i].is("meet");
+        holds || tokens[i].is("support") || tokens[i].is("supports") || tokens[i].is("enables") || tokens[i].is("meet");
     if (!fit && !support) continue;
     // What: a model, or so many parameters.
     const Token* what = nullptr;
@@ -78,16 +79,18 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     if (subject == nullptr && passage.previous != nullptr)
       subject = first_name(passage.previous->tokens, NameKind::device);
     if (what == nullptr || subject == nullptr) continue;
-    const bool inference = any_word(tokens, {"inference", "single", "fit", "fits"});
+    const bool inference = holds || any_word(tokens, {"inference", "single", "fit", "fits"});
     const bool training = any_word(tokens, i, to, {"training", "train"});
     if (!inference && !training) continue;
     double gpus = 1;
-    bool counted = any_word(tokens, {"single", "one"}) || fit;
+    bool counted = any_word(tokens, {"single", "one"}) || fit || holds;
     for (std::size_t j = 0; j < tokens.size(); ++j) {
       if (!tokens[j].is_number()) continue;
       const Measure& m = tokens[j].measure;
-      const bool cards = is_a<Gpus>(m) || (m.form == Measure::Form::factor && &tokens[j] + 1 == subject) ||
-                         (j + 2 < tokens.size() && tokens[j + 1].is("-") && tokens[j + 2].is("card"));
+      const bool cards =
+          is_a<Gpus>(m) ||
+          (m.form != Measure::Form::percent && !m.has_unit() && m.suffix == 0 && &tokens[j] + 1 == subject) ||
+          (j + 2 < tokens.size() && tokens[j + 1].is("-") && tokens[j + 2].is("card"));
       const bool near = j < i + 8 && j + 12 > i;
       if (cards && near && !any_word(tokens, {"single"})) {
         gpus = m.value;
@@ -96,7 +99,7 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     }
     if (!counted) continue;
     Measure claimed;
-    claimed.text = denied(tokens) && fit ? "no" : "yes";
+    claimed.text = denied(tokens) && (fit || holds) ? "no" : "yes";
     claimed.value = claimed.high = claimed.text == "yes" ? 1 : 0;
     std::vector<Found> inputs = {{"device", subject->name->id}, {"gpus", fmt::format("{}", gpus)}};
     if (what->type == Token::Type::name) {

@@ -172,6 +172,20 @@ void recognise_row(const Passage& row, Collector& out) {
   }
 }
 
+/// "v5.1", or empty.
+std::string round_in(const Tokens& tokens) {
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    const std::string& word = tokens[i].text;
+    const bool version =
+        tokens[i].type == Token::Type::word && word.size() == 2 && word[0] == 'v' && word[1] >= '0' && word[1] <= '9';
+    // "v5" and ".1": the point starts a number.
+    if (version && tokens[i + 1].is_number() && tokens[i + 1].text.starts_with('.')) {
+      return word + tokens[i + 1].text.substr(0, 2);
+    }
+  }
+  return "";
+}
+
 /// "In Llama-70B offline inference its throughput reaches 23,512 tokens/second".
 void recognise_sentence(const Passage& sentence, Collector& out) {
   const Tokens& tokens = sentence.tokens;
@@ -184,21 +198,27 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& t = tokens[i];
     if (!t.is_number() || !is_a<TokensPerSecond>(t.measure) || out.used(t)) continue;
-    const std::size_t before = name_before(tokens, i, NameKind::device);
-    const Token* device = before != kNowhere ? &tokens[before] : nullptr;
-    if (device == nullptr && sentence.previous != nullptr)
-      device = first_name(sentence.previous->tokens, NameKind::device);
-    if (device == nullptr) continue;
-    std::vector<Found> inputs = {
-        {"benchmark", model->name->id}, {"device", device->name->id}, {"scenario", offline ? "Offline" : "Server"}};
-    // "an 8-card system", "eight GPUs": the whole system is meant.
-    for (std::size_t j = 0; j < i; ++j) {
-      const bool several = tokens[j].is_number() && tokens[j].measure.value > 1 &&
-                           (is_a<Gpus>(tokens[j].measure) || (j + 2 < i && tokens[j + 1].is("-") &&
-                                                              (tokens[j + 2].is("card") || tokens[j + 2].is("gpu"))));
-      if (several) inputs.push_back({"per", "system"});
+    const Token* part = nullptr;
+    for (std::size_t j = i; part == nullptr && j-- > 0;) {
+      if (tokens[j].is_name(NameKind::device) || tokens[j].is_name(NameKind::system)) part = &tokens[j];
     }
-    out.add(mlperf_kind(), t, fmt::format("{} on {}: {}", device->text, model->text, t.text), std::move(inputs));
+    if (part == nullptr && sentence.previous != nullptr) part = first_hardware(sentence.previous->tokens);
+    if (part == nullptr) continue;
+    const bool rack = part->name->kind == NameKind::system;
+    const std::string device = rack ? out.context().catalogue.system(part->name->id)->device : part->name->id;
+    std::vector<Found> inputs = {
+        {"benchmark", model->name->id}, {"device", device}, {"scenario", offline ? "Offline" : "Server"}};
+    const std::string round = round_in(tokens);
+    if (!round.empty()) inputs.push_back({"round", round});
+    // "an 8-card system", "the NVL72": the whole system is meant, unless it says per GPU.
+    bool system = rack;
+    for (std::size_t j = 0; j < i; ++j) {
+      const bool cards = j + 2 < i && tokens[j + 1].is("-") && (tokens[j + 2].is("card") || tokens[j + 2].is("gpu"));
+      system =
+          system || (tokens[j].is_number() && tokens[j].measure.value > 1 && (is_a<Gpus>(tokens[j].measure) || cards));
+    }
+    if (system && t.measure.exponents[6] == 0) inputs.push_back({"per", "system"});
+    out.add(mlperf_kind(), t, fmt::format("{} on {}: {}", part->text, model->text, t.text), std::move(inputs));
   }
 }
 

@@ -20,7 +20,7 @@ Result<Recomputed> recompute_lease(Inputs& inputs) {
   if (!is_a<DollarsPerSecond>(price->measure)) return cannot("the lease is no price per month");
   Recomputed result;
   result.right = measure_of(GpuRent(price->measure.value / *gpus));
-  result.formula = fmt::format("{} / {:g} / 730 h", price->shown, *gpus);
+  result.formula = fmt::format("{} / {:g}, a month being 730 h", price->shown, *gpus);
   result.readings.push_back(
       {scaled(*result.right, *gpus), Verdict::unit, "that is the rent of the whole server", 0.02});
   return result;
@@ -259,7 +259,7 @@ void recognise_lease_rate(const Passage& passage, Collector& out) {
   if (month == nullptr || hour == nullptr || gpus <= 0) return;
   out.use(*month);
   out.add(lease_kind(), *hour, fmt::format("{} for {:g} is {} each", month->text, gpus, hour->text),
-          {found("price", month->measure), {"gpus", fmt::format("{}", gpus)}});
+          {{"price", month->text, month->measure}, {"gpus", fmt::format("{}", gpus)}});
 }
 
 Result<Recomputed> recompute_gap(Inputs& inputs) {

@@ -161,6 +161,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
     result.readings.push_back({scaled(looked->measure, 0.5), Verdict::right, "that is one direction", 0.012});
     result.readings.push_back({scaled(looked->measure, 8), Verdict::unit, "bits and bytes are mixed up", 0.02});
     result.readings.push_back({scaled(looked->measure, 4), Verdict::unit, "bits and bytes are mixed up", 0.02});
+    result.readings.push_back({scaled(looked->measure, 0.125), Verdict::unit, "bits and bytes are mixed up", 0.02});
     return result;
   }
   if (name->kind != NameKind::device) return cannot("'" + of + "' is neither a device, a system nor a link");

@@ -67,6 +67,7 @@ Result<Recomputed> recompute_rate(Inputs& inputs) {
   if (!mfu) return mfu.error();
   result.right = measure_of(TokensPerSecond(tokens_per_s_at(mfu->measure.value, work->peak, 1, work->flops_per_token)));
   result.formula = fmt::format("{} x peak / {}", mfu->shown, work->shown);
+  result.slack = inputs.slack();
   return result;
 }
 
@@ -89,6 +90,7 @@ Result<Recomputed> recompute_cost(Inputs& inputs) {
   } else {
     result.right = measure_of(DollarsPerToken(per_token));
   }
+  result.slack = inputs.slack();
   return result;
 }
 
@@ -147,6 +149,7 @@ Result<Recomputed> recompute_time(Inputs& inputs) {
       result.readings.front().verdict = Verdict::wrong;
     }
   }
+  result.slack = inputs.slack();
   return result;
 }
 

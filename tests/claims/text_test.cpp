@@ -63,6 +63,11 @@ TEST(Sentence, ComparisonsNameBothSides) {
 TEST(Sentence, ChangesFromOneValueToAnother) {
   expect_verdict(finding_of(audit("MFU rose from 40% to 50%, a 25% improvement."), "25%"), Verdict::right);
   expect_verdict(finding_of(audit("The price fell from $20 to $4, an 8x reduction."), "8x"), Verdict::wrong, 5);
+  // Four times fewer are an efficiency of +300 %, but a fall of 75 %.
+  expect_verdict(finding_of(audit("This reduces the GPUs from 8,000 to 2,000, a 300% efficiency increase."), "300%"),
+                 Verdict::right);
+  expect_verdict(finding_of(audit("The count drops from 8,000 GPUs to 2,000 GPUs, 300% lower."), "300%"),
+                 Verdict::wrong, 0.75);
 }
 
 TEST(Sentence, ArithmeticThatIsSpelledOut) {
@@ -101,6 +106,28 @@ TEST(Sentence, TrainingRunsLeasesAndEnergy) {
   expect_verdict(finding_of(audit("The GB200 NVL72 has 36 GPUs."), "36 GPUs"), Verdict::wrong, 72);
   expect_verdict(finding_of(audit("Renting 512 H100 for 14 days costs $100k."), "$100k"), Verdict::wrong);
   expect_verdict(finding_of(audit("Llama 3 70B needs 140 GB in FP16."), "140 GB"), Verdict::right);
+}
+
+TEST(Sentence, CountsOfDevicesAndBitsAreHeeded) {
+  const Audit eight = audit("DeepSeek-R1 fits on 8 H200 in FP8.");
+  ASSERT_EQ(eight.findings.size(), 1u);
+  expect_verdict(eight.findings[0], Verdict::right);
+  const Audit none = audit("An L40S cannot hold Llama 3 70B in INT8.");
+  ASSERT_EQ(none.findings.size(), 1u);
+  expect_verdict(none.findings[0], Verdict::right);
+  expect_verdict(finding_of(audit("NVLink 4 moves 900 Gb/s."), "900 Gb/s"), Verdict::unit, 900e9);
+  expect_verdict(finding_of(audit("The port carries 400 Gb/s (40 GB/s)."), "40 GB/s"), Verdict::wrong, 50e9);
+  // Rounded inputs may move the result: 15T and 40 % give 70.6 days.
+  expect_verdict(
+      finding_of(audit("Training Llama 3.1 405B on 15T tokens with 16,384 H100s at 40% MFU takes 72 days."), "72 days"),
+      Verdict::rounded);
+}
+
+TEST(Sentence, MlperfResultsOfARackAreNotThoseOfAGpu) {
+  const Audit found = audit(
+      "In MLPerf v5.1 the GB200 NVL72 reached 289,712 tokens/s on DeepSeek-R1 offline, or 72,428 tokens/s per GPU.");
+  expect_verdict(finding_of(found, "289,712 tokens/s"), Verdict::right);
+  expect_verdict(finding_of(found, "72,428 tokens/s per GPU"), Verdict::wrong, 4023.8);
 }
 
 constexpr std::string_view kTable =

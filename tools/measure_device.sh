@@ -35,9 +35,9 @@ if [ "$what" = smoke ]; then
 fi
 nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,clocks.sm,power.limit,temperature.gpu --format=csv
 echo "== quick $(date +%T)"
-timeout -k 15 170 /tmp/ridge-measure --quick --out "$OUT/quick.toml" || echo "failed: $?"
+timeout -k 15 200 /tmp/ridge-measure --quick --out "$OUT/quick.toml" || echo "failed: $?"
 echo "== torch $(date +%T)"
-timeout 110 python3 -u tools/measure_torch.py "$OUT/quick.toml" 2>&1 | tee "$OUT/torch.txt"
+timeout 110 python3 -u tools/measure_torch.py "$OUT/quick.toml" /tmp/ridge-measure 2>&1 | tee "$OUT/torch.txt"
 echo "== model $(date +%T)"
-timeout -k 15 230 /tmp/ridge-measure model --out "$OUT/model.toml" || echo "failed: $?"
+timeout -k 15 215 /tmp/ridge-measure model --out "$OUT/model.toml" || echo "failed: $?"
 echo "== done $(date +%T)"

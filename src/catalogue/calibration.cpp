@@ -221,6 +221,29 @@ Status read_overlay(const std::string& path, std::vector<Parameter>& parameters)
         if (m.has("source")) p.source = source;
         return {};
       }
+      // A factor for a scope of its own, on a base that exists: what `ridge calibrate --profile` finds.
+      const std::size_t at = name.find('@');
+      const bool based = at != std::string::npos && at + 1 < name.size() &&
+                         std::any_of(parameters.begin(), parameters.end(),
+                                     [&](const Parameter& p) { return p.name == name.substr(0, at); });
+      if (based) {
+        constexpr double kLeast = 1e-3, kMost = 1e3;
+        if (!(value >= kLeast && value <= kMost)) {
+          m.refuse_here("value", fmt::format("{} is outside of [{}, {}], the range of a factor", value, kLeast, kMost));
+          return *m.error();
+        }
+        parameters.push_back({.name = name,
+                              .meaning = "factor on " + name.substr(0, at) + " from an overlay",
+                              .value = value,
+                              .prior = value,
+                              .low = kLeast,
+                              .high = kMost,
+                              .fitted = false,
+                              .rows = static_cast<int>(rows),
+                              .group = "overlay",
+                              .source = source});
+        return {};
+      }
       std::vector<std::string_view> names;
       for (const Parameter& p : parameters) names.push_back(p.name);
       m.refuse_here("name", fmt::format("there is no parameter {}{}", ridge::quoted(name), suggestion(name, names)));
@@ -264,7 +287,8 @@ Calibration::Calibration(std::vector<Parameter> parameters, std::vector<Interval
     while (slots_[at] != 0) at = (at + 1) & (slots_.size() - 1);
     slots_[at] = static_cast<std::uint32_t>(i + 1);
     const std::size_t scope = p.name.find('@');
-    if (scope == std::string::npos || p.group != "kernels" || p.rows == 0) continue;
+    const bool of_kernels = p.group == "kernels" || p.group.starts_with("measured");
+    if (scope == std::string::npos || !of_kernels || p.rows == 0) continue;
     const std::string words = p.name.substr(scope + 1);
     known_.insert(words.substr(0, words.find('/')));
   }

@@ -152,8 +152,8 @@ class Reader {
 }  // namespace
 
 const std::vector<std::string>& parts() {
-  static const std::vector<std::string> all = {"memory", "launch", "gemm",      "experts",    "attention",
-                                               "layers", "host",   "sustained", "collectives"};
+  static const std::vector<std::string> all = {"memory", "launch", "gemm",      "experts", "attention",
+                                               "layers", "host",   "sustained", "steps",   "collectives"};
   return all;
 }
 

@@ -134,6 +134,7 @@ void write_health(std::string& out, const Health& h) {
 void write_step(std::string& out, const ModelStep& s) {
   out += "\n[[step]]\n";
   Keys keys(out, false);
+  keys.text("model", s.model);
   keys.text("phase", s.phase);
   keys.text("precision", s.precision);
   keys.count("batch", s.batch);
@@ -163,6 +164,8 @@ std::string to_toml(const Profile& profile) {
   head.text("date", profile.date);
   head.figure("took_seconds", profile.took_seconds);
   head.text("model", profile.model);
+  head.text("like", profile.like);
+  head.text("source", profile.source);
   if (!profile.points.empty()) {
     out += "\npoint = [\n";
     for (const Point& p : profile.points) write_point(out, p);

@@ -21,16 +21,16 @@ std::string_view path_scope(AttentionPath path) {
       return "older";
     case AttentionPath::unsplit:
       return "unsplit";
+    case AttentionPath::native:
+      return "native";
   }
   return "";
 }
 
-/// 16 exponentials per core and clock: the special function units of an SM, a quarter of the lanes of a CU. Where cores
-/// are few and large (TPU) or unknown, the ratio to the 16-bit peak that Hopper has.
+/// 16 exponentials per core and clock: the special function units of an SM, a quarter of the lanes of a CU.
 double exponential_rate(const DeviceRates& rates) {
-  constexpr double kPerClock = 16, kFewCores = 12, kFlopsPerExponential = 256;
-  if (rates.cores < kFewCores || rates.boost_clock <= 0) return rates.peak[index(Format::bf16)] / kFlopsPerExponential;
-  return rates.cores * rates.boost_clock * kPerClock;
+  constexpr double kPerClock = 16;
+  return core_clocks(rates) * kPerClock;
 }
 
 /// Elements per second that pass through ordinary arithmetic units.
@@ -45,6 +45,12 @@ bool computes_narrow(const DeviceRates& rates, Format compute, Format kv) {
 
 }  // namespace
 
+double core_clocks(const DeviceRates& rates) {
+  constexpr double kFewCores = 12, kFlopsPerClock = 4096;
+  if (rates.cores < kFewCores || rates.boost_clock <= 0) return rates.peak[index(Format::bf16)] / kFlopsPerClock;
+  return rates.cores * rates.boost_clock;
+}
+
 AttentionRates ideal_attention_rates(const DeviceRates& rates, Format compute, Format kv) {
   const bool narrow = computes_narrow(rates, compute, kv);
   AttentionRates a;
@@ -55,6 +61,10 @@ AttentionRates ideal_attention_rates(const DeviceRates& rates, Format compute, F
   return a;
 }
 
+void decode_head_by_head(AttentionRates& attention, const DeviceRates& rates, const Calibration& calibration) {
+  attention.scalar_by_head = 1 / scalar_rate(rates, calibration);
+}
+
 AttentionRates attention_rates(const DeviceRates& rates, const Calibration& calibration, Format compute, Format kv,
                                AttentionPath path) {
   const std::string_view architecture = rates.architecture;
@@ -63,8 +73,9 @@ AttentionRates attention_rates(const DeviceRates& rates, const Calibration& cali
   const std::string both = std::string(architecture) + "/" + std::string(format);
   const bool narrow_cache = bytes_per_element(kv) < 2;
   const double sixteen_bit = rates.peak[index(Format::bf16)];
+  const std::string own = std::string(architecture) + "/" + std::string(scope);  // of measured devices
   const auto value = [&](std::string_view parameter) {
-    return calibration.value(parameter, {architecture, format, both, scope});
+    return calibration.value(parameter, {architecture, format, both, scope, own});
   };
 
   AttentionRates a = ideal_attention_rates(rates, compute, kv);
@@ -75,13 +86,13 @@ AttentionRates attention_rates(const DeviceRates& rates, const Calibration& cali
   a.token_bytes = value("attention.token_bytes");
   a.tail = rates.cores;
   const bool alone = path == AttentionPath::library || path == AttentionPath::older;
-  a.fixed_prefill = calibration.value("attention.fixed_prefill", {architecture, alone ? "library" : "engine"});
+  a.fixed_prefill = calibration.value("attention.fixed_prefill", {architecture, alone ? "library" : "engine", own});
 
   a.decode_bandwidth *= std::min(1.0, value("attention.stream"));
   a.decode_flops = sixteen_bit * value("attention.decode_compute");
   a.decode_passes = value("attention.decode_passes");
-  a.fixed_decode = calibration.value("attention.fixed_decode", {architecture, scope});
-  a.fixed_grouped = calibration.value("attention.fixed_decode", {architecture, scope, both});
+  a.fixed_decode = calibration.value("attention.fixed_decode", {architecture, scope, own});
+  a.fixed_grouped = calibration.value("attention.fixed_decode", {architecture, scope, both, own});
   a.step = path == AttentionPath::unsplit ? 0 : value("attention.step");
   a.split = 1 / value("attention.split");
   a.per_head = value("attention.per_head");
@@ -93,7 +104,7 @@ AttentionRates attention_rates(const DeviceRates& rates, const Calibration& cali
     a.scalar_wide = scalar;
     // Blackwell widens in the tensor core; Hopper's kernels for one query head per key-value head do it element by
     // element.
-    const bool widens_alone = architecture != "blackwell";
+    const bool widens_alone = !architecture.starts_with("blackwell");
     if (widens_alone) a.scalar_single = a.mla_scalar = scalar;
   }
 

@@ -5,6 +5,8 @@
 
 #include "app/cli/command_line.hpp"
 #include "app/cli/completion.hpp"
+#include "app/cli/plan_file.hpp"
+#include "app/cli/profiles.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/verbs.hpp"
 
@@ -22,7 +24,7 @@ std::string version_line(Session& session) {
   return newest.empty() ? version : version + ", catalogue of " + newest.substr(0, std::string_view("2026-08").size());
 }
 
-int run(const std::vector<std::string>& words) {
+int run(std::vector<std::string> words) {
   if (!words.empty() && words[0] == kCompleteWord) {
     for (const std::string& offer : complete({words.begin() + 1, words.end()}, verbs(), look_around())) {
       std::puts(offer.c_str());
@@ -37,6 +39,13 @@ int run(const std::vector<std::string>& words) {
     return exit_code(error.code);
   };
   if (!command) return failed(command.error());
+  if (Result<std::vector<std::string>> line = with_plan_file(words, grammar(verbs())); line && names_profile(*line)) {
+    Result<std::vector<std::string>> plain = with_profiles(*std::move(line), session);
+    if (!plain) return failed(plain.error());
+    GlobalOptions again;  // as before: only the devices are named otherwise
+    command = parse_command_line(*plain, verbs(), again);
+    if (!command) return failed(command.error());
+  }
   if (command->help) {
     session.print(*command->help);
     return kFine;

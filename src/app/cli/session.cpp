@@ -9,6 +9,9 @@
 #include <system_error>
 
 #include "app/cli/interrupt.hpp"
+#include "evidence/measured_device.hpp"
+#include "evidence/measurement.hpp"
+#include "ridge/file.hpp"
 
 namespace ridge::cli {
 
@@ -61,6 +64,8 @@ Result<std::string> find_data_directory(const std::string& option, const Surroun
 
 Session::Session(GlobalOptions options, Surroundings surroundings)
     : options_(std::move(options)), surroundings_(std::move(surroundings)) {}
+Session::Session(Session&&) noexcept = default;
+Session::~Session() = default;
 
 Session::Session(GlobalOptions options, Surroundings surroundings, const SharedData& shared, std::string& into,
                  const StopSign& stop)
@@ -89,10 +94,13 @@ Result<const Catalogue*> Session::catalogue() {
     if (!directory) return directory.error();
     Result<std::vector<OverlayText>> settings = what_if(options_.settings, subjects_);
     if (!settings) return settings.error();
+    std::vector<OverlayText> texts;
+    for (const Measured& m : measured_) texts.push_back(m.overlay);
+    texts.insert(texts.end(), settings->begin(), settings->end());
     Result<Catalogue> loaded = Catalogue::load({.data_directory = *directory,
                                                 .overlays = options_.overlays,
                                                 .price_lists = options_.price_lists,
-                                                .texts = *std::move(settings)});
+                                                .texts = std::move(texts)});
     if (!loaded) return what_if_error(loaded.error());
     data_.catalogue = std::make_shared<const Catalogue>(std::move(*loaded));
     for (const std::string& remark : data_.catalogue->remarks()) warn(remark);
@@ -118,6 +126,15 @@ Result<const Calibration*> Session::calibration() {
     Result<Calibration> loaded = load_calibration(*directory + "/calibration", options_.calibrations);
     if (!loaded) return loaded.error();
     data_.calibration = std::make_shared<const Calibration>(std::move(*loaded));
+    for (const Measured& m : measured_) {
+      const Result<const Catalogue*> with = catalogue();
+      if (!with) return with.error();
+      const Result<const Engines*> known = engines();
+      if (!known) return known.error();
+      Result<evidence::MeasuredFit> fit = evidence::fit_measured(*m.profile, m.id, *data_.calibration, **with, **known);
+      if (!fit) return Error{fit.error().code, m.path, fit.error().message};
+      data_.calibration = std::make_shared<const Calibration>(std::move(fit->calibration));
+    }
   }
   return data_.calibration.get();
 }
@@ -146,6 +163,45 @@ Result<const FacilityData*> Session::facility() {
     facility_ = std::move(*loaded);
   }
   return &*facility_;
+}
+
+Result<std::string> Session::use_profile(const std::string& path) {
+  constexpr std::size_t kProfileLimit = 16u << 20;
+  if (is_remote()) return Error{ErrorCode::bad_input, "--device", "names a file: name a device"};
+  for (const Measured& m : measured_) {
+    if (m.path == path) return m.id;
+  }
+  const Result<std::string> text = read_file(path, kProfileLimit);
+  if (!text) return text.error();
+  Result<measure::Profile> profile = evidence::read_measurement(*text, path);
+  if (!profile) return profile.error();
+  const Result<std::string> directory = data_directory();
+  if (!directory) return directory.error();
+  const Result<Catalogue> plain =
+      Catalogue::load({.data_directory = *directory, .overlays = options_.overlays, .price_lists = {}, .texts = {}});
+  if (!plain) return plain.error();
+  const Result<std::string> id = evidence::device_like(*profile, *plain);
+  if (!id) return Error{id.error().code, path, id.error().text()};
+  const Device& device = *plain->device(*id);
+  for (const Measured& m : measured_) {
+    if (plain->device(m.id)->architecture != device.architecture) continue;
+    return Error{ErrorCode::bad_input, path,
+                 "two profiles of one architecture cannot be used at once: " + m.path + " is one already"};
+  }
+  OverlayText overlay = evidence::measured_overlay(*profile, device);
+  measured_.push_back({path, *id, std::make_unique<measure::Profile>(*std::move(profile)), std::move(overlay)});
+  data_.catalogue.reset();
+  data_.calibration.reset();
+  return *id;
+}
+
+std::vector<std::string> Session::measured() const {
+  std::vector<std::string> sentences;
+  for (const Measured& m : measured_) {
+    sentences.push_back(m.id + " as measured: " + m.path + " of " +
+                        m.profile->date.substr(0, std::string_view("2026-11-15").size()));
+  }
+  return sentences;
 }
 
 void Session::print(std::string_view text) const {

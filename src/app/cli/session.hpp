@@ -22,6 +22,10 @@
 #include "ridge/result.hpp"
 #include "ridge/what_if.hpp"
 
+namespace ridge::measure {
+struct Profile;
+}
+
 namespace ridge::cli {
 
 inline constexpr int kFine = 0;
@@ -80,14 +84,24 @@ class Session {
   /// as it is, and that ends long work early once `stop` is set. All three outlive it.
   Session(GlobalOptions options, Surroundings surroundings, const SharedData& shared, std::string& into,
           const StopSign& stop);
+  Session(Session&&) noexcept;
+  ~Session();
 
   [[nodiscard]] const GlobalOptions& options() const { return options_; }
   [[nodiscard]] Form form() const;
+  /// Path of the running program, or empty.
+  [[nodiscard]] const std::string& program() const { return surroundings_.program; }
   [[nodiscard]] TerminalStyle style() const;
   /// Where the bundled data is.
   Result<std::string> data_directory() const { return find_data_directory(options_.data, surroundings_); }
   /// What --set is about, by id; to be said before the first catalogue().
   void about(WhatIfSubjects subjects) { subjects_ = std::move(subjects); }
+  /// From now on the device that the profile was measured on is as measured, in catalogue() and calibration(); other
+  /// devices stay as they are. Returns its id. Refuses what read_measurement(), device_like() and read_file() refuse,
+  /// and a second profile of the same architecture.
+  Result<std::string> use_profile(const std::string& path);
+  /// One sentence per profile in use, for lists of assumptions.
+  [[nodiscard]] std::vector<std::string> measured() const;
   /// The catalogue with the user's overlays and what-ifs; lives as long as the session.
   Result<const Catalogue*> catalogue();
   Result<const Engines*> engines();
@@ -119,7 +133,15 @@ class Session {
  private:
   GlobalOptions options_;
   Surroundings surroundings_;
+  struct Measured {
+    std::string path;
+    std::string id;  ///< of the device
+    std::unique_ptr<measure::Profile> profile;
+    OverlayText overlay;
+  };
+
   WhatIfSubjects subjects_;
+  std::vector<Measured> measured_;
   SharedData data_;
   std::string* into_ = nullptr;
   const StopSign* stop_ = nullptr;

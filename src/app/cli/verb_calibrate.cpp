@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "app/cli/calibrate_profile.hpp"
 #include "app/cli/command_line.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/verbs.hpp"
@@ -23,7 +24,7 @@ constexpr std::size_t kFileLimit = 16u << 20;
 struct CalibrateArguments {
   std::vector<std::string> groups;
   std::vector<std::string> cases;
-  std::string out, overlay;
+  std::string out, overlay, profile;
   bool no_cv = false;
   bool check = false;
 };
@@ -32,11 +33,31 @@ Error wrong(std::string where, std::string message) {
   return {ErrorCode::bad_input, std::move(where), std::move(message)};
 }
 
+/// Equal but for comments: those state cross-validated errors, which --no-cv leaves out.
+bool same_values(std::string_view one, std::string_view other) {
+  const auto next_line = [](std::string_view& text) {
+    while (text.starts_with('#')) text.remove_prefix(std::min(text.size() - 1, text.find('\n')) + 1);
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    return line;
+  };
+  while (!one.empty() || !other.empty()) {
+    if (next_line(one) != next_line(other)) return false;
+  }
+  return true;
+}
+
 class Calibrating {
  public:
   Calibrating(Session& session, const CalibrateArguments& arguments) : session_(session), arguments_(arguments) {}
 
   Result<int> run() {
+    if (!arguments_.profile.empty()) {
+      if (!arguments_.cases.empty() || !arguments_.groups.empty()) {
+        return wrong("--profile", "a profile says what one device does: leave out --cases and --group");
+      }
+      return calibrate_profile(session_, arguments_.profile, arguments_.overlay);
+    }
     const auto catalogue = session_.catalogue();
     if (!catalogue) return catalogue.error();
     const auto engines = session_.engines();
@@ -86,7 +107,7 @@ class Calibrating {
       if (arguments_.check) {
         const auto committed = read_file(path, kFileLimit);
         if (!committed) return committed.error();
-        if (*committed == text) continue;
+        if (same_values(*committed, text)) continue;
         same = false;
         session_.print(path + " is not what a refit gives\n");
         continue;
@@ -179,8 +200,10 @@ static Action declare_calibrate(Options& options) {
   options.flag("--check", arguments->check, "write nothing; exit with 3 if the files are not what a refit gives");
   options.list("--cases", "FILE", arguments->cases, "your own measurements, with the columns of data/evidence",
                complete_files);
-  options.text("--overlay", "OUT", arguments->overlay, "with --cases: where to write what your stack does differently",
+  options.text("--profile", "FILE", arguments->profile, "a device as `ridge measure` found it: show what it changes",
                complete_files);
+  options.text("--overlay", "OUT", arguments->overlay,
+               "with --cases or --profile: where to write what your stack or device does differently", complete_files);
   return [arguments](Session& session) { return Calibrating(session, *arguments).run(); };
 }
 
@@ -192,8 +215,12 @@ Verb calibrate_verb() {
       "priors, cross-validates, and writes the calibration files. The same evidence gives the same files.\n\n"
       "With --cases it fits only what your stack does differently, a factor on time per engine and model class, and "
       "writes "
-      "it to --overlay; other commands take that file by --calibration.",
-      "ridge calibrate --group power --no-cv --out /tmp", declare_calibrate};
+      "it to --overlay; other commands take that file by --calibration.\n\n"
+      "With --profile it fits the factors of one measured device and shows what they gain. Commands take the profile "
+      "itself by --device, for that device alone; the file of --overlay holds for its whole architecture.",
+      "ridge calibrate --group power --no-cv --out /tmp\n"
+      "ridge calibrate --profile data/profiles/h200-sxm.toml",
+      declare_calibrate};
 }
 
 }  // namespace ridge::cli

@@ -66,6 +66,7 @@ Result<InferenceAnswer> answer_question(const Session& session, const InferenceQ
   auto& assumptions = answer->assumptions;
   assumptions.insert(assumptions.begin(), question.assumptions.begin(), question.assumptions.end());
   for (const std::string& setting : session.options().settings) assumptions.push_back("what if " + setting);
+  for (const std::string& sentence : session.measured()) assumptions.push_back(sentence);
   return answer;
 }
 

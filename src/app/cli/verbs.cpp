@@ -13,12 +13,14 @@ std::span<const Verb> verbs() {
       goodput_verb(),    //
       facility_verb(),   //
       emit_verb(),       //
+      doctor_verb(),     //
       mlperf_verb(),     //
       check_verb(),      //
       report_verb(),     //
       show_verb(),       //
       validate_verb(),   //
       calibrate_verb(),  //
+      measure_verb(),    //
       serve_verb(),      //
       completion_verb(),
   };

@@ -15,12 +15,14 @@ Verb cost_verb();
 Verb goodput_verb();
 Verb facility_verb();
 Verb emit_verb();
+Verb doctor_verb();
 Verb mlperf_verb();
 Verb check_verb();
 Verb report_verb();
 Verb show_verb();
 Verb validate_verb();
 Verb calibrate_verb();
+Verb measure_verb();
 Verb serve_verb();
 Verb completion_verb();
 

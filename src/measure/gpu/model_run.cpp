@@ -12,7 +12,9 @@
 namespace ridge::measure {
 namespace {
 
-constexpr double kStepSeconds = 0.25;      // that a step is repeated for
+constexpr double kStepSeconds = 0.25;      // that a step of decode is repeated for
+constexpr double kPromptSeconds = 0.8;     // and one of prefill, which draws all the power there is
+constexpr double kPromptSettles = 0.5;     // before that, until the power limit has found its clock
 constexpr double kOperatorSeconds = 0.04;  // and an operator of it
 constexpr int kCandidates = 6;
 
@@ -54,7 +56,8 @@ class Decoder {
     fill_random_bf16(norm_.data(), hidden, 1, 24, bench.stream);
   }
 
-  void measure(const Load& load, std::vector<ModelStep>& into);
+  /// Adds the step; its operators too if they are wanted.
+  void measure(const Load& load, bool with_operators, std::vector<ModelStep>& into);
 
   /// Memory for the largest load, taken once.
   void reserve(int most_tokens, int most_sequences, int longest);
@@ -263,7 +266,7 @@ std::vector<ModelStep::Operator> Decoder::operators(const Load& load) {
   return out;
 }
 
-void Decoder::measure(const Load& load, std::vector<ModelStep>& into) {
+void Decoder::measure(const Load& load, bool with_operators, std::vector<ModelStep>& into) {
   using Clock = std::chrono::steady_clock;
   prepare(load);
   ModelStep result;
@@ -282,8 +285,9 @@ void Decoder::measure(const Load& load, std::vector<ModelStep>& into) {
     events.record(1, bench_.stream);
     return events.between(0, 1);
   }();
-  const int samples = std::clamp(static_cast<int>(kStepSeconds / once), 5, 60);
-  for (int i = 0; i < std::max(1, samples / 3); ++i) graph.replay(bench_.stream);  // clocks settle
+  const int samples = std::clamp(static_cast<int>((load.prefill ? kPromptSeconds : kStepSeconds) / once), 5, 60);
+  const int settling = load.prefill ? static_cast<int>(kPromptSettles / once) : samples / 3;
+  for (int i = 0; i < std::max(1, settling); ++i) graph.replay(bench_.stream);
   const Events events(static_cast<std::size_t>(samples) + 1);
   const Reading before = bench_.monitor.read();
   const auto start = Clock::now();
@@ -307,7 +311,7 @@ void Decoder::measure(const Load& load, std::vector<ModelStep>& into) {
   result.samples = timing.samples;
   result.watts = (after.joules - before.joules) / elapsed;
   if (spoils(after.throttle)) throw GpuFailure{"clocks were slowed: " + throttle_reasons(after.throttle).front()};
-  result.operators = operators(load);
+  if (with_operators) result.operators = operators(load);
   into.push_back(std::move(result));
 }
 
@@ -316,7 +320,45 @@ std::string describe(const Load& load, const std::string& precision) {
          " context=" + std::to_string(load.context);
 }
 
+/// A decoder of no model in particular, eight layers of it: enough to pass the cache, few enough to be quick.
+ModelShape usual_decoder() {
+  ModelShape shape;
+  shape.layers = 8, shape.hidden = 5120, shape.heads = 40, shape.kv_heads = 10, shape.ffn = 13824;
+  shape.vocabulary = 32000;
+  shape.name = "dense:layers=8,hidden=5120,heads=40,kv_heads=10,ffn=13824,gated=1,vocab=32000,tied=0";
+  return shape;
+}
+
 }  // namespace
+
+void measure_steps(Bench& bench, bool full) {
+  std::vector<Load> loads = {{false, 1, 2048}, {false, 16, 2048}, {false, 64, 2048}, {false, 256, 2048},
+                             {true, 1, 1024},  {true, 1, 4096},   {true, 4, 2048},   {true, 16, 1024}};
+  if (full) {
+    for (const int batch : {4, 32, 128}) loads.push_back({false, batch, 4096});
+    for (const int batch : {2, 8}) loads.push_back({true, batch, 2048});
+  }
+  const ModelShape shape = usual_decoder();
+  const bool fp8 = std::stod(bench.profile.facts.compute_capability) >= 8.9;
+  for (const GemmFormat format : {GemmFormat::bf16, GemmFormat::fp8}) {
+    if (bench.interrupted() || (format == GemmFormat::fp8 && !fp8)) return;
+    Decoder decoder(bench, shape, format);
+    decoder.reserve(16384, 256, 4096);
+    for (const Load& load : loads) {
+      if (bench.interrupted()) return;
+      bench.report(std::min(bench.done / bench.planned, 1.0), describe(load, name(format)));
+      bench.done += 2;
+      try {
+        if (!decoder.fits(load)) throw GpuFailure{"keys and values do not fit the memory of the device", true};
+        decoder.measure(load, false, bench.profile.steps);
+        bench.profile.steps.back().model = shape.name;
+      } catch (const GpuFailure& failure) {
+        bench.skip(describe(load, name(format)), failure.text);
+        (void)gpuGetLastError();
+      }
+    }
+  }
+}
 
 void run_model(Bench& bench, const Arguments& arguments) {
   std::vector<Load> loads;
@@ -350,7 +392,7 @@ void run_model(Bench& bench, const Arguments& arguments) {
         continue;
       }
       try {
-        decoder.measure(load, bench.profile.steps);
+        decoder.measure(load, true, bench.profile.steps);
       } catch (const GpuFailure& failure) {
         bench.skip(describe(load, precision), failure.text);
         (void)gpuGetLastError();

@@ -187,15 +187,16 @@ void measure_all(Bench& bench, const Arguments& arguments) {
     void (*run)(Bench&, bool);
     double points;
   };
-  static constexpr std::array<Part, 9> kParts = {{{"memory", measure_memory, 24},
-                                                  {"launch", measure_launches, 4},
-                                                  {"host", measure_host, 4},
-                                                  {"layers", measure_layers, 20},
-                                                  {"gemm", measure_products, 230},
-                                                  {"experts", measure_experts, 12},
-                                                  {"attention", measure_attention, 60},
-                                                  {"sustained", measure_sustained, 40},
-                                                  {"collectives", measure_collectives, 1}}};
+  static constexpr std::array<Part, 10> kParts = {{{"memory", measure_memory, 24},
+                                                   {"launch", measure_launches, 4},
+                                                   {"host", measure_host, 4},
+                                                   {"layers", measure_layers, 20},
+                                                   {"gemm", measure_products, 230},
+                                                   {"experts", measure_experts, 12},
+                                                   {"attention", measure_attention, 60},
+                                                   {"sustained", measure_sustained, 40},
+                                                   {"steps", measure_steps, 32},
+                                                   {"collectives", measure_collectives, 1}}};
   const auto wanted = [&](const char* part) {
     return arguments.only.empty() ||
            std::find(arguments.only.begin(), arguments.only.end(), part) != arguments.only.end();

@@ -67,5 +67,7 @@ void measure_attention(Bench& bench, bool full);
 void measure_layers(Bench& bench, bool full);
 void measure_sustained(Bench& bench, bool full);
 void measure_collectives(Bench& bench, bool full);
+/// Whole steps of a small decoder: what lies between operators, and the clock that a mix of them keeps.
+void measure_steps(Bench& bench, bool full);
 
 }  // namespace ridge::measure

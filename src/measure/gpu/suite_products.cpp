@@ -96,10 +96,11 @@ void products_in(Bench& bench, Blas& blas, GemmFormat format, bool full) {
     p.notes = "cuBLASLt, sustained";
     bench.point(p, [&] {
       const auto sets = operands_of(bench, arenas, shape);
-      const GemmPlan plan = blas.tune(shape, sets, full ? 16 : 6);
+      const GemmPlan plan = blas.tune(shape, sets, full ? 16 : 8);
       TimingOptions o;
       o.budget = full ? 0.5 : (large ? 0.15 : 0.025);
       o.sample = large ? 5e-3 : 5e-4;
+      o.settle = large ? 0.12 : 0;
       o.rotation = static_cast<int>(sets.size());
       return time_operation(
           bench.stream, [&](int i) { blas.run(plan, sets[static_cast<std::size_t>(i) % sets.size()]); }, o);

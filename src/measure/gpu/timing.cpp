@@ -98,6 +98,7 @@ Timing time_operation(gpuStream_t stream, const Launch& launch, const TimingOpti
   first.record(1, stream);
   const double per_sample = std::max(first.between(0, 1), 1e-6);
   const int samples = std::clamp(static_cast<int>(options.budget / per_sample), options.least, options.most);
+  for (int i = 0; i < static_cast<int>(options.settle / per_sample); ++i) run();
   const Events events(static_cast<std::size_t>(samples) + 1);
   events.record(0, stream);
   for (int i = 0; i < samples; ++i) {

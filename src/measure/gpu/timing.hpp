@@ -29,6 +29,7 @@ struct TimingOptions {
   int rotation = 1;      ///< launches after which the data repeats
   int least = 7;         ///< samples
   int most = 60;
+  double settle = 0;  ///< seconds that it runs untimed first, until the power limit has found its clock
   bool graph = true;  ///< false: operations that cannot be captured
 };
 

@@ -1,0 +1,71 @@
+#include "app/cli/profiles.hpp"
+
+#include <algorithm>
+
+namespace ridge::cli {
+
+namespace {
+
+constexpr std::string_view kFlag = "--device";
+constexpr std::string_view kJoined = "--device=";
+constexpr std::string_view kEnding = ".toml";
+
+/// Calls `each(value)` for the value of every --device on the line, in place.
+template <class Each>
+Status for_each_device(std::vector<std::string>& words, const Each& each) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == kFlag && i + 1 < words.size()) {
+      if (const Status s = each(words[i + 1]); !s) return s;
+    } else if (words[i].starts_with(kJoined)) {
+      std::string value = words[i].substr(kJoined.size());
+      if (const Status s = each(value); !s) return s;
+      words[i] = std::string(kJoined) + value;
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> parts_of(const std::string& list) {
+  std::vector<std::string> parts;
+  std::size_t from = 0;
+  while (true) {
+    const std::size_t comma = list.find(',', from);
+    parts.push_back(list.substr(from, comma - from));
+    if (comma == std::string::npos) return parts;
+    from = comma + 1;
+  }
+}
+
+}  // namespace
+
+bool names_profile(const std::vector<std::string>& words) {
+  std::vector<std::string> copy = words;
+  bool found = false;
+  (void)for_each_device(copy, [&](const std::string& value) -> Status {
+    const std::vector<std::string> parts = parts_of(value);
+    found = found || std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.ends_with(kEnding); });
+    return {};
+  });
+  return found;
+}
+
+Result<std::vector<std::string>> with_profiles(std::vector<std::string> words, Session& session) {
+  const Status done = for_each_device(words, [&](std::string& value) -> Status {
+    std::string out;
+    for (const std::string& part : parts_of(value)) {
+      std::string name = part;
+      if (part.ends_with(kEnding)) {
+        const Result<std::string> id = session.use_profile(part);
+        if (!id) return id.error();
+        name = *id;
+      }
+      out += (out.empty() ? "" : ",") + name;
+    }
+    value = std::move(out);
+    return {};
+  });
+  if (!done) return done.error();
+  return words;
+}
+
+}  // namespace ridge::cli

@@ -10,6 +10,7 @@
 // nothing meets is a verdict too: `plans` is then empty and `nearest` says what comes closest.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -170,6 +171,12 @@ struct ServingVerdict {
 /// requests hold the limits, or taken away while they do.
 [[nodiscard]] ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge,
                                    std::size_t finalists = 12);
+
+/// The language models of the catalogue from the largest down; the first for which a plan meets the goal (its model
+/// left aside), or nothing. `go_on` is asked before each, with the share that is done.
+[[nodiscard]] std::optional<std::string> largest_model(const ServingGoal& goal, const Knowledge& knowledge,
+                                                       const EconomicsData* economics,
+                                                       const std::function<bool(double)>& go_on);
 
 struct TrainingGoal {
   std::string model;

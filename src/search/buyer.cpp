@@ -46,9 +46,10 @@ double total_processing_performance(const Device& device) {
   return most;
 }
 
-const System* smallest_system(const Catalogue& catalogue, const std::string& device) {
+const System* smallest_system(const Catalogue& catalogue, const std::string& device, bool with_power) {
   const System* found = nullptr;
   for (const System& system : catalogue.systems()) {
+    if (with_power && !system.power_max) continue;
     if (system.device == device && (found == nullptr || system.devices() < found->devices())) found = &system;
   }
   return found;
@@ -93,12 +94,14 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
     return out("cooling", fmt::format("{} is cooled by liquid", system->name));
   }
   if (buyer.rack_w > 0) {
-    const double unit = system != nullptr && system->power_max ? system->power_max->value.value()
-                        : device.tdp                           ? device.tdp->value.value() * kUsualOverhead
-                                                               : 0;
+    const System* fed = smallest_system(knowledge.catalogue, device.id, true);
+    const double node = device.node_size ? device.node_size->value : 1;
+    const double unit = fed != nullptr ? fed->power_max->value.value()
+                        : device.tdp   ? device.tdp->value.value() * kUsualOverhead * node
+                                       : 0;
     if (unit > buyer.rack_w) {
       return out("rack",
-                 fmt::format("one {} takes {}, a rack has {}", system != nullptr ? system->name : device.name,
+                 fmt::format("one {} takes {}, a rack has {}", fed != nullptr ? fed->name : "server of " + device.name,
                              format(Watts(unit)), format(Watts(buyer.rack_w))),
                  unit / buyer.rack_w - 1);
     }

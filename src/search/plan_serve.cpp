@@ -387,4 +387,28 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
   return verdict;
 }
 
+std::optional<std::string> largest_model(const ServingGoal& goal, const Knowledge& knowledge,
+                                         const EconomicsData* economics, const std::function<bool(double)>& go_on) {
+  std::vector<std::pair<double, std::string>> models;
+  for (const Model& model : knowledge.catalogue.models()) {
+    if (model.type == ModelType::language) models.emplace_back(count_parameters(model).total, model.id);
+  }
+  std::sort(models.begin(), models.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (!go_on(static_cast<double>(i) / static_cast<double>(models.size()))) return {};
+    ServingGoal tried = goal;
+    tried.model = models[i].second;
+    const auto quest = prepare(tried, knowledge, economics);
+    if (!quest) continue;
+    const Findings found = search::search(*quest->problem, {}).findings;
+    for (std::size_t g = 0; g < found.groups.size(); ++g) {
+      const auto& best = found.groups[g].best;
+      const bool priced = quest->prices[g] || goal.objective != Objective::cost;
+      if (!best.empty() && best.front().violation == 0 && priced) return tried.model;
+    }
+  }
+  return {};
+}
+
 }  // namespace ridge

@@ -53,15 +53,15 @@ Case measured(double batch, double slower) {
   return c;
 }
 
-// A quarter of spread against eight percent of noise: the posterior keeps 1/(1 + (0.08/0.25)^2) = 0.907 of log 1.5, a
-// factor of 1.445 (a little more with the heavy tails of the loss).
+// A quarter of spread against fifteen percent from run to run: the posterior keeps 1/(1 + (0.15/0.25)^2) = 0.735 of
+// log 1.5, a factor of 1.347 (a little more with the heavy tails of the loss).
 TEST(Overlay, OneRowMovesTheFactorMostOfTheWay) {
   const std::vector<Case> mine = {measured(8, 1.5)};
   const OverlayFit fit = fit_overlay(world().calibration, mine, world().catalogue, world().engines);
-  EXPECT_NEAR(fit.calibration.value("user.time", {"vllm-dense"}), 1.445, 0.05);
+  EXPECT_NEAR(fit.calibration.value("user.time", {"vllm-dense"}), 1.347, 0.05);
   EXPECT_DOUBLE_EQ(fit.calibration.value("user.time", {"vllm-moe"}), 1);
   EXPECT_NEAR(fit.before.median, 0.5, 0.01);
-  EXPECT_LT(fit.after.median, 0.06);
+  EXPECT_LT(fit.after.median, 0.12);
 }
 
 TEST(Overlay, WhatOneBatchTeachesHelpsAtAnother) {
@@ -70,7 +70,7 @@ TEST(Overlay, WhatOneBatchTeachesHelpsAtAnother) {
   const Case other = measured(64, 1.5);
   const Knowledge knowledge{world().catalogue, world().engines, fit.calibration};
   const double predicted = predict(other, knowledge, Basis::calibrated)[0].value.mid;
-  EXPECT_LT(std::abs(predicted / other.targets[0].measured - 1), 0.06);  // was 50 % off
+  EXPECT_LT(std::abs(predicted / other.targets[0].measured - 1), 0.12);  // was 50 % off
 }
 
 TEST(Overlay, ItsTextIsReadBackAsItsValues) {

@@ -13,6 +13,7 @@
 #include "claims/facts.hpp"
 #include "claims/measure.hpp"
 #include "claims/names.hpp"
+#include "claims/record.hpp"
 #include "ridge/claims.hpp"
 #include "ridge/perf.hpp"
 
@@ -22,6 +23,7 @@ struct Context {
   const Catalogue& catalogue;
   const Names& names;
   const Facts& facts;
+  const Record& record;
 };
 
 /// Another value the figure may stand for, and the verdict if it does.

@@ -56,6 +56,14 @@ bool is_comparison(const Token& t) {
   return t.is_number() && t.measure.form != Measure::Form::plain;
 }
 
+/// "from 38.1%" within a few words.
+bool starts_change(const Tokens& tokens, std::size_t at) {
+  for (std::size_t i = at; i + 1 < std::min(at + 5, tokens.size()); ++i) {
+    if (tokens[i].is("from") && tokens[i + 1].is_number()) return true;
+  }
+  return false;
+}
+
 /// Ready to be ends of a change: same unit, or both percentages.
 bool alike(const Measure& a, const Measure& b) {
   return a.form == b.form && a.form != Measure::Form::factor && same_dimension(a, b);
@@ -112,16 +120,20 @@ void recognise(const Passage& passage, Collector& out) {
     }
     // The change itself: a percentage or factor that is neither end, nearest after B, or before "from".
     std::size_t claimed = kNowhere;
-    for (std::size_t j = b + 1; j < std::min(b + 16, tokens.size()); ++j) {
-      if (is_comparison(tokens[j]) && !out.used(tokens[j])) {
-        claimed = j;
-        break;
-      }
-    }
     const std::size_t start = i >= 8 ? i - 8 : 0;
-    for (std::size_t j = i; claimed == kNowhere && j-- > start;) {
-      if (is_comparison(tokens[j]) && !out.used(tokens[j])) claimed = j;
+    std::size_t before = kNowhere;
+    for (std::size_t j = i; before == kNowhere && j-- > start;) {
+      if (is_comparison(tokens[j]) && !out.used(tokens[j])) before = j;
     }
+    // "dropped 64% from ..." stands nearer than anything that follows.
+    if (before != kNowhere && i - before <= 4) claimed = before;
+    for (std::size_t j = b + 1; claimed == kNowhere && j < std::min(b + 16, tokens.size()); ++j) {
+      if (!is_comparison(tokens[j]) || out.used(tokens[j])) continue;
+      // A percentage right before the next "from" belongs to that one.
+      if (starts_change(tokens, j + 1)) break;
+      claimed = j;
+    }
+    if (claimed == kNowhere) claimed = before;
     if (claimed == kNowhere) continue;
     const bool change = any_stem(tokens, std::min(claimed, i) > 3 ? std::min(claimed, i) - 3 : 0,
                                  std::min(std::max(claimed, b) + 5, tokens.size()),

@@ -106,7 +106,13 @@ Document decide_page(const DecideCost& d) {
   }
   add_warnings(page, d.own.cost_case.warnings);
   if (d.against) page.blocks.emplace_back(tco_table(*d.against));
-  if (!d.ways.empty()) page.blocks.emplace_back(decide_table(d));
+  if (!d.ways.empty()) {
+    page.blocks.emplace_back(decide_table(d));
+    page.blocks.emplace_back(
+        Paragraph{"Hardware is sold at the end for what its price has fallen to; contracts are renewed at the price of "
+                  "that day.",
+                  Emphasis::faint});
+  }
   if (!d.fair.empty()) page.blocks.emplace_back(fair_table(d));
   if (!d.regions.empty()) page.blocks.emplace_back(regions_table(d));
   if (std::isfinite(d.liquid_saving)) {

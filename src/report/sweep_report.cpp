@@ -86,8 +86,8 @@ CurveChart volume_chart(const BreakEvenCost& b) {
   const double capacity = evaluate(full).tokens_per_month;
   const auto series = [&](std::string name, auto&& bill) {
     CurveSeries s{.name = std::move(name), .points = {}, .dashed = false, .marks = false};
-    for (int i = 0; i <= 80; ++i) {
-      const double tokens = capacity * std::pow(10, -2.5 + 4.0 * i / 80);
+    for (int i = 0; i <= 240; ++i) {
+      const double tokens = capacity * std::pow(10, -2.5 + 4.0 * i / 240);
       s.points.push_back({tokens, bill(tokens)});
     }
     chart.series.push_back(std::move(s));
@@ -278,6 +278,24 @@ std::string power_cap_html(const PowerCapSweep& s) {
   return page.finish();
 }
 
+namespace {
+
+Json tornado_json(const RiskCost& r) {
+  Json list = Json::array();
+  for (const TornadoLine& l : r.lines) {
+    list.push(Json::object()
+                  .set("input", l.name)
+                  .set("low_input", l.low_input)
+                  .set("mid_input", l.mid_input)
+                  .set("high_input", l.high_input)
+                  .set("cost_at_low", l.at_low)
+                  .set("cost_at_high", l.at_high));
+  }
+  return list;
+}
+
+}  // namespace
+
 Table tornado_table(const RiskCost& r) {
   Table table;
   table.title = "What moves the answer most, each alone";
@@ -325,7 +343,7 @@ Json risk_json(const RiskCost& r) {
       .set("mean", r.risk.mean)
       .set("middle_of_inputs", r.middle)
       .set("draws", r.risk.draws)
-      .set("tornado", to_json(tornado_table(r)))
+      .set("tornado", tornado_json(r))
       .set("assumptions", assumptions_json(r.cost_case));
 }
 

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "ridge/text.hpp"
+#include "search/sentences.hpp"
 
 namespace ridge::search {
 
@@ -84,8 +85,7 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
                  tpp / kExportThreshold - 1);
     }
   }
-  const Architecture* design = knowledge.catalogue.architecture(device.architecture);
-  if (buyer.measured && (design == nullptr || !knowledge.calibration.informed("gemm.memory", device.architecture))) {
+  if (buyer.measured && !knowledge.calibration.knows_kernels_of(device.architecture)) {
     return out("maturity", "no measurements of its design are published");
   }
   const System* system = smallest_system(knowledge.catalogue, device.id);
@@ -126,9 +126,7 @@ Result<Candidates> candidates(const Buyer& buyer, const Knowledge& knowledge) {
     }
   }
   if (found.devices.empty()) {
-    std::string why = "no device is left:";
-    for (const Loser& loser : found.excluded) why += fmt::format("\n  {:<20} {}", loser.device, loser.why);
-    return Error{ErrorCode::infeasible, "", why};
+    return Error{ErrorCode::infeasible, "", "no device is left:" + list_of(found.excluded)};
   }
   return found;
 }

@@ -105,15 +105,17 @@ TEST(Overlay, TheUsersFactorsAreNotCountedAsFitted) {
   EXPECT_GT(count_fitted(world().calibration, "user"), 0);
 }
 
-// A publisher whose stack is 1.4 times slower throughout: one row of it takes the error off the other seven.
+// A publisher whose stack is 1.4 times slower throughout: one row of it takes most of the error off the other seven.
+// Prior 0.25, one run 0.15: of ln 1.4 = 0.34 about 0.25^2/(0.25^2 + 0.15^2) = 0.74 is believed, 0.09 remains.
 TEST(Overlay, GainIsJudgedOnOtherRowsOfTheStack) {
   std::vector<Case> cases;
   for (const double batch : {1, 2, 4, 8, 16, 32, 64, 128}) cases.push_back(measured(batch, 1.4));
-  const StackGain gain = overlay_gain(world().calibration, cases, world().catalogue, world().engines);
+  const StackGain gain =
+      overlay_gain(std::vector<LeftOutStacks>{{&world().calibration, cases}}, world().catalogue, world().engines);
   EXPECT_EQ(gain.stacks, 1);
   EXPECT_EQ(gain.before.predicted, 7);
   EXPECT_NEAR(gain.before.median, 0.4, 0.02);
-  EXPECT_LT(gain.after.median, 0.06);
+  EXPECT_LT(gain.after.median, 0.14);
 }
 
 }  // namespace

@@ -30,6 +30,14 @@ Status try_cost(Session& session, const EconomicsData& data, const CostWork& wor
   return {};
 }
 
+/// Adds what the other ways assume beside.
+void add_missing(std::vector<Assumption>& into, const std::vector<Assumption>& from) {
+  for (const Assumption& a : from) {
+    const auto same = [&](const Assumption& other) { return other.text == a.text; };
+    if (std::none_of(into.begin(), into.end(), same)) into.push_back(a);
+  }
+}
+
 Result<CostWork> work_on(Session& session, const CostCommand& command, const std::string& device) {
   EstimateFlags flags = command.estimate;
   flags.set("--device", device);
@@ -138,6 +146,8 @@ Result<int> cost_break_even(Session& session, const CostCommand& command) {
   if (work->tokens_per_s || command.cost.given("--throughput")) {
     if (const Status s = try_cost(session, *data, *work, command.cost, CostMode::api, b.api); !s) return s.error();
   }
+  add_missing(b.own.cost_case.assumptions, b.rent.cost_case.assumptions);
+  if (b.api) add_missing(b.own.cost_case.assumptions, b.api->cost_case.assumptions);
   return print_cost(session, command,
                     {report::break_even_json(b), report::break_even_table(b), report::break_even_page(b),
                      command.html.empty() ? std::string() : report::break_even_html(b)});
@@ -175,6 +185,7 @@ Result<int> cost_decide(Session& session, const CostCommand& command) {
   if (const Status s = fill_acquisitions(*data, command, d); !s) return s.error();
   if (const Status s = fill_regions(session, *data, command, *work, d); !s) return s.error();
   if (const Status s = fill_liquid(*data, command, d); !s) return s.error();
+  if (d.rent) add_missing(d.own.cost_case.assumptions, d.rent->cost_case.assumptions);
   return print_cost(session, command,
                     {report::decide_json(d), report::decide_table(d), report::decide_page(d),
                      command.html.empty() ? std::string() : report::decide_html(d)});
@@ -245,12 +256,12 @@ Result<int> cost_power_cap(Session& session, const CostCommand& command) {
   sweep.title = work->title;
   sweep.gpus = work->gpus;
   Progress progress("sweeping the cap");
-  // Boards allow no less than about 30 to 40 % of their limit.
-  constexpr int kSteps = 12;
+  // Boards allow no less than about 30 % of their limit (200 of 700 W on an H100).
+  constexpr int kSteps = 14;
   for (int i = 0; i <= kSteps; ++i) {
     progress.show(static_cast<double>(i) / kSteps);
     EstimateFlags flags = base.estimate;
-    const double cap = std::round(tdp * (0.4 + 0.6 * i / kSteps));
+    const double cap = std::round(tdp * (0.3 + 0.7 * i / kSteps));
     flags.set("--power-cap", fmt::format("{:.0f}W", cap));
     // The layout stays the one without a cap.
     flags.set("--gpus", fmt::format("{:.0f}", work->gpus));

@@ -180,8 +180,10 @@ Result<std::vector<std::string>> with_plan_file(std::vector<std::string> words, 
   }
   // Verbs that work for both kinds of plan take the file's word for which it is.
   if (verb != grammar.verbs.end() && !on_line(line, kKindFlag)) {
-    const auto names = flags_of(verb->options);
-    if (std::find(names.begin(), names.end(), kKindFlag) != names.end()) {
+    const auto wants = std::any_of(verb->options.begin(), verb->options.end(), [](const OptionText& option) {
+      return option.name == kKindFlag && option.value == kKindValue;
+    });
+    if (wants) {
       words.emplace_back(kKindFlag);
       words.push_back(plan->kind);
     }

@@ -84,6 +84,12 @@ TEST(DeviceLike, TheProfileMaySayItItself) {
   EXPECT_FALSE(device_like(p, bundled_catalogue()));
 }
 
+// native.toml holds the inverse of what other files are fitted to: a new fit must take it along.
+TEST(NativeEngine, HasNoneOfTheFactorsOfServers) {
+  EXPECT_NEAR(bundled_calibration().value("serving.prefill", {"native"}), 1, 0.01);
+  EXPECT_NEAR(bundled_calibration().value("serving.decode", {"native"}), 1, 0.01);
+}
+
 TEST(MeasuredDevice, NoOtherDeviceMoves) {
   const Measured& m = measured_h200();
   for (const std::string device : {"h100-sxm", "h200-nvl", "a100-sxm-80", "b200-sxm-180", "mi300x"}) {

@@ -59,4 +59,4 @@ export const show: Show = (into, values, go) => {
   }
   return view.leave;
 };
-const metrics = ["output_tok_s", "total_tok_s", "tpot_ms", "ttft_ms", "itl_ms", "e2e_s", "step_time_s", "tok_s_gpu", "mfu", "time_us", "power_w", "latency_s"];
+const metrics = ["output_tok_s", "total_tok_s", "tpot_ms", "ttft_ms", "e2e_ms", "step_time_s", "seconds", "power_w", "joules_per_output_token", "batch_latency_s", "images_per_s", "energy_per_image_j", "watts"];

@@ -4,7 +4,7 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build ccache git python3 clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libfmt-dev libsqlite3-dev libtbb-dev
-  libgtest-dev libbenchmark-dev libmicrohttpd-dev
+  libgtest-dev libbenchmark-dev libmicrohttpd-dev chromium
   openmpi-bin libopenmpi-dev slurm-wlm munge shellcheck python3-yaml
 )
 # Some machines have node and npm from elsewhere, and the two packages would quarrel with those.

@@ -27,6 +27,7 @@ await build({
   absWorkingDir: here,
 });
 for (const name of ["index.html", "style.css", "icon.svg"]) copyFileSync(join(here, "src", name), join(files, name));
+copyFileSync(join(here, "../docs/openapi.json"), join(files, "openapi.json"));
 
 const names = readdirSync(files).sort();
 let asm = "";

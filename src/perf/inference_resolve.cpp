@@ -285,7 +285,7 @@ class Resolver {
     k.layer_small = c.value("layer.small_kernels", {family, era, kind, measured});
     k.collective = c.value("serving.collective", {family, era});
     // What stands in for an architecture without kernels of its own may run faster or slower in a server.
-    const std::string_view real = device_.architecture == arch ? std::string_view() : device_.architecture;
+    const std::string real = device_.architecture == arch ? "" : fmt::format("{}/{}", family, device_.architecture);
     const std::string both = fmt::format("{}/{}", era, arch);  // kernels that an era had not tuned for a chip yet
     k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real});
     k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured, real});

@@ -6,7 +6,7 @@ export const Plot = () => (plot ??= import("@observablehq/plot"));
 
 export type Options = PlotModule.PlotOptions;
 /// Draws into `into`; options are made once the library is there.
-export async function draw(into: HTMLElement, caption: string, make: (p: typeof PlotModule) => Options): Promise<void> {
+export async function draw(into: HTMLElement, caption: string, make: (p: typeof PlotModule) => Options): Promise<ReturnType<typeof PlotModule.plot>> {
   const p = await Plot();
   const made = make(p);
   const width = Math.max(320, Math.min(into.clientWidth || 800, 1100));
@@ -16,6 +16,7 @@ export async function draw(into: HTMLElement, caption: string, make: (p: typeof 
   figure.setAttribute("role", "img");
   figure.setAttribute("aria-label", caption);
   into.replaceChildren(caption_, figure);
+  return figure;
 }
 export const figureOf = (into: HTMLElement): SVGElement | null => into.querySelector("svg[class*=plot], svg");
 

@@ -45,6 +45,7 @@ export const seconds = (v: number | null | undefined) =>
   v === null || v === undefined ? "–" : v >= 86400 * 2 ? `${digits(v / 86400)} days` : v >= 7200 ? `${digits(v / 3600)} h` : v >= 120 ? `${digits(v / 60)} min` : unit(v, "s");
 export const money = (v: number | null | undefined) =>
   v === null || v === undefined || !Number.isFinite(v) ? "unknown" : v >= 1e6 ? `$${digits(v / 1e6)}M` : v >= 1e4 ? `$${digits(v / 1e3)}k` : `$${digits(v)}`;
+export const bytesText = (v: number | null | undefined) => unit(v, "B");
 export const percent = (v: number, decimals = 0) => `${(100 * v).toFixed(decimals)} %`;
 export const rate = (v: number) => `${digits(v)} tok/s`;
 
@@ -101,7 +102,7 @@ function svgText(svg: SVGElement): string {
 }
 
 export type Values = Record<string, string>;
-export interface Field { key: string; label: string; kind?: "text" | "number" | "select" | "switch" | "range"; options?: string[] | [string, string][]; list?: string; low?: number; high?: number; step?: number; logarithmic?: boolean; show?: (v: number) => string; group?: string; hint?: string }
+export interface Field { key: string; label: string; kind?: "text" | "number" | "area" | "select" | "switch" | "range"; options?: string[] | [string, string][]; list?: string; low?: number; high?: number; step?: number; logarithmic?: boolean; show?: (v: number) => string; group?: string; hint?: string }
 
 /// A form of fields; `changed` hears every change (while dragging too). The state is plain texts, as in the link.
 export function fields(list: Field[], values: Values, changed: (v: Values) => void): HTMLElement {
@@ -116,6 +117,8 @@ export function fields(list: Field[], values: Values, changed: (v: Values) => vo
     if (f.kind === "select") {
       control = h("select", { id, onchange: (e: Event) => set(f.key, (e.target as HTMLSelectElement).value) },
         (f.options ?? []).map((o) => { const [v, t] = Array.isArray(o) ? o : [o, o]; return h("option", { value: v, selected: v === value }, t || "–"); }));
+    } else if (f.kind === "area") {
+      control = h("textarea", { id, spellcheck: "false", onchange: (e: Event) => set(f.key, (e.target as HTMLTextAreaElement).value) }, value);
     } else if (f.kind === "switch") {
       control = h("input", { id, type: "checkbox", checked: value === "true", onchange: (e: Event) => set(f.key, (e.target as HTMLInputElement).checked ? "true" : "") });
     } else if (f.kind === "range") {

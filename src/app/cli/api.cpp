@@ -51,7 +51,12 @@ Error wrong(std::string_view key, std::string message) {
 }
 
 bool names_file(const OptionText& option) {
-  return option.value == "FILE" || option.value == "DIR" || option.name == "--data";
+  return option.value == "FILE" || option.value == "OUT" || option.value == "DIR" || option.name == "--data";
+}
+
+/// Switches that write into the data of the server.
+bool changes_data(std::string_view verb, std::string_view flag) {
+  return verb == "validate" && (flag == "--gate" || flag == "--update");
 }
 
 /// Flags of all verbs that a request may set.
@@ -79,6 +84,9 @@ class Reader {
     if (text.find('/') != std::string::npos || text.find(".toml") != std::string::npos) {
       return wrong(key, "names a file: give the words themselves");
     }
+    if ((verb_.name == "mlperf" && text == "import") || (verb_.name == "plan" && text == "merge")) {
+      return wrong(key, quoted(text) + " reads files: use the command line");
+    }
     positional_.push_back(std::move(text));
     return {};
   }
@@ -90,7 +98,7 @@ class Reader {
     if (option == nullptr) {
       std::vector<std::string_view> known;
       for (const OptionText& text : *options_) {
-        if (!text.name.empty() && !text.hidden && !names_file(text)) known.push_back(text.name);
+        if (!text.name.empty() && may_set(text)) known.push_back(text.name);
       }
       const std::string near = nearest(flag, known.data(), known.size());
       return wrong(key,
@@ -116,11 +124,23 @@ class Reader {
     return {};
   }
 
+  /// What `ridge check` judges. The space keeps it from being read as an option; the verb never takes it for a path.
+  Status claims(std::string_view text) {
+    if (verb_.name != "check") return wrong("text", "is no key of " + std::string(verb_.name));
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return wrong("text", "is empty");
+    positional_.push_back(" " + std::string(text));
+    return {};
+  }
+
  private:
+  [[nodiscard]] bool may_set(const OptionText& text) const {
+    return !text.hidden && !names_file(text) && !changes_data(verb_.name, text.name);
+  }
+
   [[nodiscard]] const OptionText* find(std::string_view flag) const {
     for (const auto* texts : {options_, &whole_grammar().globals}) {
       for (const OptionText& text : *texts) {
-        if (text.name != flag || text.hidden || names_file(text)) continue;
+        if (text.name != flag || !may_set(text)) continue;
         const bool global = texts != options_;
         if (!global || std::find(kGlobals.begin(), kGlobals.end(), flag) != kGlobals.end()) return &text;
       }
@@ -172,7 +192,7 @@ Status add_member(Reader& reader, const JsonMember& member) {
   if (member.key == "async" || value.kind == JsonNode::Kind::null) return {};
   if (member.key == "kind" || member.key == "text") {
     if (value.kind != JsonNode::Kind::text) return wrong(member.key, "is a text");
-    return member.key == "kind" ? reader.positional(member.key, value.text) : reader.add("text", {value.text}, false);
+    return member.key == "kind" ? reader.positional(member.key, value.text) : reader.claims(value.text);
   }
   if (value.kind == JsonNode::Kind::flag) return value.flag ? reader.add(member.key, {}, true) : Status();
   if (is_scalar(value)) return reader.add(member.key, {plain(value)}, false);
@@ -339,10 +359,11 @@ Response Api::answer(const Request& request, bool may_take_long) {
   }
   Result<std::vector<std::string>> words = request_words(request, *shared_.catalogue, limits_);
   if (!words) return refused(words.error());
-  const bool remembered = endpoint->verb == "validate" && request.query.empty();
+  const bool with_points = request.query.size() == 1 && request.query[0].first == "points";
+  const bool remembered = endpoint->verb == "validate" && (request.query.empty() || with_points);
   if (remembered) {
     const std::lock_guard lock(mutex_);
-    if (!validation_.empty()) return Response::json(200, validation_);
+    if (!validation_[with_points].empty()) return Response::json(200, validation_[with_points]);
   }
   if (!reads) {
     const Result<JsonNode> body = parse_json(request.body, "body");
@@ -356,7 +377,7 @@ Response Api::answer(const Request& request, bool may_take_long) {
   Response response = run(*words, stop);
   if (remembered && response.status == 200) {
     const std::lock_guard lock(mutex_);
-    validation_ = response.body;
+    validation_[with_points] = response.body;
   }
   return response;
 }

@@ -12,6 +12,7 @@
 // keys, values of the wrong kind, and whatever names a file: no text of a request reaches the file system. Any thread.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -53,7 +54,7 @@ class Api {
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Job>, std::less<>> jobs_;
   int last_job_ = 0;
-  std::string validation_;  ///< the bundled cases never change: predicted once
+  std::array<std::string, 2> validation_;  ///< the bundled cases never change: predicted once, without and with points
 };
 
 /// The command line that a request stands for, for people to copy: "ridge estimate infer --model ...". Refuses what

@@ -1,6 +1,7 @@
 // ridge serve: the page and the API, on this machine.
 #include <fmt/format.h>
 
+#include <charconv>
 #include <chrono>
 #include <thread>
 
@@ -15,7 +16,7 @@ namespace ridge::cli {
 namespace {
 
 struct ServeArguments {
-  int port = 8080;
+  std::string port = "8080";
   std::string host = "127.0.0.1";
   std::string token;
   bool quiet = false;
@@ -46,7 +47,7 @@ bool is_our_name(std::string_view host_header, const ServeArguments& arguments) 
   return name == "localhost" || name == "[::1]" || name.starts_with("127.");
 }
 
-Result<int> serve(Session& session, const ServeArguments& arguments) {
+Result<int> serve(Session& session, const ServeArguments& arguments, int port) {
   if (!is_loopback(arguments.host) && arguments.token.empty()) {
     return Error{ErrorCode::bad_input, "--token",
                  "whoever reaches " + arguments.host + " could use this server: choose a secret with --token"};
@@ -59,6 +60,10 @@ Result<int> serve(Session& session, const ServeArguments& arguments) {
     http::Response response;
     if (!is_our_name(request.header("host"), arguments)) {
       response = http::Response::error(421, "this server is not called that");
+    } else if (request.path == "/v1/openapi.json") {
+      http::Request file = request;
+      file.path = "/openapi.json";
+      response = http::page_file(file);
     } else if (request.path.starts_with("/v1/")) {
       response = api.answer(request, may_take_long);
     } else {
@@ -72,7 +77,7 @@ Result<int> serve(Session& session, const ServeArguments& arguments) {
   catch_interrupts();
   http::Server::Options options;
   options.address = arguments.host;
-  options.port = arguments.port;
+  options.port = port;
   options.threads = std::max(2U, std::thread::hardware_concurrency());
   const Result<http::Server> server =
       http::Server::start(options, handler, arguments.quiet ? http::Log() : http::Log(log));
@@ -87,13 +92,18 @@ Result<int> serve(Session& session, const ServeArguments& arguments) {
 
 Action declare_serve(Options& options) {
   auto arguments = std::make_shared<ServeArguments>();
-  options.count("--port", "N", arguments->port, "to listen on, 8080 unless said");
+  options.text("--port", "N", arguments->port, "to listen on, 8080 unless said; 0 takes any that is free");
   options.text("--host", "ADDRESS", arguments->host, "to listen on, 127.0.0.1 unless said");
   options.text("--token", "SECRET", arguments->token, "that requests must carry; needed beyond this machine");
   options.flag("--quiet", arguments->quiet, "no line for each request");
   return [arguments](Session& session) -> Result<int> {
-    if (arguments->port > 65535) return Error{ErrorCode::bad_input, "--port", "write a port from 1 to 65535"};
-    return serve(session, *arguments);
+    int port = -1;
+    const std::string& text = arguments->port;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), port);
+    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || port < 0 || port > 65535) {
+      return Error{ErrorCode::bad_input, "--port", "write a port from 1 to 65535, or 0 for any that is free"};
+    }
+    return serve(session, *arguments, port);
   };
 }
 

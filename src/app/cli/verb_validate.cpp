@@ -37,6 +37,7 @@ struct ValidateArguments {
   bool simulate = false;
   bool gate = false;
   bool update = false;
+  bool points = false;
 };
 
 Error wrong(std::string where, std::string message) {
@@ -282,6 +283,21 @@ class Validation {
     return page;
   }
 
+  // Every prediction beside its measurement; what was refused is left out, as nothing was predicted.
+  [[nodiscard]] Json points() const {
+    Json all = Json::array();
+    for (const ResultRow& row : main_rows()) {
+      const Case& c = cases_[row.case_index];
+      if (!shown(c.kind) || !row.refusal.empty()) continue;
+      Json point = Json::object();
+      point.set("id", c.id).set("metric", name(row.metric)).set("kind", name(c.kind)).set("device", c.device);
+      point.set("measured", row.measured).set("predicted", row.predicted.mid);
+      point.set("low", row.predicted.low).set("high", row.predicted.high);
+      all.push(std::move(point));
+    }
+    return all;
+  }
+
   void print_json(const std::vector<Verdict>& verdicts) const {
     Json out = Json::object();
     out.set("schema", kSchema);
@@ -303,6 +319,7 @@ class Validation {
     Json bars = Json::array();
     for (const Verdict& v : verdicts) bars.push(Json::object().set("met", v.met).set("text", v.text));
     out.set("requirements", std::move(bars));
+    if (arguments_.points) out.set("points", points());
     session_.print(out.text());
   }
 
@@ -376,6 +393,7 @@ static Action declare_validate(Options& options) {
   options.text("--report", "OUT", arguments->report, "write docs/accuracy.md: all of it, cross-validated",
                complete_files);
   options.flag("--simulate", arguments->simulate, "play closed loops request by request, as `ridge simulate` does");
+  options.flag("--points", arguments->points, "with --json: every prediction beside its measurement");
   options.flag("--gate", arguments->gate, "compare predictions of a fixed grid with the committed ones");
   options.flag("--update", arguments->update, "with --gate: commit the predictions of today");
   options.count("--threads", "N", arguments->threads, "how many; results do not depend on it");

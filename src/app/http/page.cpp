@@ -15,7 +15,8 @@ std::string_view type_of(std::string_view name) {
   static constexpr Type kTypes[] = {{".html", "text/html; charset=utf-8"},
                                     {".js", "text/javascript; charset=utf-8"},
                                     {".css", "text/css; charset=utf-8"},
-                                    {".svg", "image/svg+xml"}};
+                                    {".svg", "image/svg+xml"},
+                                    {".json", "application/json"}};
   for (const Type& t : kTypes) {
     if (name.ends_with(t.ending)) return t.type;
   }

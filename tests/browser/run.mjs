@@ -1,0 +1,189 @@
+// Drives Chromium through every view of `ridge serve`: node run.mjs RIDGE [SCREENSHOTS]. Any console error and any
+// request to elsewhere is a failure.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const { chromium } = createRequire(resolve(here, "../../web/package.json"))("playwright-core");
+const [program, shots] = process.argv.slice(2);
+const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync);
+if (!browserPath) { console.log("there is no Chromium here: nothing is tested"); process.exit(77); }
+if (shots) mkdirSync(shots, { recursive: true });
+
+const server = spawn(program, ["serve", "--port", "0", "--quiet"], { stdio: ["ignore", "pipe", "inherit"] });
+const base = await new Promise((done, failed) => {
+  server.stdout.once("data", (d) => done(String(d).match(/http:\S+\//)[0]));
+  server.once("exit", (code) => failed(new Error(`ridge serve ended with ${code}`)));
+});
+const problems = [];
+const expect = (what, held) => { if (!held) { problems.push(what); console.log(`FAILED ${what}`); } };
+const browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu"] });
+
+async function open(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60000);
+  page.on("console", (m) => { if (m.type() === "error" || m.type() === "warning") problems.push(`console: ${m.text()} at ${page.url()}`); });
+  page.on("pageerror", (e) => problems.push(`error in the page: ${e.message} at ${page.url()}`));
+  page.on("request", (r) => { if (!r.url().startsWith(base) && !/^(blob|data):/.test(r.url())) problems.push(`external request: ${r.url()}`); });
+  return page;
+}
+const settled = (page) => page.waitForFunction(() => !document.querySelector("[aria-busy], .busy:not(:empty)") && document.querySelector("#view h1"));
+async function view(page, hash) {
+  await page.goto(`${base}#/${hash}`);
+  await settled(page);
+  expect(`${hash}: no error is shown`, (await page.locator(".error").count()) === 0);
+}
+async function downloads(page, name, kinds) {
+  for (const kind of kinds) {
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: kind, exact: true }).first().click()]);
+    const text = readFileSync(await file.path(), "utf8");
+    expect(`${name}: the ${kind} has content`, text.length > 40 && (kind !== "SVG" || text.startsWith("<svg")) && (kind !== "JSON" || JSON.parse(text)));
+  }
+}
+const step = async (name, work) => {
+  const start = Date.now();
+  try { await work(); } catch (e) { expect(`${name}: ${e.message.split("\n")[0]}`, false); }
+  console.log(`${name}: ${((Date.now() - start) / 1000).toFixed(1)} s`);
+};
+
+const page = await open();
+await step("plan", async () => {
+  await page.goto(base);
+  await settled(page);
+  expect("plan is where one starts", (await page.locator("nav#nav a[aria-current]").textContent()) === "Plan");
+  await page.waitForSelector("figure svg circle");
+  const svg = page.locator("figure svg:has(circle)").first();
+  await svg.scrollIntoViewIfNeeded();
+  const box = await svg.boundingBox();
+  await page.mouse.move(box.x + box.width * 0.1, box.y + box.height * 0.05);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + box.height * 0.6, { steps: 5 });
+  await page.mouse.up();
+  expect("the brush filters the tables", /in the selection/.test(await page.locator("#view").innerText()));
+  expect("the link keeps the brush", /brush=/.test(page.url()));
+  const link = page.url();
+  const other = await open();
+  await other.goto(link);
+  await settled(other);
+  expect("the link restores the brush", /in the selection/.test(await other.locator("#view").innerText()));
+  await other.context().close();
+  await page.getByRole("button", { name: "Whole front" }).click();
+  await downloads(page, "plan", ["JSON", "CSV", "SVG"]);
+  expect("the command is there", /ridge plan serve --model/.test(await page.locator(".command").first().innerText()));
+});
+await step("explore", async () => {
+  await page.locator("nav#nav a", { hasText: "Explore" }).click();
+  await page.waitForFunction(() => document.querySelector("#view")?.dataset.view === "explore");
+  await settled(page);
+  await page.waitForSelector("figure svg circle, figure svg path");
+  const before = await page.locator(".card").first().innerText();
+  const slider = page.locator("#f-concurrency");
+  const box = await slider.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.9, box.y + box.height / 2, { steps: 10 });
+  await page.waitForFunction((text) => document.querySelector(".card").innerText !== text, before);
+  expect("the slider answers while it is held", (await page.locator(".card").first().innerText()) !== before);
+  await page.mouse.up();
+  await page.locator("#f-tp").focus();
+  await page.keyboard.press("ArrowLeft");
+  await settled(page);
+  expect("the link follows the sliders", /concurrency=/.test(page.url()) && /tp=1/.test(page.url()));
+  await page.reload();
+  await settled(page);
+  expect("the link restores the sliders", (await page.locator("#f-tp").inputValue()) === "0");
+  await downloads(page, "explore", ["JSON", "CSV", "SVG"]);
+  await page.goto(`${base}#/explore?model=llama3.1-405b&gpus=1&tp=1`);
+  await page.waitForSelector(".error");
+  expect("what does not fit is said so", /out of memory/i.test(await page.locator(".error").innerText()));
+  await page.goto(`${base}#/explore?model=no-such-model`);
+  await page.waitForFunction(() => /no model/.test(document.querySelector(".error")?.textContent ?? ""));
+  problems.splice(0, problems.length, ...problems.filter((p) => !/status of 400/.test(p)));  // the browser's own line about the refusal
+});
+await step("train", async () => { await view(page, "train"); await page.waitForSelector("figure svg path"); await downloads(page, "train", ["JSON", "CSV", "SVG"]); await page.waitForFunction(() => /Goodput/.test(document.querySelector("#view").innerText)); });
+await step("serve", async () => {
+  await view(page, "serve?requests=500");
+  await page.waitForSelector(".uplot canvas");
+  await downloads(page, "serve", ["JSON", "CSV", "SVG"]);
+  await page.locator("#f-requests").fill("2000000");
+  await page.locator("#f-requests").press("Enter");
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.waitForFunction(() => /ended/.test(document.querySelector(".error")?.textContent ?? ""));
+});
+await step("cost", async () => { await view(page, "cost"); await page.waitForSelector("figure svg path"); expect("cost has its charts", (await page.locator("figure").count()) >= 4); await downloads(page, "cost", ["JSON", "CSV", "SVG"]); });
+await step("record", async () => {
+  await view(page, "record");
+  await page.waitForSelector("figure svg rect");
+  const rows = await page.locator("tbody tr").count();
+  await page.locator("#f-scenario").selectOption("Server");
+  await page.waitForFunction(() => /Server/.test(document.querySelector("figcaption")?.textContent ?? ""));
+  expect("record has rows", rows > 3);
+  await downloads(page, "record", ["JSON", "CSV", "SVG"]);
+});
+await step("accuracy", async () => { await view(page, "accuracy"); await page.waitForSelector("figure svg circle"); expect("many points", (await page.locator("figure svg circle").count()) > 100); await downloads(page, "accuracy", ["JSON", "CSV", "SVG"]); });
+await step("check", async () => {
+  await view(page, "check");
+  await page.locator("#f-text").fill("H100 SXM has 9.9 TB/s of memory bandwidth.");
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.waitForFunction(() => /wrong/.test(document.querySelector(".lines")?.textContent ?? ""));
+  await downloads(page, "check", ["JSON", "CSV"]);
+});
+await step("catalogue", async () => {
+  for (const kind of ["devices", "systems", "fabrics", "models", "prices", "architectures", "sources"]) { await view(page, `catalogue?kind=${kind}`); await page.waitForSelector("tbody tr"); }
+  await view(page, "catalogue");
+  await page.locator("#filter").fill("h200");
+  await page.locator("tbody a", { hasText: "h200-sxm" }).first().click();
+  await page.waitForFunction(() => /figure/.test(document.querySelector("th")?.textContent ?? ""));
+  await page.locator("tbody a").first().click();
+  await page.waitForFunction(() => /kind=sources/.test(location.hash));
+  await downloads(page, "catalogue", ["JSON", "CSV"]);
+});
+await step("theme and keyboard", async () => {
+  const before = await page.evaluate(() => document.documentElement.dataset.theme);
+  await page.locator("#theme").click();
+  await page.reload();
+  expect("the theme is remembered", (await page.evaluate(() => document.documentElement.dataset.theme)) !== before);
+  const loose = await page.evaluate(() => [...document.querySelectorAll("input, select, textarea")].filter((e) => !document.querySelector(`label[for="${e.id}"]`)).map((e) => e.id));
+  expect(`every field has a label: ${loose}`, loose.length === 0);
+});
+await step("first load", async () => {
+  const fresh = await open();
+  let scripts = 0;
+  fresh.on("response", async (r) => { if (/\.js$/.test(r.url())) scripts += Number((await r.allHeaders())["content-length"] ?? 0); });
+  await fresh.goto(`${base}#/explore`);
+  await settled(fresh);
+  await fresh.waitForSelector("figure svg");
+  expect(`scripts of the first load, charts included: ${scripts} bytes`, scripts > 0 && scripts < 200 * 1024);
+  await fresh.context().close();
+});
+await step("phone", async () => {
+  const phone = await open({ viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true });
+  for (const name of ["plan", "explore", "train", "serve?requests=500", "cost", "record", "accuracy", "check", "catalogue"]) {
+    await view(phone, name);
+    const wide = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(`${name} fits a phone (${wide} too wide)`, wide <= 0);
+    if (shots) { await phone.waitForTimeout(800); await phone.screenshot({ path: join(shots, `phone-${name.split("?")[0]}.png`) }); }
+  }
+  await phone.context().close();
+});
+if (shots) {
+  for (const scheme of ["light", "dark"]) {
+    const wide = await open({ colorScheme: scheme });
+    for (const name of ["plan", "explore", "train", "serve", "cost", "record", "accuracy", "check", "catalogue", "catalogue?kind=devices&id=h200-sxm"]) {
+      await view(wide, name);
+      await wide.waitForTimeout(1200);
+      await wide.screenshot({ path: join(shots, `${scheme}-${name.replace(/\W+/g, "-")}.png`), fullPage: true });
+    }
+    await wide.context().close();
+  }
+}
+await browser.close();
+server.removeAllListeners("exit");
+server.kill("SIGINT");
+for (const p of problems) console.log(`PROBLEM ${p}`);
+console.log(problems.length ? `${problems.length} problems` : "every view works");
+process.exit(problems.length ? 1 : 0);

@@ -95,15 +95,18 @@ Result<int> save_plans(const std::string& directory, const TrainingQuest& quest,
 }
 
 Status take_profile(const std::string& data_directory, const std::string& profile, PlanFlags& flags, PlanKind kind) {
-  const std::string path = data_directory + "/profiles/" + profile + ".toml";
+  const std::string path = data_directory + "/buyers/" + profile + ".toml";
   if (profile.find('/') != std::string::npos) return Error{ErrorCode::bad_input, "--profile", "a name, not a path"};
   const Result<std::string> text = read_file(path, 1'000'000);
   if (!text) {
-    std::string all;
+    std::vector<std::string> names;
     std::error_code absent;
-    for (const auto& entry : std::filesystem::directory_iterator(data_directory + "/profiles", absent)) {
-      all += (all.empty() ? "" : ", ") + entry.path().stem().string();
+    for (const auto& entry : std::filesystem::directory_iterator(data_directory + "/buyers", absent)) {
+      names.push_back(entry.path().stem().string());
     }
+    std::sort(names.begin(), names.end());
+    std::string all;
+    for (const std::string& one : names) all += (all.empty() ? "" : ", ") + one;
     return Error{ErrorCode::not_found, "--profile",
                  "there is no profile " + ridge::quoted(profile) + "; there are " + all};
   }

@@ -12,7 +12,7 @@ namespace ridge::cli {
 Result<int> save_plans(const std::string& directory, const ServingQuest& quest, const ServingVerdict& verdict);
 Result<int> save_plans(const std::string& directory, const TrainingQuest& quest, const TrainingVerdict& verdict);
 
-/// What buyers of this kind usually ask, where the flags leave it open: data/profiles/NAME.toml.
+/// What buyers of this kind usually ask, where the flags leave it open: data/buyers/NAME.toml.
 Status take_profile(const std::string& data_directory, const std::string& profile, PlanFlags& flags, PlanKind kind);
 
 }  // namespace ridge::cli

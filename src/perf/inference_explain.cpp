@@ -155,7 +155,7 @@ class Suggester {
   void other_devices() {
     Suggestion best;
     for (const Device& d : k_.catalogue.devices()) {
-      if (d.status != "shipping" || d.id == q_.device || d.vendor != vendor()) continue;
+      if (d.status != "shipping" || d.id == q_.device || d.vendor != vendor() || !offers_more(d)) continue;
       InferenceQuery changed = q_;
       changed.device = d.id;
       changed.system.clear();
@@ -163,6 +163,13 @@ class Suggester {
       if (gain > best.gain) best = {fmt::format("{} instead of {}", d.id, q_.device), gain};
     }
     if (best.gain > 0.02) found_.push_back(best);
+  }
+  /// A device with less of both bandwidth and arithmetic is not worth the time.
+  [[nodiscard]] bool offers_more(const Device& d) const {
+    const auto& peak = d.peak(PeakFormat::bf16);
+    const double arithmetic = r_.device.peak[static_cast<std::size_t>(Format::bf16)];
+    return (d.memory_bandwidth && d.memory_bandwidth->value.value() > r_.device.memory_bandwidth) ||
+           (peak && peak->value.value() > arithmetic);
   }
   [[nodiscard]] std::string_view vendor() const {
     const Device* d = k_.catalogue.device(q_.device);

@@ -360,10 +360,13 @@ Response Api::answer(const Request& request, bool may_take_long) {
   Result<std::vector<std::string>> words = request_words(request, *shared_.catalogue, limits_);
   if (!words) return refused(words.error());
   const bool with_points = request.query.size() == 1 && request.query[0].first == "points";
-  const bool remembered = endpoint->verb == "validate" && (request.query.empty() || with_points);
-  if (remembered) {
+  // The same question has the same answer: what takes no random draw or long search is remembered.
+  std::string question;
+  if (!endpoint->takes_long || endpoint->verb == "validate") {
+    for (const std::string& word : *words) question += word + '\n';
     const std::lock_guard lock(mutex_);
-    if (!validation_[with_points].empty()) return Response::json(200, validation_[with_points]);
+    const auto known = remembered_.find(question);
+    if (known != remembered_.end()) return known->second;
   }
   if (!reads) {
     const Result<JsonNode> body = parse_json(request.body, "body");
@@ -375,9 +378,10 @@ Response Api::answer(const Request& request, bool may_take_long) {
   stop.deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                                          std::chrono::duration<double>(limits_.long_seconds));
   Response response = run(*words, stop);
-  if (remembered && response.status == 200) {
+  if (!question.empty() && response.status == 200) {
     const std::lock_guard lock(mutex_);
-    validation_[with_points] = response.body;
+    if (remembered_.size() >= limits_.remembered) remembered_.clear();
+    remembered_.emplace(std::move(question), response);
   }
   return response;
 }

@@ -18,6 +18,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <unordered_map>
 
 #include "app/cli/session.hpp"
 #include "app/http/server.hpp"
@@ -25,10 +26,11 @@
 namespace ridge::cli {
 
 struct ApiLimits {
-  double long_seconds = 30;    ///< after which long work ends with what it has
-  std::size_t jobs = 16;       ///< that are kept, running or done
-  double most_requests = 2e6;  ///< of one simulation
-  std::string token;           ///< asked for as "Authorization: Bearer ..."; empty = none
+  double long_seconds = 30;       ///< after which long work ends with what it has
+  std::size_t jobs = 16;          ///< that are kept, running or done
+  std::size_t remembered = 2048;  ///< answers that are kept for the next who asks
+  double most_requests = 2e6;     ///< of one simulation
+  std::string token;              ///< asked for as "Authorization: Bearer ..."; empty = none
 };
 
 class Api {
@@ -54,7 +56,7 @@ class Api {
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Job>, std::less<>> jobs_;
   int last_job_ = 0;
-  std::array<std::string, 2> validation_;  ///< the bundled cases never change: predicted once, without and with points
+  std::unordered_map<std::string, http::Response> remembered_;  ///< answers by command line
 };
 
 /// The command line that a request stands for, for people to copy: "ridge estimate infer --model ...". Refuses what

@@ -28,7 +28,7 @@
 namespace ridge {
 
 enum class Verdict : std::uint8_t {
-  right,          ///< within 1.2 %, or as near as the digits given can say
+  right,          ///< within 1.5 %, or as near as the digits given can say
   rounded,        ///< within one unit of the last significant digit and 12 %
   wrong,          ///< none of the others explains the difference
   unit,           ///< right but for a unit or for what it is counted per: GB/s for TB/s, eight GPUs for one

@@ -67,6 +67,15 @@ struct TrainingTraits {
   double network = 0;                   ///< bytes/s per device and direction of the cluster it was made for; 0 = any
 };
 
+/// What a serving engine does by itself; an era may do it differently.
+struct ServingTraits {
+  bool quantised_kv_by_default = false;  ///< FP8/FP4 checkpoints keep KV in fp8
+  bool overlapped_host = false;          ///< prepares the next step while the device works on this one
+  double graph_tokens = 0;               ///< steps with prompts and up to so many tokens replay graphs too
+  bool portable_kernels = false;         ///< its own products for every chip, instead of the vendor's library
+  bool grouped_decode = true;            ///< one read of a key serves all query heads of its group
+};
+
 /// A span of releases that behave alike: the scope of calibration parameters such as `host.step@vllm-2024`.
 struct EngineEra {
   std::string id;       ///< "vllm-0.11"
@@ -74,7 +83,8 @@ struct EngineEra {
   std::string version;  ///< first version, empty = by date only
   std::string notes;
   std::vector<std::string> eager_on;  ///< vendors on whose devices this era does not replay graphs
-  TrainingTraits training;            ///< the engine's, with what this era does differently
+  ServingTraits serving;              ///< the engine's, with what this era does differently
+  TrainingTraits training;            ///< the same for training
 };
 
 struct Engine {
@@ -85,14 +95,14 @@ struct Engine {
   std::vector<std::string> aliases;
   Batching batching = Batching::mixed;
   Admission admission = Admission::as_needed;
-  double max_batched_tokens = 8192;      ///< per step, default
-  double max_sequences = 256;            ///< default cap on running sequences
-  double memory_utilization = 0.9;       ///< share of the device the engine uses
-  bool graphs = true;                    ///< decode steps replay CUDA graphs
-  bool quantised_kv_by_default = false;  ///< FP8/FP4 checkpoints keep KV in fp8
-  bool fused_quantisation = false;       ///< activations are narrowed by the norm before, never by a kernel of its own
-  bool own_attention = false;            ///< the plain attention kernels of ridge-measure
-  bool ranks_prefill_together = false;   ///< data-parallel ranks around shared experts take prompts in the same steps
+  double max_batched_tokens = 8192;     ///< per step, default
+  double max_sequences = 256;           ///< default cap on running sequences
+  double memory_utilization = 0.9;      ///< share of the device the engine uses
+  bool graphs = true;                   ///< decode steps replay CUDA graphs
+  bool ranks_prefill_together = false;  ///< data-parallel ranks around shared experts take prompts in the same steps
+  bool fused_quantisation = false;      ///< activations are narrowed by the norm before, never by a kernel of its own
+  bool own_attention = false;           ///< the plain attention kernels of ridge-measure
+  ServingTraits serving;
   TrainingTraits training;
   bool median = false;          ///< stands in for engines nobody knows, one per work
   std::vector<EngineEra> eras;  ///< oldest first
@@ -103,7 +113,8 @@ struct Engine {
 struct EngineMatch {
   const Engine* engine = nullptr;
   const EngineEra* era = nullptr;  ///< of the engine or, if it has none, of its family; nullptr if neither has any
-  bool exact = true;               ///< false: shares the calibration of a family, or stands in for an unknown engine
+  [[nodiscard]] const ServingTraits& serving() const { return era != nullptr ? era->serving : engine->serving; }
+  bool exact = true;  ///< false: shares the calibration of a family, or stands in for an unknown engine
 };
 
 class Engines {

@@ -42,13 +42,15 @@ Result<Topology> parse_topology(std::string_view text);
 struct FabricRequest {
   Topology topology = Topology::rail_fat_tree;
   int nodes = 1;
-  int ports_per_node = 1;                         ///< rails
-  int radix = 0;                                  ///< ports of one switch
-  int levels = 0;                                 ///< 1, 2 or 3; 0 = the fewest that reach everybody
-  double oversubscription = 1;                    ///< ports down over ports up of a leaf
-  int management_ports = 0;                       ///< of subnet managers and the like, where leaves have ports left
-  BytesPerSecond port_rate;                       ///< one direction
-  std::array<int, 3> torus{};                     ///< extents in devices, for a torus
+  int ports_per_node = 1;       ///< rails
+  int radix = 0;                ///< ports of one switch
+  int levels = 0;               ///< 1, 2 or 3; 0 = the fewest that reach everybody
+  double oversubscription = 1;  ///< ports down over ports up of a leaf
+  int nodes_per_leaf = 0;       ///< 0 = as many as a leaf has ports down; fewer where a leaf belongs to a rack
+  int leaves_per_pod = 0;       ///< of three levels: leaves that share their spines; 0 = as many as a spine can join
+  int management_ports = 0;     ///< of subnet managers and the like, where leaves have ports left
+  BytesPerSecond port_rate;     ///< one direction
+  std::array<int, 3> torus{};   ///< extents in devices, for a torus
   Metres to_leaf{20}, to_spine{40}, to_core{80};  ///< length of the cables
 };
 

@@ -171,7 +171,8 @@ struct Explanation {
   std::string plan;                ///< the best of the attempts
   std::string unit;                ///< of measured and predicted
   std::optional<double> measured;  ///< empty where the result counts something the engine does not (time to train)
-  Interval predicted;              ///< whole system
+  std::optional<double> implied_tokens;  ///< training: what the measured time holds at the predicted rate
+  Interval predicted;                    ///< whole system
   double accelerators = 0;
   std::string bound;              ///< "memory bandwidth", ...
   std::string why;                ///< one sentence

@@ -10,6 +10,7 @@
 // nothing meets is a verdict too: `plans` is then empty and `nearest` says what comes closest.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@
 #include "ridge/training.hpp"
 
 namespace ridge {
+
+struct EconomicsData;
 
 namespace search {
 class Problem;
@@ -54,7 +57,8 @@ struct Buyer {
   std::vector<std::string> vendors;        ///< only these
   std::vector<std::string> avoid_vendors;  ///< not these
   std::string destination;                 ///< country of use: devices that need an export licence for it are left out
-  std::string region;                      ///< prices of this region or provider only
+  std::string region;                      ///< prices of this region or provider only; electricity of it, if owned
+  std::string owner = "hyperscaler";       ///< who buys: a profile of data/economics
   Purchase purchase = Purchase::on_demand;
   double budget_usd = 0;    ///< of the run, or of a year of serving
   double power_w = 0;       ///< of all devices and their hosts, at the socket
@@ -72,11 +76,11 @@ struct Buyer {
 struct PriceQuote {
   double low = 0, mid = 0, high = 0;  ///< dollars: the quartiles of the quotes
   int quotes = 0;
-  std::string basis;  ///< "median of 14 on-demand quotes of 2025-09 to 2026-08"
+  std::string basis;  ///< "median of 14 on-demand quotes of 2025-09 to 2026-08"; "bought, over 4 years"
 };
 /// Empty if nobody publishes one. The only place in src/search that prices.
 [[nodiscard]] std::optional<PriceQuote> price_of(const Catalogue& catalogue, const std::string& device,
-                                                 const Buyer& buyer);
+                                                 const Buyer& buyer, const EconomicsData* economics);
 
 /// A device that was not searched, or lost.
 struct Loser {
@@ -94,6 +98,7 @@ struct ServingGoal {
   double isl = 1000, osl = 250;
   double prefix_hit = 0;
   double ttft_s = 0, tpot_s = 0, e2e_s = 0;  ///< at most, 0 = no limit
+  bool assumed_limits = false;               ///< nobody asked for them
   double load = 0.8;                         ///< mean load of a replica, share of what it can do within the limits
   std::vector<Format> precisions;            ///< of the weights; empty = 16, 8 and 4 bits as the device allows
   std::vector<Format> kv;                    ///< empty = 16 and 8 bits
@@ -108,10 +113,13 @@ struct ServingQuest {
   std::vector<std::optional<PriceQuote>> prices;  ///< by group
   std::vector<Loser> excluded;                    ///< devices that the buyer's limits leave out
   std::vector<std::string> assumptions;
+  const EconomicsData* economics = nullptr;
 };
 
 /// Refuses (bad_input, not_found, refused): unknown names, no device left (naming why each is out), absurd numbers.
-Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge);
+/// `economics` (which must outlive the quest) is needed for owning and for failures; without it there is neither.
+Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge,
+                             const EconomicsData* economics = nullptr);
 
 /// One plan to serve with.
 struct ServingPlan {
@@ -129,13 +137,21 @@ struct ServingPlan {
   std::string bound_text;  ///< "HBM bandwidth, decode"
   IntervalClass resembles;
   std::uint64_t index = 0;
-  std::string confirmed;  ///< what the simulator said, or empty
+  std::optional<double> ttft_p95_s, tpot_p95_s;  ///< of the simulated requests, once confirmed
+  std::string confirmed;                         ///< what the simulator said, or empty
 };
 
 /// A change that would make the best plan cheaper, evaluated.
 struct CheapestChange {
   std::string text;
   double usd_per_million = 0;  ///< less
+};
+
+/// The work shared out between devices.
+struct Alternative {
+  std::string text;  ///< "prefill on 2 × TP1 of b300-sxm, decode on 3 × TP1 of gb200-nvl72"
+  std::optional<double> usd_per_hour;
+  std::optional<double> usd_per_million;  ///< output tokens
 };
 
 struct ServingVerdict {
@@ -147,22 +163,32 @@ struct ServingVerdict {
   std::string fails_first;           ///< the constraint that the nearest plan misses, with by how much
   std::string nearest_goal;          ///< what would be feasible
   std::optional<CheapestChange> change;
-  std::vector<std::string> rationale;  ///< sentences
+  std::vector<Alternative> alternatives;  ///< two vendors where one may not have all; prefill here, decode there
+  std::vector<std::string> rationale;     ///< sentences
   std::vector<std::string> assumptions;
 };
-[[nodiscard]] ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge);
+/// Ranks what was found. The best `finalists` are simulated request by request: replicas are added until 95 % of the
+/// requests hold the limits, or taken away while they do.
+[[nodiscard]] ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge,
+                                   std::size_t finalists = 12);
+
+/// The language models of the catalogue from the largest down; the first for which a plan meets the goal (its model
+/// left aside), or nothing. `go_on` is asked before each, with the share that is done.
+[[nodiscard]] std::optional<std::string> largest_model(const ServingGoal& goal, const Knowledge& knowledge,
+                                                       const EconomicsData* economics,
+                                                       const std::function<bool(double)>& go_on);
 
 struct TrainingGoal {
   std::string model;
   std::string engine = "megatron";
   TrainingTask task = TrainingTask::pretrain;
-  double tokens = 0;               ///< of the run; 0 = rank by speed only
-  double days = 0;                 ///< at most, 0 = no limit
-  std::vector<int> gpus;           ///< numbers of devices to try; empty = from what the deadline needs up
-  int sequence = 0;                ///< 0 = 8,192, or the model's context if that is shorter
-  int global_batch = 0;            ///< sequences; 0 = about four million tokens
-  double goodput = 1;              ///< share of the time that counts
-  std::vector<Format> precisions;  ///< empty = bf16, and fp8 where the device has it
+  double tokens = 0;      ///< of the run; 0 = rank by speed only
+  double days = 0;        ///< at most, 0 = no limit
+  std::vector<int> gpus;  ///< numbers of devices to try; empty = from what the deadline needs up
+  int sequence = 0;       ///< 0 = 8,192, or the model's context if that is shorter
+  int global_batch = 0;   ///< sequences; 0 = about four million tokens
+  double goodput = 0;     ///< share of the time that counts; 0 = by the failure rates of economics, else all of it
+  std::vector<Format> precisions;                               ///< empty = bf16, and fp8 where the device has it
   int tp = 0, pp = 0, vp = 0, cp = 0, ep = 0, micro_batch = 0;  ///< fixed, 0 = free
   Sharding sharding = Sharding::unknown;
   bool full_space = false;  ///< every schedule, sharding, recompute and offload the model knows
@@ -176,10 +202,13 @@ struct TrainingQuest {
   std::vector<std::string> devices;               ///< by group
   std::vector<Format> precisions;                 ///< by group
   std::vector<std::optional<PriceQuote>> prices;  ///< by group
+  std::vector<double> goodput;                    ///< by group: share of the time that counts
   std::vector<Loser> excluded;
   std::vector<std::string> assumptions;
+  const EconomicsData* economics = nullptr;
 };
-Result<TrainingQuest> prepare(const TrainingGoal& goal, const Knowledge& knowledge);
+Result<TrainingQuest> prepare(const TrainingGoal& goal, const Knowledge& knowledge,
+                              const EconomicsData* economics = nullptr);
 
 struct TrainingPick {
   std::string device;
@@ -191,6 +220,8 @@ struct TrainingPick {
   std::optional<Interval> usd;   ///< of the run, or per billion tokens
   std::optional<double> usd_per_hour;
   double joules_per_token = 0;
+  double goodput = 1;
+  std::optional<double> days_p95;  ///< of the simulated runs, once confirmed
   std::uint64_t index = 0;
   std::string confirmed;  ///< what the goodput model said, or empty
 };
@@ -206,6 +237,8 @@ struct TrainingVerdict {
   std::vector<std::string> rationale;
   std::vector<std::string> assumptions;
 };
-[[nodiscard]] TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, const Knowledge& knowledge);
+/// As above; failures, checkpoints and restarts of the finalists are simulated.
+[[nodiscard]] TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, const Knowledge& knowledge,
+                                    std::size_t finalists = 12);
 
 }  // namespace ridge

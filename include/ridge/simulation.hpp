@@ -73,7 +73,7 @@ struct Failures {
 
 /// Prompts are worked on by one pool of engines, decoding is done by another.
 struct Disaggregation {
-  InferenceQuery prefill;       ///< deployment of one prefill engine; empty model: like the decode engines
+  InferenceQuery prefill = {};  ///< deployment of one prefill engine; empty model: like the decode engines
   int prefill_engines = 1;      ///< x of xPyD; the decode engines are the query's
   double link_bytes_per_s = 0;  ///< out of one prefill engine; 0 = the scale-out link of its devices
   double link_latency = 20e-6;  ///< seconds

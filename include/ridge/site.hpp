@@ -27,6 +27,7 @@ using KilogramsPerSquareMetre = Quantity<Dimension<0, 0, 0, 0, 0, 0, 0, 1, -2>>;
 /// What a site offers; empty = not said.
 struct SiteLimits {
   std::optional<Watts> rack_power;
+  std::optional<Watts> rack_heat;        ///< that the cooling of a rack takes
   std::optional<Watts> site_power;       ///< all that the feed of the building gives
   std::optional<int> rack_units;         ///< of one rack, for equipment
   std::optional<Kilograms> rack_weight;  ///< of the equipment in one rack
@@ -48,7 +49,7 @@ struct SiteRequest {
   std::string rack;  ///< id of a RackModel, empty = 48 units
 };
 
-enum class RackBound : std::uint8_t { power, units, weight, own_rack, asked };
+enum class RackBound : std::uint8_t { power, heat, units, weight, own_rack, asked };
 [[nodiscard]] std::string_view name(RackBound bound);
 
 struct RackPlan {
@@ -76,6 +77,11 @@ struct RackPlan {
   int feeds = 0;  ///< of one rack, without spares; twice as many for 2N
   std::vector<std::string> assumptions;
 };
+
+/// Of a node whose power nobody publishes, over the TDP of its devices: DGX H100 1.82, DGX B200 1.79.
+inline constexpr double kPowerOverTdp = 1.8;
+/// The system's power at most: published, or by that factor (then `estimated`); nothing if the TDP is unknown too.
+[[nodiscard]] std::optional<Watts> system_power(const System& system, Watts device_power, bool& estimated);
 
 /// Refuses (bad_input): a system without its power; (infeasible): not one of them fits into a rack of the site.
 Result<RackPlan> plan_racks(const SiteRequest& request, const FacilityData& data);

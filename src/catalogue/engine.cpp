@@ -43,6 +43,15 @@ TrainingTraits read_traits(TableReader t, TrainingTraits traits) {
   return traits;
 }
 
+ServingTraits read_serving(TableReader& t, ServingTraits traits) {
+  traits.quantised_kv_by_default = t.flag("quantised_kv_by_default", traits.quantised_kv_by_default);
+  traits.overlapped_host = t.flag("overlapped_host", traits.overlapped_host);
+  traits.graph_tokens = t.optional_number("graph_tokens", 0, 1e7).value_or(traits.graph_tokens);
+  traits.portable_kernels = t.flag("portable_kernels", traits.portable_kernels);
+  traits.grouped_decode = t.flag("grouped_decode", traits.grouped_decode);
+  return traits;
+}
+
 Engine read_engine(TableReader t) {
   Engine engine;
   engine.id = t.id();
@@ -64,10 +73,10 @@ Engine read_engine(TableReader t) {
   engine.max_sequences = t.optional_number("max_sequences", 1, 1e6).value_or(engine.max_sequences);
   engine.memory_utilization = t.optional_number("memory_utilization", 0.05, 1).value_or(engine.memory_utilization);
   engine.graphs = t.flag("graphs", engine.graphs);
-  engine.quantised_kv_by_default = t.flag("quantised_kv_by_default", engine.quantised_kv_by_default);
   engine.fused_quantisation = t.flag("fused_quantisation", engine.fused_quantisation);
   engine.own_attention = t.flag("own_attention", engine.own_attention);
   engine.ranks_prefill_together = t.flag("ranks_prefill_together", engine.ranks_prefill_together);
+  engine.serving = read_serving(t, engine.serving);
   engine.training = read_traits(t.table("training"), engine.training);
   for (TableReader era_table : t.tables("era")) {
     EngineEra era;
@@ -76,6 +85,7 @@ Engine read_engine(TableReader t) {
     era.version = era_table.optional_text("version");
     era.notes = era_table.optional_text("notes");
     era.eager_on = era_table.texts("eager_on");
+    era.serving = read_serving(era_table, engine.serving);
     era.training = read_traits(era_table.table("training"), engine.training);
     if (!engine.eras.empty() && year_of(era.since) <= year_of(engine.eras.back().since)) {
       era_table.refuse("since", "eras go from the oldest to the newest, and each but the first says since when");

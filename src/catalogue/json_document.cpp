@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "ridge/text.hpp"
+
 namespace ridge {
 
 namespace {
@@ -101,6 +103,9 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
     const std::string_view end_of_place = message.find(": ") != std::string::npos ? ": " : "] ";
     const std::size_t detail = message.find(end_of_place);
     if (detail != std::string::npos) message.erase(0, detail + end_of_place.size());
+    // It repeats bytes of the file, which may be anything.
+    message = quoted(message, 500);
+    message = message.substr(1, message.size() - 2);
     return false;
   }
   /// The limit that stopped the parser, or empty.

@@ -51,6 +51,7 @@ Result<Checker> Checker::load(const Catalogue& catalogue, const std::string& dat
   state->catalogue = &catalogue;
   state->names = std::move(*names);
   state->facts = std::move(*facts);
+  state->record = std::make_unique<claims::Record>(data_directory);
   return Checker(std::move(state));
 }
 
@@ -76,10 +77,15 @@ Result<Audit> Checker::check_text(std::string_view text, std::string_view name) 
   const claims::Context context = state_->context();
   const std::vector<claims::Passage> passages = claims::read_passages(clean, state_->names);
   claims::Collector collector(clean, context, std::string(name));
-  for (const claims::Passage& passage : passages) {
-    remember(passage, collector);
-    for (const claims::Kind* kind : claims::kinds()) {
-      if (kind->recognise != nullptr) kind->recognise(passage, collector);
+  // Rows first: a summary at the top speaks of tables further down.
+  for (const bool rows : {true, false}) {
+    collector.memory.model.clear();
+    for (const claims::Passage& passage : passages) {
+      remember(passage, collector);
+      if (passage.is_row() != rows) continue;
+      for (const claims::Kind* kind : claims::kinds()) {
+        if (kind->recognise != nullptr) kind->recognise(passage, collector);
+      }
     }
   }
   std::vector<NotUnderstood> rest;

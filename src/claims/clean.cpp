@@ -107,8 +107,30 @@ class Cleaner {
     return worth_repairing(code) ? Character{code, at - at_} : Character{};
   }
 
+  /// Past a fenced block of code (Markdown), which claims nothing unless it is plain text; false if none starts here.
+  bool skip_code() {
+    constexpr std::string_view kFence = "```";
+    if (!bytes_.substr(at_).starts_with(kFence)) return false;
+    const std::string_view rest = bytes_.substr(at_ + kFence.size());
+    if (in_text_ || rest.starts_with("text")) {
+      at_ += kFence.size() + (in_text_ ? 0 : 4);
+      in_text_ = !in_text_;
+      return true;
+    }
+    const std::size_t end = rest.find(kFence);
+    if (end == std::string_view::npos) return false;
+    const std::size_t stop = at_ + 2 * kFence.size() + end;
+    for (; at_ < stop; ++at_) {
+      if (bytes_[at_] != '\n') continue;
+      emit("\n");
+      out_.lines.push_back(static_cast<std::uint32_t>(at_ + 1));
+    }
+    return true;
+  }
+
   void step() {
     const char c = bytes_[at_];
+    if (c == '`' && skip_code()) return;
     if (c == '\n') {
       emit("\n");
       out_.lines.push_back(static_cast<std::uint32_t>(++at_));
@@ -139,6 +161,7 @@ class Cleaner {
 
   std::string_view bytes_;
   std::size_t at_ = 0;
+  bool in_text_ = false;  // inside a fence of plain text
   Text out_;
 };
 

@@ -18,7 +18,8 @@ void Collector::add(const Kind& kind, const Token& at, const Measure& claimed, s
   claim.line = place.line;
   claim.column = place.column;
   claim.claimed = claimed;
-  if (claim.claimed.text.empty()) claim.claimed.text = shown(claim.claimed);
+  // Claims in words ("slower than") have no figure.
+  if (claim.claimed.text.empty() && claim.claimed.value != 0) claim.claimed.text = shown(claim.claimed);
   for (Found& input : inputs) claim.inputs[input.name] = {std::move(input.text), std::move(input.measure), 0, 0};
   const bool twice = std::any_of(claims_.begin(), claims_.end(), [&](const Claim& c) {
     return c.kind == claim.kind && c.line == claim.line && c.column == claim.column;

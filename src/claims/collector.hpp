@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,10 +33,21 @@ struct ResultRow {
 };
 
 /// What the document has said so far, for claims that lean on earlier sentences.
+/// A token rate of a table, for a footnote that says of what.
+struct RateRow {
+  std::string device;
+  Token token;
+  Measure rate;
+  std::size_t end = 0;  ///< where the row ends
+};
+
 struct Memory {
+  std::set<std::size_t> unit_tables;  ///< tables whose unit has been checked
+  std::vector<RateRow> rates;
   std::vector<ResultRow> results;
   std::optional<Measure> household;                                    ///< energy a household takes in a year
   std::map<std::string, Measure> energy_per_token;                     ///< by format; "" is the latest
+  std::string energy_model;                                            ///< whose tokens those are
   std::map<std::string, Measure> lease;                                ///< by device: $/month
   std::optional<Measure> rent;                                         ///< the latest $/GPU-hour
   std::map<std::string, std::vector<Measure>> utilisation;             ///< MFU by format, as stated one after the other

@@ -104,4 +104,10 @@ std::string figure_title(std::string_view figure) {
   return at == kTitles.end() ? "" : std::string(at->title);
 }
 
+std::string figure_words(std::string_view figure) {
+  std::string title = figure_title(figure);
+  if (title.starts_with("dense ")) title.erase(0, 6);
+  return title;
+}
+
 }  // namespace ridge::claims

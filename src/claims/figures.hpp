@@ -31,5 +31,7 @@ struct FigureValue {
 
 /// "dense FP8 peak", "memory bandwidth": for people. Empty if it is no figure.
 [[nodiscard]] std::string figure_title(std::string_view figure);
+/// The same as a claim may put it, which does not say whether a peak is dense: "FP8 peak".
+[[nodiscard]] std::string figure_words(std::string_view figure);
 
 }  // namespace ridge::claims

@@ -115,11 +115,15 @@ Result<Looked> Inputs::measure(std::string_view name) {
   const ClaimInput* input = find(name);
   if (input == nullptr) return cannot(fmt::format("the {} is not given", name));
   if (input->measure) {
+    if (input->measure->value != 0) slack_ += 0.5 * std::abs(input->measure->written / input->measure->value);
     note(std::string(name), input->text, std::string(kAsClaimed));
     return Looked{*input->measure, input->text, std::string(kAsClaimed)};
   }
   auto looked = look_up(context_, input->text);
   if (!looked) return looked.error();
+  if (looked->source == kAsClaimed && looked->measure.value != 0) {
+    slack_ += 0.5 * std::abs(looked->measure.written / looked->measure.value);
+  }
   note(std::string(name), looked->shown, looked->source);
   return looked;
 }
@@ -139,6 +143,8 @@ Result<double> Inputs::count(std::string_view name, std::optional<double> otherw
     if (measure->suffix == 'M') value = value / 1e6 * 1024 * 1024;
   }
   if (!(value > 0)) return cannot(fmt::format("the {} is zero or negative", name));
+  // Small whole numbers are counted: eight GPUs are eight.
+  if (measure->suffix != 0 || measure->has_unit()) slack_ += 0.5 * std::abs(measure->written / measure->value);
   note(std::string(name), input->text, std::string(kAsClaimed));
   return value;
 }

@@ -36,7 +36,7 @@ namespace claims {
 
 namespace {
 
-constexpr double kRight = 0.012;
+constexpr double kRight = 0.015;
 constexpr double kRightByDigit = 0.05;
 constexpr double kRounded = 0.12;
 
@@ -56,7 +56,8 @@ Verdict compare(const Measure& claimed, const Measure& right) {
   const double relative = value == 0 ? (difference == 0 ? 0 : HUGE_VAL) : difference / std::abs(value);
   if (relative <= kRight) return Verdict::right;
   // A hair of slack: 0.625 printed as 0.63 differs by exactly half a digit.
-  if (difference <= claimed.written * 0.5000001 && relative <= kRightByDigit) return Verdict::right;
+  if (!claimed.is_range() && difference <= claimed.written * 0.5000001 && relative <= kRightByDigit)
+    return Verdict::right;
   if (difference <= claimed.significant * 1.0000001 && relative <= kRounded) return Verdict::rounded;
   return Verdict::wrong;
 }
@@ -82,6 +83,10 @@ Finding judge(const Claim& claim, const Context& context) {
     finding.because = recomputed.error().message;
     return finding;
   }
+  if (recomputed->right && !std::isfinite(recomputed->right->value)) {
+    finding.because = "the figures are beyond what a number can hold";
+    return finding;
+  }
   finding.right = recomputed->right;
   finding.formula = recomputed->formula;
   finding.because = recomputed->because;
@@ -100,6 +105,22 @@ Finding judge(const Claim& claim, const Context& context) {
     finding.verdict = possible ? Verdict::right : Verdict::wrong;
   } else {
     finding.verdict = compare(claim.claimed, *recomputed->right);
+  }
+  if (finding.verdict == Verdict::wrong && recomputed->compare == Compare::equal && recomputed->slack > 0 &&
+      resembles(claim.claimed, *recomputed->right, recomputed->slack)) {
+    finding.verdict = Verdict::rounded;
+  }
+  if (finding.verdict == Verdict::rounded) {
+    for (const Reading& reading : recomputed->readings) {
+      // Another reading that fits much better than rounding does: a sibling's figure, or 40 GiB written as 40 GB.
+      const bool sibling =
+          reading.verdict == Verdict::right && resembles(claim.claimed, reading.value, reading.tolerance);
+      const bool unit = reading.verdict == Verdict::unit && resembles(claim.claimed, reading.value, 0.004);
+      if (!sibling && !unit) continue;
+      finding.verdict = reading.verdict;
+      finding.because = reading.because;
+      break;
+    }
   }
   if (finding.verdict != Verdict::wrong) return finding;
   finding.verdict = recomputed->otherwise;
@@ -131,8 +152,9 @@ bool disagree(const Measure& a, const Measure& b) {
   const Measure& low = a.high < b.value ? a : b;
   const Measure& high = a.high < b.value ? b : a;
   const double gap = high.value - low.high;
-  const double slack = std::max(low.significant, high.significant);
-  return gap > slack || gap > kRounded * std::abs(high.value);
+  const double slack = std::max(low.written, high.written);
+  // One digit says little: "0.2" and "0.25" may be the same, 1 and 2 are not.
+  return gap > slack || gap > 0.4 * std::abs(high.value);
 }
 
 }  // namespace

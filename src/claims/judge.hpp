@@ -8,7 +8,7 @@
 namespace ridge::claims {
 
 /// How near `claimed` is to `right`: Verdict::right, rounded, or wrong.
-///   right    |difference| <= 1.2 % of the right value, or half a unit of the last digit written and at most 5 %
+///   right    |difference| <= 1.5 % of the right value, or half a unit of the last digit written and at most 5 %
 ///   rounded  |difference| <= one unit of the last significant digit and at most 12 %
 /// A range holds what it spans; "over 30 %" holds everything above.
 [[nodiscard]] Verdict compare(const Measure& claimed, const Measure& right);

@@ -13,6 +13,7 @@
 #include "claims/facts.hpp"
 #include "claims/measure.hpp"
 #include "claims/names.hpp"
+#include "claims/record.hpp"
 #include "ridge/claims.hpp"
 #include "ridge/perf.hpp"
 
@@ -22,6 +23,7 @@ struct Context {
   const Catalogue& catalogue;
   const Names& names;
   const Facts& facts;
+  const Record& record;
 };
 
 /// Another value the figure may stand for, and the verdict if it does.
@@ -47,6 +49,7 @@ struct Recomputed {
   Compare compare = Compare::equal;
   bool holds = false;
   Verdict otherwise = Verdict::wrong;  ///< where nothing explains the difference
+  double slack = 0;  ///< share by which rounded inputs may move the value: as much is rounded, not wrong
 };
 
 class Inputs;
@@ -95,6 +98,9 @@ class Inputs {
   Result<const Model*> model(std::string_view name = "model");
   Result<Format> format(std::string_view name, Format otherwise);
 
+  /// Half a unit of the last digit of each input that was claimed, as shares of them, added up; at most 5 %.
+  [[nodiscard]] double slack() const { return slack_ < 0.05 ? slack_ : 0.05; }
+
   /// Remembers an input that was looked up by other means.
   void note(std::string name, std::string value, std::string source);
   [[nodiscard]] std::vector<Finding::Input> taken() && { return std::move(taken_); }
@@ -104,6 +110,7 @@ class Inputs {
   const Claim& claim_;
   const Context& context_;
   std::vector<Finding::Input> taken_;
+  double slack_ = 0;
 };
 
 [[nodiscard]] Error cannot(std::string reason);

@@ -65,30 +65,48 @@ bool is_restatement(double ratio, const Measure& x, const Measure& y) {
     return letter == std::string::npos ? std::string() : m.text.substr(letter);
   };
   if (unit(x) == unit(y)) return false;
+  // Bits beside bytes always restate each other.
+  const auto bits = [](const std::string& u) {
+    return u.find('b') != std::string::npos && u.find('B') == std::string::npos;
+  };
+  if (bits(unit(x)) != bits(unit(y)) && ratio > 0.5 && ratio < 2) return true;
   for (const double slip : {1.0, 8.0, 0.125, 1e3, 1e-3}) {
     if (ratio > 0.93 * slip && ratio < 1.07 * slip) return true;
   }
   return false;
 }
 
-/// Tokens times a price per token, over two sentences: "15T tokens ... $1.95 per million tokens. ... adds up to $29M".
+/// Tokens times prices per token, over two sentences: "15T tokens ... $1.95 per million tokens. This adds up to $29M".
 void recognise_totals(const Passage& passage, Collector& out) {
   if (passage.is_row() || passage.previous == nullptr) return;
-  if (!any_word(passage.tokens, {"adds", "add", "totals", "total", "sums"})) return;
-  const Token *price = nullptr, *tokens = nullptr, *sum = nullptr;
-  for (const Token& t : passage.previous->tokens) {
-    if (!t.is_number()) continue;
-    if (is_a<DollarsPerToken>(t.measure)) price = &t;
-    if (is_a<Quantity<Dimension<0, 0, 0, 0, 0, 1>>>(t.measure)) tokens = &t;
+  if (!any_word(passage.tokens, {"adds", "add", "totals", "total", "sums", "means"})) return;
+  std::vector<const Token*> prices, sums;
+  const Token* amount = nullptr;
+  const auto is_amount = [](const Tokens& tokens, std::size_t i) {
+    const Token& t = tokens[i];
+    if (!t.is_number()) return false;
+    return is_a<ridge::Tokens>(t.measure) || (t.measure.suffix == 'B' && !t.measure.has_unit() &&
+                                              any_word(tokens, i > 5 ? i - 5 : 0, i + 2, {"token", "tokens"}));
+  };
+  for (std::size_t i = 0; i < passage.previous->tokens.size(); ++i) {
+    const Token& t = passage.previous->tokens[i];
+    if (t.is_number() && is_a<DollarsPerToken>(t.measure)) prices.push_back(&t);
+    if (is_amount(passage.previous->tokens, i)) amount = &t;
   }
-  for (const Token& t : passage.tokens) {
-    if (t.is_number() && is_a<Dollars>(t.measure) && sum == nullptr) sum = &t;
+  for (std::size_t i = 0; i < passage.tokens.size(); ++i) {
+    const Token& t = passage.tokens[i];
+    if (t.is_number() && is_a<Dollars>(t.measure)) sums.push_back(&t);
+    if (is_amount(passage.tokens, i)) amount = &t;
   }
-  if (price == nullptr || tokens == nullptr || sum == nullptr) return;
-  out.use(*price);
-  out.use(*tokens);
-  out.add(product_kind(), *sum, fmt::format("{} at {} is {}", tokens->text, price->text, sum->text),
-          {found("each", price->measure), found("count", tokens->measure)});
+  if (prices.empty() || amount == nullptr || sums.size() < prices.size()) return;
+  out.use(*amount);
+  for (std::size_t k = 0; k < prices.size(); ++k) {
+    out.use(*prices[k]);
+    Measure count = amount->measure;
+    count.exponents = {0, 0, 0, 0, 0, 1};
+    out.add(product_kind(), *sums[k], fmt::format("{} at {} is {}", amount->text, prices[k]->text, sums[k]->text),
+            {found("each", prices[k]->measure), found("count", count)});
+  }
 }
 
 bool is_times(const Token& t) {

@@ -40,9 +40,11 @@ Result<Recomputed> recompute(Inputs& inputs) {
          fmt::format("that holds for one end of the range only; the other gives {}", result.right->text), 0.012});
   }
   if (!factor) {
-    // Fewer of what is used up is an efficiency that rose.
-    result.readings.push_back({measure_of(a.value / b.value - 1, Measure::Form::percent), Verdict::right,
-                               "counted as an efficiency: what one does the other needs more of", 0.012});
+    // Fewer of what is used up is an efficiency that rose; a fall that is called one is not.
+    if (!down) {
+      result.readings.push_back({measure_of(a.value / b.value - 1, Measure::Form::percent), Verdict::right,
+                                 "counted as an efficiency: what one does the other needs more of", 0.012});
+    }
     if (a.form == Measure::Form::percent) {
       result.readings.push_back({measure_of(std::abs(b.value - a.value), Measure::Form::percent), Verdict::unit,
                                  fmt::format("those are percentage points; the change is {}", result.right->text),
@@ -54,6 +56,14 @@ Result<Recomputed> recompute(Inputs& inputs) {
 
 bool is_comparison(const Token& t) {
   return t.is_number() && t.measure.form != Measure::Form::plain;
+}
+
+/// "from 38.1%" within a few words.
+bool starts_change(const Tokens& tokens, std::size_t at) {
+  for (std::size_t i = at; i + 1 < std::min(at + 5, tokens.size()); ++i) {
+    if (tokens[i].is("from") && tokens[i + 1].is_number()) return true;
+  }
+  return false;
 }
 
 /// Ready to be ends of a change: same unit, or both percentages.
@@ -112,23 +122,31 @@ void recognise(const Passage& passage, Collector& out) {
     }
     // The change itself: a percentage or factor that is neither end, nearest after B, or before "from".
     std::size_t claimed = kNowhere;
-    for (std::size_t j = b + 1; j < std::min(b + 16, tokens.size()); ++j) {
-      if (is_comparison(tokens[j]) && !out.used(tokens[j])) {
-        claimed = j;
-        break;
-      }
-    }
     const std::size_t start = i >= 8 ? i - 8 : 0;
-    for (std::size_t j = i; claimed == kNowhere && j-- > start;) {
-      if (is_comparison(tokens[j]) && !out.used(tokens[j])) claimed = j;
+    std::size_t before = kNowhere;
+    for (std::size_t j = i; before == kNowhere && j-- > start;) {
+      if (is_comparison(tokens[j]) && !out.used(tokens[j])) before = j;
     }
+    // "dropped 64% from ..." stands nearer than anything that follows.
+    if (before != kNowhere && i - before <= 4) claimed = before;
+    for (std::size_t j = b + 1; claimed == kNowhere && j < std::min(b + 16, tokens.size()); ++j) {
+      if (!is_comparison(tokens[j]) || out.used(tokens[j])) continue;
+      // A percentage right before the next "from" belongs to that one.
+      if (starts_change(tokens, j + 1)) break;
+      claimed = j;
+    }
+    if (claimed == kNowhere) claimed = before;
     if (claimed == kNowhere) continue;
     const bool change = any_stem(tokens, std::min(claimed, i) > 3 ? std::min(claimed, i) - 3 : 0,
                                  std::min(std::max(claimed, b) + 5, tokens.size()),
                                  {"improve", "increas", "drop", "reduc", "decreas", "efficien", "lower", "higher",
                                   "rise", "fall", "fell", "gain"});
     if (!change) continue;
-    const bool down = last.value < tokens[a].measure.value && tokens[claimed].measure.form == Measure::Form::percent &&
+    // "from 8,000 to 2,000, a 300% efficiency increase": the percentage itself is said to rise.
+    const bool rises =
+        any_stem(tokens, claimed, std::min(claimed + 4, tokens.size()), {"increas", "efficien", "improve", "gain"});
+    const bool down = !rises && last.value < tokens[a].measure.value &&
+                      tokens[claimed].measure.form == Measure::Form::percent &&
                       any_stem(tokens, 0, tokens.size(), {"drop", "reduc", "decreas", "lower", "fell", "fall"});
     std::vector<Found> inputs = {found("from", tokens[a].measure), found("to", last)};
     if (down) inputs.push_back({"direction", "down"});

@@ -29,7 +29,15 @@ Result<Recomputed> recompute(Inputs& inputs) {
   const auto a = inputs.has("value") ? inputs.measure("value") : look_up(context, of + ":" + figure);
   if (!a) return a.error();
   const auto b = look_up(context, to + ":" + to_figure);
-  if (!b) return b.error();
+  if (!b) {
+    const Device* partner = context.catalogue.device(to);
+    if (partner == nullptr || !peak_format(to_figure) || !partner->peak(PeakFormat::bf16)) return b.error();
+    Recomputed none;
+    none.compare = Compare::holds;
+    none.formula = fmt::format("{} / {} of {}", a->shown, figure_title(to_figure), to);
+    none.because = fmt::format("{} has no {} units to compare with", to, to_figure);
+    return none;
+  }
   if (!same_dimension(a->measure, b->measure) || b->measure.value == 0) {
     return cannot(fmt::format("{} and {} cannot be compared", a->shown, b->shown));
   }
@@ -58,6 +66,22 @@ Result<Recomputed> recompute(Inputs& inputs) {
   const Device* db = context.catalogue.device(to);
   const double gain_a = da == nullptr ? 1 : sparsity_gain(*da, figure);
   const double gain_b = db == nullptr ? 1 : sparsity_gain(*db, to_figure);
+  // The faster part of the same design is taken for this one.
+  if (da != nullptr && peak_format(figure) && !inputs.has("value")) {
+    for (const Device& sibling : context.catalogue.devices()) {
+      if (sibling.architecture != da->architecture || sibling.id == da->id) continue;
+      const auto there = device_figure(sibling, figure);
+      if (!there) continue;
+      const double other = there->measure.value / b->measure.value;
+      result.readings.push_back({value(other), Verdict::rounded,
+                                 fmt::format("that is {}; {} has {}", sibling.id, of, result.right->text), 0.02});
+      if (gain_b != 1) {
+        result.readings.push_back({value(other / gain_b), Verdict::sparse,
+                                   fmt::format("that is {} dense against {} with structured sparsity", sibling.id, to),
+                                   0.012});
+      }
+    }
+  }
   if (gain_b != 1) {
     result.readings.push_back(
         {value(ratio / gain_b), Verdict::sparse, fmt::format("that is against {} with structured sparsity", to)});
@@ -84,7 +108,7 @@ Partner partner_of(const Tokens& tokens, std::size_t at) {
   std::size_t than = kNowhere;
   for (std::size_t i = at + 1; i < limit; ++i) {
     if (tokens[i].is("that") || tokens[i].is("than") || tokens[i].is("compared") || tokens[i].is("over") ||
-        tokens[i].is("of") || tokens[i].is("vs") || tokens[i].is("the")) {
+        tokens[i].is("of") || tokens[i].is("vs") || (i == at + 1 && tokens[i].is("the"))) {
       than = i;
       break;
     }
@@ -154,10 +178,32 @@ bool compare_respectively(const Passage& sentence, std::size_t at, Collector& ou
     const Token& number = tokens[at + 2 * k];
     const std::string& figure = figures[figures.size() - 2 + k];
     out.add(comparison_kind(), number,
-            fmt::format("{}: {} {} {} than {}", tokens[own].text, figure_title(figure), number.text, partner.as,
+            fmt::format("{}: {} {} {} than {}", tokens[own].text, figure_words(figure), number.text, partner.as,
                         partner.token->text),
             {{"of", tokens[own].name->id}, {"to", partner.token->name->id}, {"figure", figure}, {"as", partner.as}});
   }
+  return true;
+}
+
+/// "72 PFLOPS, 125% more than the H200's 32 PFLOPS": both values are given, so the sentence is checked by itself.
+bool compare_given(const Passage& sentence, std::size_t at, const Partner& partner, Collector& out) {
+  const Tokens& tokens = sentence.tokens;
+  const Token* b = nullptr;
+  for (std::size_t i = partner.at + 1; i < std::min(partner.at + 3, tokens.size()) && b == nullptr; ++i) {
+    if (tokens[i].is_number()) b = &tokens[i];
+  }
+  if (b == nullptr || !b->measure.has_unit()) return false;
+  const Token* a = nullptr;
+  for (std::size_t i = at; i-- > (at > 10 ? at - 10 : 0) && a == nullptr;) {
+    if (tokens[i].is_number() && same_dimension(tokens[i].measure, b->measure)) a = &tokens[i];
+  }
+  if (a == nullptr || b->measure.value == 0) return false;
+  std::vector<Found> inputs = {found("a", a->measure), found("b", b->measure)};
+  if (partner.as == "more" || partner.as == "less") inputs.push_back({"as", partner.as});
+  out.add(ratio_kind(), tokens[at],
+          fmt::format("{} is {} {} {}", a->text, tokens[at].text, partner.as == "share" ? "of" : partner.as + " than",
+                      b->text),
+          std::move(inputs));
   return true;
 }
 
@@ -176,6 +222,12 @@ void recognise(const Passage& passage, Collector& out) {
       compare_models(passage, i, partner, out);
       continue;
     }
+    // Prices and anything else with both values need no figure of the catalogue.
+    if (partner.token != nullptr && partner.token->name->kind == NameKind::device &&
+        number.measure.form == Measure::Form::percent && any_word(tokens, i, partner.at + 4, {"(", "$"}) &&
+        compare_given(passage, i, partner, out)) {
+      continue;
+    }
     // Words about the figure: in the clause before, and up to the partner.
     std::size_t from = i;
     while (from > 0 && i - from < 12 && !tokens[from - 1].is(";") && !tokens[from - 1].is(":")) {
@@ -184,17 +236,24 @@ void recognise(const Passage& passage, Collector& out) {
       if (other) break;
       --from;
     }
-    const std::size_t to = partner.token == nullptr ? std::min(i + 6, tokens.size()) : partner.at;
+    const std::size_t to = partner.token == nullptr ? std::min(i + 8, tokens.size()) : partner.at;
     const bool more = any_stem(tokens, i, to, {"increas", "higher", "more", "improve"});
     const bool against = partner.token != nullptr;
     if (!against && !more) continue;
     // The words right behind the number decide before those in front of it.
     std::string figure = compared_figure(tokens, i, to);
     if (figure.empty()) figure = compared_figure(tokens, from, i);
+    if (figure.empty() && against && any_word(tokens, partner.at + 1, partner.at + 3, {"in"})) {
+      figure = compared_figure(tokens, partner.at, std::min(partner.at + 5, tokens.size()));
+    }
     if (figure.empty()) continue;
-    const Token* own = nullptr;
-    for (std::size_t j = i; j-- > 0;) {
-      if (tokens[j].is_name(NameKind::device) && (!against || tokens[j].name->id != partner.token->name->id)) {
+    const Token* own = meant_by_its(tokens, i);
+    const bool usable =
+        own != nullptr && own->name->kind == NameKind::device && (!against || own->name->id != partner.token->name->id);
+    if (!usable) own = nullptr;
+    for (std::size_t j = i; own == nullptr && j-- > 0;) {
+      if (tokens[j].is_name(NameKind::device) && !is_partner(tokens, j) &&
+          (!against || tokens[j].name->id != partner.token->name->id)) {
         own = &tokens[j];
         break;
       }
@@ -211,6 +270,7 @@ void recognise(const Passage& passage, Collector& out) {
     const std::string previous = own->name->previous;
     const std::string to_id = against ? partner.token->name->id : previous;
     if (to_id.empty() || to_id == own->name->id) continue;
+    if (against && compare_given(passage, i, partner, out)) continue;
     std::vector<Found> inputs = {{"of", own->name->id}, {"to", to_id}, {"figure", figure}, {"as", partner.as}};
     // "20 PFLOPS at FP4 - 5x the FP8 rate of the H200": the figure of one side is given.
     for (std::size_t j = i; j-- > from;) {
@@ -219,7 +279,7 @@ void recognise(const Passage& passage, Collector& out) {
       if (given) inputs.push_back(found("value", tokens[j].measure));
     }
     out.add(comparison_kind(), number,
-            fmt::format("{}: {} {}{} {}", own->text, figure_title(figure), number.text,
+            fmt::format("{}: {} {}{} {}", own->text, figure_words(figure), number.text,
                         partner.as.empty() ? " of" : " " + partner.as + " than", to_id),
             std::move(inputs));
   }

@@ -70,6 +70,9 @@ void recognise(const Passage& passage, Collector& out) {
   parts.cost_measure.text = faithful(parts.cost_measure);
   out.use(*parts.rent);
   out.use(*parts.rate);
+  if (passage.is_row() && subject != nullptr && subject->name->kind == NameKind::device) {
+    out.memory.rates.push_back({subject->name->id, *parts.rate, parts.rate_measure, passage.end});
+  }
   out.add(cost_per_token_kind(), *parts.cost, parts.cost_measure,
           fmt::format("{}{} at {} costs {}", subject == nullptr ? "" : subject->text + " for ", parts.rent->text,
                       parts.rate->text, parts.cost->text),

@@ -130,6 +130,37 @@ Row read_row(const Passage& passage) {
   return row;
 }
 
+/// The number that follows "batch": "batch 1", "batch=1", "batch size of 64".
+double batch_in(const Tokens& tokens) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (!tokens[i].is("batch")) continue;
+    for (std::size_t j = i + 1; j < std::min(i + 4, tokens.size()); ++j) {
+      if (tokens[j].is_number() && !tokens[j].measure.has_unit()) return tokens[j].measure.value;
+    }
+  }
+  return 0;
+}
+
+/// "Values for Llama 3 70B (INT8, batch=1)" below a table: what its rates are about.
+void recognise_footnote(const Passage& passage, Collector& out) {
+  constexpr std::size_t kBelow = 40;  // bytes between the table and its footnote
+  const Token* model = first_name(passage.tokens, NameKind::model);
+  const double batch = batch_in(passage.tokens);
+  if (model == nullptr || batch <= 0 || out.memory.rates.empty()) return;
+  const std::size_t table_end = out.memory.rates.back().end;
+  if (passage.offset < table_end || passage.offset > table_end + kBelow) return;
+  for (const RateRow& row : out.memory.rates) {
+    std::vector<Found> inputs = {
+        {"model", model->name->id}, {"device", row.device}, {"batch", fmt::format("{}", batch)}};
+    if (const Token* format = first_name(passage.tokens, NameKind::format))
+      inputs.push_back({"format", format->name->id});
+    Measure claimed = row.rate;
+    claimed.text = faithful(claimed);
+    out.add(decode_rate_kind(), row.token, claimed,
+            fmt::format("{} on {}, batch {:g}: {}", model->text, row.device, batch, claimed.text), std::move(inputs));
+  }
+}
+
 void recognise(const Passage& passage, Collector& out) {
   if (passage.is_row()) {
     const Row row = read_row(passage);
@@ -147,6 +178,7 @@ void recognise(const Passage& passage, Collector& out) {
             std::move(inputs));
     return;
   }
+  recognise_footnote(passage, out);
   // "Llama 3 8B decodes 800 tok/s at batch 1 on one H100"
   const Tokens& tokens = passage.tokens;
   const Token* model = first_name(tokens, NameKind::model);

@@ -88,7 +88,8 @@ void recognise_row(const Passage& row, Collector& out) {
   if (subject == nullptr) return;
   const Token &all = *first_number(total->tokens), &one = *first_number(each->tokens),
               &n = *first_number(count->tokens);
-  const bool means = any_word(total->header_tokens, {"avg", "average", "mean"});
+  const bool means =
+      any_word(total->header_tokens, {"avg", "average", "mean"}) || n.text.find('.') != std::string::npos;
   std::vector<Found> inputs = {found("total", all.measure), found("count", n.measure)};
   if (means) inputs.push_back({"averages", "yes"});
   const bool server = any_word(row.tokens, {"server"});
@@ -122,10 +123,12 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     }
     if (numbers.size() < 3 || !any_word(tokens, i, tokens.size(), {"by"})) continue;
     Measure hours = numbers[1]->measure;
-    if (is_a<Hertz>(hours) || !hours.has_unit()) continue;
+    if (is_a<Hertz>(hours)) continue;
     // "8,760 hours per year" is an amount of time here.
-    if (hours.exponents[1] == 0) hours.exponents[1] = 1;
-    if (hours.value < 1) hours.value = hours.high = hours.value * 31536000;
+    if (!hours.has_unit() && numbers[1]->text.find("year") != std::string::npos) {
+      hours.exponents[1] = 1;
+      hours.value = hours.high = hours.value * 31536000;
+    }
     Measure right = numbers[0]->measure;
     for (std::size_t k = 0; k < 9; ++k) {
       right.exponents[k] = static_cast<std::int8_t>(right.exponents[k] - hours.exponents[k]);

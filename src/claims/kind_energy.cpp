@@ -46,6 +46,20 @@ void recognise(const Passage& passage, Collector& out) {
   const Tokens& tokens = passage.tokens;
   Memory& memory = out.memory;
   const bool households = any_word(tokens, {"household", "households"});
+  // "300B tokens at 2.46 J/token take 205 MWh"
+  const Token *said = nullptr, *count = nullptr, *sum = nullptr;
+  for (const Token& t : tokens) {
+    if (!t.is_number()) continue;
+    if (is_a<JoulesPerToken>(t.measure)) said = &t;
+    if (is_tokens(t.measure)) count = &t;
+    if (is_a<Joules>(t.measure)) sum = &t;
+  }
+  if (said != nullptr && count != nullptr && sum != nullptr && !households) {
+    out.use(*said);
+    out.use(*count);
+    out.add(energy_kind(), *sum, fmt::format("{} at {} take {}", count->text, said->text, sum->text),
+            {found("per-token", said->measure), found("tokens", count->measure)});
+  }
   // What a household takes, and what a token takes.
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& t = tokens[i];
@@ -59,8 +73,10 @@ void recognise(const Passage& passage, Collector& out) {
     m.exponents[5] = -1;
     std::size_t format = name_after(tokens, i, NameKind::format);
     const bool near = format != kNowhere && format <= i + 3;
-    const std::size_t model = name_before(tokens, i, NameKind::model);
-    (void)model;
+    const Token* about = first_name(tokens, NameKind::model);
+    const std::string model = about == nullptr ? memory.model : about->name->id;
+    if (model != memory.energy_model) memory.energy_per_token.clear();
+    memory.energy_model = model;
     memory.energy_per_token[near ? tokens[format].name->id : ""] = m;
     memory.energy_per_token.try_emplace("", m);
     if (!near) {
@@ -75,6 +91,9 @@ void recognise(const Passage& passage, Collector& out) {
     }
   }
   if (!memory.household) return;
+  // A figure of another model says nothing here.
+  const Token* about = first_name(tokens, NameKind::model);
+  if (about != nullptr && about->name->id != memory.energy_model) return;
   const auto energy_for = [&](std::size_t at, std::size_t reach) -> const Measure* {
     std::size_t format = name_after(tokens, at, NameKind::format);
     if (format == kNowhere || format > at + reach) format = name_before(tokens, at, NameKind::format);

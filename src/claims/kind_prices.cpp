@@ -20,7 +20,7 @@ Result<Recomputed> recompute_lease(Inputs& inputs) {
   if (!is_a<DollarsPerSecond>(price->measure)) return cannot("the lease is no price per month");
   Recomputed result;
   result.right = measure_of(GpuRent(price->measure.value / *gpus));
-  result.formula = fmt::format("{} / {:g} / 730 h", price->shown, *gpus);
+  result.formula = fmt::format("{} / {:g}, a month being 730 h", price->shown, *gpus);
   result.readings.push_back(
       {scaled(*result.right, *gpus), Verdict::unit, "that is the rent of the whole server", 0.02});
   return result;
@@ -88,6 +88,10 @@ Result<Recomputed> recompute_price_each(Inputs& inputs) {
   result.right = measure_of(Dollars(total->measure.value / *gpus));
   result.formula = fmt::format("{} / {:g}", total->shown, *gpus);
   // Both figures are the document's own: where they part, it contradicts itself.
+  const Measure& claimed = inputs.claim().claimed;
+  const double nearest = std::clamp(result.right->value, claimed.value, claimed.high);
+  result.compare = Compare::holds;
+  result.holds = std::abs(nearest - result.right->value) <= 0.03 * result.right->value;
   result.otherwise = Verdict::contradiction;
   return result;
 }
@@ -167,7 +171,7 @@ void recognise_price_per(const Passage& row, Collector& out) {
   }
   claimed_measure.text = claimed->text;
   out.add(price_per_kind(), *claimed, claimed_measure,
-          fmt::format("{}: {} per {}", subject->text, claimed->text, figure_title(figure)), std::move(inputs));
+          fmt::format("{}: {} per {}", subject->text, claimed->text, figure_words(figure)), std::move(inputs));
 }
 
 void recognise_price_each(const Passage& row, Collector& out) {
@@ -234,6 +238,30 @@ void recognise_lease(const Passage& passage, Collector& out) {
   }
 }
 
+/// "8 H100 for $8000/month is $1.37/GPU-hour".
+void recognise_lease_rate(const Passage& passage, Collector& out) {
+  if (passage.is_row()) return;
+  const Tokens& tokens = passage.tokens;
+  const Token *month = nullptr, *hour = nullptr;
+  double gpus = 1;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& t = tokens[i];
+    if (!t.is_number()) continue;
+    const bool rent = is_a<DollarsPerSecond>(t.measure);
+    if (rent && t.text.find("month") != std::string::npos) month = &t;
+    if (rent && t.text.find('h') != std::string::npos && t.text.find("month") == std::string::npos) hour = &t;
+    const bool of_device =
+        !t.measure.has_unit() && t.measure.form != Measure::Form::percent && i + 1 < tokens.size() &&
+        (tokens[i + 1].is_name(NameKind::device) ||
+         (tokens[i + 1].is("*") && i + 2 < tokens.size() && tokens[i + 2].is_name(NameKind::device)));
+    if (of_device || (is_a<Gpus>(t.measure) && !rent)) gpus = t.measure.value;
+  }
+  if (month == nullptr || hour == nullptr || gpus <= 0) return;
+  out.use(*month);
+  out.add(lease_kind(), *hour, fmt::format("{} for {:g} is {} each", month->text, gpus, hour->text),
+          {{"price", month->text, month->measure}, {"gpus", fmt::format("{}", gpus)}});
+}
+
 Result<Recomputed> recompute_gap(Inputs& inputs) {
   const auto of = inputs.measure("of");
   if (!of) return of.error();
@@ -257,7 +285,7 @@ const Kind& lease_kind() {
       "price gpus?",
       true,
       recompute_lease,
-      nullptr,
+      recognise_lease_rate,
   };
   return kind;
 }

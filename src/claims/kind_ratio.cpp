@@ -41,9 +41,34 @@ bool has_value(const Token& t) {
   return t.is_number() && (t.measure.has_unit() || t.measure.form == Measure::Form::plain);
 }
 
+/// "2.6x the transistors (208 billion) of the one before (80 billion)".
+void recognise_bracketed(const Tokens& tokens, Collector& out) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const bool factor =
+        tokens[i].is_number() && tokens[i].measure.form == Measure::Form::factor && !out.used(tokens[i]);
+    if (!factor) continue;
+    std::vector<const Token*> values;
+    for (std::size_t j = i + 1; j + 1 < std::min(i + 24, tokens.size()) && values.size() < 2; ++j) {
+      if (tokens[j].is_number() && tokens[j].measure.form != Measure::Form::plain) break;
+      const bool bracketed = tokens[j].is_number() && tokens[j - 1].is("(") && tokens[j + 1].is(")");
+      if (bracketed) values.push_back(&tokens[j]);
+    }
+    if (values.size() != 2) continue;
+    const Measure &x = values[0]->measure, &y = values[1]->measure;
+    if (!same_dimension(x, y) || x.suffix != y.suffix || x.value == 0 || y.value == 0) continue;
+    if (!any_word(tokens, i, tokens.size(), {"compared", "than", "of", "versus", "vs"})) continue;
+    out.use(*values[0]);
+    out.use(*values[1]);
+    out.add(ratio_kind(), tokens[i],
+            fmt::format("{} against {} is {}", values[0]->text, values[1]->text, tokens[i].text),
+            {found("a", x.value >= y.value ? x : y), found("b", x.value >= y.value ? y : x)});
+  }
+}
+
 void recognise(const Passage& passage, Collector& out) {
   if (passage.is_row()) return;
   const Tokens& tokens = passage.tokens;
+  recognise_bracketed(tokens, out);
   for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
     // "... 2.3x greater ... at 8.8 J/token vs 3.6 J/token"
     const bool versus = tokens[i].is("vs") && has_value(tokens[i - 1]);

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "claims/all_kinds.hpp"
-#include "claims/collector.hpp"
 #include "claims/figures.hpp"
+#include "claims/finders.hpp"
 
 namespace ridge::claims {
 
@@ -15,11 +15,10 @@ namespace {
 
 /// Readings that a figure of one device may be mixed up with. `right` is what one device has, times `per`.
 void add_readings(const Context& context, const Device& device, const std::string& figure, const Measure& right,
-                  double per, std::vector<Reading>& readings) {
+                  double per, bool about, std::vector<Reading>& readings) {
   const double sparse = sparsity_gain(device, figure);
   if (sparse != 1) {
-    readings.push_back({scaled(right, sparse), Verdict::sparse,
-                        fmt::format("that is with structured sparsity; dense it is {}", right.text)});
+    readings.push_back({scaled(right, sparse), Verdict::sparse, "that is with structured sparsity"});
   }
   // What else the same words may mean: other versions of the part.
   if (const Name* name = context.names.of_id(device.id)) {
@@ -59,7 +58,7 @@ void add_readings(const Context& context, const Device& device, const std::strin
   }
   for (const double power : {1e3, 1e-3, 1e6, 1e-6}) {
     readings.push_back({scaled(right, power), Verdict::unit,
-                        fmt::format("the prefix of the unit is wrong: it is {}", right.text), 0.02});
+                        fmt::format("the prefix of the unit is wrong: it is {}", right.text), about ? 0.13 : 0.02});
   }
   if (right.exponents[0] == 1) {
     readings.push_back({scaled(right, 8), Verdict::unit, "bits and bytes are mixed up", 0.02});
@@ -67,28 +66,37 @@ void add_readings(const Context& context, const Device& device, const std::strin
   }
 }
 
-/// Another device that has exactly this figure: the likeliest slip.
-std::string whose(const Context& context, const Device& device, const std::string& figure, const Measure& claimed) {
-  for (const Device& other : context.catalogue.devices()) {
-    if (other.id == device.id) continue;
-    for (const double gain : {1.0, sparsity_gain(other, figure)}) {
-      const auto value = device_figure(other, figure);
-      if (!value || !same_dimension(value->measure, claimed)) continue;
-      const double there = value->measure.value * gain;
-      if (std::abs(there - claimed.value) > 0.004 * there) continue;
-      return fmt::format("{} is the figure of {}{}", claimed.text, other.id, gain == 1 ? "" : " with sparsity");
-    }
-  }
+/// Where else this very figure stands: the part's own rate in another format, or another device.
+struct Elsewhere {
+  std::string text;
+  bool sparse_sibling = false;  // a part of the same design, with sparsity
+};
+Elsewhere elsewhere(const Context& context, const Device& device, const std::string& figure, const Measure& claimed) {
   for (const std::string_view format : {"fp64", "fp64_tensor", "fp32", "tf32", "bf16", "fp8", "int8", "fp4"}) {
     const auto value = device_figure(device, format);
     if (format == figure || !value || !peak_format(figure)) continue;
     for (const double gain : {1.0, sparsity_gain(device, format)}) {
       const double there = value->measure.value * gain;
       if (std::abs(there - claimed.value) > 0.01 * there) continue;
-      return fmt::format("{} is its {}{}", claimed.text, figure_title(format), gain == 1 ? "" : " with sparsity");
+      return {fmt::format("{} is its {}{}", claimed.text, figure_title(format), gain == 1 ? "" : " with sparsity")};
     }
   }
-  return "";
+  Elsewhere best;
+  for (const Device& other : context.catalogue.devices()) {
+    if (other.id == device.id) continue;
+    const bool sibling = other.architecture == device.architecture;
+    if (!best.text.empty() && !sibling) continue;
+    for (const double gain : {1.0, sparsity_gain(other, figure)}) {
+      const auto value = device_figure(other, figure);
+      if (!value || !same_dimension(value->measure, claimed)) continue;
+      const double there = value->measure.value * gain;
+      if (std::abs(there - claimed.value) > 0.004 * there) continue;
+      best = {fmt::format("{} is the figure of {}{}", claimed.text, other.id, gain == 1 ? "" : " with sparsity"),
+              gain != 1 && sibling};
+      break;
+    }
+  }
+  return best;
 }
 
 Result<Recomputed> of_system(Inputs& inputs, const System& system, const std::string& figure, double per) {
@@ -117,7 +125,8 @@ Result<Recomputed> of_system(Inputs& inputs, const System& system, const std::st
            fmt::format("that is {} accelerators without the rest of the system", system.devices()), 0.02});
     }
   } else if (device != nullptr) {
-    add_readings(context, *device, figure, *result.right, system.devices() * per, result.readings);
+    add_readings(context, *device, figure, *result.right, system.devices() * per,
+                 claimed.bound == Measure::Bound::about, result.readings);
     if (const double gain = sparsity_gain(*device, figure); gain != 1) {
       result.readings.insert(result.readings.begin(),
                              {scaled(*result.right, gain), Verdict::sparse, "that is with structured sparsity"});
@@ -152,6 +161,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
     result.readings.push_back({scaled(looked->measure, 0.5), Verdict::right, "that is one direction", 0.012});
     result.readings.push_back({scaled(looked->measure, 8), Verdict::unit, "bits and bytes are mixed up", 0.02});
     result.readings.push_back({scaled(looked->measure, 4), Verdict::unit, "bits and bytes are mixed up", 0.02});
+    result.readings.push_back({scaled(looked->measure, 0.125), Verdict::unit, "bits and bytes are mixed up", 0.02});
     return result;
   }
   if (name->kind != NameKind::device) return cannot("'" + of + "' is neither a device, a system nor a link");
@@ -167,7 +177,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
     // The catalogue knows the part's rates and none in this format: it has no such units.
     result.compare = Compare::holds;
     result.holds = false;
-    const std::string slip = whose(context, device, figure, claimed);
+    const std::string slip = elsewhere(context, device, figure, claimed).text;
     result.formula = fmt::format("{} of {}", figure_title(figure), device.id);
     result.because = fmt::format("{} has no {} units{}", device.id, figure, slip.empty() ? "" : "; " + slip);
     return result;
@@ -176,7 +186,8 @@ Result<Recomputed> recompute(Inputs& inputs) {
   result.right = scaled(looked->measure, *per);
   result.formula = *per == 1 ? fmt::format("{} of {}", figure_title(wanted), device.id)
                              : fmt::format("{:g} x {}", *per, looked->shown);
-  if (!sparse) add_readings(context, device, figure, *result.right, *per, result.readings);
+  if (!sparse)
+    add_readings(context, device, figure, *result.right, *per, claimed.bound == Measure::Bound::about, result.readings);
   if (figure == "nvlink") {
     result.readings.push_back({scaled(*result.right, 0.5), Verdict::right, "that is one direction", 0.012});
   }
@@ -191,245 +202,12 @@ Result<Recomputed> recompute(Inputs& inputs) {
     result.readings.insert(result.readings.begin(), {scaled(also.value, *per), Verdict::right, also.why, 0.012});
   }
   const bool off = std::abs(claimed.value - result.right->value) > 0.05 * result.right->value;
-  if (off) result.because = whose(context, device, figure, claimed);
+  if (off) {
+    const Elsewhere slip = elsewhere(context, device, figure, claimed);
+    result.because = slip.text;
+    if (slip.sparse_sibling) result.otherwise = Verdict::sparse;
+  }
   return result;
-}
-
-// --- finding it in text ------------------------------------------------------------------------------------------
-
-std::string format_id(const Token& token) {
-  const std::string& id = token.name->id;
-  return id == "int4" ? "" : id;
-}
-
-std::string first_format(const Tokens& tokens) {
-  const Token* format = first_name(tokens, NameKind::format);
-  return format == nullptr ? "" : format_id(*format);
-}
-
-std::string says(const Token& subject, const std::string& figure, const Measure& m) {
-  return fmt::format("{}: {} {}", subject.text, figure_title(figure), m.text);
-}
-
-/// The figure a column speaks of, given what its cell is measured in; empty if none.
-std::string column_figure(const Cell& cell, const Measure& m) {
-  if (is_a<FlopsPerSecond>(m)) {
-    std::string format = first_format(cell.header_tokens);
-    if (format.empty()) format = first_format(cell.tokens);
-    return format;
-  }
-  if (is_a<Bytes>(m)) {
-    const bool memory = header_has(cell, {"hbm", "memory", "vram"}) && !header_has(cell, {"host", "reduction", "size"});
-    return memory ? "memory" : "";
-  }
-  if (is_a<BytesPerSecond>(m)) {
-    const bool fabric = first_name(cell.header_tokens, NameKind::fabric) != nullptr ||
-                        header_has(cell, {"nvlink", "infinity", "interconnect"});
-    if (fabric) return "nvlink";
-    const bool memory = header_has(cell, {"bandwidth"}) && !header_has(cell, {"link", "node", "per", "network"});
-    return memory ? "bandwidth" : "";
-  }
-  if (is_a<Watts>(m)) {
-    if (!header_has(cell, {"tdp", "power"}) && !any_word(cell.tokens, {"tdp"})) return "";
-    const bool limit = header_has(cell, {"limit", "cap"});
-    return !limit || any_word(cell.tokens, {"max", "default", "nominal"}) ? "power" : "";
-  }
-  return "";
-}
-
-void recognise_counts(const Tokens& tokens, Collector& out) {
-  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-    if (!tokens[i].is_number() || tokens[i].measure.form != Measure::Form::factor) continue;
-    const bool gpus = tokens[i + 1].is("gpu") || tokens[i + 1].is("gpus");
-    const bool in = tokens[i + 1].is("in") && i + 2 < tokens.size() && tokens[i + 2].is_name(NameKind::system);
-    const std::size_t before = name_before(tokens, i, NameKind::system);
-    const Token* system = in ? &tokens[i + 2] : gpus && before != kNowhere ? &tokens[before] : nullptr;
-    if (system == nullptr) continue;
-    Measure count = tokens[i].measure;
-    count.form = Measure::Form::plain;
-    count.exponents[6] = 1;
-    out.add(specification_kind(), tokens[i], count, says(*system, "devices", tokens[i].measure),
-            {{"of", system->name->id}, {"figure", "devices"}});
-  }
-}
-
-void recognise_row(const Passage& row, Collector& out) {
-  const Token* subject = nullptr;
-  for (const Cell& cell : row.cells) {
-    subject = first_hardware(cell.tokens);
-    const bool results = header_has(cell, {"model"});
-    if (results) return;
-    if (subject != nullptr) break;
-  }
-  recognise_counts(row.tokens, out);
-  // A column about several parts or a scenario ("A100 / L40S") says nothing of one of them.
-  if (subject == nullptr || (row.cells.size() > 1 && header_has(row.cells[0], {"scenario", "gpu", "count"}) &&
-                             header_has(row.cells[0], {"scenario", "count"}))) {
-    return;
-  }
-  for (std::size_t i = 1; i < row.cells.size(); ++i) {
-    const Cell& cell = row.cells[i];
-    const auto m = cell_measure(cell);
-    const Token* number = first_number(cell.tokens);
-    if (!m || out.used(*number)) continue;
-    const std::string figure = column_figure(cell, *m);
-    if (figure.empty()) continue;
-    std::vector<Found> inputs = {{"of", subject->name->id}, {"figure", figure}};
-    if (any_word(cell.tokens, {"pod"})) {
-      const System* pod = nullptr;
-      for (const System& s : out.context().catalogue.systems()) {
-        if (s.kind == "pod" && s.device == subject->name->id) pod = &s;
-      }
-      if (pod == nullptr) continue;
-      inputs[0].text = pod->id;
-    }
-    // "DGX H100, 6x" in a column about power: six of them.
-    if (figure == "power" && subject->name->kind == NameKind::system) {
-      for (const Token& t : row.cells[0].tokens) {
-        const bool several = t.is_number() && t.measure.form == Measure::Form::factor;
-        const System* system = out.context().catalogue.system(subject->name->id);
-        if (several && t.measure.value != system->devices())
-          inputs.push_back({"per", fmt::format("{}", t.measure.value)});
-      }
-    }
-    Measure claimed = *m;
-    claimed.text = cell.header.empty() || number->measure.has_unit() ? number->text : faithful(claimed);
-    out.add(specification_kind(), *number, claimed, says(*subject, figure, claimed), std::move(inputs));
-  }
-}
-
-const Token* previous_subject(const Passage& sentence) {
-  return sentence.previous == nullptr ? nullptr : first_hardware(sentence.previous->tokens);
-}
-
-/// Whose figure a number of a sentence is: "700 W for the H100", else the last part named before, else the subject of
-/// the sentence before.
-const Token* owner(const Passage& sentence, std::size_t at) {
-  const Tokens& tokens = sentence.tokens;
-  for (std::size_t i = at + 1; i < std::min(at + 4, tokens.size()); ++i) {
-    if (!tokens[i].is("for")) continue;
-    for (std::size_t j = i + 1; j < std::min(i + 3, tokens.size()); ++j) {
-      if (tokens[j].is_name(NameKind::device) || tokens[j].is_name(NameKind::system)) return &tokens[j];
-    }
-  }
-  // "192 GB B200" and "5.3 TB/s MI300X".
-  if (at + 1 < tokens.size() && tokens[at + 1].is_name(NameKind::device)) return &tokens[at + 1];
-  for (std::size_t i = at; i-- > 0;) {
-    if (tokens[i].is_name(NameKind::device) || tokens[i].is_name(NameKind::system)) return &tokens[i];
-  }
-  return previous_subject(sentence);
-}
-
-/// Where the words about a number begin and end: up to the numbers of the same unit beside it, some tokens at most.
-std::pair<std::size_t, std::size_t> window(const Tokens& tokens, std::size_t at, std::size_t back, std::size_t ahead) {
-  std::size_t from = at;
-  while (from > 0 && at - from < back) {
-    const Token& t = tokens[from - 1];
-    if (t.is_number() && same_dimension(t.measure, tokens[at].measure)) break;
-    --from;
-  }
-  std::size_t to = at + 1;
-  while (to < tokens.size() && to - at <= ahead) {
-    const Token& t = tokens[to];
-    if ((t.is_number() && same_dimension(t.measure, tokens[at].measure)) || t.is(";")) break;
-    ++to;
-  }
-  return {from, to};
-}
-
-std::string nearby_format(const Tokens& tokens, std::size_t at) {
-  // "67 TFLOPS and 34 TFLOPS at FP32/FP64 precision respectively" names one format for each, in order.
-  const auto [from, to] = window(tokens, at, 10, 7);
-  const std::size_t after = name_after(tokens, at, NameKind::format);
-  const std::size_t respectively = [&] {
-    for (std::size_t i = at; i < tokens.size(); ++i) {
-      if (tokens[i].is("respectively")) return i;
-    }
-    return kNowhere;
-  }();
-  if (respectively != kNowhere && after != kNowhere && after < respectively && respectively - after < 7) return "";
-  if (after != kNowhere && after < to) {
-    // Only if nothing else starts between: "20 PFLOPS, while FP8 ..."
-    const bool comma = any_word(tokens, at, after, {",", "(", "while", "and"});
-    if (!comma) return format_id(tokens[after]);
-  }
-  const std::size_t before = name_before(tokens, at, NameKind::format);
-  if (before != kNowhere && before >= from) {
-    // Of "FP16/BF16" the first.
-    std::size_t first = before;
-    while (first >= 2 && tokens[first - 1].is("/") && tokens[first - 2].is_name(NameKind::format)) first -= 2;
-    return format_id(tokens[first]);
-  }
-  std::string only;
-  for (const Token& t : tokens) {
-    if (!t.is_name(NameKind::format)) continue;
-    const std::string id = format_id(t);
-    const bool same = only.empty() || only == id || (only == "int8" && id == "fp8") || (only == "fp8" && id == "int8");
-    if (!same) return "";
-    if (only.empty() || id == "fp8") only = id;
-  }
-  return only;
-}
-
-std::string sentence_figure(const Tokens& tokens, std::size_t at) {
-  const Measure& m = tokens[at].measure;
-  const auto [from, to] = window(tokens, at, 9, 6);
-  if (is_a<FlopsPerSecond>(m)) return nearby_format(tokens, at);
-  if (is_a<Bytes>(m)) {
-    if (any_word(tokens, from, to, {"kv", "cache", "weights", "total", "model", "per"})) return "";
-    return any_word(tokens, from, to, {"memory", "hbm", "hbm3", "hbm3e", "hbm2e", "capacity", "vram"}) ? "memory" : "";
-  }
-  if (is_a<BytesPerSecond>(m)) {
-    if (any_word(tokens, from, to, {"bisection", "network", "storage", "node", "checkpoint", "per", "needs"}))
-      return "";
-    for (std::size_t i = from; i < to; ++i) {
-      if (tokens[i].is_name(NameKind::fabric)) return "fabric:" + tokens[i].name->id;
-    }
-    return any_word(tokens, from, to, {"bandwidth", "memory", "hbm", "hbm3", "hbm3e"}) ? "bandwidth" : "";
-  }
-  if (is_a<Watts>(m)) {
-    if (any_word(tokens, {"light", "bulb", "limit", "capping", "rack", "budget"})) return "";
-    const bool power = any_stem(tokens, 0, tokens.size(), {"power", "tdp", "consum"});
-    return power && !any_word(tokens, from, to, {"constraint", "exceeded"}) ? "power" : "";
-  }
-  return "";
-}
-
-void recognise_sentence(const Passage& sentence, Collector& out) {
-  const Tokens& tokens = sentence.tokens;
-  recognise_counts(tokens, out);
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const Token& number = tokens[i];
-    if (!number.is_number() || number.measure.form != Measure::Form::plain || !number.measure.has_unit()) continue;
-    if (out.used(number)) continue;
-    // A factor in a product or quotient is no figure of its own.
-    const bool sum = i + 1 < tokens.size() && (tokens[i + 1].is("x") || tokens[i + 1].is("/") || tokens[i + 1].is("*"));
-    if (sum) continue;
-    const std::string figure = sentence_figure(tokens, i);
-    if (figure.empty()) continue;
-    if (figure.starts_with("fabric:")) {
-      out.add(specification_kind(), number, fmt::format("{}: bandwidth {}", figure.substr(7), number.text),
-              {{"of", figure.substr(7)}, {"figure", "bandwidth"}});
-      continue;
-    }
-    const Token* subject = owner(sentence, i);
-    if (subject == nullptr) continue;
-    std::vector<Found> inputs = {{"of", subject->name->id}, {"figure", figure}};
-    const auto [from, to] = window(tokens, i, 2, 4);
-    if (any_word(tokens, from, to, {"sparsity", "sparse"})) inputs.push_back({"sparse", "yes"});
-    if (figure == "power" && subject->name->kind == NameKind::device && any_word(tokens, {"superchip"})) {
-      continue;
-    }
-    out.add(specification_kind(), number, says(*subject, figure, number.measure), std::move(inputs));
-  }
-}
-
-void recognise(const Passage& passage, Collector& out) {
-  if (passage.is_row()) {
-    recognise_row(passage, out);
-  } else {
-    recognise_sentence(passage, out);
-  }
 }
 
 }  // namespace
@@ -442,7 +220,7 @@ const Kind& specification_kind() {
       "of figure per? sparse?",
       true,
       recompute,
-      recognise,
+      find_specifications,
   };
   return kind;
 }

@@ -103,7 +103,7 @@ double letter_magnitude(char c) {
 
 class Scanner {
  public:
-  Scanner(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+  Scanner(std::string_view text, std::size_t at, bool grouped) : text_(text), at_(at), grouped_(grouped) {}
 
   std::optional<Scanned> run() {
     const std::size_t start = at_;
@@ -129,7 +129,7 @@ class Scanner {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
   [[nodiscard]] std::size_t past_spaces(std::size_t from) const {
-    while (from < text_.size() && text_[from] == ' ') ++from;
+    while (from < text_.size() && (text_[from] == ' ' || text_[from] == '\n')) ++from;
     return from;
   }
   [[nodiscard]] std::string_view word_at(std::size_t from) const {
@@ -169,7 +169,7 @@ class Scanner {
       return peek() == separator && is_digit(peek(1)) && is_digit(peek(2)) && is_digit(peek(3)) && !is_digit(peek(4));
     };
     if (leading >= 1 && leading <= 3 && digits[0] != '0') {
-      const char separator = group(',') ? ',' : group(' ') ? ' ' : '\0';
+      const char separator = group(',') ? ',' : grouped_ && group(' ') ? ' ' : '\0';
       while (separator != '\0' && group(separator) && digits.size() < kLongestNumber) {
         digits += text_.substr(at_ + 1, 3);
         at_ += 4;
@@ -406,13 +406,14 @@ class Scanner {
 
   std::string_view text_;
   std::size_t at_;
+  bool grouped_;
   Measure::Bound bound_ = Measure::Bound::exact;
 };
 
 }  // namespace
 
-std::optional<Scanned> scan_measure(std::string_view text, std::size_t at) {
-  return Scanner(text, at).run();
+std::optional<Scanned> scan_measure(std::string_view text, std::size_t at, bool grouped) {
+  return Scanner(text, at, grouped).run();
 }
 
 Result<Measure> parse_claimed(std::string_view text) {
@@ -446,6 +447,11 @@ bool same_dimension(const Measure& a, const Measure& b) {
 }
 
 std::string shown(const Measure& m) {
+  // Two prices that have no name of their own among the units: per compute rate, and per memory and hour.
+  if (m.exponents == std::array<std::int8_t, 9>{0, 1, -1, 0, 1})
+    return "$" + format_number(m.value * 1e15, 4) + "/PFLOPS";
+  if (m.exponents == std::array<std::int8_t, 9>{-1, -1, 0, 0, 1})
+    return fmt::format("${:.4f}/GB/hour", m.value * 3.6e12);
   if (m.form == Measure::Form::percent) return fmt::format("{} %", format_number(m.value * 100, 3));
   if (m.form == Measure::Form::factor) return format_number(m.value, 3) + "x";
   if (!m.has_unit()) return format_number(m.value, 4);

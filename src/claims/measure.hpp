@@ -22,8 +22,9 @@ struct Scanned {
   std::size_t end = 0;  ///< the first byte after it
 };
 
-/// The measure that starts at `at` (a digit, a sign such as '~' or '<', or '$'), or nothing.
-[[nodiscard]] std::optional<Scanned> scan_measure(std::string_view text, std::size_t at);
+/// The measure that starts at `at` (a digit, a sign such as '~' or '<', or '$'), or nothing. `grouped`: digits may be
+/// parted by spaces, as in "4 500"; not where spaces part columns.
+[[nodiscard]] std::optional<Scanned> scan_measure(std::string_view text, std::size_t at, bool grouped = true);
 
 /// A whole text as a measure; a sign may stand in front. Refuses (bad_input) anything left over.
 Result<Measure> parse_claimed(std::string_view text);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "claims/collector.hpp"
 #include "claims/kind.hpp"
 
 namespace ridge::claims {
@@ -17,5 +18,18 @@ struct Size {
   const Model* model = nullptr;
 };
 Result<Size> size_of(Inputs& inputs);
+
+/// Adds the reading that a gibibyte (1.0737 gigabytes) was written as "GB": what tools print is often the former.
+void add_binary(Recomputed& result);
+
+/// The model a piece of text is about: its name, or "70B" in a document that has named one of that family; nullptr if
+/// there is none.
+[[nodiscard]] const Name* model_in(const Tokens& tokens, const Collector& out);
+/// The first number format named, or empty.
+[[nodiscard]] std::string format_in(const Tokens& tokens);
+/// "4K", "128K context", "1M": a length of context as text for an input, or empty.
+[[nodiscard]] std::string context_in(const Tokens& tokens);
+/// A row of a table about training, not inference.
+[[nodiscard]] bool is_training_table(const Passage& row);
 
 }  // namespace ridge::claims

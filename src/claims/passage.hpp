@@ -50,7 +50,8 @@ struct Token {
 };
 using Tokens = std::vector<Token>;
 
-[[nodiscard]] Tokens tokenize(std::string_view text, std::size_t from, std::size_t to, const Names& names);
+[[nodiscard]] Tokens tokenize(std::string_view text, std::size_t from, std::size_t to, const Names& names,
+                              bool grouped = true);
 
 struct Cell {
   std::string header;  ///< as written
@@ -88,6 +89,13 @@ inline constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 [[nodiscard]] const Token* first_name(const Tokens& tokens, NameKind kind);
 /// Device or system, whichever comes first.
 [[nodiscard]] const Token* first_hardware(const Tokens& tokens);
+
+/// "... compared to the H100": what is compared with owns no figure that follows, unless it stands right before one.
+[[nodiscard]] bool is_partner(const Tokens& tokens, std::size_t at);
+
+/// "its memory grows to 141 GB": the part that the pronoun stands for, neither what is compared with nor what something
+/// is of; nullptr if no "its" is near, or nothing was named before it.
+[[nodiscard]] const Token* meant_by_its(const Tokens& tokens, std::size_t at);
 
 /// The number of a cell, with the unit that its header gives where the cell has none.
 [[nodiscard]] std::optional<Measure> cell_measure(const Cell& cell);

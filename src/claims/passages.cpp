@@ -194,7 +194,7 @@ class Cutter {
     while (header + rows + 1 < lines.size()) {
       const Span line = trimmed(text_, lines[header + rows + 1]);
       if (line.from == line.to || line.to - line.from > 300) break;
-      const Tokens tokens = tokenize(text_, line.from, line.to, names_);
+      const Tokens tokens = tokenize(text_, line.from, line.to, names_, false);
       const auto numbers = std::count_if(tokens.begin(), tokens.end(), [](const Token& t) { return t.is_number(); });
       if (numbers < 2 || first_hardware(tokens) == nullptr) break;
       ++rows;
@@ -254,7 +254,7 @@ class Cutter {
       passage.headers = headers;
       passage.offset = line.from;
       passage.end = line.to;
-      passage.tokens = tokenize(text_, line.from, line.to, names_);
+      passage.tokens = tokenize(text_, line.from, line.to, names_, false);
       passage.cells.push_back({headers[0], {}, {}});
       for (const Token& token : passage.tokens) {
         if (!token.is_number()) {

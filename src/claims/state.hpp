@@ -4,6 +4,7 @@
 #include "claims/facts.hpp"
 #include "claims/kind.hpp"
 #include "claims/names.hpp"
+#include "claims/record.hpp"
 #include "ridge/claims.hpp"
 
 namespace ridge {
@@ -12,8 +13,9 @@ struct Checker::State {
   const Catalogue* catalogue = nullptr;
   claims::Names names;
   claims::Facts facts;
+  std::unique_ptr<claims::Record> record;
 
-  [[nodiscard]] claims::Context context() const { return {*catalogue, names, facts}; }
+  [[nodiscard]] claims::Context context() const { return {*catalogue, names, facts, *record}; }
 };
 
 }  // namespace ridge

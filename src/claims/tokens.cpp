@@ -68,7 +68,7 @@ void note_bounds(Tokens& tokens) {
 
 }  // namespace
 
-Tokens tokenize(std::string_view text, std::size_t from, std::size_t to, const Names& names) {
+Tokens tokenize(std::string_view text, std::size_t from, std::size_t to, const Names& names, bool grouped) {
   Tokens tokens;
   const std::string_view view = text.substr(0, to);
   std::size_t at = from;
@@ -98,10 +98,11 @@ Tokens tokenize(std::string_view text, std::size_t from, std::size_t to, const N
         (c == '~' || c == '<' || c == '>') && (is_digit(next) || next == ' ' || next == '$' || next == '=');
     const bool money = c == '$' && (is_digit(next) || next == ' ');
     if (is_digit(c) || sign || money || (c == '.' && is_digit(next))) {
-      if (auto found = scan_measure(view, at)) {
+      if (auto found = scan_measure(view, at, grouped)) {
         token.type = Token::Type::number;
         token.end = found->end;
         token.measure = std::move(found->measure);
+        std::replace(token.measure.text.begin(), token.measure.text.end(), '\n', ' ');
         token.text = token.measure.text;
         at = found->end;
         tokens.push_back(std::move(token));
@@ -185,6 +186,45 @@ const Token* first_hardware(const Tokens& tokens) {
     return t.is_name(NameKind::device) || t.is_name(NameKind::system);
   });
   return at == tokens.end() ? nullptr : &*at;
+}
+
+const Token* meant_by_its(const Tokens& tokens, std::size_t at) {
+  constexpr std::size_t kReach = 10;
+  const auto hardware = [](const Token& t) { return t.is_name(NameKind::device) || t.is_name(NameKind::system); };
+  std::size_t its = kNowhere;
+  for (std::size_t i = at; i-- > (at > kReach ? at - kReach : 0);) {
+    // A part that is named after the pronoun takes over.
+    if (hardware(tokens[i])) return nullptr;
+    if (!tokens[i].is("its")) continue;
+    its = i;
+    break;
+  }
+  if (its == kNowhere) return nullptr;
+  for (std::size_t i = its; i-- > 0;) {
+    if (!hardware(tokens[i]) || is_partner(tokens, i)) continue;
+    // "the compute of the H100" is about the compute.
+    const std::size_t before = i >= 1 && tokens[i - 1].is("the") ? i - 1 : i;
+    if (before >= 1 && tokens[before - 1].is("of")) continue;
+    return &tokens[i];
+  }
+  return nullptr;
+}
+
+bool is_partner(const Tokens& tokens, std::size_t at) {
+  if (at + 1 < tokens.size() && tokens[at + 1].is_number()) return false;
+  const std::size_t from = at > 6 ? at - 6 : 0;
+  for (std::size_t i = at; i-- > from;) {
+    const Token& t = tokens[i];
+    if (t.is("than") || t.is("compared") || t.is("over") || t.is("vs") || t.is("versus")) return true;
+    // "3x the performance of H200", "26% that of the B200"
+    if (t.is("of")) {
+      for (std::size_t j = i; j-- > (i > 5 ? i - 5 : 0);) {
+        if (tokens[j].is_number() && tokens[j].measure.form != Measure::Form::plain) return true;
+      }
+    }
+    if (t.is_number() || t.is(",")) return false;
+  }
+  return false;
 }
 
 namespace {

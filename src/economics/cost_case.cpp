@@ -200,8 +200,8 @@ class CaseBuilder {
     out_.warnings.insert(out_.warnings.end(), market.warnings.begin(), market.warnings.end());
     if (market.usd.empty()) return {};
     in.rent_usd_per_gpu_hour = market.median();
-    out_.rent_low = market.usd.front();
-    out_.rent_high = market.usd.back();
+    out_.rent_low = market.quantile(0.1);
+    out_.rent_high = market.quantile(0.9);
     assume("--price", "rent of ${:.2f}: the median of {} {} offers from ${:.2f} to ${:.2f}", market.median(),
            market.usd.size(), name(q_.rent_kind), market.usd.front(), market.usd.back());
     const Price* newest = market.offers.front();

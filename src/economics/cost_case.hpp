@@ -68,7 +68,7 @@ struct CostCase {
   std::vector<std::string> warnings;
   std::vector<PriceUsed> prices;
   GridImpact grid;
-  double rent_low = kUnknown, rent_high = kUnknown;  ///< of the market
+  double rent_low = kUnknown, rent_high = kUnknown;  ///< what a tenth of the offers are below and above
   std::string server_id;                             ///< the entry of data/economics that was taken, or empty
 };
 
@@ -82,7 +82,8 @@ struct RentMarket {
   std::vector<const Price*> offers;  ///< by price
   std::vector<double> usd;           ///< of each
   std::vector<std::string> warnings;
-  [[nodiscard]] double median() const;  ///< kUnknown if there is none
+  [[nodiscard]] double quantile(double share) const;  ///< kUnknown if there is no offer
+  [[nodiscard]] double median() const { return quantile(0.5); }
 };
 [[nodiscard]] RentMarket rent_market(const Catalogue& catalogue, std::string_view device, PriceKind kind,
                                      std::string_view provider, std::string_view as_of,

@@ -5,13 +5,21 @@
 
 namespace ridge {
 
-DevicePrice device_price(const Catalogue& catalogue, const Device& device, const DevicePriceQuery& query) {
+DevicePrice device_price(const Catalogue& catalogue, const EconomicsData& data, const Device& device,
+                         const DevicePriceQuery& query) {
   DevicePrice out;
   out.device = device.id;
   const PurchasePrice bought = purchase_price(catalogue, device.id, query.as_of);
   if (bought.price != nullptr) {
     out.buy_usd = bought.usd_per_gpu;
     out.buy_date = bought.price->date;
+  }
+  if (bought.price == nullptr || bought.price->devices <= 1) {
+    for (const ServerPrice& server : data.servers) {
+      if (server.device != device.id || (!query.as_of.empty() && server.date > query.as_of)) continue;
+      out.buy_usd = server.server_usd / server.gpus;
+      out.buy_date = server.date;
+    }
   }
   const Figure<FlopsPerSecond>& bf16 = device.peak(PeakFormat::bf16);
   const Figure<FlopsPerSecond>& peak = bf16 ? bf16 : device.peak(PeakFormat::fp16);

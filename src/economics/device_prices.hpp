@@ -1,6 +1,6 @@
 // What a device costs for what it has: dollars per dense PFLOP/s, per GB-hour of memory, per million tokens.
 //
-//   DevicePrice p = device_price(catalogue, *catalogue.device("mi300x"), {});
+//   DevicePrice p = device_price(catalogue, data, *catalogue.device("mi300x"), {});
 //   p.usd_per_pflops;        // kUnknown if nobody published a price or a dense peak
 //
 // Pure; any thread.
@@ -38,7 +38,9 @@ struct DevicePrice {
   std::string note;                    ///< why there are no tokens
 };
 
-[[nodiscard]] DevicePrice device_price(const Catalogue& catalogue, const Device& device, const DevicePriceQuery& query);
+/// To buy: the share of a board, of a whole server if no board is sold alone, or one device.
+[[nodiscard]] DevicePrice device_price(const Catalogue& catalogue, const EconomicsData& data, const Device& device,
+                                       const DevicePriceQuery& query);
 /// Fills what follows from tokens per second of one device.
 void price_tokens(DevicePrice& price, double tokens_per_s_per_device);
 

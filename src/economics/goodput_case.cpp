@@ -21,12 +21,17 @@ class GoodputBuilder {
   GoodputBuilder(const GoodputQuery& query, const Catalogue& catalogue, const EconomicsData& data)
       : q_(query), catalogue_(catalogue), data_(data) {}
 
-  Result<GoodputAnswer> run(const std::function<void(double)>& progress) {
+  Result<GoodputInputs> inputs() {
     for (const auto step : {&GoodputBuilder::hardware, &GoodputBuilder::failures, &GoodputBuilder::checkpoints,
                             &GoodputBuilder::length}) {
       if (const Status s = (this->*step)(); !s) return s.error();
     }
     if (Status s = check(in()); !s) return s.error();
+    return in();
+  }
+
+  Result<GoodputAnswer> run(const std::function<void(double)>& progress) {
+    if (const auto complete = inputs(); !complete) return complete.error();
     const auto show = [&](double share) {
       if (progress) progress(share);
     };
@@ -201,6 +206,10 @@ class GoodputBuilder {
 };
 
 }  // namespace
+
+Result<GoodputInputs> goodput_inputs(const GoodputQuery& query, const Catalogue& catalogue, const EconomicsData& data) {
+  return GoodputBuilder(query, catalogue, data).inputs();
+}
 
 Result<GoodputAnswer> answer_goodput(const GoodputQuery& query, const Catalogue& catalogue, const EconomicsData& data,
                                      const std::function<void(double)>& progress) {

@@ -62,6 +62,10 @@ struct GoodputAnswer {
   std::vector<std::string> assumptions;
 };
 
+/// The question alone, nothing simulated: for searches, which call expected_goodput(). Refuses as answer_goodput()
+/// does.
+Result<GoodputInputs> goodput_inputs(const GoodputQuery& query, const Catalogue& catalogue, const EconomicsData& data);
+
 /// `progress` is called with the share that is done. Refuses (bad_input, not_found) names that do not exist and what
 /// check() refuses; (refused) a run whose length nobody said.
 Result<GoodputAnswer> answer_goodput(const GoodputQuery& query, const Catalogue& catalogue, const EconomicsData& data,

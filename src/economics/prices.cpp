@@ -41,10 +41,12 @@ double per_gpu_hour(const Price& price, double usd_per_unit) {
 
 }  // namespace
 
-double RentMarket::median() const {
+double RentMarket::quantile(double share) const {
   if (usd.empty()) return kUnknown;
-  const std::size_t half = usd.size() / 2;
-  return usd.size() % 2 == 1 ? usd[half] : (usd[half - 1] + usd[half]) / 2;
+  const double place = share * static_cast<double>(usd.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, usd.size() - 1);
+  return usd[below] + (usd[above] - usd[below]) * (place - static_cast<double>(below));
 }
 
 RentMarket rent_market(const Catalogue& catalogue, std::string_view device, PriceKind kind, std::string_view provider,

@@ -13,6 +13,8 @@
 namespace ridge::evidence {
 namespace {
 
+constexpr double kOneRun = 0.15;
+
 // The noise of a figure: what repeated measurements of one configuration differ by, roughly. Zero: not fitted on,
 // because it follows from another figure of the same row.
 double noise_of(std::string_view group, const Case& c, Metric metric) {
@@ -23,15 +25,16 @@ double noise_of(std::string_view group, const Case& c, Metric metric) {
     if (c.kind == CaseKind::power) return metric == Metric::watts ? 0.05 : 0;
     return c.kind == CaseKind::inference && metric == Metric::power_w ? 0.08 : 0;
   }
-  if (group == "user" && c.kind == CaseKind::training) return metric == Metric::step_time_s ? 0.08 : 0;
+  // One run of a stack says less about its other runs than about itself.
+  if (group == "user" && c.kind == CaseKind::training) return metric == Metric::step_time_s ? kOneRun : 0;
   if ((group != "inference" && group != "user") || c.kind != CaseKind::inference) return 0;
+  const double noise = group == "user" ? kOneRun : 0.08;
   switch (metric) {
     case Metric::output_tok_s:
-      return 0.08;
     case Metric::tpot_ms:
-      return 0.08;
+      return noise;
     case Metric::ttft_ms:
-      return c.mode == "prefill" ? 0.08 : 0.3;
+      return c.mode == "prefill" ? noise : 0.3;
     default:
       return 0;
   }

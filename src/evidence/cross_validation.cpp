@@ -95,11 +95,12 @@ CrossValidation cross_validate(const FullFit& all, CaseKind kind, FoldBy by, std
   }
 
   std::vector<std::vector<std::vector<Prediction>>> predictions(folds.size());
+  std::vector<Calibration> fitted(folds.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t f = next.fetch_add(1); f < folds.size(); f = next.fetch_add(1)) {
-      const Calibration calibration = refit(all, kind, left_out_with(folds[f], by, cases, catalogue), fits);
-      const Knowledge knowledge{catalogue, engines, calibration};
+      fitted[f] = refit(all, kind, left_out_with(folds[f], by, cases, catalogue), fits);
+      const Knowledge knowledge{catalogue, engines, fitted[f]};
       for (const std::size_t i : folds[f].cases) {
         predictions[f].push_back(predict(cases[i], knowledge, Basis::calibrated));
       }
@@ -116,6 +117,7 @@ CrossValidation cross_validate(const FullFit& all, CaseKind kind, FoldBy by, std
   std::vector<std::pair<std::size_t, std::size_t>> place(cases.size(), {folds.size(), 0});
   CrossValidation out;
   out.by = by;
+  out.fitted = std::move(fitted);
   for (std::size_t f = 0; f < folds.size(); ++f) {
     out.folds.push_back({folds[f].name, folds[f].cases.size()});
     for (std::size_t k = 0; k < folds[f].cases.size(); ++k) place[folds[f].cases[k]] = {f, k};

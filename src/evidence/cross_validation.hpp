@@ -42,6 +42,7 @@ struct CrossValidation {
   std::vector<FoldResult> folds;
   std::vector<ResultRow> rows;       ///< of all fitted cases of the kind, in their order
   std::vector<std::size_t> fold_of;  ///< position in `folds` for each row
+  std::vector<Calibration> fitted;   ///< the parameters without each fold
 };
 
 [[nodiscard]] CrossValidation cross_validate(const FullFit& all, CaseKind kind, FoldBy by, std::span<const Case> cases,

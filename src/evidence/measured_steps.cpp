@@ -14,6 +14,7 @@ struct Operators {
                  double times, bool /*narrow*/ = false) {
     add(what, op.seconds * times);
   }
+  void filler(double /*flops*/, double /*times*/) {}
   void network(std::string_view what, Term /*term*/, double seconds, double /*bytes*/, double times) {
     add(what, seconds * times);
   }

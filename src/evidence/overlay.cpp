@@ -51,29 +51,31 @@ std::string overlay_toml(const Calibration& calibration) {
   return out;
 }
 
-StackGain overlay_gain(const Calibration& calibration, std::span<const Case> cases, const Catalogue& catalogue,
-                       const Engines& engines, std::size_t least) {
-  std::map<std::string, std::vector<Case>> stacks;
-  for (const Case& c : cases) {
-    if (c.kind != CaseKind::inference && c.kind != CaseKind::training) continue;
-    if (!c.refusal.empty()) continue;
-    stacks[fmt::format("{}|{}|{}|{}", publisher(c.source), c.engine, c.device, c.model)].push_back(c);
-  }
+StackGain overlay_gain(std::span<const LeftOutStacks> parts, const Catalogue& catalogue, const Engines& engines,
+                       std::size_t least) {
   StackGain gain;
   std::vector<Comparison> before;
   std::vector<Comparison> after;
-  for (const auto& [key, members] : stacks) {
-    if (members.size() < least) continue;
-    // The row in the middle of the table stands for the one a user would measure.
-    const std::size_t measured = members.size() / 2;
-    const OverlayFit own = fit_overlay(calibration, std::span(&members[measured], 1), catalogue, engines);
-    std::vector<Case> rest = members;
-    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(measured));
-    const auto b = headline(rest, calibration, catalogue, engines);
-    const auto a = headline(rest, own.calibration, catalogue, engines);
-    before.insert(before.end(), b.begin(), b.end());
-    after.insert(after.end(), a.begin(), a.end());
-    ++gain.stacks;
+  for (const LeftOutStacks& part : parts) {
+    std::map<std::string, std::vector<Case>> stacks;
+    for (const Case& c : part.cases) {
+      if (c.kind != CaseKind::inference && c.kind != CaseKind::training) continue;
+      if (!c.refusal.empty()) continue;
+      stacks[fmt::format("{}|{}|{}|{}", publisher(c.source), c.engine, c.device, c.model)].push_back(c);
+    }
+    for (const auto& [key, members] : stacks) {
+      if (members.size() < least) continue;
+      // The row in the middle of the table stands for the one a user would measure.
+      const std::size_t measured = members.size() / 2;
+      const OverlayFit own = fit_overlay(*part.calibration, std::span(&members[measured], 1), catalogue, engines);
+      std::vector<Case> rest = members;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(measured));
+      const auto b = headline(rest, *part.calibration, catalogue, engines);
+      const auto a = headline(rest, own.calibration, catalogue, engines);
+      before.insert(before.end(), b.begin(), b.end());
+      after.insert(after.end(), a.begin(), a.end());
+      ++gain.stacks;
+    }
   }
   gain.before = summarise(before);
   gain.after = summarise(after);

@@ -42,9 +42,14 @@ struct StackGain {
   ErrorSummary after;
 };
 
-/// `calibration` predicts; leave the stacks' publisher out of it beforehand for a fair figure. Stacks of fewer than
-/// `least` cases are passed over.
-[[nodiscard]] StackGain overlay_gain(const Calibration& calibration, std::span<const Case> cases,
-                                     const Catalogue& catalogue, const Engines& engines, std::size_t least = 4);
+/// Cases and the calibration that predicts them, fitted without their publisher for a fair figure.
+struct LeftOutStacks {
+  const Calibration* calibration;
+  std::vector<Case> cases;
+};
+
+/// Stacks of fewer than `least` cases are passed over.
+[[nodiscard]] StackGain overlay_gain(std::span<const LeftOutStacks> parts, const Catalogue& catalogue,
+                                     const Engines& engines, std::size_t least = 4);
 
 }  // namespace ridge::evidence

@@ -8,6 +8,8 @@
 #include <limits>
 #include <thread>
 
+#include "evidence/power_predict.hpp"
+#include "evidence/simulated.hpp"
 #include "ridge/diffusion.hpp"
 #include "ridge/text.hpp"
 
@@ -101,8 +103,11 @@ class Predictor {
     if (basis_ == Basis::roofline) query.engine = "ideal";
     const auto deployment = resolve(query, knowledge_);
     if (!deployment) return all(refused(why_refused(deployment.error())));
-    const InferenceOutcome outcome = evaluate(*deployment->resolved, query.load);
+    InferenceOutcome outcome = evaluate(*deployment->resolved, query.load);
     if (outcome.reason != Reason::none) return all(refused(why_infeasible(outcome.reason, outcome.short_by)));
+    if (basis_ == Basis::simulated && query.load.mode == LoadMode::closed_loop) {
+      outcome.estimate = simulated_estimate(query, knowledge_, outcome.estimate);
+    }
     std::vector<Prediction> out;
     for (const Target& t : case_.targets) out.push_back(inference_metric(outcome.estimate, t.metric, case_.median_gap));
     return out;
@@ -127,8 +132,19 @@ class Predictor {
         scaled({p.seconds * (c != nullptr ? c->low : 1), p.seconds, p.seconds * (c != nullptr ? c->high : 1)}, 1));
   }
 
-  std::vector<Prediction> operator()(const PowerCase&) const {
-    return all(refused("not modelled: power of single operators is not modelled yet"));
+  std::vector<Prediction> operator()(const PowerCase& given) const {
+    const PowerPrediction p = predict_power(given, knowledge_, basis_ == Basis::roofline);
+    if (!p.refusal.empty()) return all(refused(p.refusal));
+    std::vector<Prediction> out;
+    for (const Target& t : case_.targets) {
+      const double value = t.metric == Metric::watts     ? p.watts
+                           : t.metric == Metric::seconds ? p.seconds
+                                                         : p.joules_per_token;
+      const IntervalClass* c = knowledge_.calibration.interval("power_w/closed-loop", "dense");
+      const bool known = c != nullptr && basis_ == Basis::calibrated;
+      out.push_back(scaled({value * (known ? c->low : 1), value, value * (known ? c->high : 1)}, 1));
+    }
+    return out;
   }
   std::vector<Prediction> operator()(const DiffusionCase& given) const {
     DiffusionQuery query = query_of(given);

@@ -19,6 +19,7 @@ namespace ridge::evidence {
 enum class Basis : std::uint8_t {
   calibrated,  ///< as a user would ask
   roofline,    ///< datasheet only: the engine `ideal`
+  simulated,   ///< closed loops request by request, the rest as calibrated
 };
 
 struct Prediction {

@@ -35,8 +35,9 @@ struct ResultRow {
 };
 
 struct ValidateOptions {
-  int threads = 0;       ///< 0 = as many as there are
-  bool roofline = true;  ///< also predict from the datasheet alone
+  int threads = 0;         ///< 0 = as many as there are
+  bool roofline = true;    ///< also predict from the datasheet alone
+  bool simulated = false;  ///< play closed loops request by request
 };
 
 [[nodiscard]] std::vector<ResultRow> validate(std::span<const Case> cases, const Knowledge& knowledge,

@@ -71,9 +71,10 @@ class FatTree {
     if (wanted == 2 && !two_fit) return too_small(2, std::int64_t{r_.radix} * ports_.down);
     if (two_fit && wanted != 3) return two_levels(static_cast<int>(leaves));
     const int half = r_.radix / 2;
-    const std::int64_t most_leaves = std::int64_t{half} * r_.radix;
+    const int per_pod = r_.leaves_per_pod > 0 ? std::min(r_.leaves_per_pod, half) : half;
+    const std::int64_t most_leaves = std::int64_t{per_pod} * r_.radix;
     if (leaves > most_leaves) return too_small(3, most_leaves * ports_.down);
-    return three_levels(static_cast<int>(leaves), half, most_leaves);
+    return three_levels(static_cast<int>(leaves), per_pod, most_leaves);
   }
 
  private:
@@ -107,7 +108,7 @@ class FatTree {
   }
 
   void leaf_level(int leaves) {
-    manage(std::int64_t{leaves} * ports_.down - d_.endpoints);
+    manage(std::int64_t{leaves} * (r_.radix - ports_.up) - d_.endpoints);
     d_.tiers.push_back({"leaf", leaves, ports_.down, ports_.up});
     d_.runs.push_back({"node-leaf", d_.endpoints + managed_, r_.to_leaf, ""});
     links_up_ = std::int64_t{leaves} * ports_.up;
@@ -132,16 +133,19 @@ class FatTree {
     return std::move(d_);
   }
 
-  // Pods of as many leaves as a spine has ports down; spine i of every pod meets the others in core group i.
-  Result<FabricDesign> three_levels(int leaves, int half, std::int64_t most_leaves) {
+  // Leaves of a pod share its spines; spine i of every pod meets the others in core group i. A spine has as many ports
+  // up as it has links down.
+  Result<FabricDesign> three_levels(int leaves, int per_pod, std::int64_t most_leaves) {
     d_.levels = 3;
     leaf_level(leaves);
-    const int pods = static_cast<int>(ceiling(leaves, half));
-    const int spines = pods * ports_.up;
-    const int cores_per_group = divisor_from(half, ceiling(std::int64_t{pods} * half, r_.radix));
-    const std::int64_t links = std::int64_t{spines} * half;
-    d_.tiers.push_back({"spine", spines, half, half});
-    d_.tiers.push_back({"core", ports_.up * cores_per_group, pods * (half / cores_per_group), 0});
+    const int pods = static_cast<int>(ceiling(leaves, per_pod));
+    const int spines_per_pod = divisor_from(ports_.up, ceiling(std::int64_t{per_pod} * ports_.up, r_.radix / 2));
+    const int spines = pods * spines_per_pod;
+    const int spine_ports = per_pod * (ports_.up / spines_per_pod);
+    const int cores_per_group = divisor_from(spine_ports, ceiling(std::int64_t{pods} * spine_ports, r_.radix));
+    const std::int64_t links = std::int64_t{spines} * spine_ports;
+    d_.tiers.push_back({"spine", spines, spine_ports, spine_ports});
+    d_.tiers.push_back({"core", spines_per_pod * cores_per_group, pods * (spine_ports / cores_per_group), 0});
     d_.runs.push_back({"spine-core", links, r_.to_core, ""});
     d_.hops_most = 5;
     d_.most_endpoints = most_leaves * ports_.down;
@@ -231,7 +235,8 @@ Result<FabricDesign> torus(const FabricRequest& r) {
   d.runs = {{"node-node", links, r.to_leaf, ""}};
   d.hops_rail = 1;
   // Cutting the longest axis in the middle cuts every ring along it twice.
-  const double cut = static_cast<double>(devices / longest) * (longest == 2 ? 1 : 2);
+  const std::int64_t rings = devices / longest;
+  const double cut = static_cast<double>(rings) * (longest == 2 ? 1 : 2);
   d.bisection = r.port_rate * cut;
   d.injection = r.port_rate * static_cast<double>(devices * 2 * axes);
   d.most_endpoints = devices;
@@ -278,8 +283,12 @@ Result<FabricDesign> design_fabric(const FabricRequest& request) {
   if (request.levels < 0 || request.levels > 3) return bad("a fat tree has 1, 2 or 3 levels");
   if (!(request.oversubscription >= 1)) return bad("oversubscription is ports down over ports up: 1 or more");
   if (request.topology == Topology::dragonfly_plus) return dragonfly_plus(request);
-  const Result<LeafPorts> ports = leaf_ports(request.radix, request.oversubscription);
+  Result<LeafPorts> ports = leaf_ports(request.radix, request.oversubscription);
   if (!ports) return ports.error();
+  if (request.nodes_per_leaf > 0 && request.nodes_per_leaf < ports->down) {
+    ports->down = request.nodes_per_leaf;
+    ports->up = std::max(1, static_cast<int>(std::ceil(ports->down / request.oversubscription - 1e-9)));
+  }
   return FatTree(request, *ports).run();
 }
 

@@ -10,17 +10,20 @@ namespace ridge {
 
 namespace {
 
+constexpr int kRacksPerUnit = 8;
 constexpr int kManagementPorts = 4;     // of two subnet managers with two ports each (DGX SuperPOD)
 constexpr double kHostCopyShare = 0.8;  // of a PCIe link's rate that copies reach
 constexpr double kStoragePorts = 2;     // of a node, beside the compute network, at the rate of one
 
-/// The system that people mean by a device: an own-brand node first, then any node, then whatever has it.
+/// The system that people mean by a device: one of known power before one without, nodes before racks, what can be
+/// bought before what a cloud rents.
 const System* usual_system(const Catalogue& catalogue, std::string_view device) {
   const System* best = nullptr;
   int best_rank = 99;
   for (const System& s : catalogue.systems()) {
-    if (s.device != device || !s.power_max) continue;
-    const int rank = (s.id.rfind("dgx-", 0) == 0 ? 0 : s.kind == "node" ? 1 : 2);
+    if (s.device != device) continue;
+    const bool rented = s.id.rfind("aws-", 0) == 0 || s.id.rfind("azure-", 0) == 0 || s.id.rfind("gcp-", 0) == 0;
+    const int rank = (s.power_max ? 0 : 2) + (s.kind == "node" ? 0 : 1) + (rented ? 4 : 0);
     if (rank < best_rank) {
       best = &s;
       best_rank = rank;
@@ -76,9 +79,8 @@ class Answerer {
       if (!device) return Error{device.error().code, "--device", device.error().message};
       a_.system = usual_system(c, device->id);
       if (a_.system == nullptr) {
-        return Error{
-            ErrorCode::not_found, "--device",
-            fmt::format("no system of known power has {}: say --system; `ridge show systems` lists them", device->id)};
+        return Error{ErrorCode::not_found, "--device",
+                     fmt::format("no system of the catalogue has {}; `ridge show systems` lists them", device->id)};
       }
       assume("system {}", a_.system->id);
     }
@@ -144,7 +146,7 @@ class Answerer {
     SiteRequest r;
     r.system = a_.system;
     r.systems = systems;
-    r.limits = q_.limits;
+    r.limits = limits_;
     r.rack = q_.rack;
     if (a_.device != nullptr && a_.device->tdp) r.device_power = a_.device->tdp->value;
     if (fabric != nullptr) {
@@ -156,12 +158,42 @@ class Answerer {
     return plan_racks(r, data_);
   }
 
-  Status network() {
-    if (systems_ == 0) {
-      const Result<RackPlan> most = plan(0, nullptr);
-      if (!most) return most.error();
-      systems_ = most->systems;
+  /// Racks are not filled beyond what can be cooled: by the cooling the site has, or by air where systems need air.
+  void heat() {
+    limits_ = q_.limits;
+    const CoolingClass* has = data_.cooling_class(q_.limits.cooling);
+    const bool air = a_.system->cooling == "air" || (a_.system->cooling.empty() && a_.system->kind == "node");
+    if (has != nullptr) {
+      limits_.rack_heat = has->high;
+    } else if (air && !q_.limits.rack_power) {
+      const CoolingClass* door = data_.cooling_class("rear-door");
+      if (door == nullptr) return;
+      limits_.rack_heat = door->high;
+      assume("at most {} per rack, what air and a rear door carry", format(door->high, 2));
     }
+  }
+
+  Status network() {
+    heat();
+    if (systems_ > 0) return design();
+    const Result<RackPlan> most = plan(0, nullptr);
+    if (!most) return most.error();
+    systems_ = most->systems;
+    // Switches take their part of the site's power: as many systems fewer as it takes.
+    while (true) {
+      const std::size_t before = a_.assumptions.size();
+      if (const Status s = design(); !s) return s;
+      const Result<RackPlan> whole = plan(systems_, a_.fabric ? &*a_.fabric : nullptr);
+      if (!whole) return whole.error();
+      if (!q_.limits.site_power || whole->facility <= *q_.limits.site_power || systems_ <= 1) return {};
+      a_.assumptions.resize(before);
+      systems_ = std::min(systems_ - 1, static_cast<int>(systems_ * (*q_.limits.site_power / whole->facility)));
+      systems_ = std::max(1, systems_);
+    }
+  }
+
+  Status design() {
+    a_.fabric.reset();
     a_.scale_up = count_scale_up(data_, k_.catalogue, *a_.system, systems_ * a_.system->devices());
     FabricRequest r;
     r.topology = q_.topology;
@@ -191,12 +223,22 @@ class Answerer {
     r.port_rate = a_.scale_out->port_per_direction->value;
     r.radix = a_.scale_out->switch_radix->value;
     if (a_.scale_out->kind == FabricKind::infiniband) r.management_ports = kManagementPorts;
-    if (a_.system->kind == "rack") r.to_leaf = Metres(10);
+    if (a_.system->kind == "rack") {
+      // As in the reference architecture of GB200: a leaf for each rail of a rack, eight racks to a scalable unit, and
+      // a third level that joins the units.
+      r.to_leaf = Metres(10);
+      r.nodes_per_leaf = a_.system->nodes;
+      // Pods of one unit reach as many pods as a core switch has ports; beyond that, pods as large as they can be.
+      const bool units_reach = systems_ <= kRacksPerUnit * r.radix / r.ports_per_node;
+      r.leaves_per_pod = units_reach ? kRacksPerUnit : 0;
+      if (r.levels == 0 && systems_ > kRacksPerUnit && q_.topology == Topology::rail_fat_tree) r.levels = 3;
+    }
     Result<FabricDesign> design = design_fabric(r);
     if (!design) return design.error();
     equip(*design, data_, a_.scale_out->id, r.port_rate, r.radix);
     a_.fabric = *std::move(design);
     assume("cables of {} to the leaves, {} between switches", format(r.to_leaf, 2), format(r.to_spine, 2));
+    if (a_.fabric->price) assume("prices of switches and links are planning ranges, not offers");
     return {};
   }
 
@@ -258,6 +300,7 @@ class Answerer {
   const Knowledge& k_;
   const FacilityData& data_;
   FacilityAnswer a_;
+  SiteLimits limits_;  // the site's, and what cooling adds to them
   int systems_ = 0;
 };
 

@@ -18,6 +18,19 @@ using launch::FormatFlag;
 using launch::Script;
 using launch::Word;
 
+constexpr int kMost = 100'000'000;     // of any number in a launch file
+constexpr double kMostDevices = 10e6;  // that a plan may start
+
+/// The whole number a text starts with, spaces left out; at most a million, 0 if there is none.
+int leading_number(std::string_view text) {
+  constexpr int kLimit = 1'000'000;
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) return kLimit;
+  return error == std::errc() ? std::clamp(value, 0, kLimit) : 0;
+}
+
 class Reader {
  public:
   Reader(Script script, std::string_view file) : script_(std::move(script)), file_(file) {}
@@ -41,6 +54,7 @@ class Reader {
     if (error != std::errc() || at != end) {
       return wrong(word.line, fmt::format("{} takes a whole number, not {}", of, quoted(word.text)));
     }
+    if (value < 0 || value > kMost) return wrong(word.line, fmt::format("{} takes 0 to {}", of, kMost));
     return value;
   }
 
@@ -191,7 +205,8 @@ class Reader {
       p.recompute = *recompute;
     } else if (flag == "--moe-layer-freq") {
       const std::size_t times = value.text.find("[0]*");
-      if (times != std::string::npos) p.shape.dense_layers = std::atoi(value.text.c_str() + times + 4);
+      if (times != std::string::npos)
+        p.shape.dense_layers = leading_number(std::string_view(value.text).substr(times + 4));
     } else {
       out_.other.push_back(flag);
     }
@@ -207,9 +222,18 @@ class Reader {
     const auto variable = [&](const char* name, int otherwise) {
       const auto at = script_.variables.find(name);
       if (at == script_.variables.end()) return otherwise;
-      const int n = std::atoi(at->second.c_str());
+      const int n = leading_number(at->second);
       return n > 0 ? n : otherwise;
     };
+    // Products of degrees below have to fit into an int.
+    const double layout = 1.0 * std::max(1, p.tp) * std::max(1, p.pp) * std::max(1, p.dp) * std::max(1, p.cp) *
+                          std::max(1, ranks_) * std::max(1, shard_) * std::max(1, replicate_);
+    const double started = 1.0 * std::max(1, nodes_) * std::max(1, per_node_);
+    const double copies = 1.0 * variable("NODES", 1) * variable("REPLICAS", 1);
+    if (layout * copies > kMostDevices * kMostDevices || layout > kMostDevices || started > kMostDevices ||
+        copies > kMostDevices) {
+      return wrong(1, "starts more devices than there are");
+    }
     p.device = ridge("device");
     p.network = ridge("network");
     if (const std::string model = ridge("model"); !model.empty()) p.model = model;
@@ -219,7 +243,7 @@ class Reader {
       p.weights = *format;
     }
     const std::string per_node = ridge("gpus_per_node");
-    p.gpus_per_node = per_node.empty() ? std::max(1, per_node_) : std::max(1, std::atoi(per_node.c_str()));
+    p.gpus_per_node = per_node.empty() ? std::max(1, per_node_) : std::max(1, leading_number(per_node));
     const int nodes = variable("NODES", 1);
     if (trains(p.runner)) return training(nodes_ > 0 ? nodes_ : nodes);
     return serving(nodes, variable("REPLICAS", 1));
@@ -269,7 +293,7 @@ class Reader {
     const int each = p.tp * p.pp * p.dp;
     p.replicas = each > p.gpus_per_node ? 1 : replicas * nodes;
     p.gpus = p.replicas * each;
-    if (each > p.gpus_per_node && nodes * p.gpus_per_node != each) {
+    if (each > p.gpus_per_node && std::int64_t{nodes} * p.gpus_per_node != each) {
       out_.problems.push_back(
           fmt::format("{} nodes of {} devices do not make a replica of {}", nodes, p.gpus_per_node, each));
     }
@@ -287,7 +311,7 @@ class Reader {
 /// "gpu:h100-sxm:8" → 8.
 int last_number(const std::string& text) {
   const std::size_t colon = text.rfind(':');
-  return std::atoi(text.c_str() + (colon == std::string::npos ? 0 : colon + 1));
+  return leading_number(std::string_view(text).substr(colon == std::string::npos ? 0 : colon + 1));
 }
 
 /// What stands at a key of the YAML we write, and the block of shell in it.
@@ -331,7 +355,7 @@ Manifest read_manifest(std::string_view text) {
       continue;
     }
     const auto value = [&](std::string_view key) {
-      return content.starts_with(key) ? std::atoi(std::string(content.substr(key.size())).c_str()) : 0;
+      return content.starts_with(key) ? leading_number(content.substr(key.size())) : 0;
     };
     for (const std::string_view key : {"parallelism:", "replicas:"}) m.nodes = std::max(m.nodes, value(key));
     for (const std::string_view key : {"nvidia.com/gpu:", "amd.com/gpu:"}) m.devices = std::max(m.devices, value(key));
@@ -361,6 +385,9 @@ Result<LaunchCheck> read_launch(std::string_view text, std::string_view file) {
       // Every pod is a replica.
       devices = p.tp * p.pp * p.dp;
       p.replicas = std::max(1, m.nodes);
+      if (1.0 * p.replicas * devices > kMostDevices) {
+        return Error{ErrorCode::bad_input, std::string(file) + ":1", "starts more devices than there are"};
+      }
       p.gpus = p.replicas * devices;
     }
     if (m.devices != devices) {
@@ -376,7 +403,7 @@ Result<LaunchCheck> read_launch(std::string_view text, std::string_view file) {
   if (!check || !batch) return check;
   check->target = LaunchTarget::slurm;
   const LaunchPlan& p = check->plan;
-  if (std::atoi(nodes.c_str()) != p.nodes()) {
+  if (leading_number(nodes) != p.nodes()) {
     check->problems.push_back(fmt::format("--nodes={}, but the command is for {}", nodes, p.nodes()));
   }
   if (!gres.empty() && last_number(gres) != std::min(p.gpus, p.gpus_per_node)) {

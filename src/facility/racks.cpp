@@ -28,12 +28,21 @@ class Planner {
   Result<RackPlan> run() {
     if (r_.system == nullptr) return bad("name a system, for example --system dgx-h100");
     p_.system = r_.system;
-    if (!r_.system->power_max) {
-      return bad(fmt::format("the power of {} is not known: add it with --set system.power_max=10kW", r_.system->id));
+    bool estimated = false;
+    const std::optional<Watts> draws = system_power(*r_.system, r_.device_power, estimated);
+    if (!draws) {
+      return bad(
+          fmt::format("the power of {} is not known: say it in a file of your own (--catalogue), under [system.power]",
+                      r_.system->id));
+    }
+    if (estimated) {
+      p_.assumptions.push_back(
+          fmt::format("one {} draws {}: {} times the TDP of its devices, as in systems that say it", r_.system->id,
+                      format(*draws), kPowerOverTdp));
     }
     p_.rack = data_.rack(r_.rack.empty() ? kUsualRack : std::string_view(r_.rack));
     if (p_.rack == nullptr) return bad(fmt::format("there is no rack {}", quoted(r_.rack)));
-    each_ = r_.system->power_max->value;
+    each_ = *draws;
     if (const Status s = per_rack(); !s) return s.error();
     if (const Status s = count(); !s) return s.error();
     body();
@@ -68,13 +77,20 @@ class Planner {
       }
     }
     if (l.rack_power) limit(std::floor(*l.rack_power / each_ + 1e-9), RackBound::power);
+    if (l.rack_heat) limit(std::floor(*l.rack_heat / each_ + 1e-9), RackBound::heat);
     if (best_ < 1) {
-      const std::string why =
-          p_.bound == RackBound::power ? fmt::format("draws {}, a rack gives {}", format(each_), format(*l.rack_power))
-          : p_.bound == RackBound::units ? fmt::format("is {} units high, a rack has {}", s.rack_units->value,
-                                                       l.rack_units.value_or(p_.rack->units))
-                                         : fmt::format("weighs {}, a rack carries {}", format(s.weight->value),
-                                                       format(l.rack_weight.value_or(p_.rack->load)));
+      std::string why;
+      if (p_.bound == RackBound::units) {
+        why =
+            fmt::format("is {} units high, a rack has {}", s.rack_units->value, l.rack_units.value_or(p_.rack->units));
+      } else if (p_.bound == RackBound::weight) {
+        why = fmt::format("weighs {}, a rack carries {}", format(s.weight->value),
+                          format(l.rack_weight.value_or(p_.rack->load)));
+      } else if (p_.bound == RackBound::heat) {
+        why = fmt::format("draws {}, the cooling of a rack takes {}", format(each_), format(*l.rack_heat));
+      } else {
+        why = fmt::format("draws {}, a rack gives {}", format(each_), format(*l.rack_power));
+      }
       return Error{ErrorCode::infeasible, "", fmt::format("not one {} fits into a rack: it {}", s.id, why)};
     }
     if (best_ > kMostSystems) best_ = 1;  // neither height nor weight nor a limit is known
@@ -181,8 +197,16 @@ class Planner {
 
 }  // namespace
 
+std::optional<Watts> system_power(const System& system, Watts device_power, bool& estimated) {
+  estimated = !system.power_max;
+  if (system.power_max) return system.power_max->value;
+  if (system.kind != "node" || !(device_power > Watts(0))) return {};
+  return device_power * (kPowerOverTdp * system.devices());
+}
+
 std::string_view name(RackBound bound) {
-  constexpr std::string_view kNames[] = {"power", "height", "weight", "it is a rack of its own", "there are no more"};
+  constexpr std::string_view kNames[] = {
+      "power", "cooling", "height", "weight", "it is a rack of its own", "there are no more"};
   return kNames[static_cast<std::size_t>(bound)];
 }
 

@@ -87,7 +87,7 @@ class Checker {
     }
     if (r.system->cooling == "air" && r.per_rack_by_air < r.per_rack) {
       add("cooling", "air can carry the heat of air-cooled systems", SiteVerdict::fail,
-          fmt::format("{} per rack; a rear door takes {}", heat, r.per_rack_by_air),
+          fmt::format("{}; a rear door takes {} of them", heat, r.per_rack_by_air),
           fmt::format("at most {} per rack", r.per_rack_by_air));
     }
   }

@@ -128,6 +128,7 @@ Status read_inference(const std::string& folder, std::vector<Row>& rows) {
   if (!systems) return systems.error();
   const Result<CsvTable> table = read_table(folder + "inference.csv");
   if (!table) return table.error();
+  rows.reserve(table->rows() + table->rows() / 2);  // room for training too: a row is large, moving all of them shows
   Columns columns(*table);
   for (std::size_t r = 0; r < table->rows(); ++r) {
     Row row;

@@ -23,13 +23,16 @@ std::optional<double> number_of(std::string_view text) {
 }
 
 std::optional<std::size_t> Columns::find(std::string_view column) {
-  if (const auto known = places_.find(column); known != places_.end()) return known->second;
+  for (const auto& [name, place] : places_) {
+    // Names are literals: the same one is the same pointer.
+    if (name.data() == column.data() && name.size() == column.size()) return place;
+  }
   const Result<std::size_t> place = table_.required_column(column);
   if (!place) {
     if (!error_) error_ = place.error();
     return std::nullopt;
   }
-  places_.emplace(column, *place);
+  places_.emplace_back(column, *place);
   return *place;
 }
 

@@ -5,13 +5,14 @@
 //   int nodes = columns.whole(row, "nodes", 1, 100000);
 //   if (columns.error()) return *columns.error();        // "systems.csv:7:12: ..."
 //
-// One thread per object; the table must outlive it.
+// One thread per object; the table and the names of columns (literals) must outlive it.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "ridge/csv.hpp"
 
@@ -38,7 +39,7 @@ class Columns {
   std::optional<std::size_t> find(std::string_view column);
 
   const CsvTable& table_;
-  std::map<std::string, std::size_t, std::less<>> places_;
+  std::vector<std::pair<std::string_view, std::size_t>> places_;
   std::optional<Error> error_;
 };
 

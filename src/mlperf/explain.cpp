@@ -15,11 +15,13 @@ namespace {
 
 constexpr std::array kTensorParallel = {1, 2, 4, 8};
 constexpr std::array kExpertParallel = {8, 16, 36, 72};
+constexpr int kDraftTokens = 3;
+constexpr double kAcceptance = 0.7;     // what `ridge estimate` assumes as well
 constexpr double kDenoisingSteps = 20;  // of the SDXL benchmark
 constexpr std::size_t kShownAttempts = 6;
 
 Error not_modelled(const Row& row, std::string why) {
-  return {ErrorCode::refused, row.id, fmt::format("{} is not modelled: {}", row.id, why)};
+  return {ErrorCode::refused, "", fmt::format("{} is not modelled: {}", row.id, why)};
 }
 
 /// A label of 16 bits or more is what a submission loads, not what it computes in: most quantise on loading.
@@ -102,11 +104,11 @@ class InferenceExplainer {
     for (const Format format : formats_of(row_, device_)) {
       for (const int tp : kTensorParallel) {
         if (tp > row_.accelerators || tp > domain()) continue;
-        attempt(format, {.tp = tp});
-        if (experts_ && tp > 1) attempt(format, {.tp = tp, .ep = tp});
+        attempt_both(format, {.tp = tp});
+        if (experts_ && tp > 1) attempt_both(format, {.tp = tp, .ep = tp});
       }
       for (const int wide : kExpertParallel) {
-        if (experts_ && wide <= row_.accelerators && wide <= domain()) attempt(format, {.ep = wide, .dp = wide});
+        if (experts_ && wide <= row_.accelerators && wide <= domain()) attempt_both(format, {.ep = wide, .dp = wide});
       }
     }
     if (attempts_.empty()) {
@@ -119,6 +121,7 @@ class InferenceExplainer {
   /// One replica: tensor parallel, or attention by data and experts spread over all of its devices.
   struct Layout {
     int tp = 1, ep = 1, dp = 1;
+    int draft_tokens = 0;
     [[nodiscard]] int devices() const { return tp * dp; }
   };
 
@@ -140,6 +143,18 @@ class InferenceExplainer {
     return Limits{*ttft * 1e-3, *tpot * 1e-3};
   }
 
+  /// The rules allow speculative decoding only in the Interactive scenario of these benchmarks.
+  [[nodiscard]] bool may_speculate() const {
+    return row_.scenario == "Interactive" && (row_.benchmark == "deepseek-r1" || row_.benchmark == "gpt-oss-120b");
+  }
+
+  void attempt_both(Format format, Layout layout) {
+    attempt(format, layout);
+    if (!may_speculate()) return;
+    layout.draft_tokens = kDraftTokens;
+    attempt(format, layout);
+  }
+
   void attempt(Format format, const Layout& layout) {
     Try t;
     t.replicas = row_.accelerators / layout.devices();
@@ -156,6 +171,8 @@ class InferenceExplainer {
     if (bytes_per_weight(format) <= 1.1 && device_.peak(PeakFormat::fp8)) q.kv = Format::fp8;
     q.load = {.mode = LoadMode::offline, .isl = benchmark_.input_tokens, .osl = benchmark_.output_tokens};
     q.load.natural_text = 1;
+    q.load.draft_tokens = layout.draft_tokens;
+    q.load.acceptance = layout.draft_tokens > 0 ? kAcceptance : 0;
     const Result<InferenceDeployment> deployment = resolve(q, knowledge_);
     if (!deployment) {
       refusal_ = deployment.error().message;
@@ -187,6 +204,7 @@ class InferenceExplainer {
     if (t.query.ep > 1) plan += fmt::format(" EP{}", t.query.ep);
     plan += fmt::format(", {} weights", name(*t.query.weights));
     if (t.query.kv) plan += fmt::format(", {} KV", name(*t.query.kv));
+    if (t.query.load.draft_tokens > 0) plan += fmt::format(", {:.0f} tokens proposed", t.query.load.draft_tokens);
     if (t.query.load.concurrency > 0) plan += fmt::format(", {:.0f} requests at once each", t.query.load.concurrency);
     return plan;
   }
@@ -234,9 +252,9 @@ class InferenceExplainer {
     if (row_.accelerators % best.query.gpus != 0) {
       e.assumptions.push_back(fmt::format("{} accelerators are left over", row_.accelerators % best.query.gpus));
     }
-    if (row_.scenario == "Interactive" && experts_) {
-      e.assumptions.emplace_back(
-          "speculative decoding, which this benchmark's Interactive scenario allows, is not assumed");
+    if (best.query.load.draft_tokens > 0) {
+      e.assumptions.push_back(fmt::format("{:.0f} tokens are proposed per step and {:.0f} % of them accepted",
+                                          best.query.load.draft_tokens, 100 * kAcceptance));
     }
     e.assumptions.insert(e.assumptions.end(), best.assumptions.begin(), best.assumptions.end());
     return e;
@@ -327,9 +345,10 @@ Result<Explanation> explain_training(const Row& row, const Benchmark& benchmark,
   e.why = fmt::format(
       "a step takes {:.2f} s at {:.0f} % of the dense peak and is bound by {}; at this rate the {:.1f} minutes of the "
       "result "
-      "are {:.0f} steps, {} tokens",
+      "are {:.0f} steps, {:.2f} billion tokens",
       estimate.step_time_s.mid, 100 * estimate.mfu.mid, e.bound, row.value, seconds / estimate.step_time_s.mid,
-      format_number(seconds * estimate.tokens_per_s.mid));
+      1e-9 * seconds * estimate.tokens_per_s.mid);
+  e.implied_tokens = seconds * estimate.tokens_per_s.mid;
   e.attempts.push_back({e.plan, e.predicted});
   e.assumptions = answer->assumptions;
   e.assumptions.insert(e.assumptions.begin(), benchmark.note);

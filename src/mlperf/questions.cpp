@@ -128,7 +128,9 @@ std::vector<Ratio> coupling(const Results& results, const Names& names) {
       {{"gb200", "b200-sxm-180gb"}, {"gb300", "b300-sxm-270gb"}}};
   const RowList rows = usual_rows(results);
   std::vector<Ratio> result;
-  for (const auto& [rack, node] : kPairs) {
+  for (const auto& pair : kPairs) {  // no structured binding: clang 14 cannot capture one
+    const std::string_view rack = pair.first;
+    const std::string_view node = pair.second;
     const Accepts in_racks = [&](const Row& row) { return row.accelerator == rack && row.accelerators == kRack; };
     const Accepts in_nodes = [&](const Row& row) { return row.accelerator == node && row.accelerators == kNode; };
     for (Ratio& ratio : ratios(rows, names, std::string(rack), in_racks, std::string(node), in_nodes)) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <unordered_set>
 
 #include "mlperf/rules.hpp"
 #include "ridge/mlperf_analysis.hpp"
@@ -27,12 +28,14 @@ Error unknown(std::string_view flag, std::string_view what, std::string_view wor
       fmt::format("no result has the {} {}{}", what, quoted(word), near.empty() ? "" : "; did you mean " + near + "?")};
 }
 
-std::set<std::string_view> all_of(const Results& results, const std::string Row::*field, std::optional<Suite> suite) {
-  std::set<std::string_view> values;
-  for (const Row& row : results.rows) {
-    if (!suite || row.suite == *suite) values.insert(row.*field);
+/// The distinct values of a field, if anybody asks for them: most selections name few.
+template <class Get>
+std::set<std::string_view> distinct(const Results& results, bool asked, const Get& get) {
+  std::unordered_set<std::string_view> seen;
+  if (asked) {
+    for (const Row& row : results.rows) seen.insert(get(row));
   }
-  return values;
+  return {seen.begin(), seen.end()};
 }
 
 /// The ids that a word stands for: itself, or its strictest variant.
@@ -50,8 +53,7 @@ std::optional<std::string> benchmark_id(const std::set<std::string_view>& known,
 }
 
 Result<std::vector<std::string>> expand_rounds(const Results& results, const std::vector<std::string>& words) {
-  std::set<std::string_view> known;
-  for (const Row& row : results.rows) known.insert(row.published.round);
+  const auto known = distinct(results, true, [](const Row& row) -> const std::string& { return row.published.round; });
   std::vector<std::string> rounds;
   for (const std::string& word : words) {
     const auto full = [](std::string_view text) {
@@ -155,31 +157,41 @@ Result<Key> parse_key(std::string_view text) {
   return parse_word<Key>(text, 8, "--by");
 }
 
-Result<RowList> select(const Results& results, const Selection& selection, const Names& names) {
-  Selection s = selection;
-  const auto benchmarks = all_of(results, &Row::benchmark, s.suite);
+namespace {
+
+/// Words to ids and whole names; refuses those that do not occur.
+Status normalise(const Results& results, const Names& names, Selection& s) {
+  const auto benchmarks = distinct(results, !s.benchmarks.empty(), [&](const Row& row) {
+    return !s.suite || row.suite == *s.suite ? std::string_view(row.benchmark) : std::string_view();
+  });
   for (std::string& word : s.benchmarks) {
     const auto id = benchmark_id(benchmarks, names, word);
     if (!id) return unknown("--benchmark", "benchmark", word, benchmarks);
     word = *id;
   }
-  std::set<std::string_view> accelerators = all_of(results, &Row::accelerator, std::nullopt);
-  for (const Row& row : results.rows) accelerators.insert(row.published.accelerator);
+  auto accelerators =
+      distinct(results, !s.accelerators.empty(), [](const Row& row) -> const std::string& { return row.accelerator; });
+  accelerators.merge(distinct(results, !s.accelerators.empty(),
+                              [](const Row& row) -> const std::string& { return row.published.accelerator; }));
   for (const std::string& word : s.accelerators) {
     if (!accelerators.contains(word)) return unknown("--accelerator", "accelerator", word, accelerators);
   }
-  std::set<std::string_view> submitters;
-  for (const Row& row : results.rows) submitters.insert(row.published.submitter);
+  const auto submitters = distinct(results, !s.submitters.empty(),
+                                   [](const Row& row) -> const std::string& { return row.published.submitter; });
   for (const std::string& word : s.submitters) {
     if (!submitters.contains(word)) return unknown("--submitter", "submitter", word, submitters);
   }
-  const auto scenarios = all_of(results, &Row::scenario, std::nullopt);
+  const auto scenarios =
+      distinct(results, !s.scenarios.empty(), [](const Row& row) -> const std::string& { return row.scenario; });
   for (std::string& word : s.scenarios) {
     if (const std::string known = scenario_of(word); !known.empty()) word = known;
     if (!scenarios.contains(word)) return unknown("--scenario", "scenario", word, scenarios);
   }
-  const Result<std::vector<std::string>> rounds = expand_rounds(results, s.rounds);
-  if (!rounds) return rounds.error();
+  if (!s.rounds.empty()) {
+    Result<std::vector<std::string>> rounds = expand_rounds(results, s.rounds);
+    if (!rounds) return rounds.error();
+    s.rounds = *std::move(rounds);
+  }
   const std::set<std::string_view> divisions = {"closed", "open", "network", "all"};
   if (!divisions.contains(s.division)) return unknown("--division", "division", s.division, divisions);
   const std::set<std::string_view> states = {"available", "preview", "rdi", "unknown"};
@@ -187,7 +199,14 @@ Result<RowList> select(const Results& results, const Selection& selection, const
     if (!states.contains(word)) return unknown("--availability", "availability", word, states);
   }
   if (!s.suite && s.benchmarks.empty()) s.suite = Suite::inference;
+  return {};
+}
 
+}  // namespace
+
+Result<RowList> select(const Results& results, const Selection& selection, const Names& names) {
+  Selection s = selection;
+  if (const Status fine = normalise(results, names, s); !fine) return fine.error();
   RowList rows;
   for (const Row& row : results.rows) {
     const bool network = row.published.category == "network";
@@ -196,7 +215,7 @@ Result<RowList> select(const Results& results, const Selection& selection, const
     const bool accelerator = s.accelerators.empty() || holds(s.accelerators, row.accelerator) ||
                              holds(s.accelerators, row.published.accelerator);
     if (division && accelerator && (!s.suite || row.suite == *s.suite) && holds(s.benchmarks, row.benchmark) &&
-        holds(s.scenarios, row.scenario) && holds(*rounds, row.published.round) &&
+        holds(s.scenarios, row.scenario) && holds(s.rounds, row.published.round) &&
         holds(s.submitters, row.published.submitter) && holds(s.availability, row.availability) &&
         (!s.measured_power || row.published.power_w) && (s.power_tuned || !row.power_tuned)) {
       rows.push_back(&row);

@@ -14,7 +14,8 @@ using perf::step_time;
 using perf::StepTime;
 
 constexpr int kMaxIterations = 24;
-constexpr double kClosed = 1e-7;  ///< relative; small, so that results are smooth in every input
+constexpr double kTextLengthVariance = 1.7;  ///< of the lengths of prompts by people, relative to the mean squared
+constexpr double kClosed = 1e-7;             ///< relative; small, so that results are smooth in every input
 
 /// Lengths as the load really has them.
 struct Lengths {
@@ -82,7 +83,7 @@ Phase prefill_phase(const ResolvedInference& r, const InferenceLoad& load, const
   phase.steps = std::max(1.0, tokens / std::max(std::min(tokens, limit), std::min(n.isl, limit)));
   phase.last = mixed_step(r, load, n, 0, 0, tokens / phase.steps);
   const double fill = r.pp > 1 ? (phase.steps + r.pp - 1) / r.pp : phase.steps;  // stages work on different steps
-  phase.seconds = phase.last.seconds * std::max(fill, 1.0);
+  phase.seconds = phase.last.seconds * (r.ideal ? phase.steps / r.pp : std::max(fill, 1.0));  // a bound: never empty
   return phase;
 }
 
@@ -163,7 +164,7 @@ Interval interval(double mid, Spread spread) noexcept {
 
 struct Activity : perf::DeviceActivity {
   void add(const StepTime& t, double times) {
-    flops += t.flops * times;
+    flops += (t.flops + perf::kFillerWork * t.filler) * times;
     bytes += t.bytes * times;
     seconds += t.seconds * times;
   }
@@ -339,13 +340,26 @@ class Evaluation {
     e.prefill_s = with_spread(alone.seconds, Metric::prefill);
     e.ttft_s = with_spread(ttft, Metric::ttft);
     e.tpot_s = with_spread(s.token, Metric::tpot);
-    e.itl_s =
-        with_spread((s.steps_with_prefill < 0.5 ? s.decode : s.with_prefill) / tokens_per_step(load_), Metric::tpot);
+    e.itl_s = with_spread(median_step(s, running) / tokens_per_step(load_), Metric::tpot);
     e.e2e_s = with_spread(ttft + n_.decoded * s.token, Metric::tpot);
     Activity a;
     a.add(s.decode_time, 1 - s.share);
     a.add(s.prefill_time, s.share);
     finish(s.decode_time, s.prefill_time, a, s.requests_per_s, (1 - s.share) * s.decode, s.share * s.with_prefill);
+  }
+
+  /// The median step: fewer prompts ride along than on average. Prompts joining a step are a Poisson number of lengths
+  /// that differ; their sum is nearly a gamma of shape k, whose median is (1 - 1/9k)^3 of its mean (Wilson-Hilferty).
+  [[nodiscard]] double median_step(const Steady& s, double running) const noexcept {
+    if (s.share <= 0) return s.decode;
+    const double joining = running / r_.pp * tokens_per_step(load_) / n_.osl;
+    const double shape = joining / (1 + (load_.natural_text > 0 ? kTextLengthVariance : 0));
+    const double root = std::max(0.0, 1 - 1 / (9 * shape));
+    const double tokens = std::min(s.share * s.chunk * root * root * root, s.chunk);
+    if (tokens < 1) return s.decode;
+    const bool together = r_.batching == Batching::mixed;
+    const StepTime t = mixed_step(r_, load_, n_, together ? running : 0, n_.prompt + 0.5 * n_.osl, tokens);
+    return t.seconds + (together ? 0 : s.decode);
   }
 
   const ResolvedInference& r_;

@@ -42,6 +42,7 @@ struct Recorder {
               : op.compute > op.memory                   ? Bound::compute
                                                          : Bound::memory_bandwidth;
   }
+  void filler(double /*flops*/, double /*times*/) {}
   void network(std::string_view what, Term term, double seconds, double bytes, double times) {
     if (seconds <= 0) return;
     OperatorLine& l = line(what, term);

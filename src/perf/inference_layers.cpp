@@ -218,7 +218,7 @@ double weight_bytes(const ResolvedInference& r, const Model& model, Format weigh
     }
   }
   // llama.cpp narrows the embedding and the head too, to six bits and a half; other checkpoints keep them in 16 bits.
-  const double bytes = weights == Format::q4_k_m ? 6.5 / 8 : kWideBytes;
+  const double bytes = weights == Format::q4_k_m ? kSixBitHead : kWideBytes;
   const double embedding = static_cast<double>(model.vocab) * model.hidden * bytes / r.tp;
   const double head = model.tied_embeddings ? 0 : embedding;
   // An uneven pipeline: the fullest stage has the layers rounded up, and the larger of embedding and head.
@@ -244,6 +244,7 @@ void make_ideal(ResolvedInference& r, Format weights, Format activations, Format
   r.device.memory_share = 1;
   r.device.launch = 0;
   r.rank_spread = 0;
+  r.sample_seconds = 0;
   for (LinkRates* link : {&r.tp_link, &r.expert_link, &r.stage_link}) link->latency = link->latency_per_rank = 0;
   for (LayerKind& kind : r.kinds) kind.index_fixed = 0;
   r.costs = {.fill = 0.5};

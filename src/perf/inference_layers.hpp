@@ -11,6 +11,9 @@
 
 namespace ridge::perf {
 
+/// Bytes per weight of embedding and head in llama.cpp's 4-bit files: six bits and a half.
+inline constexpr double kSixBitHead = 6.5 / 8;
+
 struct LayerFormats {
   Format weights = Format::bf16;
   Format kv = Format::bf16;

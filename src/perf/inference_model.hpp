@@ -50,7 +50,7 @@ struct EngineCosts {
   double sequence = 0;     ///< host time per running sequence and step
   double layer_eager = 0;  ///< host time per layer of a step that does not replay a graph
   double layer_small = 0;  ///< device time of small kernels per layer
-  double collective = 1;   ///< factor on the latency of collectives
+  double collective = 0;   ///< what a collective waits in a step beside its own latency
   double prefill = 1;      ///< factor on the device time of prefill
   double decode = 1;       ///< factor on the device time of decode
   double server = 0;       ///< from the client to the scheduler and back
@@ -85,8 +85,10 @@ struct ResolvedInference {
   std::array<perf::LayerKind, kMaxKinds> kinds{};
   int kind_count = 0;
   double layers = 0;
+  double launched_layers = 0;  ///< layers by the host time they take: a recurrent one has more kernels
   double hidden = 0;
-  double head_rows = 0;  ///< vocabulary per device
+  double head_rows = 0;       ///< vocabulary per device
+  double sample_seconds = 0;  ///< to choose one token out of the whole vocabulary
 
   enum : std::uint8_t { kNarrow, kWide, kHead, kGemmRates };
   std::array<perf::GemmRates, kGemmRates> gemm{};
@@ -101,6 +103,8 @@ struct ResolvedInference {
   Batching batching = Batching::mixed;
   Admission admission = Admission::as_needed;
   bool graphs = true;
+  double graph_tokens = 0;       ///< steps with prompts and up to so many tokens replay graphs too
+  bool overlapped_host = false;  ///< work per sequence hides behind the device
   bool ideal = false;
   double max_tokens = 8192;
   double max_sequences = 256;
@@ -138,6 +142,7 @@ struct StepTime {
   double seconds = 0;
   std::array<double, kTerms> terms{};
   double flops = 0;    ///< per device
+  double filler = 0;   ///< FLOPs on rows that only fill up tiles
   double bytes = 0;    ///< per device
   double compute = 0;  ///< seconds the arithmetic alone would take
   double memory = 0;

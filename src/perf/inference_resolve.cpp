@@ -19,6 +19,7 @@ namespace {
 
 using perf::GemmRates;
 
+constexpr double kWaitPerStep = 0.1;      ///< of what a collective waits in all, again at each step of a ring
 constexpr double kCardsPerServer = 8;     ///< PCIe cards that one server takes
 constexpr double kUsualNic = 12.5e9;      ///< 100 Gb/s per device where nothing is said
 constexpr double kNetworkLatency = 5e-6;  ///< end to end, small message
@@ -180,11 +181,22 @@ class Resolver {
     }
     const bool narrow =
         formats_.weights == Format::fp8 || formats_.weights == Format::nvfp4 || formats_.weights == Format::mxfp8;
-    const Format usual = narrow && engine_.engine->quantised_kv_by_default ? Format::fp8
-                         : formats_.weights == Format::fp16                ? Format::fp16
-                                                                           : Format::bf16;
+    const Format wide = formats_.weights == Format::fp16 ? Format::fp16 : Format::bf16;
+    const Format usual = cache_is_narrow(narrow, stored) ? Format::fp8 : wide;
     formats_.kv = q_.kv.value_or(usual);
     if (!q_.kv) assume("KV cache in {}", name(formats_.kv));
+  }
+
+  /// Whether the cache is in fp8 where nobody says so.
+  [[nodiscard]] bool cache_is_narrow(bool narrow_weights, Format stored) const {
+    // SGLang's sparse attention keeps its cache in fp8 on Blackwell and in 16 bits before, whatever the weights.
+    const bool sparse = std::any_of(model_.groups.begin(), model_.groups.end(),
+                                    [](const LayerGroup& g) { return g.mixer.index_heads > 0; });
+    if (sparse && engine_.engine->id == "sglang") return r_->device.architecture == "blackwell";
+    if (!narrow_weights || !engine_.serving().quantised_kv_by_default) return false;
+    // TensorRT-LLM chooses by itself. Others follow the checkpoint: tools that narrow a model afterwards note scales
+    // for the cache, models trained in eight bits come without.
+    return engine_.engine->id == "trtllm" || engine_.engine->id == "ideal" || formats_.weights != stored;
   }
 
   void fill_rates() {
@@ -198,6 +210,10 @@ class Resolver {
     r.gemm[ResolvedInference::kNarrow].quantise *= k_.calibration.value("serving.quantise");
     r.gemm[ResolvedInference::kWide] = perf::gemm_rates(r.device, k_.calibration, wide, wide);
     r.gemm[ResolvedInference::kHead] = r.gemm[ResolvedInference::kWide];
+    if (formats_.weights == Format::q4_k_m) r.gemm[ResolvedInference::kHead].bytes_weight = perf::kSixBitHead;
+    if (engine_.serving().portable_kernels) {
+      for (GemmRates& g : r.gemm) perf::use_portable_kernels(g, r.device, k_.calibration);
+    }
     r.moe = perf::moe_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
     const auto path = engine_.engine->own_attention ? perf::AttentionPath::native : perf::AttentionPath::engine;
     r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv, path);
@@ -221,7 +237,7 @@ class Resolver {
         card.scale_up_peer_per_direction.reset();
         if (ranks > 1) assume("groups of {:.0f} devices talk over PCIe", ranks);
         perf::LinkRates pcie = perf::scale_up_link(card, k_.calibration, library());
-        const double share = k_.calibration.value("serving.pcie");
+        const double share = k_.calibration.value("serving.pcie", {device_.architecture});
         pcie.bandwidth *= share;
         pcie.peer_bandwidth *= share;
         pcie.one_shot_bandwidth *= share;
@@ -245,6 +261,9 @@ class Resolver {
     r.batching = e.batching;
     r.admission = e.admission;
     r.graphs = e.graphs;
+    r.graph_tokens = engine_.serving().graph_tokens;
+    r.overlapped_host = engine_.serving().overlapped_host;
+    if (!engine_.serving().grouped_decode) perf::decode_head_by_head(r.attention, r.device, k_.calibration);
     if (engine_.era != nullptr) {
       const auto& eager = engine_.era->eager_on;
       if (std::find(eager.begin(), eager.end(), device_.vendor) != eager.end()) r.graphs = false;
@@ -265,8 +284,16 @@ class Resolver {
     k.layer_eager = c.value("host.eager_layer", {family, kind});
     k.layer_small = c.value("layer.small_kernels", {family, era, kind, measured});
     k.collective = c.value("serving.collective", {family, era});
-    k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, measured});
-    k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured});
+    // What stands in for an architecture without kernels of its own may run faster or slower in a server.
+    const std::string_view real = device_.architecture == arch ? std::string_view() : device_.architecture;
+    const std::string both = fmt::format("{}/{}", era, arch);  // kernels that an era had not tuned for a chip yet
+    k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real});
+    k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured, real});
+    const bool sixteen_or_eight = bytes_per_element(formats_.weights) >= 1;  // narrower ones came with the chip
+    const double untuned = sixteen_or_eight ? c.value("serving.experts", {both}) : 1;
+    r.moe.gemm.bandwidth /= untuned;
+    r.moe.gemm.flops /= untuned;
+    r.moe.gemm.fixed *= untuned;
     k.server = c.value("ttft.server", {family});
     k.burst = c.value("ttft.burst", {family});
     k.fill = c.value("memory.fill");
@@ -279,16 +306,24 @@ class Resolver {
       *cost *= own;
     }
     for (perf::LinkRates* link : {&r.tp_link, &r.expert_link}) {
-      link->latency *= k.collective;
-      link->latency_per_rank *= k.collective;
-      link->one_shot_latency *= k.collective;
-      link->one_shot_per_rank *= k.collective;
+      link->latency += k.collective;
+      link->latency_per_rank += kWaitPerStep * k.collective;
+      link->one_shot_latency += k.collective;
+    }
+    const double recurrent = c.value("host.eager_layer@recurrent");
+    for (int i = 0; i < r.kind_count; ++i) {
+      const perf::LayerKind& layer = r.kinds[static_cast<std::size_t>(i)];
+      r.launched_layers += layer.count * (layer.state_bytes > 0 ? recurrent : 1);
     }
     for (int i = 0; i < r.kind_count; ++i) {
       perf::LayerKind& layer = r.kinds[static_cast<std::size_t>(i)];
       if (layer.index_topk > 0) layer.index_fixed = c.value("layer.indexer");
     }
     r.power = perf::power_coefficients(c, arch);
+    // Every rank chooses from all logits. Real use sorts them (top-p, top-k); benchmarks of random tokens take the
+    // best.
+    const double moved = c.value(q_.load.natural_text > 0 ? "sampling.sorted" : "sampling.best");
+    r.sample_seconds = model_.vocab * moved / (r.device.memory_bandwidth * r.device.memory_share);
     const double correlation = q_.load.natural_text > 0 ? c.value("experts.correlation") : 1.0;
     for (auto& kind_of_layer : r.kinds) kind_of_layer.moe.correlation = correlation;
     r.draft_share = q_.draft_model_share > 0 ? q_.draft_model_share : 1.5 / std::max(1, model_.layers());
@@ -310,7 +345,9 @@ class Resolver {
              format(Bytes(away)), format(BytesPerSecond(rate)));
     }
     r.activation_bytes = std::min(r.max_tokens, 16384.0) * perf::widest_activation(r, model_) * 2;
-    r.buffer_bytes = r.ideal ? 0 : k_.calibration.value("memory.buffers", {family}) + (r.tp > 1 ? 0.5e9 : 0.0);
+    const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->id) : std::string_view();
+    const double buffers = k_.calibration.value("memory.buffers", {family, era});
+    r.buffer_bytes = r.ideal ? 0 : buffers + (r.tp > 1 ? 0.5e9 : 0.0);
     if (r.ideal) r.activation_bytes = 0;
     const double left = total - r.weight_bytes - r.activation_bytes - r.buffer_bytes;
     if (e.admission == Admission::reserve_all) {  // a share of what is free once the weights are loaded

@@ -21,6 +21,7 @@ struct Sum {
     out.flops += flops * times;
     out.bytes += bytes * times;
   }
+  void filler(double flops, double times) { out.filler += flops * times; }
   void network(std::string_view, Term term, double seconds, double, double times) {
     out.terms[index(term)] += seconds * times;
     out.network += seconds * times;
@@ -60,10 +61,12 @@ StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
   device += small;
 
   // A step that does not replay a graph cannot run faster than the host launches its layers: a soft maximum.
+  // An engine that prepares the next step during this one waits for the slower of the two.
   double host = r.costs.step + r.costs.sequence * step.decode;
-  if (step.prefill > 0 || !r.graphs) {
-    const double floor = r.layers * r.costs.layer_eager;
-    host += std::sqrt(device * device + floor * floor) - device;
+  if (r.overlapped_host) host = std::sqrt(device * device + host * host) - device;
+  if (!r.graphs || (step.prefill > 0 && tokens > r.graph_tokens)) {
+    const double floor = r.launched_layers * r.costs.layer_eager;
+    host += smooth_max(device, floor) - device;
   }
   out.terms[index(Term::host)] += host;
   out.terms[index(Term::offload)] = r.offload_s;

@@ -3,6 +3,7 @@
 //   struct Sink {
 //     void operation(std::string_view what, Term term, const OpTime& op, double flops, double bytes, double times,
 //                    bool narrow = false);
+//     void filler(double flops, double times);
 //     void network(std::string_view what, Term term, double seconds, double bytes, double times);
 //   };
 //   visit_step(resolved, step, sink);
@@ -109,6 +110,8 @@ inline void visit_experts(const ResolvedInference& r, const LayerKind& kind, con
   sink.operation("routed experts", Term::experts, moe_time(r.moe, busiest),
                  2 * shape.tokens * shape.top_k * share * weights, touched * weights * r.moe.gemm.bytes_weight,
                  kind.count, true);
+  // Tiles are filled up with empty rows: work for nothing, but work.
+  sink.filler(2 * r.moe.padding_rows * touched * weights, kind.count);
   if (r.expert_ranks > 1 && r.attention_dp) {  // tokens go out to every rank and come back reduced
     const double out = shape.tokens * r.hidden * r.bytes_activation;
     const double back = shape.tokens * r.hidden * 2;
@@ -158,6 +161,8 @@ inline void visit_step(const ResolvedInference& r, const Step& step, Sink& sink)
   const GemmRates& head = r.gemm[ResolvedInference::kHead];
   sink.operation("LM head", Term::head, gemm_time(head, rows, r.head_rows, r.hidden), 2 * rows * r.head_rows * r.hidden,
                  r.head_rows * r.hidden * head.bytes_weight, 1);
+  const double choosing = rows * r.sample_seconds;
+  sink.operation("sampling", Term::head, OpTime{choosing, 0, 0, choosing}, 0, 0, 1);
   if (r.pp > 1) {
     const double bytes = tokens * r.hidden * 2;
     sink.network("to the next stage", Term::pipeline, collective_time(r.stage_link, Collective::send, 2, bytes), bytes,

@@ -138,14 +138,15 @@ struct AttentionRates {
   double decode_flops = 1;   ///< ceiling of the arithmetic in decode kernels (matters at high GQA ratios)
   double decode_passes = 1;  ///< how often queries and outputs of decode are read or written
   double fixed_prefill = 0;
-  double fixed_decode = 0;   ///< one key-value head per query head, or narrow heads
-  double fixed_grouped = 0;  ///< several query heads share key-value heads of 128 and more elements
-  double step = 0;           ///< latency per key, while splitting the sequence does not hide it
-  double split = 0;          ///< 1/length at which splitting halves it
-  double per_head = 0;       ///< scheduling of one sequence and key-value head
-  double lone_sequence = 0;  ///< seconds per byte of one head's cache if sequences are not split over cores; else 0
-  double scalar_single = 0;  ///< seconds per element widened without tensor cores: one query head per KV head
-  double scalar_wide = 0;    ///< and more query heads per KV head than tensor cores take
+  double fixed_decode = 0;    ///< one key-value head per query head, or narrow heads
+  double fixed_grouped = 0;   ///< several query heads share key-value heads of 128 and more elements
+  double step = 0;            ///< latency per key, while splitting the sequence does not hide it
+  double split = 0;           ///< 1/length at which splitting halves it
+  double per_head = 0;        ///< scheduling of one sequence and key-value head
+  double lone_sequence = 0;   ///< seconds per byte of one head's cache if sequences are not split over cores; else 0
+  double scalar_single = 0;   ///< seconds per element widened without tensor cores: one query head per KV head
+  double scalar_by_head = 0;  ///< and where each query head reads the keys of its group by itself; else 0
+  double scalar_wide = 0;     ///< and more query heads per KV head than tensor cores take
   double bytes_kv = 2;
   double mla_prefill_flops = 1;  ///< as prefill_flops, decode_flops and so on, for latent attention
   double mla_token_bytes = 2;
@@ -173,6 +174,15 @@ enum class AttentionPath : std::uint8_t {
 /// `compute` is the format of the arithmetic; a cache narrower than 16 bits is also computed in it where the chip can.
 [[nodiscard]] AttentionRates attention_rates(const DeviceRates& rates, const Calibration& calibration, Format compute,
                                              Format kv, AttentionPath path = AttentionPath::engine);
+/// Clocks of all cores per second. Where cores are few and large (TPU) or unknown, the ratio to the 16-bit peak that
+/// Hopper has.
+[[nodiscard]] double core_clocks(const DeviceRates& rates);
+/// Products of an engine that brings one kernel for all chips: a row at a time they read no faster than cores issue
+/// loads, and tensor cores are driven by the instructions of the generation before.
+void use_portable_kernels(GemmRates& gemm, const DeviceRates& rates, const Calibration& calibration);
+/// Decode kernels that know no groups of query heads: keys come once from memory, but each head works through them
+/// alone.
+void decode_head_by_head(AttentionRates& attention, const DeviceRates& rates, const Calibration& calibration);
 [[nodiscard]] AttentionRates ideal_attention_rates(const DeviceRates& rates, Format compute, Format kv);
 [[nodiscard]] inline OpTime attention_prefill_time(const AttentionRates& rates, const AttentionShape& shape) noexcept;
 [[nodiscard]] inline OpTime attention_decode_time(const AttentionRates& rates, const AttentionShape& shape) noexcept;

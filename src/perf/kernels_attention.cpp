@@ -27,12 +27,10 @@ std::string_view path_scope(AttentionPath path) {
   return "";
 }
 
-/// 16 exponentials per core and clock: the special function units of an SM, a quarter of the lanes of a CU. Where cores
-/// are few and large (TPU) or unknown, the ratio to the 16-bit peak that Hopper has.
+/// 16 exponentials per core and clock: the special function units of an SM, a quarter of the lanes of a CU.
 double exponential_rate(const DeviceRates& rates) {
-  constexpr double kPerClock = 16, kFewCores = 12, kFlopsPerExponential = 256;
-  if (rates.cores < kFewCores || rates.boost_clock <= 0) return rates.peak[index(Format::bf16)] / kFlopsPerExponential;
-  return rates.cores * rates.boost_clock * kPerClock;
+  constexpr double kPerClock = 16;
+  return core_clocks(rates) * kPerClock;
 }
 
 /// Elements per second that pass through ordinary arithmetic units.
@@ -47,6 +45,12 @@ bool computes_narrow(const DeviceRates& rates, Format compute, Format kv) {
 
 }  // namespace
 
+double core_clocks(const DeviceRates& rates) {
+  constexpr double kFewCores = 12, kFlopsPerClock = 4096;
+  if (rates.cores < kFewCores || rates.boost_clock <= 0) return rates.peak[index(Format::bf16)] / kFlopsPerClock;
+  return rates.cores * rates.boost_clock;
+}
+
 AttentionRates ideal_attention_rates(const DeviceRates& rates, Format compute, Format kv) {
   const bool narrow = computes_narrow(rates, compute, kv);
   AttentionRates a;
@@ -55,6 +59,10 @@ AttentionRates ideal_attention_rates(const DeviceRates& rates, Format compute, F
   a.decode_bandwidth = a.mla_decode_bandwidth = a.token_bandwidth = rates.memory_bandwidth;
   a.bytes_kv = bytes_per_element(kv);
   return a;
+}
+
+void decode_head_by_head(AttentionRates& attention, const DeviceRates& rates, const Calibration& calibration) {
+  attention.scalar_by_head = 1 / scalar_rate(rates, calibration);
 }
 
 AttentionRates attention_rates(const DeviceRates& rates, const Calibration& calibration, Format compute, Format kv,

@@ -42,6 +42,21 @@ GemmRates ideal_gemm_rates(const DeviceRates& rates, Format weights, Format acti
   return g;
 }
 
+void use_portable_kernels(GemmRates& gemm, const DeviceRates& rates, const Calibration& calibration) {
+  // Hopper's own instructions do 4,096 FLOP a core and clock; those of Ampere reach 62 % of that on it.
+  constexpr double kOldInstructions = 2540;
+  const double clocks = core_clocks(rates);
+  // Matrix-vector kernels: cores read rows of their own, which streams as well as any copy.
+  constexpr double kStream = 0.92;
+  gemm.bandwidth = std::min(kStream * rates.memory_bandwidth, clocks * calibration.value("portable.stream"));
+  gemm.fixed = calibration.value("gemm.fixed", {rates.architecture});
+  gemm.step = 0;
+  // They add up in 16 bits or whole numbers, which boards for games do twice as fast as in 32 bits.
+  const double peak = rates.peak[index(Format::fp16)];
+  const double whole = rates.native[index(Format::int8)] ? 0.5 * rates.peak[index(Format::int8)] : 0;
+  gemm.flops *= std::min(std::max(peak, whole), clocks * kOldInstructions) / peak;
+}
+
 GemmRates gemm_rates(const DeviceRates& rates, const Calibration& calibration, Format weights, Format activations,
                      Quantisation quantisation) {
   const std::string_view architecture = rates.architecture;

@@ -125,6 +125,7 @@ inline OpTime attention_prefill_time(const AttentionRates& rates, const Attentio
 inline OpTime attention_decode_time(const AttentionRates& rates, const AttentionShape& shape) noexcept {
   constexpr double kTensorRows = 16;  // query heads that one tensor instruction takes, filled up if there are fewer
   constexpr double kMostGrouped = 32;
+  constexpr double kGroupedFirst = 8;  // the group of Llama-2-70B, which had a kernel of its own before others
   const double width = shape.head_dim + (shape.v_head_dim > 0 ? shape.v_head_dim : shape.head_dim);
   const double reach = shape.window > 0 ? std::min(shape.window, shape.kv_len) : shape.kv_len;
   const double queries = shape.q_heads * shape.q_len;
@@ -132,7 +133,11 @@ inline OpTime attention_decode_time(const AttentionRates& rates, const Attention
   const double group = queries / shape.kv_heads;
   const bool wide = group > kMostGrouped;
   const bool single = group <= 1;
-  const double scalar = wide ? rates.scalar_wide * group : single ? rates.scalar_single : 0;
+  const bool by_head = !single && rates.scalar_by_head > 0 && (group != kGroupedFirst || shape.head_dim != 128);
+  const double scalar = by_head  ? rates.scalar_by_head * group
+                        : wide   ? rates.scalar_wide * group
+                        : single ? rates.scalar_single
+                                 : 0;
   const bool grouped = !single && !wide && shape.head_dim >= 128;
   OpTime t;
   t.compute = std::max(2 * heads * std::max(group, kTensorRows) / rates.decode_flops, heads * scalar) * width * reach;

@@ -26,6 +26,9 @@ struct PowerCoefficients {
           calibration.value("power.compute", {architecture}), calibration.value("power.cap")};
 }
 
+/// What an operation on zeros takes of one on numbers: operands hardly change, clocks and instructions do not care.
+inline constexpr double kFillerWork = 0.6;
+
 /// Work of one device and the time it took.
 struct DeviceActivity {
   double flops = 0, bytes = 0, seconds = 0;

@@ -95,6 +95,23 @@ std::string gains_section(const Findings& f) {
 
 }  // namespace
 
+Table trace_table(std::span<const evidence::TraceComparison> comparisons) {
+  Table table;
+  table.columns = {{.key = "log", .heading = "log"},
+                   {.key = "requests", .heading = "requests", .kind = ColumnKind::number},
+                   {.key = "measure", .heading = "measure"},
+                   {.key = "measured", .unit = "s", .heading = "median measured", .kind = ColumnKind::number},
+                   {.key = "simulated", .unit = "s", .heading = "simulated", .kind = ColumnKind::number},
+                   {.key = "error", .heading = "error", .kind = ColumnKind::number},
+                   {.key = "distance", .heading = "Kolmogorov–Smirnov", .kind = ColumnKind::number}};
+  for (const evidence::TraceComparison& c : comparisons) {
+    table.rows.push_back({Cell(c.file), Cell(c.requests), Cell(c.measure), Cell(Seconds(c.measured)),
+                          Cell(Seconds(c.simulated)),
+                          Cell(c.error()).shown_as(fmt::format("{:+.1f} %", 100 * c.error())), Cell(c.distance, 2)});
+  }
+  return table;
+}
+
 std::string accuracy_markdown(const Findings& f) {
   std::string page =
       "# How accurate the predictions are\n\n"
@@ -127,6 +144,12 @@ std::string accuracy_markdown(const Findings& f) {
   page += to_markdown(summary_table(evidence::summary(f.cases, f.rows, GroupBy::device, f.catalogue), "device")) + "\n";
   page += "### By source\n\n";
   page += to_markdown(summary_table(evidence::summary(f.cases, f.rows, GroupBy::source, f.catalogue), "source")) + "\n";
+  if (!f.traces.empty()) {
+    page +=
+        "## Logs of engines, request by request\n\nPlayed by the simulator at the recorded arrivals (`ridge validate "
+        "--simulate`). Three factors were set on these logs.\n\n";
+    page += to_markdown(trace_table(f.traces)) + "\n";
+  }
   if (!f.gains.empty()) {
     page +=
         "## What one measurement of your own gains\n\nFor every stack (publisher, engine, device, model) with its "

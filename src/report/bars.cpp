@@ -137,10 +137,11 @@ std::string bars_text(const Bars& bars, int width) {
 }
 
 std::string trend_svg(const Trend& trend) {
-  constexpr double kLeft = 70;
+  constexpr double kLeft = 84;
   constexpr double kPlotHeight = 340;
-  constexpr double kLegend = 210;
-  const double width = kWidth - kLeft - kLegend;
+  double legend_width = 120;
+  for (const std::string& name : trend.series) legend_width = std::max(legend_width, 0.92 * text_width(name) + 44);
+  const double width = kWidth - kLeft - legend_width;
   double low = std::numeric_limits<double>::infinity();
   double high = 0;
   for (const auto& line : trend.values) {
@@ -169,7 +170,7 @@ std::string trend_svg(const Trend& trend) {
   for (std::size_t i = 0; i < trend.points.size(); ++i) {
     svg.text(x(i), kTop + kPlotHeight + 18, trend.points[i], {.anchor = "middle", .size = 11, .fill = kFaint});
   }
-  svg.text(kLeft + width / 2, kTop + kPlotHeight + 36, trend.axis, {.anchor = "middle", .size = 12});
+  svg.text(24, kTop + kPlotHeight / 2, trend.axis, {.anchor = "middle", .size = 12, .turned = -90});
   svg.rectangle(kLeft, kTop, width, kPlotHeight, {.stroke = "#afb8c1"});
   const double pitch = std::min(20.0, kPlotHeight / std::max<double>(1, static_cast<double>(trend.series.size())));
   double legend = kTop + 10;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "base/utf8.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::report {
@@ -72,7 +71,7 @@ bool shown(const Finding& f, const ClaimsView& view) {
 
 std::string counts_text(const Audit& audit) {
   const auto counts = audit.count();
-  std::string text = fmt::format("{} claims checked", audit.findings.size());
+  std::string text = fmt::format("{} claim{} checked", audit.findings.size(), audit.findings.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < kVerdicts; ++i) {
     if (counts[i] > 0)
       text += fmt::format("{} {} {}", i == 0 || text.ends_with("checked") ? ":" : ",", counts[i],
@@ -132,7 +131,8 @@ Document audit_page(const Audit& audit, const ClaimsView& view) {
   if (!audit.not_understood.empty()) {
     std::map<std::uint32_t, std::vector<std::string>> lines;
     for (const NotUnderstood& n : audit.not_understood) lines[n.line].push_back(n.text);
-    std::string text = fmt::format("Not understood: {} figures.", audit.not_understood.size());
+    std::string text = fmt::format("Not understood: {} figure{}.", audit.not_understood.size(),
+                                   audit.not_understood.size() == 1 ? "" : "s");
     constexpr std::size_t kLines = 20;
     constexpr std::size_t kPerLine = 8;
     std::size_t said = 0;
@@ -153,7 +153,7 @@ Document audit_page(const Audit& audit, const ClaimsView& view) {
   return page;
 }
 
-std::string annotated(const Audit& audit, std::string_view text, const TerminalStyle& style) {
+std::string annotated(const Audit& audit, std::string_view text, const ClaimsView& view, const TerminalStyle& style) {
   std::vector<std::string_view> lines;
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t end = std::min(text.find('\n', from), text.size());
@@ -161,27 +161,21 @@ std::string annotated(const Audit& audit, std::string_view text, const TerminalS
     from = end + 1;
   }
   constexpr std::size_t kAround = 60;
-  const std::size_t width = style.width > 20 ? static_cast<std::size_t>(style.width) : 100;
+  const std::size_t width = style.width > 40 ? static_cast<std::size_t>(style.width) : 100;
   std::string out;
   std::uint32_t last = 0;
   for (const Finding& f : audit.findings) {
-    if (f.claim.line == 0 || f.claim.line > lines.size()) continue;
+    if (!shown(f, view) || f.claim.line == 0 || f.claim.line > lines.size()) continue;
     const std::string_view line = lines[f.claim.line - 1];
     const bool cut = line.size() > width;
     if (cut || f.claim.line != last) {
-      std::size_t from = 0;
-      std::size_t length = line.size();
-      if (cut) {
-        const std::size_t at = f.claim.column - 1;
-        from = at > kAround ? at - kAround : 0;
-        length = std::min(2 * kAround + 20, line.size() - from);
-        while (from > 0 && (static_cast<unsigned char>(line[from]) & 0xC0) == 0x80) --from;
-      }
-      std::string piece(line.substr(from, length));
-      while (!piece.empty() && utf8_length(std::string_view(piece).substr(piece.size() - 1)) == 0) piece.pop_back();
-      out += fmt::format("{:>6} | {}{}{}\n", f.claim.line, from > 0 ? "…" : "", quoted(piece, 400).substr(1),
+      const std::size_t at = std::min<std::size_t>(f.claim.column - 1, line.size());
+      const std::size_t from = cut && at > kAround ? at - kAround : 0;
+      const std::string_view piece = line.substr(from, cut ? 2 * kAround : line.size());
+      // Control characters and halves of characters become '?'.
+      const std::string safe = quoted(piece, piece.size() + 1);
+      out += fmt::format("{:>6} | {}{}{}\n", f.claim.line, from > 0 ? "…" : "", safe.substr(1, safe.size() - 2),
                          cut ? "…" : "");
-      if (out.size() >= 2 && out[out.size() - 2] == '\'') out.erase(out.size() - 2, 1);
       last = f.claim.line;
     }
     std::string note = fmt::format("{}: {}", name(f.verdict), f.claim.says);
@@ -190,7 +184,9 @@ std::string annotated(const Audit& audit, std::string_view text, const TerminalS
     for (const std::string& part : wrap_text(note, static_cast<int>(width) - 11))
       out += fmt::format("       > {}\n", part);
   }
-  if (out.empty()) out = "Nothing was found that can be checked.\n";
+  if (out.empty()) {
+    out = audit.findings.empty() ? "Nothing was found that can be checked.\n" : "Nothing that was checked is wrong.\n";
+  }
   return out;
 }
 

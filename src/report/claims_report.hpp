@@ -20,7 +20,8 @@ struct ClaimsView {
 [[nodiscard]] Document audit_page(const Audit& audit, const ClaimsView& view);
 [[nodiscard]] Table audit_table(const Audit& audit, const ClaimsView& view);
 /// The text with each finding below the line it stands in; long lines are cut around it.
-[[nodiscard]] std::string annotated(const Audit& audit, std::string_view text, const TerminalStyle& style);
+[[nodiscard]] std::string annotated(const Audit& audit, std::string_view text, const ClaimsView& view,
+                                    const TerminalStyle& style);
 [[nodiscard]] Json audits_json(std::span<const Audit> audits);
 
 }  // namespace ridge::report

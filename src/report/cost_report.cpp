@@ -69,8 +69,9 @@ Table figures(const CostAnswer& a) {
   table.rows.push_back({Cell(fmt::format("1M {} tokens, everything on them", token_word(a))), Cell(with_interval(a))});
   if (in.input_tokens_per_s > 0) {
     add("1M tokens in and out", out.usd_per_million_total_tokens);
-    add("1M input tokens, by time", out.usd_per_million_input_tokens);
-    add("1M output tokens, by time", out.usd_per_million_output_tokens);
+    const char* how = in.mode == CostMode::api ? "" : ", by time";
+    add(std::string("1M input tokens") + how, out.usd_per_million_input_tokens);
+    add(std::string("1M output tokens") + how, out.usd_per_million_output_tokens);
   }
   add("request", out.usd_per_request);
   add("run", a.run_usd);

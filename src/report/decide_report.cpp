@@ -31,6 +31,9 @@ Table tco_table(const PerfPerTco& p) {
     const double b = p.b.out.per_gpu_hour[i];
     if (a != 0 || b != 0) add(name(static_cast<CostLine>(i)), a, b);
   }
+  if (std::isfinite(p.a.out.usd_per_million_tokens) && std::isfinite(p.b.out.usd_per_million_tokens)) {
+    add("1M tokens", p.a.out.usd_per_million_tokens, p.b.out.usd_per_million_tokens);
+  }
   add("useful GPU-hour", p.a.out.usd_per_useful_gpu_hour, p.b.out.usd_per_useful_gpu_hour);
   add("hardware, all in, per GPU", p.a.out.capex_usd_per_gpu, p.b.out.capex_usd_per_gpu);
   const auto watts = [](double w) { return Cell(Watts(w)); };
@@ -106,7 +109,13 @@ Document decide_page(const DecideCost& d) {
   }
   add_warnings(page, d.own.cost_case.warnings);
   if (d.against) page.blocks.emplace_back(tco_table(*d.against));
-  if (!d.ways.empty()) page.blocks.emplace_back(decide_table(d));
+  if (!d.ways.empty()) {
+    page.blocks.emplace_back(decide_table(d));
+    page.blocks.emplace_back(
+        Paragraph{"Hardware is sold at the end for what its price has fallen to; contracts are renewed at the price of "
+                  "that day.",
+                  Emphasis::faint});
+  }
   if (!d.fair.empty()) page.blocks.emplace_back(fair_table(d));
   if (!d.regions.empty()) page.blocks.emplace_back(regions_table(d));
   if (std::isfinite(d.liquid_saving)) {

@@ -213,15 +213,16 @@ Document facility_page(const FacilityAnswer& a, const FacilityData& data) {
     failed += line.verdict == SiteVerdict::fail ? 1 : 0;
     unknown += line.verdict == SiteVerdict::unknown ? 1 : 0;
   }
-  page.blocks.emplace_back(
-      Paragraph{fmt::format("{} racks of {} at most, {} in all with cooling{}. Checklist: {} failed, {} unknown.",
-                            a.racks.racks, format(a.racks.per_rack_power), format(a.racks.facility),
-                            a.fabric && a.fabric->switches() > 0
-                                ? fmt::format("; {} switches, {} cables", format_number(a.fabric->switches(), 9),
-                                              format_number(static_cast<double>(a.fabric->cables()), 9))
-                                : "",
-                            failed, unknown),
-                Emphasis::strong});
+  page.blocks.emplace_back(Paragraph{
+      fmt::format("{} rack{} of {} at most, {} in all with cooling{}. Checklist: {} failed, {} unknown.", a.racks.racks,
+                  a.racks.racks == 1 ? "" : "s", format(a.racks.per_rack_power), format(a.racks.facility),
+                  a.fabric && a.fabric->switches() > 0
+                      ? fmt::format("; {} switch{}, {} cables", format_number(a.fabric->switches(), 9),
+                                    a.fabric->switches() == 1 ? "" : "es",
+                                    format_number(static_cast<double>(a.fabric->cables()), 9))
+                      : "",
+                  failed, unknown),
+      Emphasis::strong});
   if (a.fabric) page.blocks.emplace_back(fabric_block(a, data));
   if (a.plan_traffic) {
     page.blocks.emplace_back(traffic_block(*a.plan_traffic));

@@ -10,7 +10,7 @@ namespace {
 constexpr double kLeft = 64;
 constexpr double kTop = 56;
 constexpr double kBottom = 48;
-constexpr double kRight = 150;
+constexpr double kRight = 120;
 constexpr std::string_view kFaint = "#6e7781";
 constexpr std::string_view kGrid = "#e4e7eb";
 
@@ -90,6 +90,7 @@ std::string line_chart_svg(const LineChart& c) {
       if (axes.holds(p)) points.push_back({axes.x(p.x), axes.y(p.y)});
     }
     svg.polyline(points, {.stroke = colour(s.style), .width = 1.8});
+    if (c.series.size() == 1) continue;  // the title names it
     svg.line(axes.right() + 14, y - 4, axes.right() + 32, y - 4, {.stroke = colour(s.style), .width = 2.5});
     svg.text(axes.right() + 38, y, s.name, {.size = 11});
     y += 18;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -104,6 +106,7 @@ class Writer {
     for (const ModelChapter& chapter : chapters()) write_chapter(chapter, ++number);
     questions();
     predictions();
+    training();
     conclusion();
     return std::move(article_);
   }
@@ -267,8 +270,24 @@ class Writer {
     if (!groups) return;
     heading(form("4.{} {}", number, say(chapter.en, chapter.zh)), 3);
     Table t = mlperf_group_table(groups->groups, summary);
+    std::set<std::string> units;
+    for (const Group& g : groups->groups) units.insert(g.unit);
     t.columns.erase(t.columns.begin());
     for (auto& row : t.rows) row.erase(row.begin());
+    if (units.size() == 1) {  // said once instead of in every row
+      const auto unit = static_cast<std::ptrdiff_t>(
+          std::find_if(t.columns.begin(), t.columns.end(), [](const Column& c) { return c.key == "unit"; }) -
+          t.columns.begin());
+      t.columns.erase(t.columns.begin() + unit);
+      for (auto& row : t.rows) row.erase(row.begin() + unit);
+    }
+    std::string list;
+    for (const std::string& unit : units) {
+      list += (list.empty() ? "" : say(" or ", " 或 ")) + (language_ == Language::zh ? unit_in_chinese(unit) : unit);
+    }
+    paragraph(form(say("Mean, least and greatest in {}; the mean of a system is of all its accelerators together.",
+                       "均值、最小与最大的单位为{}；整机均值为系统全部加速器之和。"),
+                   list));
     table(std::move(t));
     for (Bars& bars : mlperf_bars(groups->groups, summary)) {
       std::set<std::string> rounds;
@@ -392,6 +411,50 @@ class Writer {
     table(mlperf_prediction_table(explanations));
   }
 
+  /// Runs of one benchmark need about the same number of tokens, so that predicted rate x measured time should agree.
+  void training() {
+    Table t;
+    t.columns = {{.key = "benchmark", .heading = "benchmark"},
+                 {.key = "runs", .heading = "results", .kind = ColumnKind::number},
+                 {.key = "accelerators", .heading = "accelerators"},
+                 {.key = "tokens", .heading = "tokens implied", .kind = ColumnKind::number},
+                 {.key = "spread", .heading = "median distance from it", .kind = ColumnKind::number}};
+    for (const std::string_view benchmark : {"llama31_405b", "gpt3", "llama2_70b_lora", "llama31_8b"}) {
+      std::vector<double> tokens;
+      int least = std::numeric_limits<int>::max();
+      int most = 0;
+      for (const Row& row : evidence_.results.rows) {
+        if (row.suite != Suite::training || row.benchmark != benchmark || row.published.division != "closed") continue;
+        const auto e = mlperf::explain(row, evidence_.names, evidence_.knowledge);
+        if (!e || !e->implied_tokens) continue;
+        tokens.push_back(*e->implied_tokens);
+        least = std::min(least, row.accelerators);
+        most = std::max(most, row.accelerators);
+      }
+      if (tokens.size() < 3) continue;
+      std::sort(tokens.begin(), tokens.end());
+      const double median = tokens[tokens.size() / 2];
+      std::vector<double> away;
+      for (const double one : tokens) away.push_back(std::abs(one / median - 1));
+      std::sort(away.begin(), away.end());
+      const double spread = away[away.size() / 2];
+      t.rows.push_back({Cell(benchmark), Cell(static_cast<int>(tokens.size())), Cell(fmt::format("{}–{}", least, most)),
+                        Cell(median).shown_as(format_count(median)),
+                        Cell(spread).shown_as(fmt::format("{:.0f} %", 100 * spread))});
+    }
+    if (t.rows.empty()) return;
+    paragraph(
+        say("Training: how many samples a run needed is not published in the table, but runs of one benchmark need "
+            "about the "
+            "same (more with larger batches). Measured time × predicted rate should therefore give the same number of "
+            "tokens "
+            "for all of them, on any accelerator and at any scale:",
+            "训练：表中未公布一次运行所需的样本数，但同一基准的各次运行大致相同（批量越大越多）。因此，实测时间 × "
+            "预测速率应在任何加速器、"
+            "任何规模上得出同样的 token 数："));
+    table(std::move(t));
+  }
+
   void conclusion() {
     heading(say("7. Conclusion", "7. 结论"));
     std::vector<std::string> all;
@@ -408,15 +471,17 @@ class Writer {
       if (sentence.find("h200") != std::string::npos) all.push_back(sentence);
     }
     bullets(std::move(all));
-    paragraph(
-        say("In short: per accelerator, a rack is worth about its accelerators while nothing limits latency, for "
-            "experts and dense "
-            "models alike; it pays where tokens must come fast. Results bundle software, submitters and dates, so that "
-            "a ratio "
-            "here is what was published, not a law.",
-            "概言之：在没有时延限制时，无论混合专家还是稠密模型，机柜的价值大致等于其加速器之和；只有要求快速出词时机柜"
-            "才见优势。"
-            "结果包含软件、提交方与日期的差异，因此这里的比值是已公布的事实，而非定律。"));
+    paragraph(say(
+        "In short: per accelerator, a rack is worth about its accelerators while nothing limits latency, for experts "
+        "and "
+        "dense models alike. Where tokens must come fast the published results favour the rack, most of all for "
+        "experts; "
+        "but these are few, and the software differs. Results bundle software, submitters and dates: a ratio here is "
+        "what was published, not a law.",
+        "概言之：在没有时延限制时，无论混合专家还是稠密模型，机柜的价值大致等于其加速器之和。要求快速出词时，已公布的结"
+        "果有利于机柜，"
+        "对混合专家尤甚；但这类结果很少，且软件不同。结果包含软件、提交方与日期的差异：这里的比值是已公布的事实，而非定"
+        "律。"));
   }
 
   const MlperfEvidence evidence_;

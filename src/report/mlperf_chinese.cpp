@@ -63,6 +63,8 @@ const std::map<std::string, std::string, std::less<>>& dictionary() {
       {"compute alone", "仅算力"},
       {"points", "点数"},
       {"newest over first", "最新对最初"},
+      {"tokens implied", "所含 token 数"},
+      {"median distance from it", "与其相差（中位数）"},
       {"row", "行"},
       {"measured", "实测"},
       {"predicted", "预测"},

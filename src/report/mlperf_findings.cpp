@@ -56,7 +56,7 @@ std::string MlperfFindings::ratio(std::string_view first, std::string_view secon
   const auto r = newest(first, second, benchmark, scenario);
   if (!r) return "";
   std::string text =
-      form(say("{0} {1}, {2}: {3} is {4:.2f}× {5} per accelerator ({6} against {7} {8}; {9} and {10} results).",
+      form(say("{0} {1}, {2}: {3} is {4:.2f}× {5} per accelerator ({6} against {7} {8}; results: {9} and {10}).",
                "{0} {1}，{2}：{3} 的单加速器性能是 {5} 的 {4:.2f} 倍（{6} 对 {7} {8}；结果数 {9} 与 {10}）。"),
            r->benchmark, r->scenario, r->round, r->first, r->per_accelerator(), r->second, number(r->first_per),
            number(r->second_per), r->unit, r->first_rows, r->second_rows);
@@ -86,11 +86,11 @@ std::string MlperfFindings::fastest(std::string_view benchmark, std::string_view
   for (const Group& g : groups->groups) {
     if (g.keys[0] == round && (best == nullptr || g.value > best->value)) best = &g;
   }
-  return form(say("{} {}: the fastest of the newest round ({}) is {} with {} {} per accelerator ({} results, systems "
+  return form(say("{} {}: the fastest of the newest round ({}) is {} with {} {} per accelerator (results: {}, systems "
                   "of {:.3g} accelerators).",
                   "{} {}：最新一轮（{}）中最快的是 {}，每加速器 {} {}（{} 项结果，系统平均 {:.3g} 个加速器）。"),
-              best->benchmark, best->scenario, round, best->keys[1], number(best->value), best->unit, best->rows.size(),
-              best->mean_accelerators);
+              best->benchmark, best->scenario, round, best->keys[1], number(best->value),
+              best->unit.substr(0, best->unit.find(' ')), best->rows.size(), best->mean_accelerators);
 }
 
 std::string MlperfFindings::share(std::string_view benchmark, std::string_view scenario) const {
@@ -151,7 +151,46 @@ std::vector<std::string> MlperfFindings::coupling() const {
                          scenario, median_of(by_kind["moe"]), range(by_kind["moe"]), by_kind["moe"].size(),
                          median_of(by_kind["dense"]), range(by_kind["dense"]), by_kind["dense"].size()));
   }
+  if (std::string sentence = same_software(ratios); !sentence.empty()) found.push_back(std::move(sentence));
   return found;
+}
+
+std::string MlperfFindings::same_software(const std::vector<Ratio>& ratios) const {
+  // The fastest submission of one side, as the model predicts it.
+  const auto predicted = [&](const Ratio& r, const std::string& accelerator, double size) -> std::optional<double> {
+    const Row* best = nullptr;
+    for (const Row& row : evidence_.results.rows) {
+      const bool fits = row.benchmark == r.benchmark && row.scenario == r.scenario && row.published.round == r.round &&
+                        row.accelerator == accelerator && row.accelerators == static_cast<int>(size) &&
+                        row.published.division == "closed";
+      if (fits && (best == nullptr || row.value > best->value)) best = &row;
+    }
+    if (best == nullptr) return std::nullopt;
+    const auto e = explain(*best, evidence_.names, evidence_.knowledge);
+    if (!e || !e->measured) return std::nullopt;
+    return e->predicted.mid / e->accelerators;
+  };
+  std::string list;
+  for (const Ratio& r : ratios) {
+    if (r.scenario != "Interactive") continue;
+    const auto first = predicted(r, r.first, r.first_accelerators);
+    const auto second = predicted(r, r.second, r.second_accelerators);
+    if (!first || !second) continue;
+    list += form(say("{}{} {} {} over {}: measured {:.2f}×, predicted {:.2f}×",
+                     "{}{} {} {} 对 {}：实测 {:.2f} 倍，预测 {:.2f} 倍"),
+                 list.empty() ? "" : say("; ", "；"), r.benchmark, r.round, r.first, r.second, r.per_accelerator(),
+                 *first / *second);
+  }
+  if (list.empty()) return "";
+  return form(
+      say("How much of the Interactive gap is the rack? The performance model gives both sides the same software: {}. "
+          "What is "
+          "measured beyond that is software and single submissions, as far as the model is right; "
+          "it knows no disaggregated prefill, which racks make easy.",
+          "Interactive "
+          "的差距有多少来自机柜？性能模型为双方设定相同的软件：{}"
+          "。在模型正确的范围内，超出部分来自软件与个别提交；模型不含机柜便于采用的预填充分离。"),
+      list);
 }
 
 std::vector<std::string> MlperfFindings::generations() const {
@@ -235,7 +274,7 @@ std::vector<std::string> MlperfFindings::power() const {
     if (!groups || groups->groups.empty()) continue;
     const Group& best = groups->groups.front();
     found.push_back(
-        form(say("{}: the best measured efficiency is {} with {} {} of the whole system ({} results with power).",
+        form(say("{}: the best measured efficiency is {} with {} {} of the whole system (results with power: {}).",
                  "{}：实测能效最高的是 {}，整机 {} {}（{} 项带功耗的结果）。"),
              benchmark, best.keys[0], format_number(best.value), best.unit, rows->size()));
   }

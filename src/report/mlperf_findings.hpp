@@ -43,6 +43,8 @@ class MlperfFindings {
   [[nodiscard]] std::vector<std::string> power() const;
 
  private:
+  /// What is predicted for both sides of the Interactive comparisons, which differ in software.
+  [[nodiscard]] std::string same_software(const std::vector<mlperf::Ratio>& ratios) const;
   [[nodiscard]] std::optional<mlperf::Ratio> newest(std::string_view first, std::string_view second,
                                                     std::string_view benchmark, std::string_view scenario) const;
   [[nodiscard]] const Device* device(std::string_view accelerator) const;

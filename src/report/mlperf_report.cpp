@@ -381,6 +381,30 @@ Table mlperf_prediction_table(const std::vector<Explanation>& explanations) {
   return table;
 }
 
+Table mlperf_training_table(const std::vector<Explanation>& explanations) {
+  Table table;
+  table.columns = {text_column("row", "row"),
+                   text_column("benchmark", "benchmark"),
+                   text_column("accelerator", "accelerator"),
+                   number_column("accelerators", "accelerators"),
+                   text_column("round", "round"),
+                   number_column("measured_minutes", "minutes"),
+                   number_column("global_batch", "sequences per step"),
+                   {.key = "predicted_tokens_per_s", .heading = "predicted tokens/s", .kind = ColumnKind::interval},
+                   number_column("implied_tokens", "tokens in that time"),
+                   text_column("plan", "plan"),
+                   text_column("bottleneck", "bound by")};
+  for (const Explanation& e : explanations) {
+    if (!e.implied_tokens) continue;
+    const Row& row = *e.row;
+    table.rows.push_back(
+        {Cell(row.id), Cell(row.benchmark), Cell(row.accelerator), Cell(row.accelerators), Cell(row.published.round),
+         rate_cell(row.value), Cell(row.published.global_batch), Cell::interval(e.predicted),
+         Cell(*e.implied_tokens).shown_as(format_count(*e.implied_tokens)), Cell(e.plan), Cell(e.bound)});
+  }
+  return table;
+}
+
 Document mlperf_explanation_page(const Explanation& e) {
   const Row& row = *e.row;
   Document page;
@@ -404,8 +428,9 @@ Document mlperf_explanation_page(const Explanation& e) {
                           Cell()});
   }
   page.blocks.emplace_back(std::move(table));
-  page.blocks.emplace_back(
-      Paragraph{fmt::format("Best plan of {} tried: {}, {}.", e.attempts.size(), e.plan, e.engine)});
+  page.blocks.emplace_back(Paragraph{
+      e.attempts.size() > 1 ? fmt::format("Best plan of {} tried: {}, {}.", e.attempts.size(), e.plan, e.engine)
+                            : fmt::format("Plan: {}, {}.", e.plan, e.engine)});
   page.blocks.emplace_back(
       Paragraph{fmt::format("What bound it: {}. In words: {}.", e.bound, e.why), Emphasis::strong});
   if (e.elasticity) {
@@ -438,6 +463,7 @@ Json mlperf_explanation_json(const Explanation& e) {
   json.set("accelerator", row.accelerator).set("accelerators", row.accelerators).set("model", e.model);
   json.set("device", e.device).set("engine", e.engine).set("plan", e.plan).set("unit", e.unit);
   json.set("measured", e.measured ? Json(*e.measured) : Json()).set("predicted", interval_json(e.predicted));
+  json.set("implied_tokens", e.implied_tokens ? Json(*e.implied_tokens) : Json());
   json.set("bottleneck", e.bound).set("why", e.why);
   Json attempts = Json::array();
   for (const Attempt& a : e.attempts) {

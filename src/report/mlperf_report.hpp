@@ -33,6 +33,8 @@ inline constexpr std::string_view kMlperfSchema = "ridge.mlperf/1";
 [[nodiscard]] Table mlperf_trend_table(const std::vector<mlperf::Group>& groups, const std::string& unit);
 /// One line per submission; those with something measured to compare with.
 [[nodiscard]] Table mlperf_prediction_table(const std::vector<mlperf::Explanation>& explanations);
+/// The same of training: what the measured time holds at the predicted rate.
+[[nodiscard]] Table mlperf_training_table(const std::vector<mlperf::Explanation>& explanations);
 [[nodiscard]] Document mlperf_explanation_page(const mlperf::Explanation& explanation);
 [[nodiscard]] Json mlperf_explanation_json(const mlperf::Explanation& explanation);
 

@@ -76,8 +76,10 @@ std::string waterfall_svg(const Waterfall& waterfall) {
     const double top = y(std::max(from, sum));
     const double tall = std::max(1.0, std::abs(y(from) - y(sum)));
     svg.rectangle(x - bar / 2, top, bar, tall, {.fill = step.subtotal ? colour(9) : colour(step.amount < 0 ? 4 : 0)});
-    svg.text(x, top - 5, fmt::format("{}{}", step.amount < 0 ? "−" : "", format_number(std::abs(step.amount), 2)),
-             {.anchor = "middle", .size = 10.5});
+    svg.text(
+        x, top - 5,
+        fmt::format("{}{}", step.amount < 0 ? "−" : "", format_number(std::abs(step.amount), step.subtotal ? 3 : 2)),
+        {.anchor = "middle", .size = 10.5});
     svg.text(x + 4, kTop + kPlotHeight + 14, step.name, {.anchor = "end", .size = 11, .turned = -38});
     if (i + 1 < steps.size()) {
       svg.line(x + bar / 2, y(sum), x + pitch - bar / 2, y(sum), {.stroke = kFaint, .dashes = "2 2"});
@@ -150,7 +152,7 @@ std::string curve_svg(const CurveChart& chart) {
   }
   for (const CurveNote& note : chart.notes) {
     if (!drawable({note.x, note.y})) continue;
-    const bool right = across.share(note.x) > 0.6;
+    const bool right = across.share(note.x) > 0.45;
     svg.mark(x(note.x), y(note.y), 5.5, 3, {.stroke = "#24292f", .width = 1.4});
     svg.text(x(note.x) + (right ? -10 : 10), y(note.y) - 9, note.text,
              {.anchor = right ? "end" : "start", .size = 11, .bold = true});

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report/inference_report.hpp"
+#include "report/page.hpp"
 #include "report/plan_parts.hpp"
 #include "ridge/text.hpp"
 
@@ -50,6 +51,8 @@ Table table_of(const std::vector<ServingPlan>& plans, const std::vector<Rank>& r
                     .kind = ColumnKind::interval},
                    {.key = "cost", .unit = "usd_per_hour", .heading = "$/h", .kind = ColumnKind::number},
                    {.key = "power", .unit = "w", .heading = "kW", .kind = ColumnKind::interval},
+                   {.key = "ttft_p95", .unit = "s", .heading = "TTFT p95", .kind = ColumnKind::number},
+                   {.key = "tpot_p95", .unit = "s", .heading = "TPOT p95", .kind = ColumnKind::number},
                    {.key = "ttft", .unit = "s", .heading = "TTFT", .kind = ColumnKind::interval},
                    {.key = "tpot", .unit = "s", .heading = "TPOT", .kind = ColumnKind::interval},
                    {.key = "request_rate", .unit = "per_s", .heading = "req/s", .kind = ColumnKind::number},
@@ -61,7 +64,9 @@ Table table_of(const std::vector<ServingPlan>& plans, const std::vector<Rank>& r
         {Cell(rank), Cell(p.query.device), Cell(p.gpus), Cell(layout_text(p)), Cell(formats_text(p)),
          p.usd_per_million ? Cell::interval(*p.usd_per_million).shown_as(money_interval(*p.usd_per_million)) : Cell(),
          p.usd_per_hour ? Cell(*p.usd_per_hour) : Cell(),
-         Cell::interval(p.watts).shown_as(format_number(p.watts.mid / 1000)),
+         p.watts.mid > 0 ? Cell::interval(p.watts).shown_as(format_number(p.watts.mid / 1000)) : Cell(),
+         p.ttft_p95_s ? Cell(*p.ttft_p95_s).shown_as(format(Seconds(*p.ttft_p95_s), 2)) : Cell(),
+         p.tpot_p95_s ? Cell(*p.tpot_p95_s).shown_as(format(Seconds(*p.tpot_p95_s), 2)) : Cell(),
          Cell::interval(p.ttft_s).shown_as(format(Seconds(p.ttft_s.mid), 2)),
          Cell::interval(p.tpot_s).shown_as(format(Seconds(p.tpot_s.mid), 2)), Cell(p.requests_per_s * p.replicas),
          Cell(p.bound_text)});
@@ -124,6 +129,8 @@ Json plan_object(const ServingPlan& p) {
   one.set("ttft_s", interval_json(p.ttft_s));
   one.set("tpot_s", interval_json(p.tpot_s));
   one.set("e2e_s", interval_json(p.e2e_s));
+  one.set("ttft_p95_s", p.ttft_p95_s ? Json(*p.ttft_p95_s) : Json());
+  one.set("tpot_p95_s", p.tpot_p95_s ? Json(*p.tpot_p95_s) : Json());
   one.set("bound", p.bound_text);
   one.set("confirmed", p.confirmed.empty() ? Json() : Json(p.confirmed));
   return one;
@@ -140,6 +147,18 @@ std::string layout_text(const ServingPlan& plan) {
   return text;
 }
 
+/// The columns that people read: simulated latencies where there are any, means otherwise; never both.
+static Table for_people(Table table, bool simulated) {
+  const std::vector<std::string> hidden = simulated ? std::vector<std::string>{"ttft", "tpot", "request_rate"}
+                                                    : std::vector<std::string>{"ttft_p95", "tpot_p95"};
+  for (std::size_t i = table.columns.size(); i-- > 0;) {
+    if (std::find(hidden.begin(), hidden.end(), table.columns[i].key) == hidden.end()) continue;
+    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(i));
+    for (auto& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return table;
+}
+
 Table plan_table(const ServingVerdict& verdict) {
   return table_of(verdict.plans, verdict.ranks, verdict.plans.size());
 }
@@ -153,18 +172,22 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
       page.blocks.emplace_back(paragraph("Fails first: " + verdict.fails_first + "."));
       page.blocks.emplace_back(paragraph("Nearest feasible goal: " + verdict.nearest_goal + "."));
       std::vector<ServingPlan> closest = verdict.nearest;
-      Table table = table_of(closest, {}, 3);
+      Table table = for_people(table_of(closest, {}, 3), false);
       table.title = "Nearest plans";
       page.blocks.emplace_back(std::move(table));
     }
   } else {
-    page.blocks.emplace_back(table_of(verdict.plans, verdict.ranks, options.rows));
+    page.blocks.emplace_back(
+        for_people(table_of(verdict.plans, verdict.ranks, options.rows), verdict.plans.front().ttft_p95_s.has_value()));
     if (verdict.plans.size() > options.rows) {
       page.blocks.emplace_back(paragraph(
           fmt::format("and {} devices more (--top N)", verdict.plans.size() - options.rows), Emphasis::faint));
     }
   }
   add_losers(page, verdict.losers);
+  for (const Alternative& other : verdict.alternatives) {
+    page.blocks.emplace_back(paragraph("Or: " + other.text + "."));
+  }
   if (verdict.change) {
     page.blocks.emplace_back(paragraph(fmt::format("Cheapest change: {} (−${}/1M).", verdict.change->text,
                                                    format_number(verdict.change->usd_per_million, 2))));
@@ -255,6 +278,15 @@ Json plan_json(const ServingQuest& quest, const ServingVerdict& verdict, const P
   } else {
     json.set("cheapest_change", Json());
   }
+  Json alternatives = Json::array();
+  for (const Alternative& other : verdict.alternatives) {
+    Json one = Json::object();
+    one.set("text", other.text);
+    one.set("usd_per_hour", other.usd_per_hour ? Json(*other.usd_per_hour) : Json());
+    one.set("usd_per_million_output_tokens", other.usd_per_million ? Json(*other.usd_per_million) : Json());
+    alternatives.push(std::move(one));
+  }
+  json.set("alternatives", std::move(alternatives));
   json.set("rationale", texts_json(verdict.rationale));
   json.set("assumptions", texts_json(verdict.assumptions));
   set_statistics(json, options.statistics);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report/inference_report.hpp"
+#include "report/page.hpp"
 #include "report/plan_parts.hpp"
 #include "ridge/text.hpp"
 
@@ -85,6 +86,8 @@ Json plan_object(const TrainingPick& p) {
   one.set("tokens_per_s", interval_json(e.tokens_per_s));
   one.set("mfu", interval_json(e.mfu));
   one.set("duration_days", p.days ? interval_json(*p.days) : Json());
+  one.set("duration_p95_days", p.days_p95 ? Json(*p.days_p95) : Json());
+  one.set("goodput", p.goodput);
   one.set("cost_usd", p.usd ? interval_json(*p.usd) : Json());
   one.set("usd_per_hour", p.usd_per_hour ? Json(*p.usd_per_hour) : Json());
   one.set("power_w", interval_json(e.power_w));

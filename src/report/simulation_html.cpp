@@ -19,10 +19,11 @@ std::vector<SvgPoint> distribution(const LatencyDistribution& d) {
   return points;
 }
 
-std::string cdf(const char* title, const LatencyDistribution& d, double limit, int style, const char* unit) {
+std::string cdf(const char* title, const LatencyDistribution& d, double limit, int style, const char* unit,
+                const char* of = "requests") {
   LineChart c;
   c.title = title;
-  c.subtitle = "share of the requests that took no longer";
+  c.subtitle = std::string("share of the ") + of + " that took no longer";
   c.x_axis = unit;
   c.y_axis = "share";
   c.log_x = true;
@@ -49,7 +50,7 @@ std::string simulation_html(const SimulationAnswer& a) {
   page.add_figure(cdf("Time to first token", r.ttft, a.query.limits.ttft, 0, "seconds"));
   if (r.tpot.count() > 0) {
     page.add_figure(cdf("Time per output token", r.tpot, a.query.limits.tpot, 1, "seconds per token"));
-    page.add_figure(cdf("Between tokens", r.itl, 0, 2, "seconds"));
+    page.add_figure(cdf("Between tokens", r.itl, 0, 2, "seconds", "gaps"));
   }
   page.add_figure(cdf("End to end", r.e2e, a.query.limits.e2e, 3, "seconds"));
   LineChart load;

@@ -72,8 +72,8 @@ Table served(const SimulationAnswer& a) {
   add("busy", percent(r.busy_share));
   if (r.energy_j > 0 && r.output_tokens > 0) {
     add("power",
-        fmt::format("{} for {} GPUs, {} J per output token", format(Watts(r.mean_power_w)), format_number(r.gpus, 7),
-                    format_number(r.energy_j / static_cast<double>(r.output_tokens))));
+        fmt::format("{} for {} {}, {} J per output token", format(Watts(r.mean_power_w)), format_number(r.gpus, 7),
+                    r.gpus == 1 ? "GPU" : "GPUs", format_number(r.energy_j / static_cast<double>(r.output_tokens))));
   }
   return t;
 }

@@ -86,8 +86,8 @@ CurveChart volume_chart(const BreakEvenCost& b) {
   const double capacity = evaluate(full).tokens_per_month;
   const auto series = [&](std::string name, auto&& bill) {
     CurveSeries s{.name = std::move(name), .points = {}, .dashed = false, .marks = false};
-    for (int i = 0; i <= 80; ++i) {
-      const double tokens = capacity * std::pow(10, -2.5 + 4.0 * i / 80);
+    for (int i = 0; i <= 240; ++i) {
+      const double tokens = capacity * std::pow(10, -2.5 + 4.0 * i / 240);
       s.points.push_back({tokens, bill(tokens)});
     }
     chart.series.push_back(std::move(s));
@@ -225,12 +225,13 @@ Document power_cap_page(const PowerCapSweep& s) {
   const PowerCapPoint& joule = best(s, &PowerCapPoint::tokens_per_joule, false);
   const PowerCapPoint& dollar = best(s, &PowerCapPoint::usd_per_million, true);
   const PowerCapPoint& full = s.points.back();
+  const std::string_view edge = &joule == &s.points.front() ? ", the lowest cap swept" : "";
   page.blocks.emplace_back(Paragraph{
       fmt::format(
-          "Most tokens per joule at {}: {} less throughput, {} less energy a token. Most per dollar at {}: {} for "
-          "a million tokens.",
-          format(Watts(joule.cap_w)), percent(1 - joule.tokens_per_s / full.tokens_per_s, 1),
-          percent(1 - full.tokens_per_joule / joule.tokens_per_joule, 1), format(Watts(dollar.cap_w)),
+          "Most tokens per joule at {}{}: {} less throughput, {} less energy a token. Most per dollar at {}: {} "
+          "for a million tokens.",
+          format(Watts(joule.cap_w)), edge, percent(1 - joule.tokens_per_s / full.tokens_per_s),
+          percent(1 - full.tokens_per_joule / joule.tokens_per_joule), format(Watts(dollar.cap_w)),
           money(dollar.usd_per_million)),
       Emphasis::strong});
   page.blocks.emplace_back(power_cap_table(s));
@@ -277,6 +278,24 @@ std::string power_cap_html(const PowerCapSweep& s) {
   page.add(power_cap_page(s));
   return page.finish();
 }
+
+namespace {
+
+Json tornado_json(const RiskCost& r) {
+  Json list = Json::array();
+  for (const TornadoLine& l : r.lines) {
+    list.push(Json::object()
+                  .set("input", l.name)
+                  .set("low_input", l.low_input)
+                  .set("mid_input", l.mid_input)
+                  .set("high_input", l.high_input)
+                  .set("cost_at_low", l.at_low)
+                  .set("cost_at_high", l.at_high));
+  }
+  return list;
+}
+
+}  // namespace
 
 Table tornado_table(const RiskCost& r) {
   Table table;
@@ -325,7 +344,7 @@ Json risk_json(const RiskCost& r) {
       .set("mean", r.risk.mean)
       .set("middle_of_inputs", r.middle)
       .set("draws", r.risk.draws)
-      .set("tornado", to_json(tornado_table(r)))
+      .set("tornado", tornado_json(r))
       .set("assumptions", assumptions_json(r.cost_case));
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "evidence/overlay.hpp"
+#include "evidence/trace_replay.hpp"
 #include "evidence/validation.hpp"
 #include "report/scatter.hpp"
 #include "ridge/calibration.hpp"
@@ -54,6 +55,7 @@ struct Findings {
   const Catalogue& catalogue;
   const Calibration& calibration;
   Explanations explanations;
+  std::vector<evidence::TraceComparison> traces = {};  ///< logs of engines beside the simulator
 };
 
 /// Rows of large error, worst first: by the logarithm of predicted/measured, one metric per case.
@@ -62,6 +64,8 @@ struct Findings {
 /// How often the 80 % interval held, by class: dense, moe, new-device, new-source.
 [[nodiscard]] Table interval_table(std::span<const Findings::LeftOut> cross_validated,
                                    std::span<const evidence::Case> cases, const Catalogue& catalogue);
+/// Logs of engines, replayed request by request.
+[[nodiscard]] Table trace_table(std::span<const evidence::TraceComparison> comparisons);
 /// Fitted parameters by group.
 [[nodiscard]] Table parameter_table(const Calibration& calibration);
 

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "ridge/text.hpp"
+#include "search/sentences.hpp"
 
 namespace ridge::search {
 
@@ -45,9 +46,10 @@ double total_processing_performance(const Device& device) {
   return most;
 }
 
-const System* smallest_system(const Catalogue& catalogue, const std::string& device) {
+const System* smallest_system(const Catalogue& catalogue, const std::string& device, bool with_power) {
   const System* found = nullptr;
   for (const System& system : catalogue.systems()) {
+    if (with_power && !system.power_max) continue;
     if (system.device == device && (found == nullptr || system.devices() < found->devices())) found = &system;
   }
   return found;
@@ -84,8 +86,7 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
                  tpp / kExportThreshold - 1);
     }
   }
-  const Architecture* design = knowledge.catalogue.architecture(device.architecture);
-  if (buyer.measured && (design == nullptr || !knowledge.calibration.informed("gemm.memory", device.architecture))) {
+  if (buyer.measured && !knowledge.calibration.knows_kernels_of(device.architecture)) {
     return out("maturity", "no measurements of its design are published");
   }
   const System* system = smallest_system(knowledge.catalogue, device.id);
@@ -93,12 +94,14 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
     return out("cooling", fmt::format("{} is cooled by liquid", system->name));
   }
   if (buyer.rack_w > 0) {
-    const double unit = system != nullptr && system->power_max ? system->power_max->value.value()
-                        : device.tdp                           ? device.tdp->value.value() * kUsualOverhead
-                                                               : 0;
+    const System* fed = smallest_system(knowledge.catalogue, device.id, true);
+    const double node = device.node_size ? device.node_size->value : 1;
+    const double unit = fed != nullptr ? fed->power_max->value.value()
+                        : device.tdp   ? device.tdp->value.value() * kUsualOverhead * node
+                                       : 0;
     if (unit > buyer.rack_w) {
       return out("rack",
-                 fmt::format("one {} takes {}, a rack has {}", system != nullptr ? system->name : device.name,
+                 fmt::format("one {} takes {}, a rack has {}", fed != nullptr ? fed->name : "server of " + device.name,
                              format(Watts(unit)), format(Watts(buyer.rack_w))),
                  unit / buyer.rack_w - 1);
     }
@@ -126,9 +129,7 @@ Result<Candidates> candidates(const Buyer& buyer, const Knowledge& knowledge) {
     }
   }
   if (found.devices.empty()) {
-    std::string why = "no device is left:";
-    for (const Loser& loser : found.excluded) why += fmt::format("\n  {:<20} {}", loser.device, loser.why);
-    return Error{ErrorCode::infeasible, "", why};
+    return Error{ErrorCode::infeasible, "", "no device is left:" + list_of(found.excluded)};
   }
   return found;
 }

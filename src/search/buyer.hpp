@@ -24,7 +24,8 @@ Result<Candidates> candidates(const Buyer& buyer, const Knowledge& knowledge);
 /// Watts at the socket per watt of the devices: hosts, fans and losses.
 [[nodiscard]] double host_overhead(const Catalogue& catalogue, const Device& device);
 
-/// The smallest system of the catalogue made of this device, or nullptr.
-[[nodiscard]] const System* smallest_system(const Catalogue& catalogue, const std::string& device);
+/// The smallest system of the catalogue made of this device (whose power is known, if asked), or nullptr.
+[[nodiscard]] const System* smallest_system(const Catalogue& catalogue, const std::string& device,
+                                            bool with_power = false);
 
 }  // namespace ridge::search

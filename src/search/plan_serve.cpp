@@ -127,7 +127,7 @@ Status check(const ServingGoal& goal) {
 
 }  // namespace
 
-Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge) {
+Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge, const EconomicsData* economics) {
   if (const Status s = check(goal); !s) return s.error();
   const auto model = knowledge.catalogue.find_model(goal.model);
   if (!model) return model.error();
@@ -138,6 +138,7 @@ Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge
   if (!devices) return devices.error();
   ServingQuest quest;
   quest.goal = goal;
+  quest.economics = economics;
   quest.excluded = std::move(devices->excluded);
   std::vector<ServingGroupSpec> groups;
   for (const Device& device : devices->devices) {
@@ -146,7 +147,7 @@ Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge
       quest.excluded.push_back({device.id, rates.error().message, "figures", 0, false});
       continue;
     }
-    const auto price = price_of(knowledge.catalogue, device.id, goal.buyer);
+    const auto price = price_of(knowledge.catalogue, device.id, goal.buyer, economics);
     ServingGroupSpec spec;
     spec.device = device.id;
     for (const Fleet& fleet : goal.buyer.fleet) {
@@ -183,9 +184,12 @@ Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge
   auto& a = quest.assumptions;
   a.push_back(fmt::format("{} serves; replicas run at {:.0f} % of what they can do within the limits", goal.engine,
                           100 * goal.load));
-  a.push_back(fmt::format("rents are medians of the {} quotes of each device{}", name(goal.buyer.purchase),
-                          goal.buyer.region.empty() ? "" : " in " + goal.buyer.region));
+  a.push_back(search::price_assumption(goal.buyer));
   if (goal.precisions.empty()) a.emplace_back("weights in 16 or 8 bits, or in nvfp4 where the chip computes in it");
+  if (goal.assumed_limits) {
+    a.push_back(fmt::format("TTFT of at most {} and TPOT of at most {}, since no limit is given",
+                            format(Seconds(goal.ttft_s), 2), format(Seconds(goal.tpot_s), 2)));
+  }
   if (goal.prefix_hit <= 0) a.emplace_back("no prompt is found in a prefix cache");
   return quest;
 }
@@ -229,23 +233,15 @@ ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Sco
   return plan;
 }
 
-namespace {
-
-struct Miss {
-  std::string limit;
-  std::string text;
-  std::string feasible;
-  double by = 0;
-};
-
-/// The limit that the plan misses by most.
 Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan) {
   const ServingGoal& goal = quest.goal;
   Miss worst;
+  std::string all;
   const auto consider = [&](const char* limit, double value, double most, const std::string& text,
                             const std::string& feasible) {
-    if (most <= 0 || value / most - 1 <= worst.by) return;
-    worst = {limit, text, feasible, value / most - 1};
+    if (most <= 0 || value <= most) return;
+    all += (all.empty() ? "" : " ") + feasible;
+    if (value / most - 1 > worst.by) worst = {limit, text, "", value / most - 1};
   };
   const auto time = [](double s) { return format(Seconds(s)); };
   consider("ttft", plan.ttft_s.mid, goal.ttft_s,
@@ -269,8 +265,11 @@ Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan) {
            fmt::format("--power {}", compact(Watts(plan.watts.mid * 1.005))));
   consider("gpus", plan.gpus, goal.buyer.gpus, fmt::format("needs {} devices, limit {}", plan.gpus, goal.buyer.gpus),
            fmt::format("--gpus {}", plan.gpus));
+  worst.feasible = all;
   return worst;
 }
+
+namespace {
 
 double price_key(const ServingPlan& plan, const ServingGoal& goal) {
   if (goal.request_rate == 0) return -plan.requests_per_s * plan.replicas;
@@ -303,7 +302,8 @@ Interval rank_interval(const ServingPlan& plan, const ServingGoal& goal) {
 
 }  // namespace search
 
-ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge) {
+ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge,
+                     std::size_t finalists) {
   ServingVerdict verdict;
   verdict.assumptions = quest.assumptions;
   std::vector<std::pair<double, ServingPlan>> nearest;
@@ -349,6 +349,8 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
     return x != y ? x < y : a.index < b.index;
   };
   std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
+  search::confirm(quest, verdict, finalists, knowledge);
+  std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
   std::vector<Interval> intervals;
   for (const ServingPlan& plan : verdict.plans) intervals.push_back(search::rank_interval(plan, quest.goal));
   verdict.ranks = rank_with_ties(intervals);
@@ -377,11 +379,36 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
     verdict.nearest_goal = miss.feasible;
   }
   verdict.losers.insert(verdict.losers.end(), quest.excluded.begin(), quest.excluded.end());
+  if (!verdict.plans.empty() && finalists > 0) search::share_out(quest, verdict, knowledge);
   if (!verdict.plans.empty()) {
     verdict.change = search::cheapest_change(quest, verdict.plans.front(), knowledge);
     verdict.rationale = search::rationale(quest, verdict);
   }
   return verdict;
+}
+
+std::optional<std::string> largest_model(const ServingGoal& goal, const Knowledge& knowledge,
+                                         const EconomicsData* economics, const std::function<bool(double)>& go_on) {
+  std::vector<std::pair<double, std::string>> models;
+  for (const Model& model : knowledge.catalogue.models()) {
+    if (model.type == ModelType::language) models.emplace_back(count_parameters(model).total, model.id);
+  }
+  std::sort(models.begin(), models.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (!go_on(static_cast<double>(i) / static_cast<double>(models.size()))) return {};
+    ServingGoal tried = goal;
+    tried.model = models[i].second;
+    const auto quest = prepare(tried, knowledge, economics);
+    if (!quest) continue;
+    const Findings found = search::search(*quest->problem, {}).findings;
+    for (std::size_t g = 0; g < found.groups.size(); ++g) {
+      const auto& best = found.groups[g].best;
+      const bool priced = quest->prices[g] || goal.objective != Objective::cost;
+      if (!best.empty() && best.front().violation == 0 && priced) return tried.model;
+    }
+  }
+  return {};
 }
 
 }  // namespace ridge

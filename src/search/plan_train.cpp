@@ -61,6 +61,7 @@ TrainingShape shape_of(const TrainingGoal& goal, const ResolvedTraining& job) {
   shape.global_batch = goal.global_batch;
   shape.inside = std::max(job.node_size, std::min(job.domain, 16));
   shape.breadth = goal.full_space ? search::Breadth::full : search::Breadth::usual;
+  shape.usual_sharding = job.traits.sharding;
   shape.tp = goal.tp;
   shape.pp = goal.pp;
   shape.vp = goal.vp;
@@ -77,7 +78,7 @@ Status check(const TrainingGoal& goal) {
     return wrong("--gpus", "say on how many devices, or by --tokens and --days what must be done by when");
   }
   if (goal.days > 0 && goal.tokens <= 0) return wrong("--days", "say by --tokens how much is to be trained");
-  if (!(goal.goodput > 0 && goal.goodput <= 1)) return wrong("--goodput", "a share between 0 and 1, for example 0.9");
+  if (!(goal.goodput >= 0 && goal.goodput <= 1)) return wrong("--goodput", "a share between 0 and 1, for example 0.9");
   return {};
 }
 
@@ -99,10 +100,11 @@ Money money_of(const TrainingQuest& quest, std::size_t group) {
 
 }  // namespace
 
-Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowledge) {
+Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowledge, const EconomicsData* economics) {
   if (const Status s = check(asked); !s) return s.error();
   TrainingQuest quest;
   quest.goal = asked;
+  quest.economics = economics;
   TrainingGoal& goal = quest.goal;
   const auto model = knowledge.catalogue.find_model(goal.model);
   if (!model) return model.error();
@@ -122,7 +124,7 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
   const double steps = goal.tokens / (static_cast<double>(goal.global_batch) * goal.sequence);
   std::vector<TrainingGroupSpec> groups;
   for (const Device& device : devices->devices) {
-    const auto price = price_of(knowledge.catalogue, device.id, goal.buyer);
+    const auto price = price_of(knowledge.catalogue, device.id, goal.buyer, economics);
     std::vector<Format> formats = goal.precisions;
     if (formats.empty()) {
       formats = {Format::bf16};
@@ -155,7 +157,7 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
         double least = 1;
         if (goal.days > 0) {
           const double flops = goal.tokens * training_flops_per_token(*model, goal.sequence);
-          least = flops / (kBestUse * job->resolved->peak * goal.days * kSecondsADay * goal.goodput);
+          least = flops / (kBestUse * job->resolved->peak * goal.days * kSecondsADay);
         }
         double most = std::max(64.0, least * kPlentyOfTime);
         if (goal.buyer.gpus > 0) {
@@ -171,13 +173,14 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
         spec.job = job;
         spec.gpus = gpus;
         spec.shape = shape_of(goal, *job->resolved);
-        if (goal.days > 0) spec.limits.seconds = goal.days * kSecondsADay * goal.goodput / steps;
+        const double goodput = search::goodput_of(quest, device.id, gpus, count_parameters(*model).total, knowledge);
+        if (goal.days > 0) spec.limits.seconds = goal.days * kSecondsADay * goodput / steps;
         if (goal.buyer.budget_usd > 0 && price && goal.tokens > 0) {
           double have = 0;
           for (const Fleet& fleet : goal.buyer.fleet) have += fleet.device == device.id ? fleet.gpus : 0;
           const double hour = std::max(0.0, gpus - have) * price->mid;
           if (hour > 0) {
-            const double most = goal.buyer.budget_usd / hour * kSecondsAnHour * goal.goodput / steps;
+            const double most = goal.buyer.budget_usd / hour * kSecondsAnHour * goodput / steps;
             spec.limits.seconds = spec.limits.seconds > 0 ? std::min(spec.limits.seconds, most) : most;
           }
         }
@@ -188,6 +191,7 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
         quest.devices.push_back(device.id);
         quest.precisions.push_back(precision);
         quest.prices.push_back(price);
+        quest.goodput.push_back(goodput);
         any = true;
       }
     }
@@ -199,9 +203,15 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
   quest.problem = std::make_shared<const TrainingProblem>(std::move(groups), goal.objective == Objective::energy);
   a.push_back(fmt::format("{} trains{}", goal.engine, goal.full_space ? "" : ", laid out as it does by itself"));
   if (goal.objective == Objective::cost) {
-    a.push_back(fmt::format("rents are medians of the {} quotes of each device", name(goal.buyer.purchase)));
+    a.push_back(search::price_assumption(goal.buyer));
   }
-  if (goal.goodput >= 1) a.emplace_back("no time is lost to failures");
+  if (goal.goodput > 0) {
+    a.push_back(fmt::format("{:.0f} % of the time count", 100 * goal.goodput));
+  } else if (economics == nullptr || goal.tokens <= 0) {
+    a.emplace_back("no time is lost to failures");
+  } else {
+    a.emplace_back("failures as recorded for such devices, checkpoints at Daly's interval (ridge goodput)");
+  }
   return quest;
 }
 
@@ -220,7 +230,8 @@ TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const 
   const TrainingGoal& goal = quest.goal;
   const Interval& rate = pick.estimate.tokens_per_s;
   const double tokens = goal.tokens > 0 ? goal.tokens : 1e9;
-  const auto seconds = [&](double per_s) { return tokens / (per_s * goal.goodput); };
+  pick.goodput = quest.goodput[group];
+  const auto seconds = [&](double per_s) { return tokens / (per_s * pick.goodput); };
   if (goal.tokens > 0) {
     pick.days =
         Interval{seconds(rate.high) / kSecondsADay, seconds(rate.mid) / kSecondsADay, seconds(rate.low) / kSecondsADay};
@@ -266,17 +277,15 @@ Interval rank_interval(const TrainingPick& pick, Objective objective) {
   return {-key * rate.mid / rate.low, -key, -key * rate.mid / rate.high};
 }
 
-struct Miss {
-  std::string limit, text, feasible;
-  double by = 0;
-};
-
-Miss worst_miss(const TrainingQuest& quest, const TrainingPick& pick, double host_overhead) {
+Miss training_miss(const TrainingQuest& quest, const TrainingPick& pick, double host_overhead) {
   const TrainingGoal& goal = quest.goal;
   Miss worst;
+  std::string all;
   const auto consider = [&](const char* limit, double value, double most, const std::string& text,
                             const std::string& feasible) {
-    if (most > 0 && value / most - 1 > worst.by) worst = {limit, text, feasible, value / most - 1};
+    if (most <= 0 || value <= most) return;
+    all += (all.empty() ? "" : " ") + feasible;
+    if (value / most - 1 > worst.by) worst = {limit, text, "", value / most - 1};
   };
   if (pick.days) {
     consider("days", pick.days->mid, goal.days,
@@ -294,6 +303,7 @@ Miss worst_miss(const TrainingQuest& quest, const TrainingPick& pick, double hos
   consider("power", watts, goal.buyer.power_w,
            fmt::format("draws {} with its hosts, limit {}", format(Watts(watts)), format(Watts(goal.buyer.power_w))),
            fmt::format("--power {}", compact(Watts(watts * 1.005))));
+  worst.feasible = all;
   return worst;
 }
 
@@ -322,7 +332,8 @@ std::vector<TrainingPick> front_of(std::vector<TrainingPick> picks) {
 
 }  // namespace search
 
-TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, const Knowledge& knowledge) {
+TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, const Knowledge& knowledge,
+                      std::size_t finalists) {
   TrainingVerdict verdict;
   verdict.assumptions = quest.assumptions;
   const Objective objective = quest.goal.objective;
@@ -344,17 +355,17 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
     const Harvest& harvest = findings.groups[g];
     if (harvest.best.empty()) continue;
     const Scored& best = harvest.best.front();
+    if (!quest.prices[g] && !money_of(quest, g).known &&
+        (objective == Objective::cost || quest.goal.buyer.budget_usd > 0)) {
+      device.unpriced = true;
+      continue;
+    }
     if (best.violation < device.violation) {
       device.violation = best.violation;
       device.group = g;
       device.scored = &best;
     }
     if (best.violation > 0) continue;
-    if (!quest.prices[g] && !money_of(quest, g).known &&
-        (objective == Objective::cost || quest.goal.buyer.budget_usd > 0)) {
-      device.unpriced = true;
-      continue;
-    }
     TrainingPick pick = search::training_pick(quest, g, best);
     if (!device.best || search::before(pick, *device.best, objective)) device.best = pick;
     for (const Scored& s : harvest.front) all.push_back(search::training_pick(quest, g, s));
@@ -381,7 +392,7 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
       TrainingPick pick = search::training_pick(quest, device.group, *device.scored);
       const auto found = knowledge.catalogue.find_device(device.device);
       const double overhead = found ? search::host_overhead(knowledge.catalogue, *found) : 1;
-      const search::Miss miss = search::worst_miss(quest, pick, overhead);
+      const search::Miss miss = search::training_miss(quest, pick, overhead);
       verdict.losers.push_back({device.device, miss.text, miss.limit, miss.by, true});
       if (nearest.empty() || device.violation < nearest.front().first) {
         verdict.fails_first =
@@ -400,6 +411,7 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
   }
   std::sort(verdict.plans.begin(), verdict.plans.end(),
             [&](const TrainingPick& x, const TrainingPick& y) { return search::before(x, y, objective); });
+  search::confirm(quest, verdict, finalists, knowledge);
   std::vector<Interval> intervals;
   for (const TrainingPick& pick : verdict.plans) intervals.push_back(search::rank_interval(pick, objective));
   verdict.ranks = rank_with_ties(intervals);

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "economics/cost_case.hpp"
+#include "ridge/cost.hpp"
 #include "ridge/plan.hpp"
 #include "ridge/text.hpp"
 
@@ -12,27 +14,11 @@ namespace ridge {
 
 namespace {
 
-constexpr double kRecentYears = 1.2;
-
 bool has(std::string_view text, std::string_view part) {
   const auto same = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
   };
   return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
-}
-
-bool fits(const Price& price, Purchase purchase) {
-  switch (purchase) {
-    case Purchase::on_demand:
-      return price.kind == PriceKind::on_demand;
-    case Purchase::spot:
-      return price.kind == PriceKind::spot;
-    case Purchase::reserved:
-      return price.kind == PriceKind::reserved || price.kind == PriceKind::lease_month;
-    case Purchase::own:
-      return false;
-  }
-  return false;
 }
 
 double quantile(const std::vector<double>& sorted, double share) {
@@ -44,40 +30,75 @@ double quantile(const std::vector<double>& sorted, double share) {
 
 }  // namespace
 
-std::optional<PriceQuote> price_of(const Catalogue& catalogue, const std::string& device, const Buyer& buyer) {
-  const std::string id = device.substr(0, device.find('/'));
-  double newest = 0;
-  for (const Price& price : catalogue.prices()) {
-    if (buyer.date.empty() || price.date <= buyer.date) newest = std::max(newest, year_of(price.date));
+namespace {
+
+std::vector<PriceKind> kinds_of(Purchase purchase) {
+  switch (purchase) {
+    case Purchase::on_demand:
+      return {PriceKind::on_demand};
+    case Purchase::spot:
+      return {PriceKind::spot};
+    case Purchase::reserved:
+      return {PriceKind::reserved, PriceKind::lease_month};
+    case Purchase::own:
+      return {};
   }
-  // Prices of the last year; where there is none, older ones rather than nothing.
-  for (const double since : {newest - kRecentYears, 0.0}) {
-    std::vector<double> quotes;
-    std::string first = "9999";
-    std::string last;
-    for (const Price& price : catalogue.prices()) {
-      if (price.device != id || !price.per_gpu_hour || !fits(price, buyer.purchase)) continue;
-      if (!buyer.date.empty() && price.date > buyer.date) continue;
-      if (year_of(price.date) < since) continue;
+  return {};
+}
+
+std::optional<PriceQuote> price_to_own(const Catalogue& catalogue, const std::string& device, const Buyer& buyer,
+                                       const EconomicsData* economics) {
+  if (economics == nullptr) return {};
+  CostQuery query;
+  query.mode = CostMode::own;
+  query.device = device;
+  query.profile = buyer.owner;
+  query.as_of = buyer.date;
+  if (!buyer.region.empty() && economics->region(buyer.region)) query.region = buyer.region;
+  const auto priced = cost_case(query, catalogue, *economics);
+  if (!priced || !check(priced->inputs)) return {};
+  const double hour = hourly_rate(priced->inputs).usd;
+  if (!(hour > 0)) return {};
+  PriceQuote quote;
+  quote.low = quote.mid = quote.high = hour;
+  quote.quotes = 1;
+  quote.basis =
+      fmt::format("bought, financed and housed by a {} over {:g} years", buyer.owner, priced->inputs.life_years);
+  return quote;
+}
+
+}  // namespace
+
+std::optional<PriceQuote> price_of(const Catalogue& catalogue, const std::string& device, const Buyer& buyer,
+                                   const EconomicsData* economics) {
+  const std::string id = device.substr(0, device.find('/'));
+  if (buyer.purchase == Purchase::own) return price_to_own(catalogue, id, buyer, economics);
+  std::vector<double> quotes;
+  std::string first = "9999";
+  std::string last;
+  for (const PriceKind kind : kinds_of(buyer.purchase)) {
+    const RentMarket market = rent_market(catalogue, id, kind, "", buyer.date, {});
+    for (std::size_t i = 0; i < market.usd.size(); ++i) {
+      const Price& price = *market.offers[i];
       if (!buyer.region.empty() && !has(price.region, buyer.region) && !has(price.provider, buyer.region)) continue;
-      quotes.push_back(price.per_gpu_hour->value() * 3600);
+      quotes.push_back(market.usd[i]);
+      if (price.date.empty()) continue;
       first = std::min(first, price.date.substr(0, 7));
       last = std::max(last, price.date.substr(0, 7));
     }
-    if (quotes.empty()) continue;
-    std::sort(quotes.begin(), quotes.end());
-    PriceQuote quote;
-    quote.low = quantile(quotes, 0.25);
-    quote.mid = quantile(quotes, 0.5);
-    quote.high = quantile(quotes, 0.75);
-    quote.quotes = static_cast<int>(quotes.size());
-    const std::string kind(name(buyer.purchase));
-    quote.basis = quotes.size() == 1 ? fmt::format("one {} quote of {}", kind, last)
-                                     : fmt::format("median of {} {} quotes of {}", quotes.size(), kind,
-                                                   first == last ? last : first + " to " + last);
-    return quote;
   }
-  return {};
+  if (quotes.empty()) return {};
+  std::sort(quotes.begin(), quotes.end());
+  PriceQuote quote;
+  quote.low = quantile(quotes, 0.25);
+  quote.mid = quantile(quotes, 0.5);
+  quote.high = quantile(quotes, 0.75);
+  quote.quotes = static_cast<int>(quotes.size());
+  const std::string kind(name(buyer.purchase));
+  quote.basis = quotes.size() == 1 ? fmt::format("one {} quote of {}", kind, last)
+                                   : fmt::format("median of {} {} quotes of {}", quotes.size(), kind,
+                                                 first == last ? last : first + " to " + last);
+  return quote;
 }
 
 std::string_view name(Objective objective) {

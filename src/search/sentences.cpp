@@ -65,9 +65,27 @@ std::string spoken(Bound bound) {
 }
 
 std::string list_of(const std::vector<Loser>& losers) {
+  std::vector<std::pair<std::string, std::string>> by_reason;  // in the order of first appearance
+  for (const Loser& loser : losers) {
+    const auto at =
+        std::find_if(by_reason.begin(), by_reason.end(), [&](const auto& r) { return r.first == loser.why; });
+    if (at == by_reason.end()) {
+      by_reason.emplace_back(loser.why, loser.device);
+    } else {
+      at->second += ", " + loser.device;
+    }
+  }
   std::string out;
-  for (const Loser& loser : losers) out += fmt::format("\n  {:<20} {}", loser.device, loser.why);
+  for (const auto& [why, devices] : by_reason) out += fmt::format("\n  {}: {}", why, devices);
   return out;
+}
+
+std::string price_assumption(const Buyer& buyer) {
+  if (buyer.purchase == Purchase::own) {
+    return fmt::format("an hour costs what a {} pays to buy, house and run it, used all the time", buyer.owner);
+  }
+  return fmt::format("rents are medians of the {} quotes of each device{}", name(buyer.purchase),
+                     buyer.region.empty() ? "" : " in " + buyer.region);
 }
 
 template <class Dim>
@@ -111,7 +129,7 @@ std::optional<CheapestChange> cheapest_change(const ServingQuest& quest, const S
   if (goal.buyer.purchase == Purchase::on_demand) {
     Buyer other = goal.buyer;
     other.purchase = Purchase::spot;
-    if (const auto price = price_of(knowledge.catalogue, best.query.device, other)) {
+    if (const auto price = price_of(knowledge.catalogue, best.query.device, other, quest.economics)) {
       consider(now * price->mid / rent, "spot capacity, if the service stands interruptions");
     }
   }
@@ -153,6 +171,12 @@ std::vector<std::string> rationale(const ServingQuest& quest, const ServingVerdi
 std::vector<std::string> rationale(const TrainingQuest& quest, const TrainingVerdict& verdict) {
   std::vector<std::string> out;
   const TrainingPick& best = verdict.plans.front();
+  if (quest.goal.tokens <= 0 && quest.goal.buyer.budget_usd > 0 && best.usd && best.usd->mid > 0) {
+    const double tokens = quest.goal.buyer.budget_usd / best.usd->mid * 1e9;
+    out.push_back(fmt::format("{} buy {} billion tokens: {} days.", format(Dollars(quest.goal.buyer.budget_usd)),
+                              format_number(tokens / 1e9),
+                              format_number(tokens / best.estimate.tokens_per_s.mid / best.goodput / 86400)));
+  }
   out.push_back(fmt::format("{} {} reach {} tokens/s at {:.0f} % MFU, bound by {}.", best.plan.gpus, best.device,
                             format_number(best.estimate.tokens_per_s.mid), 100 * best.estimate.mfu.mid,
                             spoken(best.estimate.bound)));

@@ -7,7 +7,7 @@ namespace ridge::search {
 
 /// "HBM bandwidth", "arithmetic", ...
 [[nodiscard]] std::string spoken(Bound bound);
-/// One line for each, indented.
+/// One line for each reason, indented.
 [[nodiscard]] std::string list_of(const std::vector<Loser>& losers);
 /// "1.2s", "350kW": a quantity that a flag takes without quotes.
 template <class Dim>
@@ -17,6 +17,31 @@ template <class Dim>
 [[nodiscard]] ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Scored& scored,
                                        const Knowledge& knowledge);
 [[nodiscard]] TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const Scored& scored);
+
+/// A limit that a plan misses.
+struct Miss {
+  std::string limit;     ///< "tpot", "budget", ...
+  std::string text;      ///< "TPOT 61 ms at best, limit 40 ms"
+  std::string feasible;  ///< the flags that would allow the plan, all limits it misses counted
+  double by = 0;         ///< share; 0 = none is missed
+};
+/// The limit that the plan misses by most.
+[[nodiscard]] Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan);
+
+/// Simulates the first `finalists` plans, adds or takes away replicas, and moves to the losers what no longer meets the
+/// goal.
+void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t finalists, const Knowledge& knowledge);
+void confirm(const TrainingQuest& quest, TrainingVerdict& verdict, std::size_t finalists, const Knowledge& knowledge);
+
+/// Fills verdict.alternatives. With a limit on one vendor's share and no second vendor, no plan is left.
+void share_out(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge);
+
+/// Share of the time that counts for a run of so many devices: asked for, or by failures, else 1.
+[[nodiscard]] double goodput_of(const TrainingQuest& quest, const std::string& device, int gpus, double parameters,
+                                const Knowledge& knowledge);
+
+/// "rents are medians of ..."
+[[nodiscard]] std::string price_assumption(const Buyer& buyer);
 
 /// What would make the best plan cheaper, of the changes that the space does not hold; empty if nothing does.
 [[nodiscard]] std::optional<CheapestChange> cheapest_change(const ServingQuest& quest, const ServingPlan& best,

@@ -13,6 +13,7 @@ namespace ridge::search {
 namespace {
 
 constexpr double kGigabyte = 1e9;
+constexpr double kTieBreak = 1e-6;  // dollars
 constexpr double kRounding = 1e-6;  // the fixed point of evaluate() is found to 1e-7
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -163,7 +164,8 @@ double ServingProblem::violation(const ServingGroupSpec& group, const ServingSco
 double ServingProblem::objective(const ServingScore& s) const noexcept {
   switch (objective_) {
     case ServingObjective::cost:
-      return std::isnan(s.usd_per_hour) ? s.gpus : s.usd_per_hour;
+      // Of plans that cost the same (a fleet that is there), the one of fewer devices.
+      return std::isnan(s.usd_per_hour) ? s.gpus : s.usd_per_hour + kTieBreak * s.gpus;
     case ServingObjective::gpus:
       return s.gpus;
     case ServingObjective::energy:

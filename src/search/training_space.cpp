@@ -157,28 +157,29 @@ class Builder {
   void shardings(Layout layout, int dp) {
     const long replicas = static_cast<long>(dp) * layout.cp;
     const auto add = [&](Sharding sharding, int group) {
-      if (s_.sharding != Sharding::unknown && sharding != s_.sharding) return;
       layout.sharding = sharding;
       layout.shard_group = group;
       out_.layouts.push_back(layout);
     };
+    const auto add_groups = [&](int growth) {
+      for (int group = 8; group < replicas; group *= growth) {
+        if (replicas % group == 0) add(Sharding::hsdp, group);
+      }
+    };
+    const bool fixed = s_.sharding != Sharding::unknown;
     if (replicas == 1) {
-      layout.sharding = s_.sharding == Sharding::unknown ? Sharding::none : s_.sharding;
-      layout.shard_group = 0;
-      out_.layouts.push_back(layout);
-      return;
-    }
-    if (full_) {
-      add(Sharding::none, 0);
-      add(Sharding::zero1, 0);
-      add(Sharding::zero2, 0);
+      add(fixed ? s_.sharding : Sharding::none, 0);
+    } else if (fixed) {
+      s_.sharding == Sharding::hsdp ? add_groups(2) : add(s_.sharding, 0);
+    } else if (full_) {
+      for (const Sharding s : {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3}) add(s, 0);
+      add_groups(2);
+    } else if (s_.usual_sharding == Sharding::zero3 || s_.usual_sharding == Sharding::hsdp) {
+      if (layout.pp > 1) return;  // gathers per micro-batch and stage: nobody pipelines them
       add(Sharding::zero3, 0);
+      add_groups(8);
     } else {
-      add(Sharding::zero1, 0);
-      if (layout.pp == 1) add(Sharding::zero3, 0);  // gathers per micro-batch and stage: nobody pipelines them
-    }
-    for (int group = 8; group < replicas; group *= full_ ? 2 : 8) {
-      if (replicas % group == 0 && (full_ || layout.pp == 1)) add(Sharding::hsdp, group);
+      add(s_.usual_sharding == Sharding::unknown ? Sharding::zero1 : s_.usual_sharding, 0);
     }
   }
 

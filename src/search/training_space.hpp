@@ -31,6 +31,7 @@ struct TrainingShape {
   int global_batch = 1024;
   int inside = 8;  ///< devices that tensor parallelism may span
   Breadth breadth = Breadth::usual;
+  Sharding usual_sharding = Sharding::zero1;  ///< what the software does by itself
   // Fixed by the question; 0 = free.
   int tp = 0, pp = 0, vp = 0, cp = 0, ep = 0, micro_batch = 0;
   Sharding sharding = Sharding::unknown;

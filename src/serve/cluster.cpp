@@ -152,14 +152,14 @@ void Cluster::arrive(Slot slot, Ticks ready) {
   // The system as it stands halfway through the arrivals: what the end is compared with to see an overload.
   if (2 * result_.arrived <= source_.wanted() || source_.progress(r.arrival) <= 0.5) {
     half_arrived_ = result_.arrived;
-    half_in_system_ = in_system_;
+    half_in_queue_ = in_queue_;
     half_time_ = r.arrival;
   }
   series_.count(Track::arrivals, 1, r.arrival);
   const Engine& front = *engines_.front();
   const bool fits = front.can_ever_hold(r) && engines_.back()->can_ever_hold(r);
   account_system(1, r.arrival);
-  peak_at_end_ = in_system_;
+  end_in_queue_ = in_queue_;
   if (!fits) {
     ++result_.too_long;
     result_.longest_too_long = std::max(result_.longest_too_long, r.input + r.output);

@@ -126,11 +126,11 @@ class Cluster final : public EngineHost {
   Ticks queue_since_ = 0;
   double system_area_ = 0;
   std::uint64_t half_arrived_ = 0;
-  std::int64_t half_in_system_ = 0;
+  std::int64_t half_in_queue_ = 0;
   Ticks half_time_ = 0;
   double transfer_sum_ = 0;
   std::uint64_t transfers_ = 0;
-  std::int64_t peak_at_end_ = 0;  // in the system when the last request arrived
+  std::int64_t end_in_queue_ = 0;  // waited when the last request arrived
 };
 
 }  // namespace ridge::serve

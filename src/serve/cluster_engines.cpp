@@ -150,13 +150,12 @@ void Cluster::finish_accounts() {
     p.output_tokens_per_s = series_.value(Track::tokens, i) / covered * kTicksPerSecond;
     r.timeline.push_back(p);
   }
-  // Requests that pile up over the second half of the arrivals by more than chance and a twentieth of them.
+  // Those that wait pile up over the second half of the arrivals by more than chance and a twentieth of them.
   const bool open = query_.load.kind == OfferedKind::rate || query_.load.kind == OfferedKind::trace;
   const auto later = static_cast<double>(r.arrived - half_arrived_);
-  const auto grown = static_cast<double>(peak_at_end_ - half_in_system_);
+  const auto grown = static_cast<double>(end_in_queue_ - half_in_queue_);
   const double seconds = to_seconds(last_arrival_ - half_time_);
-  const bool settled = seconds > r.e2e.p50();
-  if (open && settled && grown > std::max(0.05 * later, 5 * std::sqrt(later))) {
+  if (open && grown > std::max(0.05 * later, 5 * std::sqrt(later))) {
     r.overloaded = true;
     r.growth_per_s = grown / std::max(seconds, 1e-9);
   }

@@ -47,6 +47,7 @@ EnginePool engine_pool(const ResolvedInference& r, const SimulationQuery& query,
     const double each = std::ceil(query.load.concurrency / (pool.engines * std::max(1, query.replicas)));
     s.max_sequences = std::max(s.max_sequences, static_cast<std::int64_t>(each));
   }
+  s.overlapped_host = r.overlapped_host;
   s.draft_tokens = static_cast<int>(query.deployment.load.draft_tokens);
   s.acceptance = query.deployment.load.acceptance;
   s.reserve_all = r.admission == Admission::reserve_all || s.draft_tokens > 0;

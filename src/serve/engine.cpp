@@ -21,12 +21,14 @@ Engine::Engine(std::uint32_t index, Role role, const EngineShape& shape, StepClo
 void Engine::enqueue(Slot slot, Ticks now) {
   Request& r = pool_[slot];
   r.engine = index_;
+  r.queued = now;
   if (!r.prefilled && !r.swapped) r.target = r.input + r.generated;
   weakest_ = std::max<int>(weakest_, r.priority);
   waiting_[r.priority].push_back(slot);
   ++waiting_count_;
   shared_.host.queue_changed(1, now);
   if (run_.end == kNever) {
+    seen_ = now;
     schedule(now);
   } else if (run_.steps > 1 && could_admit()) {
     cut_run(now);
@@ -35,8 +37,9 @@ void Engine::enqueue(Slot slot, Ticks now) {
 
 void Engine::cut_run(Ticks now) {
   const auto sequences = static_cast<std::uint32_t>(decoding_);
-  const std::uint64_t steps = clock_.steps_until(sequences, context(), run_.steps, now - run_.start);
-  if (steps == run_.steps) return;
+  std::uint64_t steps = clock_.steps_until(sequences, context(), run_.steps, now - run_.start);
+  if (shape_.overlapped_host) ++steps;
+  if (steps >= run_.steps) return;
   run_.steps = steps;
   run_.end = run_.start + clock_.decode_run(sequences, context(), steps);
 }
@@ -59,6 +62,7 @@ void Engine::advance() {
                              static_cast<std::uint32_t>(waiting_count_), after / capacity});
   }
   const bool decode = run_.decode;
+  seen_ = shape_.overlapped_host ? last_step_start() : now;
   complete(now);
   if (decode) {
     gaps_.clear();
@@ -67,6 +71,12 @@ void Engine::advance() {
   if (!plan_.parts.empty()) commit_prefill(now);
   check();
   schedule(now);
+}
+
+Ticks Engine::last_step_start() {
+  if (run_.steps <= 1) return run_.start;
+  // The run is committed: the context is that of the step to come.
+  return run_.end - clock_.decode(static_cast<std::uint32_t>(decoding_), context() - 1);
 }
 
 void Engine::commit_decode(Ticks now) {
@@ -186,6 +196,11 @@ void Engine::schedule(Ticks now) {
   plan_.parts.clear();
   plan_.decode = true;
   batching_.plan(*this, plan_);
+  if (plan_.parts.empty() && decoding_ == 0 && waiting_count_ > 0 && seen_ < now) {
+    seen_ = now;  // nothing runs that a step could have been put together beside
+    plan_.decode = true;
+    batching_.plan(*this, plan_);
+  }
   if (!plan_.parts.empty()) {
     plan_mixed(now);
   } else if (decoding_ > 0) {
@@ -223,7 +238,7 @@ void Engine::plan_run(Ticks now) {
   }
   std::uint64_t steps = finishes_.front().counter - counter_;
   const bool one = shared_.step_by_step || stall_ > 0 || growth_scaled_ != decoding_ << kScaleBits ||
-                   (shared_.ttft_timeout > 0 && waiting_count_ > 0);
+                   (shared_.ttft_timeout > 0 && waiting_count_ > 0) || somebody_is_unseen();
   if (one) steps = 1;
   steps = std::max<std::uint64_t>(1, blocks_.steps_that_fit(counter_, steps, cache_.evictable()));
   const Ticks length = stall_ + clock_.decode_run(static_cast<std::uint32_t>(decoding_), context(), steps);
@@ -249,7 +264,7 @@ std::vector<Slot> Engine::fail(Ticks now) {
   }
   for (const Slot slot : lost) {
     Request& r = pool_[slot];
-    r.tokens = r.generated = r.steps_left = r.shared_blocks = r.held_keys = r.reserved = 0;
+    r.tokens = r.generated = r.steps_left = r.shared_blocks = r.held_keys = r.held_own = r.reserved = 0;
     r.finish = 0;
     r.first_token = r.last_token = -1;
     r.swapped = r.prefilled = false;

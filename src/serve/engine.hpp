@@ -64,7 +64,9 @@ class Engine {
   void advance();
   /// Something changed that may let an idle engine work.
   void poke(Ticks now) {
-    if (run_.end == kNever) schedule(now);
+    if (run_.end != kNever) return;
+    seen_ = now;
+    schedule(now);
   }
   /// A prefill engine keeps the blocks of a request until they are sent.
   void release(Slot slot, Ticks now);
@@ -122,6 +124,7 @@ class Engine {
   void plan_run(Ticks now);
   void plan_mixed(Ticks now);
   void cut_run(Ticks now);
+  [[nodiscard]] Ticks last_step_start();
   void commit_decode(Ticks now);
   void commit_prefill(Ticks now);
   void complete(Ticks now);
@@ -140,7 +143,10 @@ class Engine {
   void hold_prefix(Request& request);
   void publish_prefix(Request& request);
   void give_prefix(Request& request);
-  [[nodiscard]] bool could_admit();
+  /// The blocks of a request that is preempted stay in the prefix cache until others need them.
+  void keep_own_blocks(Request& request, std::uint32_t tokens);
+  [[nodiscard]] bool could_admit() const;
+  [[nodiscard]] bool somebody_is_unseen() const;
   [[nodiscard]] std::uint32_t decode_steps(const Request& request) const;
   [[nodiscard]] std::int64_t context() const { return decoding_ > 0 ? (tokens_scaled_ >> kScaleBits) / decoding_ : 0; }
   void check() const;
@@ -174,6 +180,7 @@ class Engine {
   StepPlan plan_;
   Run run_;
   Ticks now_ = 0;
+  Ticks seen_ = 0;                   // requests that came later are not yet known to the scheduler
   int weakest_ = 0;                  // lowest priority that was ever seen
   std::int64_t pending_blocks_ = 0;  // of requests that wait to be sent
   Ticks stall_ = 0;                  // copies that delay the next step

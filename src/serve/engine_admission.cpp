@@ -6,6 +6,19 @@
 
 namespace ridge::serve {
 
+namespace {
+
+constexpr std::uint32_t kGroup = 4;  ///< blocks of a preempted request that are kept or evicted together
+
+/// The key of a group of a request's own blocks that begin after `base` shared ones.
+std::uint64_t own_key(const Request& r, std::uint32_t base, std::uint32_t group) {
+  std::uint64_t x = (r.id + 1) * 0x9e3779b97f4a7c15ULL ^ (static_cast<std::uint64_t>(base) << 32 | group);
+  x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9ULL;
+  return x ^ (x >> 32);
+}
+
+}  // namespace
+
 bool Engine::can_ever_hold(const Request& r) const {
   const std::uint64_t tokens = static_cast<std::uint64_t>(r.input) + (role_ == Role::prefill ? 0 : r.output);
   return shape_.blocks_per_sequence + blocks_.blocks_of(tokens) <= blocks_.total();
@@ -16,6 +29,7 @@ Slot Engine::head() {
     while (!queue.empty()) {
       const Slot slot = queue.front();
       const Request& r = pool_[slot];
+      if (r.queued > seen_) break;
       const bool left = shared_.ttft_timeout > 0 && r.first_token < 0 && now_ - r.arrival > shared_.ttft_timeout;
       if (!left) return slot;
       queue.pop_front();
@@ -27,13 +41,23 @@ Slot Engine::head() {
   return kNoSlot;
 }
 
+bool Engine::somebody_is_unseen() const {
+  for (const auto& queue : waiting_) {
+    if (!queue.empty() && pool_[queue.front()].queued > seen_) return true;
+  }
+  return false;
+}
+
 std::int64_t Engine::room(bool beside_decode) const {
   return blocks_.unused() + cache_.evictable() - (beside_decode ? blocks_.need(counter_, 1) : 0);
 }
 
-bool Engine::could_admit() {
+bool Engine::could_admit() const {
   if (!batching_.joins_running_batch()) return false;
-  const Slot slot = head();
+  Slot slot = kNoSlot;  // the head of the queue, whether or not the scheduler knows it already
+  for (const auto& queue : waiting_) {
+    if (!queue.empty() && slot == kNoSlot) slot = queue.front();
+  }
   if (slot == kNoSlot) return false;
   if (victim(pool_[slot].priority + 1) != kNoSlot) return true;
   if (running_ >= shape_.max_sequences) return false;
@@ -130,12 +154,34 @@ void Engine::hold_prefix(Request& r) {
     cache_.hold(chunks_[i].key);
     ++r.held_keys;
   }
+  if (r.preemptions > 0) {  // what is left of its own blocks
+    const std::uint32_t base = blocks;
+    for (std::uint32_t group = 0; cache_.has(own_key(r, base, group)); ++group) {
+      if ((blocks + kGroup) * static_cast<std::uint32_t>(shape_.block_tokens) >= r.target) break;
+      cache_.hold(own_key(r, base, group));
+      blocks += kGroup;
+      ++r.held_own;
+    }
+  }
   r.shared_blocks = blocks;
   r.tokens = blocks * static_cast<std::uint32_t>(shape_.block_tokens);
 }
 
+void Engine::keep_own_blocks(Request& r, std::uint32_t tokens) {
+  if (!shared_.prefix_cache || r.reserved > 0) return;
+  const std::uint32_t base = r.shared_blocks - r.held_own * kGroup;
+  const std::uint32_t groups = (tokens / static_cast<std::uint32_t>(shape_.block_tokens) - base) / kGroup;
+  const std::uint32_t first = r.held_own;
+  for (std::uint32_t group = first; group < groups; ++group) {
+    if (cache_.has(own_key(r, base, group))) break;
+    cache_.insert(own_key(r, base, group), kGroup);
+    ++r.held_own;
+    r.shared_blocks += kGroup;
+  }
+}
+
 void Engine::publish_prefix(Request& r) {
-  if (!shared_.prefix_cache) return;
+  if (!shared_.prefix_cache || r.held_own > 0) return;  // its own blocks stand behind those that are shared
   shared_.host.chunks_of(r, chunks_);
   for (std::size_t i = r.held_keys; i < chunks_.size(); ++i) {
     const auto blocks = static_cast<std::int64_t>(chunks_[i].tokens) / shape_.block_tokens;
@@ -147,6 +193,9 @@ void Engine::publish_prefix(Request& r) {
 }
 
 void Engine::give_prefix(Request& r) {
+  const std::uint32_t base = r.shared_blocks - r.held_own * kGroup;
+  for (std::uint32_t group = r.held_own; group-- > 0;) cache_.release(own_key(r, base, group));
+  r.held_own = 0;
   if (r.held_keys > 0) {
     shared_.host.chunks_of(r, chunks_);
     // The end of a prompt is the first to be evicted: without it the beginning is still of use.
@@ -253,11 +302,12 @@ void Engine::preempt(Slot slot) {
     prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), slot));
     std::erase_if(plan_.parts, [&](const StepPlan::Part& part) { return part.slot == slot; });
   }
+  remove_running(slot);
+  stall_ += preemption_.take_away(r, tokens, shape_);
+  if (r.tokens == 0) keep_own_blocks(r, tokens);
   blocks_.give_back(held - r.shared_blocks);
   give_prefix(r);
   r.reserved = 0;
-  remove_running(slot);
-  stall_ += preemption_.take_away(r, tokens, shape_);
   waiting_[r.priority].push_front(slot);
   ++waiting_count_;
   shared_.host.queue_changed(1, now_);

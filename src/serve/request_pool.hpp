@@ -20,6 +20,7 @@ struct Request {
   std::uint64_t id = 0;
   Ticks arrival = 0;     ///< at the client
   Ticks ready = 0;       ///< at the scheduler
+  Ticks queued = 0;      ///< at its engine
   Ticks scheduled = -1;  ///< first admitted
   Ticks first_token = -1;
   Ticks last_token = -1;     ///< before it was last preempted
@@ -34,6 +35,7 @@ struct Request {
   std::uint32_t cached = 0;         ///< input tokens found in the prefix cache at first
   std::uint32_t shared_blocks = 0;  ///< of its blocks, those that belong to the prefix cache
   std::uint32_t held_keys = 0;      ///< leading keys of its prompt that it holds in the prefix cache
+  std::uint32_t held_own = 0;       ///< groups of its own blocks that it found again after a preemption
   std::uint32_t reserved = 0;       ///< blocks taken at the start if all are; 0 = as it grows
   std::uint32_t rate = 0;           ///< tokens per decode step, in 1/1024
   std::uint32_t session = kNoSlot;

@@ -35,7 +35,7 @@ class RequestSource {
   explicit RequestSource(const SimulationQuery& query);
 
   /// When the next request of the stream arrives at the client; kNever if there is none any more.
-  [[nodiscard]] Ticks next() const { return next_; }
+  [[nodiscard]] Ticks next() const { return wanted_ > 0 && created_ >= wanted_ ? kNever : next_; }
   /// The request that arrives then; the stream moves on.
   void start(Request& request);
   /// A request at a time of the caller's: closed loop. False if no more are wanted.

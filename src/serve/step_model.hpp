@@ -39,7 +39,8 @@ struct EngineShape {
   double bytes_per_token = 0;  ///< of the KV cache, all devices of the engine together
   std::int64_t max_tokens = 8192;
   std::int64_t max_sequences = 256;
-  bool reserve_all = false;  ///< blocks of the whole output are taken at the start
+  bool reserve_all = false;      ///< blocks of the whole output are taken at the start
+  bool overlapped_host = false;  ///< the next step is put together when the one before it starts
   int draft_tokens = 0;
   double acceptance = 0;
   double swap_bytes_per_s = 0;  ///< to host memory, all devices of the engine together

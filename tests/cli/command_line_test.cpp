@@ -12,7 +12,7 @@ namespace {
 
 struct Seen {
   std::vector<std::string> words, list;
-  std::string text;
+  std::string text, out;
   int count = 0;
   bool flag = false;
 };
@@ -23,6 +23,7 @@ Action declare_probe(Options& options) {
   options.list("--list", "X", seen->list, "a list");
   options.text("--sort", "X", seen->text, "a text");
   options.count("--count", "N", seen->count, "a count");
+  options.text("-o,--out", "FILE", seen->out, "where to");
   options.flag("--flag", seen->flag, "a flag");
   options.flag("--secret", seen->flag, "hidden", true);
   return [](Session&) -> Result<int> { return 7; };
@@ -57,6 +58,23 @@ TEST_F(CommandLine, AListTakesOneValueEachTime) {
   ASSERT_TRUE(parse({"probe", "--list", "a", "word", "--list", "b"}));
   EXPECT_EQ(values_.list, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(values_.words, std::vector<std::string>{"word"});
+}
+
+TEST_F(CommandLine, AWordThatIsTheNameOfAVerbBelongsToTheFirstVerb) {
+  ASSERT_TRUE(parse({"probe", "other", "--sort", "x"}));
+  EXPECT_EQ(values_.words, std::vector<std::string>{"other"});
+  EXPECT_EQ(values_.text, "x");
+}
+
+TEST_F(CommandLine, AShortNameDoesAsWellAndIsCompletedAsTheLongOne) {
+  ASSERT_TRUE(parse({"probe", "-o", "a.svg"}));
+  EXPECT_EQ(values_.out, "a.svg");
+  ASSERT_TRUE(parse({"probe", "--out", "b.svg"}));
+  EXPECT_EQ(values_.out, "b.svg");
+  bool offered = false;
+  const Grammar known = grammar(kVerbs);
+  for (const OptionText& option : known.verbs[0].options) offered = offered || option.name == "--out";
+  EXPECT_TRUE(offered);
 }
 
 TEST_F(CommandLine, AValueMayStartWithADash) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "economics/cost_case.hpp"
+#include "economics/device_prices.hpp"
 #include "ridge/training.hpp"
 
 namespace ridge {
@@ -88,6 +89,18 @@ TEST(CostCase, RentIsTheMedianOfTheMarket) {
   EXPECT_NEAR(cost_case(q, catalogue(), data())->inputs.rent_usd_per_gpu_hour, 6.88, 0.05);
 }
 
+// S2-37: every lease of the list is dollars a month / 8 / 730.
+TEST(CostCase, LeasesOfTheCatalogueAreSpreadOverHours) {
+  const std::pair<const char*, double> leases[] = {
+      {"ascend-910b", 0.342466}, {"rtx4090d", 0.136986}, {"rtx4090", 0.154110},  {"a100-pcie-80", 0.547945},
+      {"a800-sxm-80", 0.650685}, {"h20-96", 0.684932},   {"l20", 0.222603},      {"l40", 0.273973},
+      {"l40s", 0.376712},        {"h100-sxm", 1.369863}, {"h200-sxm", 1.575342}, {"b200-sxm-180", 2.226027}};
+  for (const auto& [device, usd] : leases) {
+    const RentMarket m = rent_market(catalogue(), device, PriceKind::lease_month, "", "", {});
+    EXPECT_TRUE(std::any_of(m.usd.begin(), m.usd.end(), [&](double v) { return std::abs(v - usd) < 1e-5; })) << device;
+  }
+}
+
 // Leases in yuan are left out unless somebody says what a yuan is worth; then currencies are mixed, and it is said.
 TEST(CostCase, OtherCurrenciesAreNeverTakenAsDollars) {
   const RentMarket without = rent_market(catalogue(), "h200-sxm", PriceKind::lease_month, "", "", {});
@@ -113,6 +126,53 @@ TEST(CostCase, AsOfLeavesOutWhatCameLater) {
   const RentMarket then = rent_market(catalogue(), "b200-sxm-180", PriceKind::on_demand, "", "2024-01", {});
   EXPECT_FALSE(now.usd.empty());
   EXPECT_TRUE(then.usd.empty());
+}
+
+// S3-90 to S3-93: the board's price over eight over the dense peak, never the sparse one.
+TEST(DevicePrices, PetaflopsAreDense) {
+  const auto per_pflops = [](const char* id) {
+    return device_price(catalogue(), data(), *catalogue().device(id), {}).usd_per_pflops;
+  };
+  EXPECT_NEAR(per_pflops("h100-sxm"), 25267.8, 25267.8 * 0.012);
+  EXPECT_NEAR(per_pflops("h200-sxm"), 35375.0, 35375.0 * 0.012);
+  EXPECT_NEAR(per_pflops("b200-sxm-180"), 27777.8, 27777.8 * 0.012);
+  EXPECT_NEAR(per_pflops("b100-sxm"), 17142.9, 17142.9 * 0.012);
+  EXPECT_NEAR(per_pflops("a100-sxm-80"), 48076.9, 48076.9 * 0.012);
+  EXPECT_NEAR(per_pflops("mi300x"), 9561.0, 9561.0 * 0.012);
+  EXPECT_NEAR(per_pflops("gaudi3-oam"), 8515.0, 8515.0 * 0.012);
+  EXPECT_NEAR(device_price(catalogue(), data(), *catalogue().device("gb200-nvl72"), {}).buy_usd, 3.1e6 / 72, 1)
+      << "no board is sold alone: its share of the rack";
+  EXPECT_TRUE(std::isnan(per_pflops("tpu-v5p")));
+}
+
+// S3-88 and S3-89: rent over memory of one GPU; a GB200's hour is per GPU of 186 GB, not per superchip.
+TEST(DevicePrices, MemoryHoursAreOfOneGpu) {
+  const auto per_gb = [](const char* id, const char* provider) {
+    return device_price(catalogue(), data(), *catalogue().device(id),
+                        {.provider = provider, .as_of = "", .exchange = {}})
+        .usd_per_gb_hour;
+  };
+  EXPECT_NEAR(per_gb("mi300x", "TensorWave"), 0.0078125, 0.0078125 * 0.01);
+  EXPECT_NEAR(per_gb("b200-sxm-180", "Spheron"), 3.39 / 180, 1e-6) << "180 GB are shipped, not 192";
+  EXPECT_NEAR(per_gb("h200-sxm", "Spheron"), 0.0275887, 0.0275887 * 0.01);
+  EXPECT_NEAR(per_gb("h100-sxm", "Thunder"), 0.01725, 0.01725 * 0.01);
+  EXPECT_NEAR(per_gb("gb200-nvl72", "Runcrate"), 0.0188172, 0.0188172 * 0.01);
+}
+
+// S3-94: 25,268 / 8,515.
+TEST(DevicePrices, WinnersAreComputed) {
+  std::vector<DevicePrice> prices;
+  for (const char* id : {"h100-sxm", "gaudi3-oam", "a100-sxm-80"}) {
+    prices.push_back(device_price(catalogue(), data(), *catalogue().device(id), {}));
+  }
+  price_tokens(prices[0], 1200);
+  for (const ScenarioWinner& w : winners(prices)) {
+    if (w.scenario != "compute to buy") continue;
+    EXPECT_EQ(w.device, "gaudi3-oam");
+    EXPECT_EQ(w.runner_up, "h100-sxm");
+    EXPECT_NEAR(w.margin, 2.97, 0.01);
+  }
+  EXPECT_NEAR(prices[0].usd_per_million_tokens, usd_per_million(prices[0].rent_usd, 1, 1200), 1e-12);
 }
 
 /// Dollars per million trained tokens at an MFU and a rate.

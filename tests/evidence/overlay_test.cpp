@@ -53,15 +53,15 @@ Case measured(double batch, double slower) {
   return c;
 }
 
-// A quarter of spread against eight percent of noise: the posterior keeps 1/(1 + (0.08/0.25)^2) = 0.907 of log 1.5, a
-// factor of 1.445 (a little more with the heavy tails of the loss).
+// A quarter of spread against fifteen percent from run to run: the posterior keeps 1/(1 + (0.15/0.25)^2) = 0.735 of
+// log 1.5, a factor of 1.347 (a little more with the heavy tails of the loss).
 TEST(Overlay, OneRowMovesTheFactorMostOfTheWay) {
   const std::vector<Case> mine = {measured(8, 1.5)};
   const OverlayFit fit = fit_overlay(world().calibration, mine, world().catalogue, world().engines);
-  EXPECT_NEAR(fit.calibration.value("user.time", {"vllm-dense"}), 1.445, 0.05);
+  EXPECT_NEAR(fit.calibration.value("user.time", {"vllm-dense"}), 1.347, 0.05);
   EXPECT_DOUBLE_EQ(fit.calibration.value("user.time", {"vllm-moe"}), 1);
   EXPECT_NEAR(fit.before.median, 0.5, 0.01);
-  EXPECT_LT(fit.after.median, 0.06);
+  EXPECT_LT(fit.after.median, 0.12);
 }
 
 TEST(Overlay, WhatOneBatchTeachesHelpsAtAnother) {
@@ -70,7 +70,7 @@ TEST(Overlay, WhatOneBatchTeachesHelpsAtAnother) {
   const Case other = measured(64, 1.5);
   const Knowledge knowledge{world().catalogue, world().engines, fit.calibration};
   const double predicted = predict(other, knowledge, Basis::calibrated)[0].value.mid;
-  EXPECT_LT(std::abs(predicted / other.targets[0].measured - 1), 0.06);  // was 50 % off
+  EXPECT_LT(std::abs(predicted / other.targets[0].measured - 1), 0.12);  // was 50 % off
 }
 
 TEST(Overlay, ItsTextIsReadBackAsItsValues) {
@@ -105,15 +105,17 @@ TEST(Overlay, TheUsersFactorsAreNotCountedAsFitted) {
   EXPECT_GT(count_fitted(world().calibration, "user"), 0);
 }
 
-// A publisher whose stack is 1.4 times slower throughout: one row of it takes the error off the other seven.
+// A publisher whose stack is 1.4 times slower throughout: one row of it takes most of the error off the other seven.
+// Prior 0.25, one run 0.15: of ln 1.4 = 0.34 about 0.25^2/(0.25^2 + 0.15^2) = 0.74 is believed, 0.09 remains.
 TEST(Overlay, GainIsJudgedOnOtherRowsOfTheStack) {
   std::vector<Case> cases;
   for (const double batch : {1, 2, 4, 8, 16, 32, 64, 128}) cases.push_back(measured(batch, 1.4));
-  const StackGain gain = overlay_gain(world().calibration, cases, world().catalogue, world().engines);
+  const StackGain gain =
+      overlay_gain(std::vector<LeftOutStacks>{{&world().calibration, cases}}, world().catalogue, world().engines);
   EXPECT_EQ(gain.stacks, 1);
   EXPECT_EQ(gain.before.predicted, 7);
   EXPECT_NEAR(gain.before.median, 0.4, 0.02);
-  EXPECT_LT(gain.after.median, 0.06);
+  EXPECT_LT(gain.after.median, 0.14);
 }
 
 }  // namespace

@@ -90,17 +90,30 @@ TEST(Fabric, Gb200ScalableUnitHasThePublishedNvlinkCounts) {
   EXPECT_EQ(unit->links, 8 * 72 * 18);
   EXPECT_DOUBLE_EQ(unit->bisection.value(), 36 * 900e9);
   EXPECT_EQ(16 * 8 * rack->devices(), 9216);
-  // The compute fabric of a unit: 144 trays of four ports, one per GPU, non-blocking in two levels; all 16 units need
-  // three.
-  const auto fabric = design_fabric(rails(8 * 18, rack->nics_per_node->value, 64, kNdr));
-  ASSERT_TRUE(fabric);
-  EXPECT_EQ(fabric->endpoints, 576);
-  EXPECT_EQ(fabric->levels, 2);
-  EXPECT_DOUBLE_EQ(fabric->oversubscription, 1);
-  const auto largest = design_fabric(rails(16 * 8 * 18, 4, 64, kNdr));
-  ASSERT_TRUE(largest);
-  EXPECT_EQ(largest->endpoints, 9216);
-  EXPECT_EQ(largest->levels, 3);
+}
+
+// The same reference architecture, compute fabric of 2 to 16 scalable units: a group of each rail has 8 leaves, one for
+// each rack, and 6 spines; 64, 128, 256 and 512 leaves, 48, 96, 192 and 384 spines, 18, 36, 72 and 144 core switches.
+// Six spines, not five: five do not divide the 18 links of a leaf.
+TEST(Fabric, DgxSuperPodGb200HasThePublishedSwitches) {
+  for (const Published& p :
+       {Published{2, 64, 48, 18, 1152, 1152, 1152}, Published{4, 128, 96, 36, 2304, 2304, 2304},
+        Published{8, 256, 192, 72, 4608, 4608, 4608}, Published{16, 512, 384, 144, 9216, 9216, 9216}}) {
+    FabricRequest r = rails(p.nodes * 8 * 18, 4, 64, kNdr);  // units of eight racks of 18 trays with four ports
+    r.levels = 3;
+    r.nodes_per_leaf = 18;
+    r.leaves_per_pod = 8;
+    expect_counts(r, p);
+  }
+  // One unit alone needs no core.
+  FabricRequest unit = rails(8 * 18, 4, 64, kNdr);
+  unit.nodes_per_leaf = 18;
+  const auto one = design_fabric(unit);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->levels, 2);
+  EXPECT_EQ(one->tiers[0].switches, 32);
+  EXPECT_EQ(one->tiers[1].switches, 9);  // 576 links of 64 each
+  EXPECT_DOUBLE_EQ(one->oversubscription, 1);
 }
 
 TEST(Fabric, TwoLevelsEndAtHalfTheRadixSquared) {

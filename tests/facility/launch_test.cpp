@@ -225,6 +225,26 @@ TEST(Launch, WhatCannotBeReadIsRefusedWithItsLine) {
   EXPECT_FALSE(read_launch("", "s.sh"));
 }
 
+TEST(Launch, SpoiledFilesAreSurvived) {
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    Random draws(seed, 99);
+    const LaunchTarget runner = kRunners[draws.below(std::size(kRunners))];
+    const LaunchTarget target = draws.below(2) == 0 ? LaunchTarget::slurm : LaunchTarget::k8s;
+    const auto files = emit(random_plan(draws, runner), target);
+    if (!files) continue;
+    std::string text = files->front().text;
+    if (draws.below(3) == 0) text.resize(draws.below(text.size()));
+    for (int i = 0; i < 12 && !text.empty(); ++i) {
+      constexpr std::string_view kSharp = "$'\"\\(){}#\n :-=";
+      text[draws.below(text.size())] = kSharp[draws.below(kSharp.size())];
+    }
+    const auto back = read_launch(text, "x");
+    if (!back) {
+      EXPECT_TRUE(back.error().where.starts_with("x:")) << back.error().text();
+    }
+  }
+}
+
 TEST(Launch, WhatAnEngineCannotSayIsRefused) {
   Random draws(3);
   LaunchPlan plan = random_serving(draws, LaunchTarget::vllm);

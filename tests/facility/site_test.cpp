@@ -133,6 +133,18 @@ TEST(Site, ARackThatIsTooWeakIsInfeasibleWithTheFigure) {
   EXPECT_NE(p.error().message.find("14.3 kW"), std::string::npos) << p.error().message;
 }
 
+TEST(Site, PowerNobodyPublishesIsEstimatedFromTdp) {
+  // DGX H100: 10.2 kW over 8 x 700 W; DGX B200: 14.3 kW over 8 x 1000 W.
+  EXPECT_NEAR(10'200 / 5'600.0, kPowerOverTdp, 0.03);
+  EXPECT_NEAR(14'300 / 8'000.0, kPowerOverTdp, 0.03);
+  SiteRequest r = site("mi300x-platform", 4);
+  EXPECT_FALSE(plan_racks(r, bundle().facility));  // without the device nothing is known
+  r.device_power = bundle().catalogue.device("mi300x")->tdp->value;
+  const RackPlan p = racks(r);
+  EXPECT_NEAR(p.devices_power.value(), 4 * 8 * 750 * 1.8, 1);
+  ASSERT_FALSE(p.assumptions.empty());
+}
+
 TEST(Site, WeightLimitsWhereTheRackIsWeak) {
   SiteRequest r = site("dgx-h100", 6);
   r.limits.rack_weight = Kilograms(400);

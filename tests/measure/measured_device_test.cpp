@@ -25,18 +25,32 @@ struct Measured {
   Catalogue catalogue;
   MeasuredFit fit;
 };
+Measured measured_as(const measure::Profile& profile) {
+  const OverlayText overlay = measured_overlay(profile, *bundled_catalogue().device("h200-sxm"));
+  auto catalogue =
+      Catalogue::load({.data_directory = RIDGE_DATA_DIR, .overlays = {}, .price_lists = {}, .texts = {overlay}});
+  EXPECT_TRUE(catalogue) << catalogue.error().text();
+  auto fit = fit_measured(profile, "h200-sxm", bundled_calibration(), *catalogue, bundled_engines());
+  EXPECT_TRUE(fit) << fit.error().text();
+  return {*std::move(catalogue), *std::move(fit)};
+}
 const Measured& measured_h200() {
-  static const Measured measured = [] {
-    const measure::Profile profile = bundled_profile("h200-sxm.toml");
-    const OverlayText overlay = measured_overlay(profile, *bundled_catalogue().device("h200-sxm"));
-    auto catalogue =
-        Catalogue::load({.data_directory = RIDGE_DATA_DIR, .overlays = {}, .price_lists = {}, .texts = {overlay}});
-    EXPECT_TRUE(catalogue) << catalogue.error().text();
-    auto fit = fit_measured(profile, "h200-sxm", bundled_calibration(), *catalogue, bundled_engines());
-    EXPECT_TRUE(fit) << fit.error().text();
-    return Measured{*std::move(catalogue), *std::move(fit)};
-  }();
+  static const Measured measured = measured_as(bundled_profile("h200-sxm.toml"));
   return measured;
+}
+
+/// |predicted / measured - 1| of the bundled steps of Llama-3.1-8B, ascending.
+std::vector<double> errors_of_llama(const Measured& measured) {
+  const measure::Profile model = bundled_profile("h200-sxm-llama3.1-8b.toml");
+  const Knowledge knowledge{measured.catalogue, bundled_engines(), measured.fit.calibration};
+  std::vector<double> errors;
+  for (const measure::ModelStep& step : model.steps) {
+    const auto p = predict_step(step, model_of(step, model), "h200-sxm", knowledge);
+    EXPECT_TRUE(p) << p.error().text();
+    if (p) errors.push_back(std::abs(p->seconds / step.seconds - 1));
+  }
+  std::sort(errors.begin(), errors.end());
+  return errors;
 }
 
 std::string like(const std::string& name, double gigabytes = 0, int cores = 0) {
@@ -68,6 +82,12 @@ TEST(DeviceLike, TheProfileMaySayItItself) {
   EXPECT_EQ(*device_like(p, bundled_catalogue()), "h100-sxm");
   p.like = "h100-smx";
   EXPECT_FALSE(device_like(p, bundled_catalogue()));
+}
+
+// native.toml holds the inverse of what other files are fitted to: a new fit must take it along.
+TEST(NativeEngine, HasNoneOfTheFactorsOfServers) {
+  EXPECT_NEAR(bundled_calibration().value("serving.prefill", {"native"}), 1, 0.01);
+  EXPECT_NEAR(bundled_calibration().value("serving.decode", {"native"}), 1, 0.01);
 }
 
 TEST(MeasuredDevice, NoOtherDeviceMoves) {
@@ -149,21 +169,27 @@ TEST(MeasuredDevice, TheOverlayReadsAsACalibration) {
               m.fit.calibration.value("gemm.memory", {"hopper-measured"}), 1e-4);
 }
 
-// The bar of the measured profile: steps of a model that no point and no step of the profile was made with.
-TEST(MeasuredDevice, StepsOfLlamaAreWithinFivePercentInTheMedian) {
-  const Measured& m = measured_h200();
-  const measure::Profile model = bundled_profile("h200-sxm-llama3.1-8b.toml");
-  const Knowledge knowledge{m.catalogue, bundled_engines(), m.fit.calibration};
-  std::vector<double> errors;
-  for (const measure::ModelStep& step : model.steps) {
-    const auto p = predict_step(step, model_of(step, model), "h200-sxm", knowledge);
-    ASSERT_TRUE(p) << p.error().text();
-    errors.push_back(std::abs(p->seconds / step.seconds - 1));
-  }
+// The bar of the measured profile. Its steps are of another model, but its products and heads are also those of Llama:
+// the second test leaves those points out.
+TEST(MeasuredDevice, StepsOfLlamaAreWithinFivePercentInTheMedianAndTwelveAtWorst) {
+  const std::vector<double> errors = errors_of_llama(measured_h200());
   ASSERT_GE(errors.size(), 70u);
-  std::sort(errors.begin(), errors.end());
   EXPECT_LE(errors[errors.size() / 2], 0.05);
-  EXPECT_LE(errors.back(), 0.25);
+  EXPECT_LE(errors.back(), 0.12);
+}
+
+TEST(MeasuredDevice, StepsOfLlamaAreAsCloseWithoutPointsOfItsMatricesAndHeads) {
+  measure::Profile profile = bundled_profile("h200-sxm.toml");
+  const std::size_t all = profile.points.size();
+  std::erase_if(profile.points, [](const measure::Point& p) {
+    const bool matrix = (p.k == 4096 && (p.n == 6144 || p.n == 4096 || p.n == 28672)) || (p.k == 14336 && p.n == 4096);
+    return (p.op == "gemm" && matrix) || (p.q_heads == 32 && p.kv_heads == 8);
+  });
+  ASSERT_LT(profile.points.size(), all - 100);
+  const std::vector<double> errors = errors_of_llama(measured_as(profile));
+  ASSERT_GE(errors.size(), 70u);
+  EXPECT_LE(errors[errors.size() / 2], 0.05);
+  EXPECT_LE(errors.back(), 0.12);
 }
 
 }  // namespace

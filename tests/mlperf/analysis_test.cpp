@@ -300,5 +300,23 @@ TEST_F(Predictions, CoverTrainingWithoutPretendingToKnowTheSteps) {
   FAIL() << "there is no such row";
 }
 
+TEST_F(Predictions, ImplyTheSameTokensForRunsOfOneBenchmarkAtAnyScale) {
+  // 256 to 8,192 accelerators of four kinds; those of v5.1 on GB200 and GB300 lie apart: faster than FP8 allows.
+  std::vector<double> tokens;
+  for (const Row& row : bundled().rows) {
+    if (row.benchmark != "llama31_405b" || row.published.division != "closed") continue;
+    const auto e = explain(row, names(), knowledge());
+    ASSERT_TRUE(e) << e.error().text();
+    ASSERT_TRUE(e->implied_tokens);
+    tokens.push_back(*e->implied_tokens);
+  }
+  ASSERT_GE(tokens.size(), 20u);
+  std::sort(tokens.begin(), tokens.end());
+  const double median = tokens[tokens.size() / 2];
+  int near = 0;
+  for (const double t : tokens) near += std::abs(t / median - 1) < 0.15 ? 1 : 0;
+  EXPECT_GE(near, 18) << "of " << tokens.size();
+}
+
 }  // namespace
 }  // namespace ridge::mlperf

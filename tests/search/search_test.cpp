@@ -23,7 +23,7 @@ TEST(Search, PrunedTrainingFindsWhatExhaustiveFinds) {
   Random draws(3);
   int compared = 0;
   std::uint64_t pruned = 0;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 36; ++i) {
     const TrainingGoal goal = random_training_goal(draws);
     const auto quest = prepare(goal, knowledge());
     if (!quest || quest->problem->all().size() > 200'000) continue;
@@ -35,15 +35,15 @@ TEST(Search, PrunedTrainingFindsWhatExhaustiveFinds) {
     pruned += some.count.pruned;
     ++compared;
   }
-  EXPECT_GE(compared, 30);
-  EXPECT_GT(pruned, 100'000u) << "a test of pruning in which nothing is pruned shows nothing";
+  EXPECT_GE(compared, 15);
+  EXPECT_GT(pruned, 50'000u) << "a test of pruning in which nothing is pruned shows nothing";
 }
 
 TEST(Search, PrunedServingFindsWhatExhaustiveFinds) {
   Random draws(5);
   int compared = 0;
   std::uint64_t pruned = 0;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 36; ++i) {
     const ServingGoal goal = random_serving_goal(draws);
     const auto quest = prepare(goal, knowledge());
     if (!quest || quest->problem->all().size() > 30'000) continue;
@@ -54,7 +54,7 @@ TEST(Search, PrunedServingFindsWhatExhaustiveFinds) {
     pruned += some.count.pruned;
     ++compared;
   }
-  EXPECT_GE(compared, 20);
+  EXPECT_GE(compared, 12);
   EXPECT_GT(pruned, 50'000u);
 }
 
@@ -62,7 +62,7 @@ TEST(Search, ThreadsShardsAndResumingChangeNothing) {
   TrainingGoal goal;
   goal.model = "llama3.1-70b";
   goal.buyer.devices = {"h100-sxm", "mi300x"};
-  goal.gpus = {64, 128};
+  goal.gpus = {32};
   goal.full_space = true;
   const auto quest = prepare(goal, knowledge());
   ASSERT_TRUE(quest) << quest.error().text();

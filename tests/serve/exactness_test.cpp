@@ -29,6 +29,7 @@ void compare(const Case& c, const serve::StepModel& model) {
   q.workload = trace_of(requests);
   q.load.kind = OfferedKind::trace;
   q.requests = 0;
+  q.policies.prefix_cache = false;  // the oracle has none
   serve::ClusterSetup setup;
   const auto batching = c.chunked ? BatchingPolicy::chunked : BatchingPolicy::prefill_first;
   setup.pools.push_back({shape, &model, batching, serve::Engine::Role::whole, 1});

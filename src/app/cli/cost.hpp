@@ -32,6 +32,8 @@ struct Printed {
   Document page;
   std::string html;  ///< finished, or empty if nobody asked
 };
+/// The table as programs want it.
+[[nodiscard]] Table without_bars(Table table);
 /// Prints what the form asks for, and writes the page where --html says so.
 Result<int> print_cost(const Session& session, const CostCommand& command, const Printed& printed);
 

@@ -55,6 +55,8 @@ Result<int> cost_compare(Session& session, const CostCommand& command) {
 }
 
 Result<int> cost_devices(Session& session, const CostCommand& command) {
+  const Result<EconomicsData> data = economics_of(session);
+  if (!data) return data.error();
   const Result<const Catalogue*> catalogue = session.catalogue();
   if (!catalogue) return catalogue.error();
   CostQuery query;
@@ -77,7 +79,7 @@ Result<int> cost_devices(Session& session, const CostCommand& command) {
     progress.show(static_cast<double>(i) / static_cast<double>(ids.size()));
     const Result<Device> device = (*catalogue)->find_device(ids[i]);
     if (!device) return device.error();
-    DevicePrice price = device_price(**catalogue, *device, wanted);
+    DevicePrice price = device_price(**catalogue, *data, *device, wanted);
     const bool priced = std::isfinite(price.buy_usd) || std::isfinite(price.rent_usd) || std::isfinite(price.spot_usd);
     if (all && !priced) continue;
     if (d.with_tokens) {

@@ -30,11 +30,59 @@ Status try_cost(Session& session, const EconomicsData& data, const CostWork& wor
   return {};
 }
 
+/// Adds what the other ways assume beside.
+void add_missing(std::vector<Assumption>& into, const std::vector<Assumption>& from) {
+  for (const Assumption& a : from) {
+    // Rent is compared hour by hour: what fails is counted where it is owned.
+    const auto same = [&](const Assumption& other) {
+      return other.text == a.text || (a.text.starts_with("nothing fails") && other.flag == a.flag);
+    };
+    if (std::none_of(into.begin(), into.end(), same)) into.push_back(a);
+  }
+}
+
 Result<CostWork> work_on(Session& session, const CostCommand& command, const std::string& device) {
   EstimateFlags flags = command.estimate;
   flags.set("--device", device);
   flags.set("--system", "");
   return cost_work(session, flags, command.cost);
+}
+
+/// A training run is paid for with what failures, spares and checkpoints take; unless --goodput says it.
+Status count_failures(Session& session, const EconomicsData& data, const CostCommand& command, const CostWork& work,
+                      CostAnswer& answer) {
+  if (!work.training || work.model.empty() || command.cost.given("--goodput")) return {};
+  const Result<Model> model = (*session.catalogue())->find_model(work.model);
+  if (!model) return model.error();
+  GoodputQuery q;
+  q.gpus = work.gpus;
+  q.device = work.device;
+  q.parameters = count_parameters(*model).total;
+  q.strategy = CheckpointStrategy::async;
+  q.useful_s = 30 * 86400.0;
+  q.trials = 200;
+  const Result<GoodputAnswer> failures = answer_goodput(q, **session.catalogue(), data);
+  if (!failures) return failures.error();
+  if (failures->sample.gave_up) {
+    return Error{
+        ErrorCode::infeasible, "--gpus",
+        fmt::format("{:.0f} × {} fail faster than they get on: `ridge goodput` says why", work.gpus, work.device)};
+  }
+  const GoodputOutputs& o = failures->sample.mean;
+  const double useful = q.useful_s / 3600 * q.gpus;
+  double lost = 0;
+  for (const double hours : o.lost_gpu_hours) lost += hours;
+  CostCase& c = answer.cost_case;
+  c.inputs.goodput = useful / (useful + lost);
+  std::erase_if(c.assumptions, [](const Assumption& a) { return a.flag == "--goodput"; });
+  c.assumptions.push_back(
+      {"--goodput",
+       fmt::format("{}: {:.1f} % of paid GPU-hours are useful, with {} interruptions a month and {} spare GPUs; "
+                   "failures as in: {}; asynchronous checkpoints",
+                   work.device, 100 * c.inputs.goodput, format_number(std::round(o.interruptions)),
+                   format_number(failures->inputs.spare_gpus, 6), failures->record_name)});
+  answer = answer_cost(answer.title, c, work.tokens_per_s, work.training, work.run_tokens);
+  return {};
 }
 
 /// What the first device has to be to beat the other, and what it is.
@@ -50,6 +98,7 @@ Result<report::PerfPerTco> against(Session& session, const EconomicsData& data, 
   }
   Result<CostAnswer> b = cost_of(session, data, *other_work, flags, own.cost_case.inputs.mode);
   if (!b) return Error{b.error().code, b.error().where, other + ": " + b.error().message};
+  if (const Status s = count_failures(session, data, command, *other_work, *b); !s) return s.error();
   report::PerfPerTco p{own, *std::move(b), work.device, other_work->device, kUnknown, kUnknown};
   p.required = required_speedup(p.a.cost_case.inputs, p.b.cost_case.inputs);
   const Result<double> said = command.cost.count("--speedup", 0, 0.001, 1e6);
@@ -138,6 +187,8 @@ Result<int> cost_break_even(Session& session, const CostCommand& command) {
   if (work->tokens_per_s || command.cost.given("--throughput")) {
     if (const Status s = try_cost(session, *data, *work, command.cost, CostMode::api, b.api); !s) return s.error();
   }
+  add_missing(b.own.cost_case.assumptions, b.rent.cost_case.assumptions);
+  if (b.api) add_missing(b.own.cost_case.assumptions, b.api->cost_case.assumptions);
   return print_cost(session, command,
                     {report::break_even_json(b), report::break_even_table(b), report::break_even_page(b),
                      command.html.empty() ? std::string() : report::break_even_html(b)});
@@ -157,11 +208,13 @@ Result<int> cost_decide(Session& session, const CostCommand& command) {
   d.title = fmt::format("Decide: {}{}", work->device,
                         command.cost.given("--against") ? " or " + command.cost.value("--against") : "");
   d.own = *std::move(own);
+  if (const Status s = count_failures(session, *data, command, *work, d.own); !s) return s.error();
   if (const Status s = try_cost(session, *data, *work, command.cost, CostMode::rent, d.rent); !s) return s.error();
   if (command.cost.given("--against")) {
     Result<report::PerfPerTco> p = against(session, *data, command, *work, d.own);
     if (!p) return p.error();
     d.against = *std::move(p);
+    add_missing(d.own.cost_case.assumptions, d.against->b.cost_case.assumptions);
   }
   if (d.rent) {
     std::vector<double> shares = {0.1, 0.15, 0.2};
@@ -175,6 +228,7 @@ Result<int> cost_decide(Session& session, const CostCommand& command) {
   if (const Status s = fill_acquisitions(*data, command, d); !s) return s.error();
   if (const Status s = fill_regions(session, *data, command, *work, d); !s) return s.error();
   if (const Status s = fill_liquid(*data, command, d); !s) return s.error();
+  if (d.rent) add_missing(d.own.cost_case.assumptions, d.rent->cost_case.assumptions);
   return print_cost(session, command,
                     {report::decide_json(d), report::decide_table(d), report::decide_page(d),
                      command.html.empty() ? std::string() : report::decide_html(d)});
@@ -245,12 +299,12 @@ Result<int> cost_power_cap(Session& session, const CostCommand& command) {
   sweep.title = work->title;
   sweep.gpus = work->gpus;
   Progress progress("sweeping the cap");
-  // Boards allow no less than about 30 to 40 % of their limit.
-  constexpr int kSteps = 12;
+  // Boards allow no less than about 30 % of their limit (200 of 700 W on an H100).
+  constexpr int kSteps = 14;
   for (int i = 0; i <= kSteps; ++i) {
     progress.show(static_cast<double>(i) / kSteps);
     EstimateFlags flags = base.estimate;
-    const double cap = std::round(tdp * (0.4 + 0.6 * i / kSteps));
+    const double cap = std::round(tdp * (0.3 + 0.7 * i / kSteps));
     flags.set("--power-cap", fmt::format("{:.0f}W", cap));
     // The layout stays the one without a cap.
     flags.set("--gpus", fmt::format("{:.0f}", work->gpus));

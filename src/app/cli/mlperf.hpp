@@ -1,4 +1,4 @@
-// What the verbs `mlperf` and `report mlperf` share: the results asked for.
+// What `ridge mlperf` and `ridge report mlperf` share: the results asked for, and how answers are printed.
 #pragma once
 
 #include <string>
@@ -29,5 +29,13 @@ struct MlperfImport {
   bool rules = false;
 };
 Result<int> mlperf_import(Session& session, const MlperfImport& arguments);
+
+/// A table in the form that was asked for, with sentences below it.
+int print_mlperf(Session& session, std::string_view command, const Table& table,
+                 const std::vector<std::string>& remarks);
+
+/// ridge mlperf explain: one submission in full, or many side by side.
+Result<int> mlperf_explain(Session& session, const MlperfRecord& record, const mlperf::Row& row);
+Result<int> mlperf_explain(Session& session, const MlperfRecord& record, const mlperf::RowList& rows);
 
 }  // namespace ridge::cli

@@ -163,10 +163,11 @@ Result<std::vector<std::string>> with_plan_file(std::vector<std::string> words, 
     return std::find(words.begin(), words.end(), v.verb->name) != words.end();
   });
   const std::vector<std::string> line = words;
-  for (const auto& [flag, value] : plan->flags) {
+  for (const auto& entry : plan->flags) {  // no structured binding: clang 14 lets no lambda capture one
+    const std::string& flag = entry.first;
+    const std::string& value = entry.second;
     const auto takes = [&](const std::vector<OptionText>& texts) {
-      return std::find_if(texts.begin(), texts.end(),
-                          [&, &flag = flag](const OptionText& t) { return t.name == flag; });
+      return std::find_if(texts.begin(), texts.end(), [&](const OptionText& t) { return t.name == flag; });
     };
     auto option = takes(grammar.globals);
     bool here = option != grammar.globals.end();
@@ -180,8 +181,10 @@ Result<std::vector<std::string>> with_plan_file(std::vector<std::string> words, 
   }
   // Verbs that work for both kinds of plan take the file's word for which it is.
   if (verb != grammar.verbs.end() && !on_line(line, kKindFlag)) {
-    const auto names = flags_of(verb->options);
-    if (std::find(names.begin(), names.end(), kKindFlag) != names.end()) {
+    const auto wants = std::any_of(verb->options.begin(), verb->options.end(), [](const OptionText& option) {
+      return option.name == kKindFlag && option.value == kKindValue;
+    });
+    if (wants) {
       words.emplace_back(kKindFlag);
       words.push_back(plan->kind);
     }

@@ -23,6 +23,7 @@ namespace ridge::cli {
 inline constexpr std::string_view kPlanFlag = "--plan";
 /// Of verbs that want to know whether a plan is to "serve" or to "train": given the file's kind.
 inline constexpr std::string_view kKindFlag = "--kind";
+inline constexpr std::string_view kKindValue = "serve|train";
 
 struct PlanFile {
   std::string kind;                                        ///< "serve" or "train"

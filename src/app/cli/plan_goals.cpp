@@ -14,6 +14,9 @@ namespace ridge::cli {
 
 namespace {
 
+constexpr double kUsualTtft = 2;  ///< seconds: what a chat needs
+constexpr double kUsualTpot = 0.1;
+
 Error wrong(std::string_view flag, std::string message) {
   return {ErrorCode::bad_input, std::string(flag), std::move(message)};
 }
@@ -191,6 +194,12 @@ Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& cont
   goal.buyer = *std::move(buyer);
   reader.whole("--gpus", goal.buyer.gpus, 1, 1 << 20);
   if (!reader.status()) return reader.status().error();
+  if (goal.ttft_s == 0 && goal.tpot_s == 0 && goal.e2e_s == 0) {
+    // Without any limit the cheapest plan lets requests wait for minutes, which nobody means.
+    goal.ttft_s = kUsualTtft;
+    goal.tpot_s = kUsualTpot;
+    goal.assumed_limits = true;
+  }
   return goal;
 }
 

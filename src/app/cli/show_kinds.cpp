@@ -16,6 +16,7 @@ constexpr Kind kKinds[] = {
     {"models", "model", [](const SheetContext& c) { return model_sheet(c.catalogue.models(), c); }},
     {"prices", "price", [](const SheetContext& c) { return price_sheet(c.catalogue.prices(), c); }},
     {"architectures", "architecture", architecture_sheet},
+    {"os", "os", os_sheet},
     {"sources", "source", source_sheet},
 };
 
@@ -48,7 +49,10 @@ Result<SheetContext> sheet_context(Session& session) {
   } else {
     for (const Price& price : (*catalogue)->prices()) as_of = std::max(as_of, price.date);
   }
-  return SheetContext{**catalogue, *session.data_directory(), as_of};
+  const Result<const FacilityData*> facility = session.facility();
+  // A directory of the user's own may hold no sites; one that holds them has to be readable.
+  if (!facility && facility.error().code != ErrorCode::not_found) return facility.error();
+  return SheetContext{**catalogue, *session.data_directory(), as_of, facility ? *facility : nullptr};
 }
 
 std::vector<std::string> complete_entries(Session& session, const std::vector<std::string>& words) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ridge/catalogue.hpp"
+#include "ridge/facility.hpp"
 #include "ridge/report.hpp"
 
 namespace ridge::cli {
@@ -74,8 +75,9 @@ struct Sheet {
 /// What the sheets need besides the catalogue.
 struct SheetContext {
   const Catalogue& catalogue;
-  std::string data_directory;  ///< left out of the places that are printed
-  std::string as_of;           ///< prices after it are left out; older ones by six months are marked
+  std::string data_directory;              ///< left out of the places that are printed
+  std::string as_of;                       ///< prices after it are left out; older ones by six months are marked
+  const FacilityData* facility = nullptr;  ///< nullptr if the data directory has none
 };
 
 [[nodiscard]] Sheet device_sheet(std::span<const Device> devices, const SheetContext& context);
@@ -85,5 +87,6 @@ struct SheetContext {
 [[nodiscard]] Sheet price_sheet(std::span<const Price> prices, const SheetContext& context);
 [[nodiscard]] Sheet source_sheet(const SheetContext& context);
 [[nodiscard]] Sheet architecture_sheet(const SheetContext& context);
+[[nodiscard]] Sheet os_sheet(const SheetContext& context);
 
 }  // namespace ridge::cli

@@ -132,7 +132,7 @@ class Check {
 
   void print_one(const Checked& c) const {
     if (arguments_.annotate && !c.text.empty()) {
-      session_.print(report::annotated(c.audit, c.text, session_.style()));
+      session_.print(report::annotated(c.audit, c.text, {.all = arguments_.all}, session_.style()));
       return;
     }
     if (!c.sentence) {

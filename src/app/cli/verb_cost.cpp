@@ -78,7 +78,13 @@ Action declare_cost(Options& options) {
   arguments->command.cost.declare(options);
   arguments->command.estimate.declare(options);
   return [arguments](Session& session) -> Result<int> {
-    const Result<Run> run = word_of(arguments->words);
+    std::vector<std::string>& words = arguments->words;
+    const EstimateFlags& said = arguments->command.estimate;
+    // `ridge cost --plan P`: every way to pay for it.
+    if (words.empty() && (said.given("--model") || said.given("--device") || said.given("--system"))) {
+      words.emplace_back("compare");
+    }
+    const Result<Run> run = word_of(words);
     if (!run) return run.error();
     if (const std::string& as_of = session.options().as_of; !as_of.empty()) {
       if (const auto date = parse_date(as_of); !date)
@@ -107,6 +113,17 @@ Action declare_cost(Options& options) {
 
 }  // namespace
 
+Table without_bars(Table table) {
+  for (std::size_t i = table.columns.size(); i-- > 0;) {
+    if (table.columns[i].key != "bar") continue;
+    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(i));
+    for (std::vector<Cell>& row : table.rows) {
+      if (i < row.size()) row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  return table;
+}
+
 Result<int> print_cost(const Session& session, const CostCommand& command, const Printed& printed) {
   if (!command.html.empty()) {
     if (const Status s = write_file_atomically(command.html, printed.html); !s) return s.error();
@@ -116,7 +133,7 @@ Result<int> print_cost(const Session& session, const CostCommand& command, const
       session.print(printed.json.text());
       break;
     case Form::csv:
-      session.print(to_csv(printed.csv));
+      session.print(to_csv(without_bars(printed.csv)));
       break;
     default:
       session.print(printed.page);
@@ -144,7 +161,8 @@ Verb cost_verb() {
       "`own` counts server, network, storage, installation, capital, colocation, electricity, maintenance and "
       "staff; `rent` takes an hourly price, a lease, spot or a contract; `managed` adds a platform, `api` pays by "
       "the token.\n\n"
-      "`compare` puts the ways side by side, `devices` what a dollar buys on each; `break-even` and `decide` say what "
+      "`compare`, also meant if nothing is said, puts the ways side by side, `devices` what a dollar buys on each; "
+      "`break-even` and `decide` say what "
       "to choose; `risk` draws from what is not known; `power-cap` sweeps the limit of the devices. --html writes a "
       "page with pictures.\n\n"
       "With --model and --device the flags of `ridge estimate` say the work; --throughput or --mfu say it "

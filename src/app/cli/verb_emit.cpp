@@ -74,6 +74,8 @@ Result<LaunchPlan> plan_of(Session& session, const Arguments& a, LaunchTarget ru
     if (!answer) return answer.error();
     if (answer->refusal) return refusal_error(*answer);
     plan = launch_plan(*answer, knowledge, runner);
+    // A load that nobody named is no reason to cut requests short.
+    if (plan && !flags.given("--isl") && !flags.given("--osl")) plan->max_length = 0;
   }
   if (plan && !a.checkpoint.empty()) plan->checkpoint = a.checkpoint;
   return plan;
@@ -169,7 +171,8 @@ Action declare_emit(Options& options) {
   options.text("--for", "TARGET", a->target, "vllm, trtllm, sglang, megatron, torchrun, slurm or k8s", targets);
   options.text("--check", "FILE", a->check, "read a launch file back; with a plan, say what differs", complete_files);
   options.text("--out", "DIR", a->out, "write all files there", complete_directories);
-  options.text(std::string(kKindFlag), "serve|train", a->kind, "what the plan is for, where --for leaves it open");
+  options.text(std::string(kKindFlag), std::string(kKindValue), a->kind,
+               "what the plan is for, where --for leaves it open");
   options.text("--checkpoint", "PATH", a->checkpoint,
                "what the engine loads: a repository or a path; else the model's id");
   options.text("--image", "IMAGE", a->image, "container of Kubernetes jobs");
@@ -216,7 +219,7 @@ Action declare_emit(Options& options) {
 
 Verb emit_verb() {
   return {
-      "emit", "launch files of a plan: vLLM, SGLang, TensorRT-LLM, Megatron, torchrun, Slurm, Kubernetes",
+      "emit", "launch files of a plan: vLLM, SGLang, TensorRT-LLM, Megatron, Slurm, Kubernetes",
       "Writes the command, Slurm job or Kubernetes manifests that run exactly this plan, with what was left open "
       "chosen as "
       "`ridge estimate` chooses it. --check reads such a file back, also one changed by hand, and compares it with the "

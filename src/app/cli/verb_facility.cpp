@@ -236,7 +236,7 @@ Action declare_facility(Options& options) {
                                   "--mtp",
                                   "--offload",
                                   "--tokens"});
-  options.text(std::string(kKindFlag), "serve|train", a->kind, "what the model is for; train unless said");
+  options.text(std::string(kKindFlag), std::string(kKindValue), a->kind, "what the model is for; train unless said");
   options.text("--nodes", "N", a->nodes, "systems, instead of --gpus");
   options.text("--topology", "T", a->topology, "rail-fat-tree, fat-tree, spine-leaf, dragonfly-plus or torus");
   options.text("--levels", "N", a->levels, "of switches; the fewest that reach everybody unless said");

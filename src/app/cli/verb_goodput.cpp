@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "app/cli/cost_work.hpp"
+#include "app/cli/cost.hpp"
 #include "app/cli/progress.hpp"
 #include "app/cli/verbs.hpp"
 #include "economics/goodput_case.hpp"
@@ -163,7 +163,7 @@ Result<int> goodput(Session& session, const Arguments& a) {
   if (session.form() == Form::json) {
     session.print(report::goodput_json(*answer, catalogue).text());
   } else if (session.form() == Form::csv) {
-    session.print(to_csv(report::loss_table(*answer)));
+    session.print(to_csv(without_bars(report::loss_table(*answer))));
   } else {
     session.print(report::goodput_page(*answer));
   }

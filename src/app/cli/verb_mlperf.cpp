@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
 
-#include "app/cli/estimate.hpp"
 #include "app/cli/mlperf.hpp"
-#include "app/cli/progress.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/mlperf_report.hpp"
 #include "report/svg.hpp"
@@ -90,7 +87,7 @@ class Question {
     if (word == "chart") return chart();
     if (word == "trend") return trend();
     if (word == "compare") return compare_all();
-    if (word == "explain") return explain_row();
+    if (word == "explain") return explain_rows();
     return list_rules();
   }
 
@@ -202,22 +199,7 @@ class Question {
   }
 
   int print(std::string_view command, const Table& table, const std::vector<std::string>& remarks) {
-    if (session_.form() == Form::json) {
-      Json json = Json::object();
-      json.set("schema", report::kMlperfSchema).set("command", command).set("rows", to_json(table));
-      Json list = Json::array();
-      for (const std::string& remark : remarks) list.push(remark);
-      json.set("assumptions", std::move(list));
-      session_.print(json.text());
-    } else if (session_.form() == Form::csv) {
-      session_.print(to_csv(table));
-    } else {
-      Document page;
-      page.blocks.emplace_back(table);
-      for (const std::string& remark : remarks) page.blocks.emplace_back(Paragraph{remark, Emphasis::faint});
-      session_.print(page);
-    }
-    return kFine;
+    return print_mlperf(session_, command, table, remarks);
   }
 
   Result<int> table() {
@@ -341,8 +323,12 @@ class Question {
     return shares;
   }
 
-  Result<int> explain_row() {
-    if (rest_.empty() && !selection_.benchmarks.empty()) return explain_many();
+  Result<int> explain_rows() {
+    if (rest_.empty() && !selection_.benchmarks.empty()) {
+      const Result<RowList> rows = selected();
+      if (!rows) return rows.error();
+      return mlperf_explain(session_, record_, *rows);
+    }
     if (rest_.size() != 1) {
       return wrong("", "say which row, as `ridge mlperf table --rows` names it: i5.1-17; or which --benchmark");
     }
@@ -351,49 +337,7 @@ class Question {
       return Error{ErrorCode::not_found, "",
                    "there is no row " + quoted(rest_[0]) + "; `ridge mlperf table --rows` names them"};
     }
-    const Result<Knowledge> knowledge = knowledge_of(session_);
-    if (!knowledge) return knowledge.error();
-    const Result<Explanation> explanation = mlperf::explain(*row, record_.names, *knowledge);
-    if (!explanation) return explanation.error();
-    if (session_.form() == Form::json) {
-      session_.print(report::mlperf_explanation_json(*explanation).text());
-    } else {
-      session_.print(report::mlperf_explanation_page(*explanation));
-    }
-    return kFine;
-  }
-
-  /// Every selected row that is modelled, measured beside predicted.
-  Result<int> explain_many() {
-    const Result<RowList> rows = selected();
-    if (!rows) return rows.error();
-    const Result<Knowledge> knowledge = knowledge_of(session_);
-    if (!knowledge) return knowledge.error();
-    std::vector<Explanation> explanations;
-    std::map<std::string, int> refused;
-    Progress progress("predicting");
-    for (std::size_t i = 0; i < rows->size(); ++i) {
-      progress.show(static_cast<double>(i) / static_cast<double>(rows->size()));
-      Result<Explanation> e = mlperf::explain(*(*rows)[i], record_.names, *knowledge);
-      if (e && e->measured) {
-        explanations.push_back(*std::move(e));
-      } else if (!e) {
-        ++refused[e.error().message.substr(e.error().message.find(": ") + 2)];
-      }
-    }
-    if (explanations.empty()) {
-      return Error{ErrorCode::refused, "",
-                   "none of these results is modelled" + (refused.empty() ? "" : ": " + refused.begin()->first)};
-    }
-    std::vector<double> errors;
-    for (const Explanation& e : explanations) errors.push_back(std::abs(e.predicted.mid / *e.measured - 1));
-    std::sort(errors.begin(), errors.end());
-    std::vector<std::string> remarks = {
-        fmt::format("{} results; |predicted / measured - 1| is {:.0f} % in the median, {:.0f} % "
-                    "at the 90th percentile.",
-                    errors.size(), 100 * errors[errors.size() / 2], 100 * errors[errors.size() * 9 / 10])};
-    for (const auto& [why, count] : refused) remarks.push_back(fmt::format("{} not modelled: {}.", count, why));
-    return print("explain", report::mlperf_prediction_table(explanations), remarks);
+    return mlperf_explain(session_, record_, *row);
   }
 
   Result<int> list_rules() {
@@ -474,7 +418,7 @@ Verb mlperf_verb() {
       "ridge mlperf chart --benchmark llama2-70b --scenario Offline --round v5.1\n"
       "ridge mlperf compare coupling\n"
       "ridge mlperf compare b200-sxm-180gb h200-sxm-141gb --scenario Offline\n"
-      "ridge mlperf explain i5.1-24\n"
+      "ridge mlperf explain i5.1-390\n"
       "ridge mlperf rules nodes-times-per-node",
       declare_mlperf};
 }

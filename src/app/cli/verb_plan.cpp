@@ -10,7 +10,9 @@
 #include "app/cli/plan_flags.hpp"
 #include "app/cli/plan_run.hpp"
 #include "app/cli/plan_save.hpp"
+#include "app/cli/progress.hpp"
 #include "app/cli/verbs.hpp"
+#include "economics/economics_data.hpp"
 #include "report/plan_report.hpp"
 #include "ridge/file.hpp"
 #include "ridge/text.hpp"
@@ -194,16 +196,28 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   const Result<std::string> data = session.data_directory();
   if (!data) return data.error();
   const PlanContext context{session.options().as_of, *data};
+  const Result<EconomicsData> economics = load_economics(*data + "/economics", knowledge->catalogue);
+  if (!economics) return economics.error();
   if (asked.kind == PlanKind::serve) {
-    const Result<ServingGoal> goal = serving_goal(flags, context);
+    Result<ServingGoal> goal = serving_goal(flags, context);
     if (!goal) return goal.error();
-    const Result<ServingQuest> quest = prepare(*goal, *knowledge);
+    if (goal->model == "largest") {
+      Progress progress("trying models");
+      const auto found = largest_model(*goal, *knowledge, &*economics, [&](double share) {
+        progress.show(share);
+        return true;
+      });
+      if (!found)
+        return Error{ErrorCode::infeasible, "", "no model of the catalogue can be served within these limits"};
+      goal->model = *found;
+    }
+    const Result<ServingQuest> quest = prepare(*goal, *knowledge, &*economics);
     if (!quest) return quest.error();
     return answer_with(session, *quest, run, shown, quest->problem->setup_evaluations(), *knowledge, stored);
   }
   const Result<TrainingGoal> goal = training_goal(flags, context);
   if (!goal) return goal.error();
-  const Result<TrainingQuest> quest = prepare(*goal, *knowledge);
+  const Result<TrainingQuest> quest = prepare(*goal, *knowledge, &*economics);
   if (!quest) return quest.error();
   return answer_with(session, *quest, run, shown, 0, *knowledge, stored);
 }

@@ -304,10 +304,11 @@ class Show {
 
 static Action declare_show(Options& options) {
   auto arguments = std::make_shared<ShowArguments>();
-  options.words("[KIND] [ID ...]", arguments->words,
-                "devices, systems, fabrics, models, prices, architectures or sources; the id of an entry, a share of a "
-                "device (h100-sxm/mig-3g.40gb), a config.json, or an inline model (dense:layers=32,...)",
-                complete_entries);
+  options.words(
+      "[KIND] [ID ...]", arguments->words,
+      "devices, systems, fabrics, models, prices, architectures, os or sources; the id of an entry, a share of a "
+      "device (h100-sxm/mig-3g.40gb), a config.json, or an inline model (dense:layers=32,...)",
+      complete_entries);
   options.list("--where", "CONDITION", arguments->where, "only entries for which it holds: memory>=80GB, name~nvl");
   options.text("--vendor", "NAME", arguments->vendor, "only devices or architectures of this vendor",
                complete_values("vendor"));

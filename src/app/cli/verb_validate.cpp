@@ -34,6 +34,7 @@ struct ValidateArguments {
   std::vector<std::string> require;
   std::string rows, by, cv, svg, html, report;
   int threads = 0;
+  bool simulate = false;
   bool gate = false;
   bool update = false;
   bool points = false;
@@ -51,7 +52,8 @@ class Validation {
     if (const Status ready = prepare(); !ready) return ready.error();
     if (arguments_.gate || arguments_.update) return run_gates();
     if (const Status read = read_evidence(); !read) return read.error();
-    rows_ = validate(cases_, knowledge(), {.threads = arguments_.threads, .roofline = true});
+    rows_ = validate(cases_, knowledge(),
+                     {.threads = arguments_.threads, .roofline = true, .simulated = arguments_.simulate});
     if (!ways_.empty()) leave_out();
     if (const Status written = write_files(); !written) return written.error();
     return print();
@@ -145,6 +147,9 @@ class Validation {
     const auto in_sample = validate(cases_, fitted, {.threads = arguments_.threads, .roofline = true});
     for (CrossValidated& c : found) put_beside(c.cv, in_sample);
     for (const FoldBy way : ways_) left_out_.push_back({std::string(name(way)), rows_left_out(found, way)});
+    for (CrossValidated& c : found) {
+      if (c.cv.by == FoldBy::sources) publishers_.push_back(std::move(c.cv));
+    }
   }
 
   [[nodiscard]] const std::vector<ResultRow>& main_rows() const {
@@ -185,6 +190,9 @@ class Validation {
     auto explanations = report::read_explanations(std::move(*text), path);
     if (!explanations) return explanations.error();
     report::Findings findings{cases_, rows_, left_out_, gains(), *catalogue_, *calibration_, std::move(*explanations)};
+    Result<std::vector<TraceComparison>> traces = replay_traces(*directory + "/evidence/traces", knowledge());
+    if (!traces) return traces.error();
+    findings.traces = *std::move(traces);
     return write_file_atomically(arguments_.report, report::accuracy_markdown(findings));
   }
 
@@ -192,11 +200,19 @@ class Validation {
   [[nodiscard]] std::vector<report::Findings::Gain> gains() const {
     std::vector<report::Findings::Gain> out;
     for (const CaseKind kind : {CaseKind::inference, CaseKind::training}) {
-      std::vector<Case> own;
-      for (const Case& c : cases_) {
-        if (c.kind == kind && c.fitted) own.push_back(c);
+      std::vector<LeftOutStacks> parts;
+      for (const CrossValidation& cv : publishers_) {
+        std::vector<LeftOutStacks> own;
+        for (const Calibration& fitted : cv.fitted) own.push_back({&fitted, {}});
+        std::size_t last = cases_.size();
+        for (std::size_t i = 0; i < cv.rows.size(); ++i) {
+          const std::size_t at = cv.rows[i].case_index;
+          if (at != last && cases_[at].kind == kind) own[cv.fold_of[i]].cases.push_back(cases_[at]);
+          last = at;
+        }
+        std::move(own.begin(), own.end(), std::back_inserter(parts));
       }
-      out.push_back({std::string(name(kind)), overlay_gain(*calibration_, own, *catalogue_, *engines_)});
+      out.push_back({std::string(name(kind)), overlay_gain(parts, *catalogue_, *engines_)});
     }
     return out;
   }
@@ -241,6 +257,14 @@ class Validation {
       Table table = report::interval_table(left_out_, cases_, *catalogue_);
       table.title = "How often the 80 % interval held";
       page.blocks.emplace_back(std::move(table));
+    }
+    if (arguments_.simulate && arguments_.cases.empty()) {
+      const auto directory = session_.data_directory();
+      if (const auto traces = replay_traces(*directory + "/evidence/traces", knowledge())) {
+        Table table = report::trace_table(*traces);
+        table.title = "Logs of engines, played request by request";
+        page.blocks.emplace_back(std::move(table));
+      }
     }
     page.blocks.emplace_back(Paragraph{
         fmt::format(
@@ -349,6 +373,7 @@ class Validation {
   std::vector<Case> cases_;
   std::vector<ResultRow> rows_;
   std::vector<report::Findings::LeftOut> left_out_;
+  std::vector<CrossValidation> publishers_;  ///< of those, with sources left out
 };
 
 }  // namespace
@@ -368,6 +393,7 @@ static Action declare_validate(Options& options) {
   options.text("--report", "OUT", arguments->report, "write docs/accuracy.md: all of it, cross-validated",
                complete_files);
   options.flag("--points", arguments->points, "with --json: every prediction beside its measurement");
+  options.flag("--simulate", arguments->simulate, "play closed loops request by request, as `ridge simulate` does");
   options.flag("--gate", arguments->gate, "compare predictions of a fixed grid with the committed ones");
   options.flag("--update", arguments->update, "with --gate: commit the predictions of today");
   options.count("--threads", "N", arguments->threads, "how many; results do not depend on it");

@@ -13,6 +13,7 @@ std::span<const Verb> verbs() {
       goodput_verb(),    //
       facility_verb(),   //
       emit_verb(),       //
+      doctor_verb(),     //
       mlperf_verb(),     //
       check_verb(),      //
       report_verb(),     //

@@ -15,6 +15,7 @@ Verb cost_verb();
 Verb goodput_verb();
 Verb facility_verb();
 Verb emit_verb();
+Verb doctor_verb();
 Verb mlperf_verb();
 Verb check_verb();
 Verb report_verb();

@@ -1,0 +1,91 @@
+// ridge doctor: is this host, or are these, as they should be.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "app/cli/host_collect.hpp"
+#include "app/cli/session.hpp"
+#include "app/cli/verbs.hpp"
+#include "report/doctor_report.hpp"
+#include "ridge/file.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+constexpr std::size_t kLargestRecording = 8'000'000;
+
+struct Arguments {
+  std::vector<std::string> facts, words;
+  std::string collect;
+  bool all = false;
+};
+
+Result<int> run(Session& session, const Arguments& a) {
+  std::vector<std::string> files = a.facts;
+  files.insert(files.end(), a.words.begin(), a.words.end());
+  if (!a.collect.empty()) {
+    const HostRecording recording = collect_host();
+    const std::string text = recording_text(recording);
+    if (a.collect == "-") {
+      session.print(text);
+      return kFine;
+    }
+    if (const Status s = write_file_atomically(a.collect, text); !s) return s.error();
+    session.warn(fmt::format("{}: {} files and {} tools of {}", a.collect, recording.files.size(),
+                             recording.tools.size(), recording.host));
+    return kFine;
+  }
+  const Result<const FacilityData*> data = session.facility();
+  if (!data) return data.error();
+  std::vector<HostDiagnosis> hosts;
+  if (files.empty()) hosts.push_back(diagnose(collect_host(), **data));
+  for (const std::string& file : files) {
+    const Result<std::string> text = read_file(file, kLargestRecording);
+    if (!text) return text.error();
+    const Result<HostRecording> recording = parse_recording(*text, file);
+    if (!recording) return recording.error();
+    hosts.push_back(diagnose(*recording, **data));
+  }
+  const std::vector<FleetDifference> differences = compare_hosts(hosts);
+  if (session.form() == Form::json) {
+    session.print(report::doctor_json(hosts, differences).text());
+  } else if (session.form() == Form::csv) {
+    session.print(to_csv(report::doctor_table(hosts)));
+  } else {
+    session.print(report::doctor_page(hosts, differences, a.all));
+  }
+  const bool failed = std::any_of(hosts.begin(), hosts.end(),
+                                  [](const HostDiagnosis& host) { return host.count(Severity::failure) > 0; });
+  return failed ? kCheckFailed : kFine;
+}
+
+Action declare_doctor(Options& options) {
+  auto a = std::make_shared<Arguments>();
+  options.words("FILE", a->words, "more facts files", complete_files);
+  options.list("--facts", "FILE", a->facts, "judge recorded facts instead of this host; may be given several times",
+               complete_files);
+  options.text("--collect", "FILE", a->collect, "record the facts of this host and judge nothing; - prints them",
+               complete_files);
+  options.flag("--all", a->all, "also what is fine, was not seen, or has nothing to do with the host");
+  return [a](Session& session) { return run(session, *a); };
+}
+
+}  // namespace
+
+Verb doctor_verb() {
+  return {"doctor", "is this host fit for accelerators: driver, links, network, kernel, limits",
+          "Looks at files and tools of this host, or at facts recorded on others, and says what is wrong, why it "
+          "matters, how to "
+          "fix it and, where known, what it costs. Of several hosts it also says where they differ.\n\n"
+          "It needs no root, changes nothing, and works without any of the tools: what it could not see it says. A "
+          "failure ends "
+          "with exit code 3.",
+          "ridge doctor --collect -\n"
+          "ridge doctor --facts data/facility/examples/healthy-dgx-h100.facts.toml --all\n"
+          "ridge doctor --facts data/facility/examples/healthy-dgx-h100.facts.toml --json",
+          declare_doctor};
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,170 @@
+// Keys and values, and what serving keeps in memory altogether.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "claims/all_kinds.hpp"
+#include "claims/collector.hpp"
+#include "claims/memory_parts.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge::claims {
+
+namespace {
+
+Result<Bytes> kv_of(Inputs& inputs, const Model& model, std::string& formula) {
+  const auto context = inputs.count("context", std::nullopt, true);
+  if (!context) return context.error();
+  const auto batch = inputs.count("batch", 1.0);
+  if (!batch) return batch.error();
+  const auto format = inputs.format("kv-format", Format::bf16);
+  if (!format) return format.error();
+  if (*context > 1e9 || *batch > 1e9) return cannot("a context or batch of this size makes no sense");
+  const double each = nominal_bytes(*format);
+  const Bytes all = kv_bytes_per_sequence(model, each, static_cast<int>(*context)) * *batch;
+  formula =
+      fmt::format("{} of {} x {:g} tokens{}", format_number(kv_bytes_per_token(model, each, 0).value(), 6) + " B/token",
+                  model.id, *context, *batch == 1 ? "" : fmt::format(" x {:g}", *batch));
+  return all;
+}
+
+Result<Recomputed> recompute_kv(Inputs& inputs) {
+  const auto model = inputs.model();
+  if (!model) return model.error();
+  Recomputed result;
+  const auto bytes = kv_of(inputs, **model, result.formula);
+  if (!bytes) return bytes.error();
+  result.right = measure_of(*bytes);
+  add_binary(result);
+  // Counting every query head as if it had its own keys and values.
+  const Mixer& mixer = (*model)->groups.empty() ? Mixer{} : (*model)->groups[0].mixer;
+  if (mixer.kv_heads > 0 && mixer.heads > mixer.kv_heads) {
+    result.readings.push_back(
+        {scaled(*result.right, static_cast<double>(mixer.heads) / mixer.kv_heads), Verdict::wrong,
+         fmt::format("that counts all {} heads; keys and values have {}", mixer.heads, mixer.kv_heads), 0.03});
+  }
+  return result;
+}
+
+Result<Recomputed> recompute_serving(Inputs& inputs) {
+  const auto model = inputs.model();
+  if (!model) return model.error();
+  const auto format = inputs.format("format", Format::bf16);
+  if (!format) return format.error();
+  std::string kv_formula;
+  const auto kv = kv_of(inputs, **model, kv_formula);
+  if (!kv) return kv.error();
+  Bytes extra(0);
+  if (inputs.has("activations")) {
+    const auto activations = inputs.measure("activations");
+    if (!activations) return activations.error();
+    extra = Bytes(activations->measure.value);
+  }
+  const Bytes weights(count_parameters(**model).total * nominal_bytes(*format));
+  Recomputed result;
+  result.right = measure_of(weights + *kv + extra);
+  result.formula = fmt::format("weights {} + KV {} ({}) + activations {}", ridge::format(weights), ridge::format(*kv),
+                               kv_formula, ridge::format(extra));
+  add_binary(result);
+  return result;
+}
+
+// --- finding it in text ------------------------------------------------------------------------------------------
+
+void recognise_kv_row(const Passage& row, Collector& out) {
+  for (std::size_t i = 1; i < row.cells.size(); ++i) {
+    const Cell& cell = row.cells[i];
+    const auto m = cell_measure(cell);
+    if (!m || !is_a<Bytes>(*m)) continue;
+    const Tokens& first = row.cells[0].tokens;
+    const bool kv = (any_word(first, {"kv"}) || header_has(cell, {"kv"}));
+    const Name* model = model_in(cell.header_tokens, out);
+    const std::string context = context_in(first);
+    if (!kv || model == nullptr || context.empty()) continue;
+    std::vector<Found> inputs = {{"model", model->id}, {"context", context}};
+    const std::string format = format_in(cell.header_tokens);
+    if (!format.empty()) inputs.push_back({"kv-format", format});
+    const Token& number = *first_number(cell.tokens);
+    out.add(kv_cache_kind(), number, fmt::format("KV cache of {} at {}: {}", model->id, context, number.text),
+            std::move(inputs));
+  }
+}
+
+void recognise_kv_sentence(const Passage& sentence, Collector& out) {
+  const Tokens& tokens = sentence.tokens;
+  if (!any_word(tokens, {"kv"})) return;
+  const Name* model = model_in(tokens, out);
+  const std::string context = context_in(tokens);
+  if (model == nullptr || context.empty()) return;
+  for (const Token& t : tokens) {
+    if (!t.is_number() || !is_a<Bytes>(t.measure) || out.used(t)) continue;
+    std::vector<Found> inputs = {{"model", model->id}, {"context", context}};
+    const std::string format = format_in(tokens);
+    if (!format.empty()) inputs.push_back({"kv-format", format});
+    out.add(kv_cache_kind(), t, fmt::format("KV cache of {} at {}: {}", model->id, context, t.text), std::move(inputs));
+    return;
+  }
+}
+
+void recognise_kv(const Passage& passage, Collector& out) {
+  if (passage.is_row()) {
+    recognise_kv_row(passage, out);
+  } else {
+    recognise_kv_sentence(passage, out);
+  }
+}
+
+void recognise_serving(const Passage& row, Collector& out) {
+  if (!row.is_row()) return;
+  const Tokens& first = row.cells[0].tokens;
+  const bool activations = any_word(first, {"activations"});
+  const bool total = any_word(first, {"total"}) && !is_training_table(row);
+  if (!activations && !total) return;
+  for (std::size_t i = 1; i < row.cells.size(); ++i) {
+    const Cell& cell = row.cells[i];
+    const auto m = cell_measure(cell);
+    const Name* model = model_in(cell.header_tokens, out);
+    if (!m || !is_a<Bytes>(*m) || model == nullptr) continue;
+    const Token& number = *first_number(cell.tokens);
+    if (activations) {
+      out.memory.activations[{row.table, i}] = *m;
+      out.use(number);
+      continue;
+    }
+    const std::string context = context_in(first);
+    if (context.empty()) continue;
+    std::vector<Found> inputs = {{"model", model->id}, {"context", context}};
+    const std::string format = format_in(cell.header_tokens);
+    if (!format.empty()) inputs.push_back({"format", format});
+    const auto kept = out.memory.activations.find({row.table, i});
+    if (kept != out.memory.activations.end()) inputs.push_back(found("activations", kept->second));
+    out.add(serving_memory_kind(), number, fmt::format("{} in all at {}: {}", model->id, context, number.text),
+            std::move(inputs));
+  }
+}
+
+}  // namespace
+
+const Kind& kv_cache_kind() {
+  static const Kind kind{"kv-cache",
+                         "memory that keys and values take",
+                         "2 x layers x KV heads x head size x bytes x tokens (latent attention: as it caches)",
+                         "model context batch? kv-format?",
+                         true,
+                         recompute_kv,
+                         recognise_kv};
+  return kind;
+}
+const Kind& serving_memory_kind() {
+  static const Kind kind{"serving-memory",
+                         "weights, KV cache and activations together",
+                         "weights + KV + activations",
+                         "model context format? batch? kv-format? activations?",
+                         true,
+                         recompute_serving,
+                         recognise_serving};
+  return kind;
+}
+
+}  // namespace ridge::claims

@@ -1,0 +1,142 @@
+// Memory that weights take, and how many parameters a memory holds.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "claims/all_kinds.hpp"
+#include "claims/collector.hpp"
+#include "claims/memory_parts.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge::claims {
+
+namespace {
+
+Result<Recomputed> recompute_weights(Inputs& inputs) {
+  const auto size = size_of(inputs);
+  if (!size) return size.error();
+  const auto format = inputs.format("format", Format::bf16);
+  if (!format) return format.error();
+  Recomputed result;
+  result.right = measure_of(Bytes(size->parameters * nominal_bytes(*format)));
+  result.formula = fmt::format("{} x {:g} B", size->shown, nominal_bytes(*format));
+  add_binary(result);
+  for (const double wrong : {0.5, 1.0, 2.0, 4.0}) {
+    if (wrong == nominal_bytes(*format)) continue;
+    result.readings.push_back({measure_of(Bytes(size->parameters * wrong)), Verdict::wrong,
+                               fmt::format("that is at {:g} bytes a parameter", wrong), 0.03});
+  }
+  return result;
+}
+
+Result<Recomputed> recompute_largest(Inputs& inputs) {
+  const Context& context = inputs.context();
+  const auto format = inputs.format("format", Format::bf16);
+  if (!format) return format.error();
+  const auto memory = inputs.has("memory") ? inputs.measure("memory") : [&]() -> Result<Looked> {
+    const auto device = inputs.device();
+    if (!device) return device.error();
+    return look_up(context, (*device)->id + ":memory");
+  }();
+  if (!memory) return memory.error();
+  if (!is_a<Bytes>(memory->measure)) return cannot("the memory is no amount of data");
+  Recomputed result;
+  result.right = measure_of(memory->measure.value / nominal_bytes(*format));
+  result.right->text = format_number(result.right->value / 1e9, 3) + "B parameters";
+  result.formula = fmt::format("{} / {:g} B a parameter", memory->shown, nominal_bytes(*format));
+  for (const double wrong : {0.5, 1.0, 2.0, 4.0, 8.0}) {
+    if (wrong == nominal_bytes(*format)) continue;
+    result.readings.push_back({measure_of(memory->measure.value / wrong), Verdict::wrong,
+                               fmt::format("that is at {:g} bytes a parameter", wrong), 0.04});
+  }
+  return result;
+}
+
+// --- finding it in text ------------------------------------------------------------------------------------------
+
+void recognise_weights(const Passage& passage, Collector& out) {
+  const Tokens& tokens = passage.tokens;
+  if (passage.is_row()) {
+    const Tokens& first = passage.cells[0].tokens;
+    if (!any_word(first, {"weights"})) return;
+    for (std::size_t i = 1; i < passage.cells.size(); ++i) {
+      const Cell& cell = passage.cells[i];
+      const auto m = cell_measure(cell);
+      const Name* model = model_in(cell.header_tokens, out);
+      if (!m || !is_a<Bytes>(*m) || model == nullptr) continue;
+      std::vector<Found> inputs = {{"model", model->id}};
+      const std::string format = format_in(cell.header_tokens);
+      if (!format.empty()) inputs.push_back({"format", format});
+      const Token& number = *first_number(cell.tokens);
+      out.add(weights_kind(), number, fmt::format("weights of {}: {}", model->id, number.text), std::move(inputs));
+    }
+    return;
+  }
+  // "INT8 (170 GB -> 2x H100)" after a sentence about a model, or "its weights take 140 GB".
+  const Name* model = model_in(tokens, out);
+  const bool needs = any_word(tokens, {"needs", "takes", "requires", "occupies"}) &&
+                     !any_word(tokens, {"kv", "cache", "training", "train", "context", "total"}) &&
+                     first_name(tokens, NameKind::format) != nullptr;
+  const bool weights = any_word(tokens, {"weights"}) || needs;
+  const bool sizes = passage.previous != nullptr && any_word(passage.previous->tokens, {"fit", "fits"}) &&
+                     any_word(tokens, {"required", "requires", "needs"});
+  if (model == nullptr && sizes) model = model_in(passage.previous->tokens, out);
+  if (model == nullptr || !(weights || sizes)) return;
+  for (std::size_t i = 1; i < tokens.size(); ++i) {
+    const Token& t = tokens[i];
+    if (!t.is_number() || !is_a<Bytes>(t.measure) || out.used(t)) continue;
+    const std::size_t format = name_before(tokens, i, NameKind::format);
+    const bool near = format != kNowhere && i - format <= (sizes ? 2u : 8u);
+    if (sizes && !near) continue;
+    std::vector<Found> inputs = {{"model", model->id}};
+    if (near) inputs.push_back({"format", tokens[format].name->id});
+    out.add(weights_kind(), t,
+            fmt::format("weights of {}{}: {}", model->id, near ? " in " + tokens[format].text : "", t.text),
+            std::move(inputs));
+  }
+}
+
+void recognise_largest(const Passage& row, Collector& out) {
+  if (!row.is_row() || !any_stem(row.heading, 0, row.heading.size(), {"size", "fit", "maximum", "largest"})) return;
+  const Token* subject = first_name(row.cells[0].tokens, NameKind::device);
+  if (subject == nullptr) return;
+  std::optional<Measure> memory;
+  for (std::size_t i = 1; i < row.cells.size(); ++i) {
+    const Cell& cell = row.cells[i];
+    const Token* number = first_number(cell.tokens);
+    if (number == nullptr) continue;
+    if (is_a<Bytes>(number->measure)) memory = number->measure;
+    const std::string format = format_in(cell.header_tokens);
+    const bool parameters = number->measure.suffix == 'B' && !number->measure.has_unit();
+    if (format.empty() || !parameters || !memory || cell.tokens.size() > 2) continue;
+    out.add(largest_model_kind(), *number,
+            fmt::format("{} in {}: up to {} parameters", subject->text, format, number->text),
+            {found("memory", *memory), {"format", format}});
+  }
+}
+
+}  // namespace
+
+const Kind& weights_kind() {
+  static const Kind kind{"weights",
+                         "memory that a model's weights take",
+                         "parameters x bytes of the format",
+                         "model? parameters? format?",
+                         true,
+                         recompute_weights,
+                         recognise_weights};
+  return kind;
+}
+const Kind& largest_model_kind() {
+  static const Kind kind{"largest-model",
+                         "how many parameters a memory holds",
+                         "memory / bytes of the format",
+                         "device? memory? format",
+                         true,
+                         recompute_largest,
+                         recognise_largest};
+  return kind;
+}
+
+}  // namespace ridge::claims

@@ -1,0 +1,81 @@
+#include "claims/memory_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "claims/collector.hpp"
+#include "ridge/text.hpp"
+
+namespace ridge::claims {
+
+double nominal_bytes(Format format) {
+  switch (format) {
+    case Format::fp32:
+      return 4;
+    case Format::bf16:
+    case Format::fp16:
+      return 2;
+    case Format::fp8:
+    case Format::mxfp8:
+    case Format::int8:
+      return 1;
+    default:
+      return 0.5;
+  }
+}
+
+Result<Size> size_of(Inputs& inputs) {
+  if (inputs.has("model")) {
+    const auto model = inputs.model();
+    if (!model) return model.error();
+    const double parameters = count_parameters(**model).total;
+    return Size{parameters, fmt::format("{} parameters", format_number(parameters / 1e9, 4) + "B"), *model};
+  }
+  const auto count = inputs.count("parameters");
+  if (!count) return count.error();
+  return Size{*count, fmt::format("{}B parameters", format_number(*count / 1e9, 4)), nullptr};
+}
+
+void add_binary(Recomputed& result) {
+  result.readings.push_back(
+      {scaled(*result.right, 1 / 1.073741824), Verdict::unit, "that is in GiB, written as GB", 0.012});
+}
+
+const Name* model_in(const Tokens& tokens, const Collector& out) {
+  if (const Token* named = first_name(tokens, NameKind::model)) return named->name;
+  const Model* family = out.memory.model.empty() ? nullptr : out.context().catalogue.model(out.memory.model);
+  for (const Token& t : tokens) {
+    const bool count = t.is_number() && t.measure.suffix == 'B' && !t.measure.has_unit();
+    if (!count || family == nullptr) continue;
+    // The sibling of the model last named: same stem, this size.
+    const std::string stem = out.memory.model.substr(0, out.memory.model.find('-'));
+    for (const Model& m : out.context().catalogue.models()) {
+      const bool sibling = std::string_view(m.id).starts_with(stem + "-");
+      const double total = count_parameters(m).total;
+      if (sibling && std::abs(total / t.measure.value - 1) < 0.03) return out.context().names.of_id(m.id);
+    }
+  }
+  return nullptr;
+}
+
+std::string format_in(const Tokens& tokens) {
+  const Token* format = first_name(tokens, NameKind::format);
+  return format == nullptr ? "" : format->name->id;
+}
+
+std::string context_in(const Tokens& tokens) {
+  for (const Token& t : tokens) {
+    if (!t.is_number() || t.measure.has_unit() || t.measure.form != Measure::Form::plain) continue;
+    const bool suffix = t.measure.suffix == 'k' || t.measure.suffix == 'K' || t.measure.suffix == 'M';
+    if (suffix || (t.measure.value >= 512 && any_word(tokens, {"context", "ctx", "tokens"}))) return t.text;
+  }
+  return "";
+}
+
+bool is_training_table(const Passage& row) {
+  return any_word(row.heading, {"training"}) && !any_word(row.heading, {"inference"});
+}
+
+}  // namespace ridge::claims

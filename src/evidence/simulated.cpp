@@ -1,0 +1,83 @@
+#include "evidence/simulated.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ridge/simulation.hpp"
+
+namespace ridge::evidence {
+
+namespace {
+
+constexpr double kRounds = 10;  ///< requests of each client: what serving benchmarks send, the first all at once
+constexpr double kFewest = 100;
+/// Synthetic prompts of one nominal length come out a little shorter or longer, and clients do not stay in step.
+constexpr double kSyntheticLow = 0.9;
+constexpr double kNaturalSpread = 1;  ///< standard deviation over mean of lengths that people's text has
+
+/// Output per second while all clients are at work: after the first wave, before the last request was sent.
+double steady_output(const SimulationResult& r) {
+  const double from = 0.2 * r.arrival_span;
+  const double to = r.arrival_span;
+  double sum = 0;
+  double count = 0;
+  for (const TimelinePoint& p : r.timeline) {
+    if (p.start < from || p.start + r.timeline_step > to) continue;
+    sum += p.output_tokens_per_s;
+    count += 1;
+  }
+  return count > 4 ? sum / count : r.output_tokens_per_s;
+}
+
+void set(Interval& i, double mid) {
+  if (!(i.mid > 0)) return;
+  const double factor = mid / i.mid;
+  i = {i.low * factor, mid, i.high * factor};
+}
+
+}  // namespace
+
+InferenceEstimate simulated_estimate(const InferenceQuery& query, const Knowledge& knowledge,
+                                     const InferenceEstimate& analytic) {
+  InferenceEstimate e = analytic;
+  const InferenceLoad& load = query.load;
+  SimulationQuery q;
+  q.deployment = query;
+  q.workload = fixed_workload(std::max(1.0, load.isl), load.osl);
+  for (LengthDistribution* length : {&q.workload.classes[0].input, &q.workload.classes[0].output}) {
+    if (load.natural_text > 0) {
+      length->kind = LengthKind::lognormal;
+      length->cv = kNaturalSpread;
+      length->high = 8 * length->mean;
+      continue;
+    }
+    // Nominal lengths are the most where a range is given, and the mean where none is.
+    const double low = load.length_low < 1 ? load.length_low : kSyntheticLow;
+    const double high = load.length_low < 1 ? 1 : 2 - kSyntheticLow;
+    length->kind = LengthKind::uniform;
+    length->low = std::max(1.0, std::round(low * length->mean));
+    length->high = std::max(length->low, std::round(high * length->mean));
+  }
+  q.policies.prefix_cache = false;
+  q.load.kind = OfferedKind::concurrency;
+  q.load.concurrency = std::max(1.0, std::round(load.concurrency));
+  if (load.queued) {  // so many places, and always somebody who waits for one
+    q.deployment.max_sequences = q.load.concurrency;
+    q.load.concurrency = std::ceil(1.25 * q.load.concurrency) + 1;
+  }
+  q.requests = std::max(kFewest, kRounds * q.load.concurrency);
+  const Result<SimulationResult> r = simulate(q, knowledge);
+  if (!r || r->finished == 0) return e;
+  const double output = steady_output(*r);
+  set(e.output_tokens_per_s, output);
+  set(e.total_tokens_per_s, output * r->total_tokens_per_s / r->output_tokens_per_s);
+  set(e.ttft_s, r->ttft.mean());
+  set(e.tpot_s, r->tpot.mean());
+  set(e.itl_s, r->itl.p50());
+  set(e.e2e_s, r->e2e.mean());
+  set(e.power_w, r->mean_power_w);
+  set(e.joules_per_output_token, e.power_w.mid / output);
+  return e;
+}
+
+}  // namespace ridge::evidence

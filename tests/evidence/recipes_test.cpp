@@ -1,0 +1,42 @@
+// What NVIDIA's engineers chose beside what the search finds for the same question.
+#include "evidence/recipes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "evidence/bundle.hpp"
+
+namespace ridge::evidence {
+namespace {
+
+std::vector<Recipe> vendor_recipes() {
+  const std::string data = RIDGE_DATA_DIR;
+  const auto catalogue = Catalogue::load({.data_directory = data, .overlays = {}, .price_lists = {}});
+  const auto engines = load_engines(data + "/engines");
+  const auto calibration = load_calibration(data + "/calibration");
+  const auto bundle = load_bundle(data);
+  if (!catalogue || !engines || !calibration || !bundle) return {};
+  return compare_recipes(bundle->cases, kVendorRecipes, {*catalogue, *engines, *calibration});
+}
+
+TEST(Recipes, TheFoundPlanIsAtLeastAsFastAndExpertsAreNearTheOptimum) {
+  const std::vector<Recipe> recipes = vendor_recipes();
+  ASSERT_GE(recipes.size(), 100u);
+  int compared = 0;
+  int near = 0;
+  for (const Recipe& r : recipes) {
+    if (r.chosen_s == 0 || r.proxy) continue;
+    ASSERT_GT(r.found_s, 0) << r.id;
+    ++compared;
+    EXPECT_LE(r.found_s, r.chosen_s * (1 + 1e-9)) << r.id << ": " << r.differs;
+    const double over = r.chosen_s / r.found_s - 1;
+    if (over <= 0.10) ++near;
+    if (over > 0.10) std::printf("%-60s %+5.1f %%  %s\n", r.id.c_str(), 100 * over, r.differs.c_str());
+  }
+  std::printf("%d of %d within 10 %%\n", near, compared);
+  EXPECT_GE(near, 0.8 * compared);
+}
+
+}  // namespace
+}  // namespace ridge::evidence

@@ -1,0 +1,211 @@
+// What a buyer may rely on.
+#include "ridge/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "economics/economics_data.hpp"
+#include "search/buyer.hpp"
+#include "world.hpp"
+
+namespace ridge {
+namespace {
+
+using testing_support::knowledge;
+using testing_support::random_serving_goal;
+using testing_support::random_training_goal;
+using testing_support::world;
+
+const EconomicsData& economics() {
+  static const EconomicsData data = [] {
+    auto loaded = load_economics(std::string(RIDGE_DATA_DIR) + "/economics", world().catalogue);
+    if (!loaded) std::abort();
+    return *std::move(loaded);
+  }();
+  return data;
+}
+
+ServingVerdict answer(const ServingGoal& goal) {
+  const auto quest = prepare(goal, knowledge(), &economics());
+  EXPECT_TRUE(quest) << quest.error().text();
+  return judge(*quest, search::search(*quest->problem, {}).findings, knowledge());
+}
+
+TrainingVerdict answer(const TrainingGoal& goal) {
+  const auto quest = prepare(goal, knowledge(), &economics());
+  EXPECT_TRUE(quest) << quest.error().text();
+  return judge(*quest, search::search(*quest->problem, {}).findings, knowledge());
+}
+
+ServingGoal chat() {
+  ServingGoal goal;
+  goal.model = "llama3.1-8b";
+  goal.request_rate = 40;
+  goal.isl = 1000;
+  goal.osl = 250;
+  goal.ttft_s = 1;
+  goal.tpot_s = 0.04;
+  goal.buyer.devices = {"h100-sxm", "mi300x", "l40s"};
+  return goal;
+}
+
+TEST(Plan, ABudgetOrAPowerLimitIsNeverExceeded) {
+  Random draws(21);
+  int plans = 0;
+  for (int i = 0; i < 12; ++i) {
+    ServingGoal goal = random_serving_goal(draws);
+    goal.request_rate = std::max(1.0, goal.request_rate);
+    goal.objective = Objective::cost;
+    goal.buyer.budget_usd = 5e4 * static_cast<double>(1 + draws.below(40));
+    goal.buyer.power_w = 3e3 * static_cast<double>(1 + draws.below(40));
+    const ServingVerdict verdict = answer(goal);
+    for (const ServingPlan& plan : verdict.plans) {
+      ASSERT_TRUE(plan.usd_per_hour);
+      EXPECT_LE(*plan.usd_per_hour * 8760, goal.buyer.budget_usd * (1 + 1e-9));
+      EXPECT_LE(plan.watts.mid, goal.buyer.power_w);
+      ++plans;
+    }
+    EXPECT_TRUE(!verdict.plans.empty() || !verdict.losers.empty());
+  }
+  EXPECT_GT(plans, 0);
+  for (int i = 0; i < 12; ++i) {
+    TrainingGoal goal = random_training_goal(draws);
+    goal.tokens = 1e11;
+    goal.buyer.budget_usd = 1e4 * static_cast<double>(1 + draws.below(100));
+    const TrainingVerdict verdict = answer(goal);
+    for (const TrainingPick& pick : verdict.plans) {
+      ASSERT_TRUE(pick.usd);
+      EXPECT_LE(pick.usd->mid, goal.buyer.budget_usd * (1 + 1e-9));
+      ++plans;
+    }
+  }
+}
+
+// What is called the nearest feasible goal is feasible.
+TEST(Plan, TheNearestGoalCanBeMet) {
+  ServingGoal goal = chat();
+  goal.tpot_s = 0.0005;
+  goal.load = 1;
+  const ServingVerdict refused = answer(goal);
+  ASSERT_TRUE(refused.plans.empty());
+  EXPECT_NE(refused.fails_first.find("tpot"), std::string::npos) << refused.fails_first;
+  ASSERT_FALSE(refused.nearest.empty());
+  goal.tpot_s = refused.nearest.front().tpot_s.mid * 1.005;
+  goal.ttft_s = std::max(goal.ttft_s, refused.nearest.front().ttft_s.mid * 1.005);
+  const auto quest = prepare(goal, knowledge());
+  ASSERT_TRUE(quest);
+  EXPECT_FALSE(judge(*quest, search::search(*quest->problem, {}).findings, knowledge(), 0).plans.empty());
+}
+
+TEST(Plan, FinalistsAreSimulatedAndHoldTheLimitsAtTheNinetyFifthPercentile) {
+  const ServingVerdict verdict = answer(chat());
+  ASSERT_FALSE(verdict.plans.empty());
+  for (const ServingPlan& plan : verdict.plans) {
+    ASSERT_TRUE(plan.ttft_p95_s && plan.tpot_p95_s);
+    EXPECT_LE(*plan.ttft_p95_s, 1.0);
+    EXPECT_LE(*plan.tpot_p95_s, 0.04 * 1.001);
+    EXPECT_EQ(plan.gpus, plan.replicas * plan.query.gpus);
+  }
+}
+
+TEST(Plan, HalfTheLoadNeverNeedsMoreDevices) {
+  ServingGoal goal = chat();
+  goal.objective = Objective::gpus;
+  const ServingVerdict all = answer(goal);
+  goal.request_rate /= 2;
+  const ServingVerdict half = answer(goal);
+  ASSERT_FALSE(all.plans.empty());
+  ASSERT_FALSE(half.plans.empty());
+  EXPECT_LE(half.plans.front().gpus, all.plans.front().gpus);
+}
+
+TEST(Plan, AFleetCostsNothingMore) {
+  ServingGoal goal = chat();
+  goal.buyer.fleet = {{"l40s", 1000}};
+  const ServingVerdict verdict = answer(goal);
+  ASSERT_FALSE(verdict.plans.empty());
+  EXPECT_EQ(verdict.plans.front().query.device, "l40s");
+  EXPECT_EQ(verdict.plans.front().usd_per_hour, 0.0);
+}
+
+TEST(Plan, OneVendorAloneIsRefusedWhereItMayNotHaveAll) {
+  ServingGoal goal = chat();
+  goal.buyer.vendor_share = 0.6;
+  const ServingVerdict both = answer(goal);
+  ASSERT_FALSE(both.plans.empty());
+  ASSERT_FALSE(both.alternatives.empty());
+  EXPECT_NE(both.alternatives.front().text.find("mi300x"), std::string::npos);
+  goal.buyer.devices = {"h100-sxm", "l40s"};
+  const ServingVerdict one = answer(goal);
+  EXPECT_TRUE(one.plans.empty());
+  EXPECT_NE(one.fails_first.find("vendor-share"), std::string::npos);
+}
+
+TEST(Plan, FailuresMakeARunLonger) {
+  TrainingGoal goal;
+  goal.model = "llama3.1-70b";
+  goal.tokens = 1e12;
+  goal.gpus = {4096};
+  goal.buyer.devices = {"h100-sxm"};
+  const TrainingVerdict counted = answer(goal);
+  goal.goodput = 1;
+  const TrainingVerdict ideal = answer(goal);
+  ASSERT_FALSE(counted.plans.empty());
+  ASSERT_FALSE(ideal.plans.empty());
+  EXPECT_LT(counted.plans.front().goodput, 1);
+  EXPECT_GT(counted.plans.front().days->mid, ideal.plans.front().days->mid);
+  EXPECT_FALSE(counted.plans.front().confirmed.empty());
+}
+
+TEST(Buyer, LimitsLeaveDevicesOutForTheReasonGiven) {
+  const auto why = [&](const char* device, const Buyer& buyer) {
+    const auto loser = search::refused(*world().catalogue.device(device), buyer, knowledge());
+    return loser ? loser->limit : "";
+  };
+  Buyer buyer;
+  EXPECT_EQ(why("h100-sxm", buyer), "");
+  EXPECT_EQ(why("rubin-vr200", buyer), "delivery");
+  buyer.rack_w = 8e3;
+  EXPECT_EQ(why("h100-sxm", buyer), "rack");
+  buyer = {};
+  buyer.air_cooled = true;
+  EXPECT_EQ(why("gb200-nvl72", buyer), "cooling");
+  buyer = {};
+  buyer.avoid_vendors = {"nvidia"};
+  EXPECT_EQ(why("h100-sxm", buyer), "vendor");
+  EXPECT_EQ(why("mi300x", buyer), "");
+  buyer = {};
+  buyer.destination = "CN";
+  EXPECT_EQ(why("h100-sxm", buyer), "export");
+  EXPECT_EQ(why("h20-96", buyer), "");
+  EXPECT_EQ(why("ascend-910b", buyer), "");
+}
+
+// 2 x MacTOPS x bits = dense TOPS x bits: 148 TFLOP/s in 16 bits and 296 in 8 are both 2,368 on an H20.
+TEST(Buyer, ProcessingPerformanceIsOperationsTimesBits) {
+  EXPECT_NEAR(search::total_processing_performance(*world().catalogue.device("h20-96")), 2368, 10);
+  EXPECT_NEAR(search::total_processing_performance(*world().catalogue.device("h100-sxm")), 15824, 160);
+}
+
+TEST(Prices, OwningAndRentingArePricedFromTheirOwnLists) {
+  Buyer buyer;
+  const auto rent = price_of(world().catalogue, "h100-sxm", buyer, &economics());
+  ASSERT_TRUE(rent);
+  EXPECT_GT(rent->quotes, 3);
+  EXPECT_LE(rent->low, rent->mid);
+  EXPECT_LE(rent->mid, rent->high);
+  buyer.purchase = Purchase::spot;
+  const auto spot = price_of(world().catalogue, "h100-sxm", buyer, &economics());
+  ASSERT_TRUE(spot);
+  EXPECT_LT(spot->mid, rent->mid);
+  buyer.purchase = Purchase::own;
+  const auto own = price_of(world().catalogue, "h100-sxm", buyer, &economics());
+  ASSERT_TRUE(own);
+  EXPECT_GT(own->mid, 0.5);
+  EXPECT_LT(own->mid, rent->mid);
+  EXPECT_FALSE(price_of(world().catalogue, "h100-sxm", buyer, nullptr));
+}
+
+}  // namespace
+}  // namespace ridge

@@ -1,0 +1,110 @@
+// The parts of the simulator, each by its own rule.
+#include "serve/block_pool.hpp"
+#include "serve/prefix_cache.hpp"
+#include "serve/series.hpp"
+#include "serve/step_clock.hpp"
+#include "support.hpp"
+
+namespace ridge {
+namespace {
+
+using namespace testing_support;
+using serve::BlockPool;
+using serve::Chunk;
+using serve::PrefixCache;
+using serve::StepClock;
+using serve::Ticks;
+
+TEST(StepClock, ARunIsTheSumOfItsSteps) {
+  const ToyModel model(1.3e-7, 3.7e-11);
+  StepClock clock(model, toy_shape());
+  for (const std::int64_t context : {1, 63, 64, 1000}) {
+    Ticks sum = 0;
+    for (std::uint64_t k = 1; k <= 300; ++k) {
+      sum += clock.decode(24, context + static_cast<std::int64_t>(k) - 1);
+      ASSERT_EQ(clock.decode_run(24, context, k), sum) << context << " + " << k;
+      ASSERT_EQ(clock.steps_until(24, context, 300, sum), k);
+      ASSERT_EQ(clock.steps_until(24, context, 300, sum - 1), k);
+      ASSERT_EQ(clock.steps_until(24, context, 301, sum + 1), k + 1);
+    }
+  }
+}
+
+TEST(StepClock, IsTheModelToTheNanosecondAtItsKnots) {
+  const ToyModel model(1.3e-7, 3.7e-11);
+  StepClock clock(model, toy_shape());
+  perf::Step step;
+  step.decode = 24;
+  step.context = 640;
+  EXPECT_EQ(clock.decode(24, 640), serve::to_ticks(model.step(step).seconds));
+  step.context = 670;  // between them linear, as the model is
+  EXPECT_NEAR(static_cast<double>(clock.decode(24, 670)), model.step(step).seconds * kTicksPerSecond, 64);
+}
+
+// A sequence of t tokens takes a block at the steps that write token 16 k + 1.
+TEST(BlockPool, NeedsABlockEachTimeASequencePassesOne) {
+  BlockPool pool(1000, 16);
+  pool.start(5, 30);  // two blocks hold 32: the third is taken at the third step
+  pool.start(5, 32);  // at once
+  EXPECT_EQ(pool.need(5, 1), 1);
+  EXPECT_EQ(pool.need(5, 2), 1);
+  EXPECT_EQ(pool.need(5, 3), 2);
+  EXPECT_EQ(pool.need(5, 16), 2);
+  EXPECT_EQ(pool.need(5, 17), 3);
+  EXPECT_EQ(pool.need(5, 1600), 200);
+  for (std::uint64_t want = 1; want < 200; ++want) {
+    BlockPool small(static_cast<std::int64_t>(want % 7), 16);
+    small.start(5, 30);
+    small.start(5, 32);
+    const std::uint64_t fit = small.steps_that_fit(5, want, 0);
+    EXPECT_LE(small.need(5, fit), small.unused());
+    EXPECT_TRUE(fit == want || small.need(5, fit + 1) > small.unused());
+  }
+}
+
+TEST(PrefixCache, GivesUpWhatNobodyHoldsOldestFirst) {
+  PrefixCache cache;
+  cache.insert(1, 10);
+  cache.insert(2, 20);
+  cache.insert(3, 30);
+  const std::vector<Chunk> prompt{{1, 160}, {2, 320}, {9, 16}};
+  EXPECT_EQ(cache.match(prompt), 2U);
+  EXPECT_EQ(cache.evict(100), 0) << "all are held";
+  cache.release(2);
+  cache.release(1);
+  EXPECT_EQ(cache.evictable(), 30);
+  EXPECT_EQ(cache.evict(1), 20) << "the one released first goes first";
+  EXPECT_EQ(cache.match(prompt), 1U);
+  cache.hold(1);
+  EXPECT_EQ(cache.evict(1), 0);
+  EXPECT_EQ(cache.size(), 40);
+}
+
+TEST(LatencyDistribution, QuantilesAreRightToAThousandth) {
+  LatencyDistribution d;
+  for (int i = 1; i <= 10'000; ++i) d.add(serve::to_ticks(i * 1e-4));
+  EXPECT_NEAR(d.mean(), 0.50005, 1e-9);
+  EXPECT_NEAR(d.p50(), 0.5, 0.5 * 0.001);
+  EXPECT_NEAR(d.p99(), 0.99, 0.99 * 0.001);
+  EXPECT_EQ(d.greatest(), 1.0);
+  EXPECT_EQ(d.quantile(1), 1.0);
+  EXPECT_NEAR(d.share_within(0.25), 0.25, 0.002);
+  for (const std::int64_t t : {0LL, 1LL, 1023LL, 1024LL, 123'456'789LL, 1LL << 50}) {
+    const std::size_t bin = LatencyDistribution::bin(t);
+    EXPECT_LE(LatencyDistribution::edge(bin), t);
+    EXPECT_GT(LatencyDistribution::edge(bin + 1), t);
+  }
+}
+
+TEST(Series, KeepsItsAreaWhenItFolds) {
+  serve::Series s;
+  s.level(serve::Track::queue, 3, 0, serve::to_ticks(2));
+  s.level(serve::Track::queue, 1, serve::to_ticks(2), serve::to_ticks(1000));
+  double area = 0;
+  for (std::size_t i = 0; i < serve::Series::kSpans; ++i) area += s.value(serve::Track::queue, i);
+  EXPECT_NEAR(area / kTicksPerSecond, 3 * 2 + 998, 1e-6);
+  EXPECT_NEAR(s.total(serve::Track::queue) / kTicksPerSecond, 3 * 2 + 998, 1e-6);
+}
+
+}  // namespace
+}  // namespace ridge

@@ -1,0 +1,257 @@
+// What policies are for: each does to a system what it is chosen to do.
+#include "support.hpp"
+
+namespace ridge {
+namespace {
+
+using namespace testing_support;
+
+SimulationQuery base(double rate, double requests = 400) {
+  SimulationQuery q;
+  q.deployment.model = "llama3.1-8b";
+  q.deployment.device = "h100-sxm";
+  q.workload = *find_workload(std::string(RIDGE_DATA_DIR) + "/workloads", "chat");
+  q.load.rate = rate;
+  q.requests = requests;
+  return q;
+}
+
+SimulationResult run(const SimulationQuery& q, SimulationObserver* observer = nullptr) {
+  auto r = simulate(q, knowledge(), observer);
+  EXPECT_TRUE(r) << r.error().text();
+  return r ? *std::move(r) : SimulationResult{};
+}
+
+TEST(Simulation, SameSeedSameRequestsAnotherSeedOthers) {
+  SimulationQuery q = base(10);
+  Recorder a;
+  Recorder b;
+  Recorder c;
+  run(q, &a);
+  run(q, &b);
+  q.seed = 2;
+  run(q, &c);
+  bool differ = false;
+  for (std::size_t i = 0; i < a.requests.size(); ++i) {
+    ASSERT_EQ(a.requests[i].last_token, b.requests[i].last_token);
+    differ |= a.requests[i].last_token != c.requests[i].last_token;
+  }
+  EXPECT_TRUE(differ);
+}
+
+TEST(Batching, PrefillFirstTradesTokensForTheFirst) {
+  SimulationQuery q = base(16, 1500);
+  q.policies.batching = BatchingPolicy::prefill_first;
+  const SimulationResult first = run(q);
+  q.policies.batching = BatchingPolicy::fixed;
+  const SimulationResult fixed = run(q);
+  EXPECT_LT(10 * first.ttft.p50(), fixed.ttft.p50()) << "a batch that has to end is waited for";
+  EXPECT_LT(fixed.itl.p99(), first.itl.p99()) << "and is not interrupted";
+}
+
+TEST(Batching, SmallChunksKeepTheGapsShort) {
+  SimulationQuery q = base(12, 1000);
+  q.workload = *find_workload(std::string(RIDGE_DATA_DIR) + "/workloads", "rag");
+  q.load.rate = 2;
+  const SimulationResult large = run(q);
+  q.deployment.max_batched_tokens = 512;
+  const SimulationResult small = run(q);
+  EXPECT_LT(2 * small.itl.p99(), large.itl.p99());
+}
+
+TEST(Preemption, HappensWhereBlocksRunOutAndNowhereElse) {
+  SimulationQuery q = base(1);
+  q.load.kind = OfferedKind::offline;
+  EXPECT_EQ(run(q).preemptions, 0U);
+  q.deployment.device = "rtx4090";
+  q.requests = 200;
+  const SimulationResult full = run(q);
+  EXPECT_GT(full.preemptions, 0U);
+  EXPECT_GT(full.peak_kv_share, 0.99);
+  q.deployment.engine = "trtllm";  // takes all blocks of a request at its start
+  EXPECT_EQ(run(q).preemptions, 0U);
+}
+
+TEST(PrefixCache, SavesPrefillInConversations) {
+  SimulationQuery q = base(3, 600);
+  q.workload = *find_workload(std::string(RIDGE_DATA_DIR) + "/workloads", "agent");
+  const SimulationResult with = run(q);
+  q.policies.prefix_cache = false;
+  const SimulationResult without = run(q);
+  EXPECT_GT(with.cached_tokens, with.input_tokens / 2);
+  EXPECT_EQ(without.cached_tokens, 0U);
+  EXPECT_LT(2 * with.ttft.mean(), without.ttft.mean());
+}
+
+TEST(Router, SticksToTheEngineThatHasThePrefix) {
+  SimulationQuery q = base(12, 1500);
+  q.workload = *find_workload(std::string(RIDGE_DATA_DIR) + "/workloads", "agent");
+  q.replicas = 4;
+  const auto hits = [&](RouterPolicy router) {
+    q.policies.router = router;
+    const SimulationResult r = run(q);
+    return static_cast<double>(r.cached_tokens) / static_cast<double>(r.input_tokens);
+  };
+  const double spread = hits(RouterPolicy::round_robin);
+  EXPECT_GT(hits(RouterPolicy::prefix_aware), spread + 0.1);
+  EXPECT_GT(hits(RouterPolicy::session_sticky), spread + 0.1);
+}
+
+TEST(MooncakeTraces, BlocksThatAreEqualAreFoundAgain) {
+  std::string text;
+  for (int i = 0; i < 20; ++i) {
+    text += "{\"timestamp\": " + std::to_string(2000 * i) +
+            ", \"input_length\": 2048, \"output_length\": 10, \"hash_ids\": [1, 2, 3, " + std::to_string(100 + i) +
+            "]}\n";
+  }
+  SimulationQuery q = base(1);
+  q.workload = *parse_trace(text, "moon.jsonl");
+  q.load.kind = OfferedKind::trace;
+  q.requests = 0;
+  const SimulationResult r = run(q);
+  EXPECT_EQ(r.cached_tokens, 19U * 3 * 512);
+}
+
+TEST(Priorities, TheUrgentDoNotWaitForTheOthers) {
+  SimulationQuery q = base(30, 3000);
+  RequestClass urgent = q.workload.classes[0];
+  urgent.name = "urgent";
+  urgent.share = 0.1;
+  q.workload.classes[0].priority = 2;
+  q.workload.classes.push_back(urgent);
+  const SimulationResult r = run(q);
+  ASSERT_EQ(r.classes.size(), 2U);
+  EXPECT_LT(5 * r.classes[1].ttft.p95(), r.classes[0].ttft.p95());
+}
+
+TEST(Disaggregation, KeepsPromptsOutOfTheGaps) {
+  SimulationQuery q = base(16, 1000);
+  q.replicas = 2;
+  const SimulationResult together = run(q);
+  q.replicas = 1;
+  q.policies.disaggregation = Disaggregation{.prefill_engines = 1};
+  const SimulationResult apart = run(q);
+  EXPECT_EQ(apart.engines, 2);
+  EXPECT_EQ(apart.finished, 1000U);
+  EXPECT_LT(3 * apart.itl.p99(), together.itl.p99());
+  EXPECT_GT(apart.transfer_seconds, 0);
+  q.policies.disaggregation->link_bytes_per_s = 2e8;  // 1,000 tokens of 131 kB take two thirds of a second
+  const SimulationResult slow = run(q);
+  EXPECT_GT(slow.transfer_seconds, 0.5);
+}
+
+TEST(SpeculativeDecoding, BringsSeveralTokensPerStep) {
+  SimulationQuery q = base(2);
+  const SimulationResult plain = run(q);
+  q.deployment.load.draft_tokens = 3;
+  q.deployment.load.acceptance = 0.8;  // 1 + 0.8 + 0.64 + 0.512 = 2.95 tokens
+  const SimulationResult drafted = run(q);
+  EXPECT_LT(drafted.tpot.p50(), 0.5 * plain.tpot.p50());
+  EXPECT_GT(drafted.tpot.p50(), plain.tpot.p50() / 2.96);
+  EXPECT_EQ(drafted.output_tokens, plain.output_tokens);
+}
+
+TEST(ApiLimits, LetThroughWhatTheySay) {
+  SimulationQuery q = base(20, 2000);
+  q.policies.limits.requests_per_minute = 300;
+  const SimulationResult r = run(q);
+  // A minute's worth at once, and five per second over the hundred that 2,000 arrivals take.
+  EXPECT_NEAR(static_cast<double>(r.finished), 300 + 5 * r.arrival_span, 2);
+  EXPECT_EQ(r.finished + r.rejected, r.arrived);
+  q.policies.limits = {.concurrency = 10};
+  EXPECT_LE(run(q).mean_in_system, 11.5);  // ten, and who is on the way to a refusal
+  q.policies.limits = {.ttft_timeout = 1};
+  q.load.rate = 60;
+  const SimulationResult impatient = run(q);
+  EXPECT_GT(impatient.timed_out, 0U);
+  EXPECT_EQ(impatient.finished + impatient.timed_out, impatient.arrived);
+  q.policies.limits = {.batch_window = 10};
+  q.load.rate = 1;
+  q.requests = 200;
+  EXPECT_NEAR(run(q).ttft.mean(), 5, 1) << "half a window";
+}
+
+TEST(Autoscaling, ScalesToZeroAndPaysTheColdStart) {
+  SimulationQuery q = base(0.002, 20);
+  q.workload.arrivals.kind = ArrivalKind::constant;
+  q.policies.autoscaling =
+      Autoscaling{.least = 0, .most = 4, .target = 8, .interval = 10, .cold_start = 45, .idle = 60};
+  const SimulationResult r = run(q);
+  EXPECT_EQ(r.cold_starts, 20U);
+  EXPECT_NEAR(r.ttft.p50(), 45, 0.5);
+  EXPECT_LT(r.mean_engines, 0.35);
+  q = base(60, 6000);
+  q.policies.autoscaling =
+      Autoscaling{.least = 1, .most = 8, .target = 32, .interval = 5, .cold_start = 10, .idle = 30};
+  const SimulationResult busy = run(q);
+  EXPECT_GT(busy.cold_starts, 2U);
+  EXPECT_FALSE(busy.overloaded);
+  EXPECT_EQ(busy.finished, 6000U);
+}
+
+TEST(Failures, RestartWhatTheyHit) {
+  SimulationQuery q = base(10, 2000);
+  q.replicas = 3;
+  q.policies.failures = {.mean_time_between = 60, .repair = 10};
+  const SimulationResult r = run(q);
+  EXPECT_GT(r.failures, 0U);
+  EXPECT_GT(r.restarted, 0U);
+  EXPECT_EQ(r.finished, 2000U);
+  EXPECT_LT(r.mean_engines, 3);
+}
+
+TEST(TooLong, IsReportedAndNotWaitedFor) {
+  SimulationQuery q = base(1, 10);
+  q.workload = fixed_workload(2'000'000, 10);
+  const SimulationResult r = run(q);
+  EXPECT_EQ(r.too_long, 10U);
+  EXPECT_EQ(r.longest_too_long, 2'000'010U);
+  EXPECT_EQ(r.finished, 0U);
+}
+
+TEST(FindRate, HoldsTheLimitAndOnePercentMoreDoesNot) {
+  SimulationQuery q = base(1, 3000);
+  q.limits = {.ttft = 0.5, .tpot = 0.03, .share = 0.95};
+  const auto s = find_rate(q, knowledge());
+  ASSERT_TRUE(s) << s.error().text();
+  EXPECT_EQ(broken_limit(s->at_rate, q.limits), "");
+  EXPECT_GT(s->refused_rate, s->rate);
+  EXPECT_LT(s->refused_rate, 1.011 * s->rate);
+  q.limits.tpot = 1e-4;
+  const auto never = find_rate(q, knowledge());
+  ASSERT_TRUE(never);
+  EXPECT_EQ(never->rate, 0);
+  EXPECT_EQ(never->limited_by, "tpot");
+}
+
+TEST(Memory, DoesNotGrowWithFinishedRequests) {
+  SimulationQuery q = base(10, 100'000);
+  class Highest final : public SimulationObserver {
+   public:
+    bool go_on(double share) override {
+      calls += share >= 0 && share <= 1 ? 1 : 0;
+      return true;
+    }
+    int calls = 0;
+  } watcher;
+  const SimulationResult r = run(q, &watcher);
+  EXPECT_GT(watcher.calls, 5);
+  EXPECT_EQ(r.finished, 100'000U);
+  EXPECT_LE(r.timeline.size(), 256U);
+}
+
+TEST(GoOn, EndsEarlyWithWhatIsKnown) {
+  SimulationQuery q = base(10, 1'000'000);
+  class Impatient final : public SimulationObserver {
+   public:
+    bool go_on(double) override { return ++calls < 3; }
+    int calls = 0;
+  } watcher;
+  const SimulationResult r = run(q, &watcher);
+  EXPECT_TRUE(r.stopped_early);
+  EXPECT_GT(r.finished, 1000U);
+  EXPECT_LT(r.finished, 1'000'000U);
+}
+
+}  // namespace
+}  // namespace ridge

@@ -359,7 +359,6 @@ Response Api::answer(const Request& request, bool may_take_long) {
   }
   Result<std::vector<std::string>> words = request_words(request, *shared_.catalogue, limits_);
   if (!words) return refused(words.error());
-  const bool with_points = request.query.size() == 1 && request.query[0].first == "points";
   // The same question has the same answer: what takes no random draw or long search is remembered.
   std::string question;
   if (!endpoint->takes_long || endpoint->verb == "validate") {

@@ -37,6 +37,7 @@ const settled = (page) => page.waitForFunction(() => !document.querySelector("[a
 const drawn = (page) => page.waitForFunction(() => document.querySelector("figure > svg"));
 async function view(page, hash) {
   await page.goto(`${base}#/${hash}`);
+  await page.waitForFunction((name) => document.querySelector("#view")?.dataset.view === name, hash.split("?")[0]);
   await settled(page);
   expect(`${hash}: no error is shown`, (await page.locator(".error").count()) === 0);
 }

@@ -4,7 +4,7 @@ import { draw, figureOf } from "../charts";
 import { csv, digits, h, percent, table, tools, type Column } from "../ui";
 import { bench, section, words, type Show } from "../view";
 
-const asShare = ["median", "p90", "bias", "within_10", "within_20", "within_30", "coverage", "roofline_median", "roofline_p90", "interval"];
+const asShare = ["median", "p90", "bias", "within_10", "within_20", "within_30", "coverage", "roofline_median", "roofline_p90", "held"];
 const columns = (rows: Answer[]): Column<Answer>[] => Object.keys(rows[0] ?? {}).map((key) => ({
   name: words(key), number: rows.some((r) => typeof r[key] === "number"), plain: (r: Answer) => r[key],
   show: (r: Answer) => (typeof r[key] !== "number" ? r[key] ?? "–" : asShare.some((k) => key.startsWith(k)) ? percent(r[key], 1) : digits(r[key])),

@@ -117,7 +117,7 @@ async function roofline(into: HTMLElement, operators: Operator[], device: Answer
 async function bars(into: HTMLElement, elasticity: Record<string, number>): Promise<void> {
   const rows = Object.entries(elasticity).map(([k, v]) => ({ name: words(k), value: v }));
   await draw(into, "Elasticity: per cent of output that one per cent more of it gives", (p) => ({
-    height: 40 + 30 * rows.length, marginLeft: 130, x: { label: "% output per % →" }, y: { label: null, domain: rows.map((r) => r.name) },
+    height: 40 + 30 * rows.length, marginLeft: 130, marginRight: 50, x: { label: "% output per % →" }, y: { label: null, domain: rows.map((r) => r.name) },
     marks: [p.barX(rows, { x: "value", y: "name", fill: "#0b5cad" }), p.text(rows, { x: "value", y: "name", text: (d) => digits(d.value, 2), dx: 4, textAnchor: "start" }), p.ruleX([0])],
   }));
 }

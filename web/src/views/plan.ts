@@ -86,7 +86,7 @@ export const show: Show = (into, values, go) => {
       const kept = new URLSearchParams(query ?? "");
       if (next.length) kept.set("brush", next.map((n) => Number(n.toPrecision(4))).join(","));
       else kept.delete("brush");
-      history.replaceState(null, "", `${path}?${kept}`);
+      history.replaceState(null, "", `${path || "#/plan"}?${kept}`);
       lists();
     };
     const lists = () => {
@@ -118,10 +118,10 @@ async function front(into: HTMLElement, a: Answer, x: Axis, y: Axis, kept: numbe
   const of = (p: Answer, on: boolean) => ({ device: p.device, on, gpus: p.gpus, shape: shape(p), x: x.of(p).mid * x.scale, y: y.of(p).mid * y.scale, x1: x.of(p).low * x.scale, x2: x.of(p).high * x.scale, y1: y.of(p).low * y.scale, y2: y.of(p).high * y.scale });
   const points = [...a.front.map((p: Answer) => of(p, true)), ...a.plans.map((p: Answer) => of(p, false))];
   const plotted = await draw(into, "Front of cost against speed (filled) and the best plan of each device (rings); lines are 80 % intervals. Drag to select.", (p) => ({
-    x: { type: "log", label: `${x.name} →`, nice: true, ticks: 6, tickFormat: "~s" }, y: { type: "log", label: `↑ ${y.name}`, nice: true, ticks: 6, tickFormat: "~s" }, color: { legend: true, scheme: "observable10" },
+    x: { type: "log", label: `${x.name} →`, ticks: 6, tickFormat: "~s" }, y: { type: "log", label: `↑ ${y.name}`, ticks: 6, tickFormat: "~s" }, color: { legend: true, scheme: "observable10" },
     marks: [
       p.ruleY(points, { x1: "x1", x2: "x2", y: "y", stroke: "device", strokeOpacity: 0.35 }), p.ruleX(points, { y1: "y1", y2: "y2", x: "x", stroke: "device", strokeOpacity: 0.35 }),
-      p.dot(points, { x: "x", y: "y", stroke: "device", fill: (d) => (d.on ? d.device : "none"), r: (d) => (d.on ? 4 : 7), strokeWidth: 1.5 }),
+      p.dot(points.filter((d) => d.on), { x: "x", y: "y", fill: "device", r: 4 }), p.dot(points.filter((d) => !d.on), { x: "x", y: "y", stroke: "device", r: 7, strokeWidth: 1.5 }),
       p.tip(points, p.pointer({ x: "x", y: "y", title: (d) => `${d.gpus} × ${d.device}\n${d.shape}\n${x.name}: ${digits(d.x)}\n${y.name}: ${digits(d.y)}`, fill: "var(--page)" })),
     ],
   }));

@@ -39,12 +39,14 @@ export const show: Show = (into, values, go) => {
     const shown = rows.filter((r) => typeof r.value === "number").slice(0, 40).map((r, i) => ({ ...r, label: [r.accelerator ?? r.name, query.scenario ? "" : r.scenario, query.by ? r[query.by] ?? r.rounds : "", query.benchmark ? "" : r.benchmark].filter(Boolean).join(" · ") + "\u200b".repeat(i) }));
     chart.hidden = !shown.length;
     if (shown.length) void draw(chart, `${query.benchmark ?? "All benchmarks"}${query.scenario ? `, ${query.scenario}` : ""}: ${shown[0].unit}. Lines run from the lowest to the highest result${rows.length > shown.length ? `; the first ${shown.length} of ${rows.length}` : ""}.`, (p) => ({
-      height: 60 + 22 * shown.length, marginLeft: Math.min(240, 40 + 7 * Math.max(...shown.map((r) => r.label.length))), x: { label: `${shown[0].unit} →`, nice: true, tickFormat: "~s" }, y: { label: null, domain: shown.map((r) => r.label) },
+      height: 60 + 22 * shown.length, marginLeft: Math.min(240, 40 + 7 * Math.max(...shown.map((r) => r.label.length))), marginRight: 60, x: { label: `${shown[0].unit} →`, nice: true, tickFormat: "~s" }, y: { label: null, domain: shown.map((r) => r.label) },
       marks: [p.barX(shown, { x: "value", y: "label", fill: "#0b5cad", fillOpacity: 0.75 }), p.ruleY(shown, { x1: "low", x2: "high", y: "label", strokeWidth: 2 }), p.text(shown, { x: (d) => Math.max(d.high ?? 0, d.value), y: "label", text: (d) => digits(d.value), dx: 4, textAnchor: "start" }), p.ruleX([0])],
     }));
-    const cols = columns(rows);
+    const all = columns(rows);
+    // What is the same in every line stands in the caption.
+    const cols = all.filter((c) => !["benchmark", "scenario", "unit"].includes(c.name) || new Set(rows.map((r) => r[c.name])).size > 1);
     out.replaceChildren(section(`${rows.length} lines`, rows.length ? table(cols, rows) : h("p", { class: "faint" }, "No result is like that.")), assumptions(a.assumptions) ?? "",
-      tools("mlperf", { json: a, csv: () => csv(cols, rows), figure: () => figureOf(chart), command: command("mlperf", query) }));
+      tools("mlperf", { json: a, csv: () => csv(all, rows), figure: () => figureOf(chart), command: command("mlperf", query) }));
   }
   return view.leave;
 };

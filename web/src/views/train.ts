@@ -48,7 +48,7 @@ export const show: Show = (into, values, go) => {
     else {
       const terms = Object.entries(a.terms_s as Record<string, number>).filter(([, x]) => x > 0).map(([k, x]) => ({ name: words(k), value: x, text: seconds(x) }));
       top.replaceChildren(cards([
-        interval("Step", a.step_time_s, seconds), interval("Tokens", a.tokens_per_s, (x) => `${unit(x, "tok/s")}`), interval("MFU", a.mfu, (x) => percent(x, 1)),
+        interval("Step", a.step_time_s, seconds), interval("Tokens", a.tokens_per_s, (x) => `${digits(x)} tok/s`), interval("MFU", a.mfu, (x) => percent(x, 1)),
         interval("Per device", a.tokens_per_s_per_gpu, (x) => `${digits(x)} tok/s`), interval("Days", typeof a.days === "object" ? a.days : null, (x) => digits(x)), interval("Power", a.power_w, (x) => unit(x, "W")),
         { what: "Layout", big: `TP${a.query.tp} PP${a.query.pp} DP${a.query.dp}`, note: `${a.sharding}, recompute ${a.recompute}, ${a.micro_batches} micro-batches` }, { what: "Bound by", big: a.bottleneck },
       ]), section("Where a step goes", stacked(terms, terms.reduce((s, t) => s + t.value, 0))), h("p", { class: "faint" }, `MFU: ${a.mfu_convention}.`));
@@ -77,7 +77,7 @@ export const show: Show = (into, values, go) => {
     try {
       const g = await job("goodput", question, new AbortController().signal);
       if (asked !== key) return;
-      const lost = Object.entries(g.lost_gpu_hours as Record<string, number>).filter(([k, x]) => k !== "total" && x > 0).map(([k, x]) => ({ name: words(k), value: x, text: `${unit(x, "GPU-h")}` }));
+      const lost = Object.entries(g.lost_gpu_hours as Record<string, number>).filter(([k, x]) => k !== "total" && x > 0).map(([k, x]) => ({ name: words(k), value: x, text: `${digits(x)} GPU-h` }));
       const figure = h("figure");
       const rows: Column<Answer>[] = [{ name: "checkpoints", show: (s) => s.strategy }, { name: "stall", number: true, show: (s) => seconds(s.stall_s), plain: (s) => s.stall_s }, { name: "interval", number: true, show: (s) => seconds(s.interval_s), plain: (s) => s.interval_s }, { name: "goodput", number: true, show: (s) => percent(s.goodput, 1), plain: (s) => s.goodput }];
       failures.replaceChildren(section("Failures", cards([interval("Goodput", g.spread?.goodput, (x) => percent(x, 1)), interval("Interruptions", g.spread?.interruptions, (x) => digits(x)), interval("Time to train", g.spread?.time_to_train_s, seconds), { what: "Between failures", big: seconds(g.mtbf_s) }, { what: "Checkpoint every", big: seconds(g.checkpoint_interval_s) }]),

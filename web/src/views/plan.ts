@@ -107,6 +107,8 @@ export const show: Show = (into, values, go) => {
       a.losers.length ? section("Why the others lost", table<Answer>([{ name: "device", show: (l) => l.device }, { name: "limit", show: (l) => l.limit }, { name: "why", show: (l) => l.why }, { name: "missed by", number: true, show: (l) => (l.missed_by_share ? percent(l.missed_by_share) : "–") }], a.losers)) : "",
       a.nearest?.length ? section("Nearest", table(cols, a.nearest)) : "",
       assumptions(a.assumptions) ?? "",
+      best && kind === "serve" ? h("p", {}, h("a", { href: `#/cost?${new URLSearchParams({ model: a.goal.model, device: best.device, gpus: best.gpus_per_replica, precision: best.weights, isl: a.goal.input_tokens, osl: a.goal.output_tokens, concurrency: best.concurrency_per_replica })}` }, "What a token of the best plan is made of, and whether to own, rent or pay by the token"), " · ",
+        h("a", { href: `#/explore?${new URLSearchParams({ model: a.goal.model, device: best.device, gpus: best.gpus_per_replica, tp: best.tp, precision: best.weights, isl: a.goal.input_tokens, osl: a.goal.output_tokens, concurrency: best.concurrency_per_replica })}` }, "What binds it")) : "",
       h("p", { class: "faint" }, `${digits(a.statistics.candidates)} candidates, ${digits(a.statistics.evaluated)} evaluated, in ${seconds(a.statistics.search_s)}.`),
       tools("plan", { json: a, csv: () => csv(cols, [...a.plans, ...a.front]), figure: () => figureOf(chart), command: command("plan", question) }));
     if (a.front.length) void front(chart, a, x, y, window_, select);

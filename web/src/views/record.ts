@@ -1,7 +1,7 @@
 // Record: the published MLPerf results, counted per whole system.
 import { command, get, type Answer } from "../api";
 import { draw, figureOf } from "../charts";
-import { csv, digits, h, table, tools, type Column, type Field } from "../ui";
+import { csv, digits, h, palette, table, tools, type Column, type Field } from "../ui";
 import { assumptions, bench, section, type Show } from "../view";
 
 const benchmarks = ["llama2-70b-99", "llama2-70b-99.9", "llama3.1-405b", "llama3.1-8b", "deepseek-r1", "gpt-oss-120b", "mixtral-8x7b", "gptj-99", "gptj-99.9", "stable-diffusion-xl", "bert-99", "resnet", "retinanet", "rgat", "whisper"];
@@ -40,7 +40,7 @@ export const show: Show = (into, values, go) => {
     chart.hidden = !shown.length;
     if (shown.length) void draw(chart, `${query.benchmark ?? "All benchmarks"}${query.scenario ? `, ${query.scenario}` : ""}: ${shown[0].unit}. Lines run from the lowest to the highest result${rows.length > shown.length ? `; the first ${shown.length} of ${rows.length}` : ""}.`, (p) => ({
       height: 60 + 22 * shown.length, marginLeft: Math.min(240, 40 + 7 * Math.max(...shown.map((r) => r.label.length))), marginRight: 60, x: { label: `${shown[0].unit} →`, nice: true, tickFormat: "~s" }, y: { label: null, domain: shown.map((r) => r.label) },
-      marks: [p.barX(shown, { x: "value", y: "label", fill: "#0b5cad", fillOpacity: 0.75 }), p.ruleY(shown, { x1: "low", x2: "high", y: "label", strokeWidth: 2 }), p.text(shown, { x: (d) => Math.max(d.high ?? 0, d.value), y: "label", text: (d) => digits(d.value), dx: 4, textAnchor: "start" }), p.ruleX([0])],
+      marks: [p.barX(shown, { x: "value", y: "label", fill: palette[0], fillOpacity: 0.75 }), p.ruleY(shown, { x1: "low", x2: "high", y: "label", strokeWidth: 2 }), p.text(shown, { x: (d) => Math.max(d.high ?? 0, d.value), y: "label", text: (d) => digits(d.value), dx: 4, textAnchor: "start" }), p.ruleX([0])],
     }));
     const all = columns(rows);
     // What is the same in every line stands in the caption.

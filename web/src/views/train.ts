@@ -63,7 +63,7 @@ export const show: Show = (into, values, go) => {
     curve.hidden = !fit.length;
     if (fit.length) void draw(curve, `${a.scale.scaling === "weak" ? "Weak" : "Strong"} scaling: tokens per second and device, with the 80 % interval`, (p) => ({
       x: { type: "log", base: 2, label: "devices →", tickFormat: (n: number) => digits(n) }, y: { label: "↑ tok/s per device", zero: true, nice: true },
-      marks: [p.areaY(fit, { x: "gpus", y1: (d) => d.tokens_per_s_per_gpu.low, y2: (d) => d.tokens_per_s_per_gpu.high, fill: "#0b5cad", fillOpacity: 0.2 }), p.lineY(fit, { x: "gpus", y: (d) => d.tokens_per_s_per_gpu.mid, stroke: "#0b5cad", strokeWidth: 2, marker: true }), p.ruleY([0]),
+      marks: [p.areaY(fit, { x: "gpus", y1: (d) => d.tokens_per_s_per_gpu.low, y2: (d) => d.tokens_per_s_per_gpu.high, fill: palette[0], fillOpacity: 0.2 }), p.lineY(fit, { x: "gpus", y: (d) => d.tokens_per_s_per_gpu.mid, stroke: palette[0], strokeWidth: 2, marker: true }), p.ruleY([0]),
         p.tip(fit, p.pointerX({ x: "gpus", y: (d) => d.tokens_per_s_per_gpu.mid, title: (d) => `${digits(d.gpus)} devices\n${digits(d.tokens_per_s_per_gpu.mid)} tok/s per device\nMFU ${percent(d.mfu, 1)}, efficiency ${percent(d.efficiency)}`, fill: "var(--page)" }))],
     }));
     points.replaceChildren(scaled.length ? table(columns, scaled) : "");

@@ -14,6 +14,9 @@ namespace {
 using http::Request;
 using http::Response;
 
+constexpr std::size_t kLargestKeptBody = 4096;
+constexpr std::size_t kMostKeptBytes = 16u << 20;
+
 struct Endpoint {
   std::string_view path;
   std::string_view verb;
@@ -334,6 +337,15 @@ Response Api::end_job(std::string_view id) {
   return Response::json(200, Json::object().set("job", id).set("state", "ended").text());
 }
 
+void Api::keep(const std::string& body, const Response& response) {
+  const std::lock_guard lock(kept_mutex_);
+  if (kept_bytes_ > kMostKeptBytes) {  // starting anew is cheaper than knowing which one is the oldest
+    kept_.clear();
+    kept_bytes_ = 0;
+  }
+  if (kept_.emplace(body, response).second) kept_bytes_ += body.size() + response.body.size();
+}
+
 Response Api::answer(const Request& request, bool may_take_long) {
   if (!limits_.token.empty() && !same_secret(request.header("authorization"), "Bearer " + limits_.token)) {
     Response response = Response::error(401, "a token is needed: Authorization: Bearer ...");
@@ -357,6 +369,11 @@ Response Api::answer(const Request& request, bool may_take_long) {
     response.headers.emplace_back("Allow", std::string(endpoint->method));
     return response;
   }
+  const bool kept = endpoint->verb == "estimate" && request.body.size() <= kLargestKeptBody;
+  if (kept) {
+    const std::lock_guard lock(kept_mutex_);
+    if (const auto at = kept_.find(request.body); at != kept_.end()) return at->second;
+  }
   Result<std::vector<std::string>> words = request_words(request, *shared_.catalogue, limits_);
   if (!words) return refused(words.error());
   const bool with_points = request.query.size() == 1 && request.query[0].first == "points";
@@ -375,6 +392,7 @@ Response Api::answer(const Request& request, bool may_take_long) {
   stop.deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                                          std::chrono::duration<double>(limits_.long_seconds));
   Response response = run(*words, stop);
+  if (kept && response.status == 200) keep(request.body, response);
   if (remembered && response.status == 200) {
     const std::lock_guard lock(mutex_);
     validation_[with_points] = response.body;

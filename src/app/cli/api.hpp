@@ -18,6 +18,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <unordered_map>
 
 #include "app/cli/session.hpp"
 #include "app/http/server.hpp"
@@ -47,6 +48,7 @@ class Api {
   http::Response start_job(std::vector<std::string> words);
   http::Response job_state(std::string_view id);
   http::Response end_job(std::string_view id);
+  void keep(const std::string& body, const http::Response& response);
 
   SharedData shared_;
   Surroundings surroundings_;
@@ -54,6 +56,10 @@ class Api {
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Job>, std::less<>> jobs_;
   int last_job_ = 0;
+  // Estimates depend on nothing but the request: those of late are kept, as sliders come back to where they were.
+  std::mutex kept_mutex_;
+  std::unordered_map<std::string, http::Response> kept_;
+  std::size_t kept_bytes_ = 0;
   std::array<std::string, 2> validation_;  ///< the bundled cases never change: predicted once, without and with points
 };
 

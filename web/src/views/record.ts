@@ -13,7 +13,7 @@ const form: Field[] = [
   { key: "division", label: "Division", kind: "select", options: [["", "closed"], ["open", "open"], ["network", "network"], ["all", "all"]] },
   { key: "availability", label: "Availability", kind: "select", options: [["", "all"], ["available", "available"], ["preview", "preview"], ["rdi", "rdi"]] },
   { key: "stat", label: "Of several results", kind: "select", options: [["", "mean"], ["median", "median"], ["best", "best"]] },
-  { key: "by", label: "A line for each", kind: "select", options: [["", "accelerator"], ["round", "round"], ["submitter", "submitter"], ["size", "size"], ["weights", "weights"]] },
+  { key: "by", label: "A line for each", kind: "select", options: [["", "accelerator"], ["accelerator,round", "accelerator and round"], ["accelerator,submitter", "accelerator and submitter"], ["accelerator,size", "accelerator and size"], ["round", "round"], ["submitter", "submitter"]] },
 ];
 const columns = (rows: Answer[]): Column<Answer>[] => Object.keys(rows[0] ?? {}).map((key) => {
   const number = rows.some((r) => typeof r[key] === "number");
@@ -36,9 +36,11 @@ export const show: Show = (into, values, go) => {
   view.out.append(names, chart, out);
   function paint(a: Answer, query: Record<string, string>): void {
     const rows: Answer[] = a.rows;
-    const shown = rows.filter((r) => typeof r.value === "number").slice(0, 40).map((r, i) => ({ ...r, label: [r.accelerator ?? r.name, query.scenario ? "" : r.scenario, query.by ? r[query.by] ?? r.rounds : "", query.benchmark ? "" : r.benchmark].filter(Boolean).join(" · ") + "\u200b".repeat(i) }));
+    // One chart, one thing counted: of several benchmarks the first is drawn.
+    const counted = rows.filter((r) => r.benchmark === rows[0].benchmark && r.unit === rows[0].unit);
+    const shown = counted.filter((r) => typeof r.value === "number").slice(0, 40).map((r, i) => ({ ...r, label: [r.accelerator ?? r.name, query.scenario ? "" : r.scenario, ...(query.by ? query.by.split(",").map((k) => (k === "accelerator" ? "" : r[k])) : []), ].filter(Boolean).join(" · ") + "\u200b".repeat(i) }));
     chart.hidden = !shown.length;
-    if (shown.length) void draw(chart, `${query.benchmark ?? "All benchmarks"}${query.scenario ? `, ${query.scenario}` : ""}: ${shown[0].unit}. Lines run from the lowest to the highest result${rows.length > shown.length ? `; the first ${shown.length} of ${rows.length}` : ""}.`, (p) => ({
+    if (shown.length) void draw(chart, `${shown[0].benchmark ?? query.benchmark ?? ""}${query.scenario ? `, ${query.scenario}` : ""}: ${shown[0].unit}. Lines run from the lowest to the highest result${counted.length > shown.length ? `; the first ${shown.length} of ${counted.length}` : ""}${counted.length < rows.length ? ". The other benchmarks are in the table: name one to see its chart" : ""}.`, (p) => ({
       height: 60 + 22 * shown.length, marginLeft: Math.min(240, 40 + 7 * Math.max(...shown.map((r) => r.label.length))), marginRight: 60, x: { label: `${shown[0].unit} →`, nice: true, tickFormat: "~s" }, y: { label: null, domain: shown.map((r) => r.label) },
       marks: [p.barX(shown, { x: "value", y: "label", fill: palette[0], fillOpacity: 0.75 }), p.ruleY(shown, { x1: "low", x2: "high", y: "label", strokeWidth: 2 }), p.text(shown, { x: (d) => Math.max(d.high ?? 0, d.value), y: "label", text: (d) => digits(d.value), dx: 4, textAnchor: "start" }), p.ruleX([0])],
     }));

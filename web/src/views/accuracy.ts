@@ -14,7 +14,7 @@ export const show: Show = (into, values, go) => {
   const out = h("div"), chart = h("figure"), list = h("div");
   const cache: Record<string, Promise<Answer>> = {};
   const view = bench({
-    into, values, go, title: "Accuracy", lede: "Predictions beside published measurements: every case of the evidence, none left out because it fits badly. Point at a mark to see which it is.",
+    into, values, go, title: "Accuracy", lede: "Predictions beside published measurements: the cases of the bundled evidence, in sample. A case that is refused has no mark; the table counts it under coverage.",
     list: (v) => [
       { key: "metric", label: "Metric", kind: "select", options: (v.metrics ? v.metrics.split(",") : [v.metric]).map((m): [string, string] => [m, words(m)]) },
       { key: "device", label: "Device", hint: "all", list: "devices" },

@@ -1,7 +1,7 @@
 // Bundles the page and writes it as a C++ source with the bytes inside: node build.mjs OUT
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync, copyFileSync, readdirSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync, copyFileSync, readdirSync, appendFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,6 +27,7 @@ await build({
   absWorkingDir: here,
 });
 for (const name of ["index.html", "style.css", "icon.svg"]) copyFileSync(join(here, "src", name), join(files, name));
+appendFileSync(join(files, "style.css"), readFileSync(join(here, "node_modules/uplot/dist/uPlot.min.css")));
 copyFileSync(join(here, "../docs/openapi.json"), join(files, "openapi.json"));
 
 const names = readdirSync(files).sort();

@@ -1,4 +1,5 @@
-// Drives Chromium through every view of `ridge serve`: node run.mjs RIDGE [SCREENSHOTS]. Any console error and any
+// Drives Chromium through every view of `ridge serve`: node run.mjs RIDGE [SCREENSHOTS], where
+// RIDGE is the program or the address of a server that runs. Any console error and any
 // request to elsewhere is a failure.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
@@ -13,8 +14,9 @@ const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(exis
 if (!browserPath) { console.log("there is no Chromium here: nothing is tested"); process.exit(77); }
 if (shots) mkdirSync(shots, { recursive: true });
 
-const server = spawn(program, ["serve", "--port", "0", "--quiet"], { stdio: ["ignore", "pipe", "inherit"] });
-const base = await new Promise((done, failed) => {
+const running = /^http:/.test(program) ? program : null;
+const server = running ? null : spawn(program, ["serve", "--port", "0", "--quiet"], { stdio: ["ignore", "pipe", "inherit"] });
+const base = running ?? await new Promise((done, failed) => {
   server.stdout.once("data", (d) => done(String(d).match(/http:\S+\//)[0]));
   server.once("exit", (code) => failed(new Error(`ridge serve ended with ${code}`)));
 });
@@ -25,15 +27,17 @@ const browser = await chromium.launch({ executablePath: browserPath, args: ["--n
 async function open(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(60000);
+  page.setDefaultTimeout(Number(process.env.PATIENCE ?? 60) * 1000);
   page.on("console", (m) => { if (m.type() === "error" || m.type() === "warning") problems.push(`console: ${m.text()} at ${page.url()}`); });
   page.on("pageerror", (e) => problems.push(`error in the page: ${e.message} at ${page.url()}`));
   page.on("request", (r) => { if (!r.url().startsWith(base) && !/^(blob|data):/.test(r.url())) problems.push(`external request: ${r.url()}`); });
   return page;
 }
 const settled = (page) => page.waitForFunction(() => !document.querySelector("[aria-busy], .busy:not(:empty)") && document.querySelector("#view h1"));
+const drawn = (page) => page.waitForFunction(() => document.querySelector("figure > svg"));
 async function view(page, hash) {
   await page.goto(`${base}#/${hash}`);
+  await page.waitForFunction((name) => document.querySelector("#view")?.dataset.view === name, hash.split("?")[0]);
   await settled(page);
   expect(`${hash}: no error is shown`, (await page.locator(".error").count()) === 0);
 }
@@ -55,8 +59,8 @@ await step("plan", async () => {
   await page.goto(base);
   await settled(page);
   expect("plan is where one starts", (await page.locator("nav#nav a[aria-current]").textContent()) === "Plan");
-  await page.waitForSelector("figure svg circle");
-  const svg = page.locator("figure svg:has(circle)").first();
+  await drawn(page);
+  const svg = page.locator("figure > svg").first();
   await svg.scrollIntoViewIfNeeded();
   const box = await svg.boundingBox();
   await page.mouse.move(box.x + box.width * 0.1, box.y + box.height * 0.05);
@@ -79,7 +83,7 @@ await step("explore", async () => {
   await page.locator("nav#nav a", { hasText: "Explore" }).click();
   await page.waitForFunction(() => document.querySelector("#view")?.dataset.view === "explore");
   await settled(page);
-  await page.waitForSelector("figure svg circle, figure svg path");
+  await drawn(page);
   const before = await page.locator(".card").first().innerText();
   const slider = page.locator("#f-concurrency");
   const box = await slider.boundingBox();
@@ -104,7 +108,7 @@ await step("explore", async () => {
   await page.waitForFunction(() => /no model/.test(document.querySelector(".error")?.textContent ?? ""));
   problems.splice(0, problems.length, ...problems.filter((p) => !/status of 400/.test(p)));  // the browser's own line about the refusal
 });
-await step("train", async () => { await view(page, "train"); await page.waitForSelector("figure svg path"); await downloads(page, "train", ["JSON", "CSV", "SVG"]); await page.waitForFunction(() => /Goodput/.test(document.querySelector("#view").innerText)); });
+await step("train", async () => { await view(page, "train"); await drawn(page); await downloads(page, "train", ["JSON", "CSV", "SVG"]); await page.waitForFunction(() => /Goodput/.test(document.querySelector("#view").innerText)); });
 await step("serve", async () => {
   await view(page, "serve?requests=500");
   await page.waitForSelector(".uplot canvas");
@@ -114,17 +118,17 @@ await step("serve", async () => {
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.waitForFunction(() => /ended/.test(document.querySelector(".error")?.textContent ?? ""));
 });
-await step("cost", async () => { await view(page, "cost"); await page.waitForSelector("figure svg path"); expect("cost has its charts", (await page.locator("figure").count()) >= 4); await downloads(page, "cost", ["JSON", "CSV", "SVG"]); });
+await step("cost", async () => { await view(page, "cost"); await drawn(page); expect("cost has its charts", (await page.locator("figure").count()) >= 4); await downloads(page, "cost", ["JSON", "CSV", "SVG"]); });
 await step("record", async () => {
   await view(page, "record");
-  await page.waitForSelector("figure svg rect");
+  await drawn(page);
   const rows = await page.locator("tbody tr").count();
   await page.locator("#f-scenario").selectOption("Server");
   await page.waitForFunction(() => /Server/.test(document.querySelector("figcaption")?.textContent ?? ""));
   expect("record has rows", rows > 3);
   await downloads(page, "record", ["JSON", "CSV", "SVG"]);
 });
-await step("accuracy", async () => { await view(page, "accuracy"); await page.waitForSelector("figure svg circle"); expect("many points", (await page.locator("figure svg circle").count()) > 100); await downloads(page, "accuracy", ["JSON", "CSV", "SVG"]); });
+await step("accuracy", async () => { await view(page, "accuracy"); await drawn(page); expect("many points", (await page.locator("figure > svg circle").count()) > 100); await downloads(page, "accuracy", ["JSON", "CSV", "SVG"]); });
 await step("check", async () => {
   await view(page, "check");
   await page.locator("#f-text").fill("H100 SXM has 9.9 TB/s of memory bandwidth.");
@@ -156,7 +160,7 @@ await step("first load", async () => {
   fresh.on("response", async (r) => { if (/\.js$/.test(r.url())) scripts += Number((await r.allHeaders())["content-length"] ?? 0); });
   await fresh.goto(`${base}#/explore`);
   await settled(fresh);
-  await fresh.waitForSelector("figure svg");
+  await drawn(fresh);
   expect(`scripts of the first load, charts included: ${scripts} bytes`, scripts > 0 && scripts < 200 * 1024);
   await fresh.context().close();
 });
@@ -182,8 +186,8 @@ if (shots) {
   }
 }
 await browser.close();
-server.removeAllListeners("exit");
-server.kill("SIGINT");
+server?.removeAllListeners("exit");
+server?.kill("SIGINT");
 for (const p of problems) console.log(`PROBLEM ${p}`);
 console.log(problems.length ? `${problems.length} problems` : "every view works");
 process.exit(problems.length ? 1 : 0);

@@ -1,5 +1,5 @@
 // The frame of the page: the link names the view and its state, each view comes when it is first asked for.
-import { failure, h, type Values } from "./ui";
+import { failure, h, setPalette, type Values } from "./ui";
 import type { Show } from "./view";
 
 const views: Record<string, { name: string; load: () => Promise<{ show: Show }> }> = {
@@ -56,7 +56,7 @@ for (const [key, view] of Object.entries(views)) {
 
 // Light or dark: what was chosen here, otherwise what the system says.
 const kept = (() => { try { return localStorage.getItem("theme"); } catch { return null; } })();
-const theme = (name: string) => { document.documentElement.dataset.theme = name; };
+const theme = (name: string) => { document.documentElement.dataset.theme = name; setPalette(name); };
 theme(kept ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
 document.getElementById("theme")!.addEventListener("click", () => {
   const next = document.documentElement.dataset.theme === "dark" ? "light" : "dark";

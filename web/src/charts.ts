@@ -18,7 +18,8 @@ export async function draw(into: HTMLElement, caption: string, make: (p: typeof 
   into.replaceChildren(caption_, figure);
   return figure;
 }
-export const figureOf = (into: HTMLElement): SVGElement | null => into.querySelector("svg[class*=plot], svg");
+/// The chart itself: a legend has small pictures of its own.
+export const figureOf = (into: HTMLElement): SVGElement | null => [...into.querySelectorAll("svg")].find((s) => s.parentElement?.tagName === "FIGURE") ?? null;
 
 /// Curves over time, many points: uPlot on a canvas.
 export async function timeline(into: HTMLElement, caption: string, x: number[], series: { name: string; values: number[]; colour: string }[], unit: string): Promise<void> {

@@ -141,7 +141,13 @@ export function fields(list: Field[], values: Values, changed: (v: Values) => vo
     [...groups].map(([name, rows]) => (name ? h("fieldset", {}, h("legend", {}, name), rows) : rows)));
 }
 
-export const palette = ["#0b5cad", "#d9730d", "#1a7f37", "#8250df", "#b91c26", "#0e7c86", "#9a6700", "#bf3989", "#57606a", "#4d7c0f"];
+const inks = {
+  light: ["#0b5cad", "#d9730d", "#1a7f37", "#8250df", "#b91c26", "#0e7c86", "#9a6700", "#bf3989", "#57606a", "#4d7c0f"],
+  dark: ["#58a6ff", "#f0883e", "#4cc466", "#b392f0", "#ff7b72", "#39c5cf", "#e0aa3a", "#f778ba", "#8b949e", "#a3be4c"],
+};
+/// The colours of charts and bars, those of the theme that is on.
+export const palette = [...inks.light];
+export const setPalette = (theme: string) => void palette.splice(0, palette.length, ...(theme === "dark" ? inks.dark : inks.light));
 export function stacked(parts: { name: string; value: number; text: string }[], total: number): HTMLElement {
   return h("div", {},
     h("div", { class: "bar", role: "img", "aria-label": parts.map((p) => `${p.name} ${p.text}`).join(", ") }, parts.map((p, i) => h("span", { style: `width:${(100 * p.value) / total}%;background:${palette[i % palette.length]}`, title: `${p.name}: ${p.text}` }))),

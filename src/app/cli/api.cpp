@@ -14,6 +14,9 @@ namespace {
 using http::Request;
 using http::Response;
 
+constexpr std::size_t kLargestKeptBody = 4096;
+constexpr std::size_t kMostKeptBytes = 16u << 20;
+
 struct Endpoint {
   std::string_view path;
   std::string_view verb;
@@ -334,6 +337,15 @@ Response Api::end_job(std::string_view id) {
   return Response::json(200, Json::object().set("job", id).set("state", "ended").text());
 }
 
+void Api::keep(const std::string& body, const Response& response) {
+  const std::lock_guard lock(kept_mutex_);
+  if (kept_bytes_ > kMostKeptBytes) {  // starting anew is cheaper than knowing which one is the oldest
+    kept_.clear();
+    kept_bytes_ = 0;
+  }
+  if (kept_.emplace(body, response).second) kept_bytes_ += body.size() + response.body.size();
+}
+
 Response Api::answer(const Request& request, bool may_take_long) {
   if (!limits_.token.empty() && !same_secret(request.header("authorization"), "Bearer " + limits_.token)) {
     Response response = Response::error(401, "a token is needed: Authorization: Bearer ...");
@@ -357,15 +369,18 @@ Response Api::answer(const Request& request, bool may_take_long) {
     response.headers.emplace_back("Allow", std::string(endpoint->method));
     return response;
   }
+  const bool kept = endpoint->verb == "estimate" && request.body.size() <= kLargestKeptBody;
+  if (kept) {
+    const std::lock_guard lock(kept_mutex_);
+    if (const auto at = kept_.find(request.body); at != kept_.end()) return at->second;
+  }
   Result<std::vector<std::string>> words = request_words(request, *shared_.catalogue, limits_);
   if (!words) return refused(words.error());
-  // The same question has the same answer: what takes no random draw or long search is remembered.
-  std::string question;
-  if (!endpoint->takes_long || endpoint->verb == "validate") {
-    for (const std::string& word : *words) question += word + '\n';
+  const bool with_points = request.query.size() == 1 && request.query[0].first == "points";
+  const bool remembered = endpoint->verb == "validate" && (request.query.empty() || with_points);
+  if (remembered) {
     const std::lock_guard lock(mutex_);
-    const auto known = remembered_.find(question);
-    if (known != remembered_.end()) return known->second;
+    if (!validation_[with_points].empty()) return Response::json(200, validation_[with_points]);
   }
   if (!reads) {
     const Result<JsonNode> body = parse_json(request.body, "body");
@@ -377,10 +392,10 @@ Response Api::answer(const Request& request, bool may_take_long) {
   stop.deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                                          std::chrono::duration<double>(limits_.long_seconds));
   Response response = run(*words, stop);
-  if (!question.empty() && response.status == 200) {
+  if (kept && response.status == 200) keep(request.body, response);
+  if (remembered && response.status == 200) {
     const std::lock_guard lock(mutex_);
-    if (remembered_.size() >= limits_.remembered) remembered_.clear();
-    remembered_.emplace(std::move(question), response);
+    validation_[with_points] = response.body;
   }
   return response;
 }

@@ -26,11 +26,10 @@
 namespace ridge::cli {
 
 struct ApiLimits {
-  double long_seconds = 30;       ///< after which long work ends with what it has
-  std::size_t jobs = 16;          ///< that are kept, running or done
-  std::size_t remembered = 2048;  ///< answers that are kept for the next who asks
-  double most_requests = 2e6;     ///< of one simulation
-  std::string token;              ///< asked for as "Authorization: Bearer ..."; empty = none
+  double long_seconds = 30;    ///< after which long work ends with what it has
+  std::size_t jobs = 16;       ///< that are kept, running or done
+  double most_requests = 2e6;  ///< of one simulation
+  std::string token;           ///< asked for as "Authorization: Bearer ..."; empty = none
 };
 
 class Api {
@@ -49,6 +48,7 @@ class Api {
   http::Response start_job(std::vector<std::string> words);
   http::Response job_state(std::string_view id);
   http::Response end_job(std::string_view id);
+  void keep(const std::string& body, const http::Response& response);
 
   SharedData shared_;
   Surroundings surroundings_;
@@ -56,7 +56,11 @@ class Api {
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Job>, std::less<>> jobs_;
   int last_job_ = 0;
-  std::unordered_map<std::string, http::Response> remembered_;  ///< answers by command line
+  // Estimates depend on nothing but the request: those of late are kept, as sliders come back to where they were.
+  std::mutex kept_mutex_;
+  std::unordered_map<std::string, http::Response> kept_;
+  std::size_t kept_bytes_ = 0;
+  std::array<std::string, 2> validation_;  ///< the bundled cases never change: predicted once, without and with points
 };
 
 /// The command line that a request stands for, for people to copy: "ridge estimate infer --model ...". Refuses what

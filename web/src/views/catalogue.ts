@@ -65,10 +65,10 @@ export const show: Show = (into, values, go) => {
     const e = all?.find((x) => x.id === values.id);
     if (!e) { out.replaceChildren(failure({ message: `there is no entry ${values.id} among the ${kind}` })); return; }
     const from: Record<string, string> = e.figure_sources ?? {};
-    const rows = flat(Object.fromEntries(Object.entries(e).filter(([k]) => !["figure_sources", "notes", "id", "name", "place", "source"].includes(k)))).map(([path, value]) => ({ path, value, source: from[path] ?? from[path.split(/[.[]/)[0]] }));
+    const rows = flat(Object.fromEntries(Object.entries(e).filter(([k]) => !["figure_sources", "notes", "id", "name", "place", "source"].includes(k)))).map(([path, value]) => ({ path, value, source: from[path] ?? from[path.split(/[.[]/)[0]] ?? (plain(e, path.split("[")[0]) as Answer[] | null)?.find?.((x) => path.includes(`[${x?.name}]`))?.source ?? (typeof value === "string" ? e.source : undefined) })).filter((r) => !/\]\.(source|name)$/.test(r.path));
     const columns: Column<Answer>[] = [
       { name: "figure", show: (r) => words(r.path) }, { name: "value", number: true, show: (r) => figure(r.path, r.value), plain: (r) => r.value },
-      { name: "source", show: (r) => (r.source ? h("a", { href: `#/catalogue?kind=sources&id=${encodeURIComponent(r.source)}` }, r.source) : h("span", { class: "faint" }, kind === "sources" ? "" : r.value === null ? "" : "derived, or of the entry")), plain: (r) => r.source ?? "" },
+      { name: "source", show: (r) => (r.source ? h("a", { href: `#/catalogue?kind=sources&id=${encodeURIComponent(r.source)}` }, r.source) : h("span", { class: "faint" }, kind === "sources" ? "" : r.value === null ? "" : "derived")), plain: (r) => r.source ?? "" },
     ];
     const used = [...new Set([e.source, ...Object.values(from)].filter(Boolean))].map((id) => sources.find((s) => s.id === id)).filter(Boolean);
     const value: Column<Answer> = kind === "sources" || kind === "prices" ? { ...columns[1], number: false, show: (r) => link(figure(r.path, r.value)) } : columns[1];

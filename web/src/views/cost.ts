@@ -1,7 +1,7 @@
 // Cost: own, rent or pay by the token; what a token is made of; what is not known; what a power cap saves.
 import { command, post, type Answer } from "../api";
 import { draw, figureOf } from "../charts";
-import { cards, csv, digits, failure, h, interval, money, palette, percent, table, tools, unit, type Column, type Field } from "../ui";
+import { cards, csv, digits, failure, h, interval, money, palette, percent, table, tools, type Column, type Field } from "../ui";
 import { assumptions, bench, body, bullets, precisions, section, span, words, type Show } from "../view";
 
 const form: Field[] = [
@@ -13,6 +13,7 @@ const form: Field[] = [
   { key: "electricity", label: "Electricity", hint: "$0.08/kWh", group: "Money" }, { key: "region", label: "Region", hint: "us", group: "Money" }, { key: "life", label: "Life of the hardware", hint: "5 years", group: "Money" },
 ];
 const perMillion = (v: number) => `${money(v)}`;
+const tokens = (v: number) => (v >= 1e9 ? `${digits(v / 1e9)} billion tokens` : `${digits(v / 1e6)} million tokens`);
 type Question = Record<string, unknown>;
 
 export const show: Show = (into, values, go) => {
@@ -49,7 +50,7 @@ function ways(a: Answer, question: Question): Node[] {
     { name: "note", show: (w) => w.unknown ?? "" },
   ];
   const best = a.ways.find((w: Answer) => w.way === a.cheapest)?.cost;
-  return [section(titles.compare, h("p", { class: "faint" }, a.title), best ? cards([{ what: "Cheapest", big: a.cheapest }, interval("Per 1M output tokens", best.usd_per_million_tokens_predicted, perMillion), { what: "Per month", big: money(best.usd_per_month), note: best.tokens_per_month ? `${unit(best.tokens_per_month, "tokens")}` : undefined },
+  return [section(titles.compare, h("p", { class: "faint" }, a.title), best ? cards([{ what: "Cheapest", big: a.cheapest }, interval("Per 1M output tokens", best.usd_per_million_tokens_predicted, perMillion), { what: "Per month", big: money(best.usd_per_month), note: best.tokens_per_month ? `${tokens(best.tokens_per_month)}` : undefined },
     { what: "Energy at the meter", big: `${digits(best.energy?.joules_per_token ?? NaN)} J`, note: "per output token" }]) : null, table(columns, a.ways)), ...tail("cost-compare", a, question, () => csv(columns, a.ways))];
 }
 
@@ -65,7 +66,7 @@ function breakEven(a: Answer, question: Question): Node[] {
   }));
   return [section(titles["break-even"], cards([
     { what: "Owning beats renting above", big: a.own_over_rent_utilization === null ? "never" : percent(a.own_over_rent_utilization), note: "of the hours" }, { what: "Paid back after", big: a.payback_years === null ? "never" : `${digits(a.payback_years)} years` },
-    { what: "Owning beats the API above", big: a.own_over_api_tokens_per_month === null ? "never" : unit(a.own_over_api_tokens_per_month, "tokens"), note: "a month" }, { what: "Renting beats the API above", big: a.rent_over_api_tokens_per_month === null ? "never" : unit(a.rent_over_api_tokens_per_month, "tokens"), note: "a month" },
+    { what: "Owning beats the API above", big: a.own_over_api_tokens_per_month === null ? "never" : tokens(a.own_over_api_tokens_per_month), note: "a month" }, { what: "Renting beats the API above", big: a.rent_over_api_tokens_per_month === null ? "never" : tokens(a.rent_over_api_tokens_per_month), note: "a month" },
   ]), chart), ...tail("cost-break-even", a, question, () => csv(columns, a.curve), chart)];
 }
 

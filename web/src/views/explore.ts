@@ -1,7 +1,7 @@
 // Explore: what binds a model on a device, while sliders move.
 import { command, list, post, type Answer } from "../api";
 import { draw, figureOf } from "../charts";
-import { bytesText, cards, csv, digits, h, interval, percent, rate, seconds, stacked, table, tools, unit, type Column, type Field, type Values } from "../ui";
+import { bytesText, cards, csv, digits, h, interval, palette, percent, rate, seconds, stacked, table, tools, unit, type Column, type Field, type Values } from "../ui";
 import { assumptions, bench, body, precisions, section, words, type Show } from "../view";
 
 const power = (v: number) => unit(v, "W");
@@ -104,7 +104,7 @@ async function roofline(into: HTMLElement, operators: Operator[], device: Answer
   const floor = Math.min(low * bandwidth, ...points.map((p) => p.y)) / 2;
   await draw(into, `Roofline of ${device.name}: ${unit(peak, "FLOP/s")} (${of}, dense), ${unit(bandwidth, "B/s")}${faster !== 1 ? ` (×${digits(faster)})` : ""}. Each mark is an operator.`, (p) => ({
     x: { type: "log", label: "arithmetic intensity (FLOP per byte) →", domain: [low, high], tickFormat: "~s" }, y: { type: "log", label: "↑ FLOP/s of one device", domain: [floor, peak * 2.5], tickFormat: "~s" },
-    color: { legend: true, domain: ["decode", "prefill"], range: ["#0b5cad", "#d9730d"] }, symbol: { domain: ["decode", "prefill"], range: ["circle", "square"] },
+    color: { legend: true, domain: ["decode", "prefill"], range: [palette[0], palette[1]] }, symbol: { domain: ["decode", "prefill"], range: ["circle", "square"] },
     marks: [
       p.line(roof, { x: "x", y: "y", strokeWidth: 2 }), p.ruleX([peak / bandwidth], { strokeDasharray: "3,4", strokeOpacity: 0.6 }),
       p.text([{ x: peak / bandwidth, y: peak * 1.5 }], { x: "x", y: "y", text: () => `ridge ${digits(peak / bandwidth)}`, textAnchor: "middle" }),
@@ -117,8 +117,8 @@ async function roofline(into: HTMLElement, operators: Operator[], device: Answer
 async function bars(into: HTMLElement, elasticity: Record<string, number>): Promise<void> {
   const rows = Object.entries(elasticity).map(([k, v]) => ({ name: words(k), value: v }));
   await draw(into, "Elasticity: per cent of output that one per cent more of it gives", (p) => ({
-    height: 40 + 30 * rows.length, marginLeft: 130, x: { label: "% output per % →" }, y: { label: null, domain: rows.map((r) => r.name) },
-    marks: [p.barX(rows, { x: "value", y: "name", fill: "#0b5cad" }), p.text(rows, { x: "value", y: "name", text: (d) => digits(d.value, 2), dx: 4, textAnchor: "start" }), p.ruleX([0])],
+    height: 40 + 30 * rows.length, marginLeft: 130, marginRight: 50, x: { label: "% output per % →" }, y: { label: null, domain: rows.map((r) => r.name) },
+    marks: [p.barX(rows, { x: "value", y: "name", fill: palette[0] }), p.text(rows, { x: "value", y: "name", text: (d) => digits(d.value, 2), dx: 4, textAnchor: "start" }), p.ruleX([0])],
   }));
 }
 

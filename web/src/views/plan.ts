@@ -86,7 +86,7 @@ export const show: Show = (into, values, go) => {
       const kept = new URLSearchParams(query ?? "");
       if (next.length) kept.set("brush", next.map((n) => Number(n.toPrecision(4))).join(","));
       else kept.delete("brush");
-      history.replaceState(null, "", `${path}?${kept}`);
+      history.replaceState(null, "", `${path || "#/plan"}?${kept}`);
       lists();
     };
     const lists = () => {
@@ -107,6 +107,8 @@ export const show: Show = (into, values, go) => {
       a.losers.length ? section("Why the others lost", table<Answer>([{ name: "device", show: (l) => l.device }, { name: "limit", show: (l) => l.limit }, { name: "why", show: (l) => l.why }, { name: "missed by", number: true, show: (l) => (l.missed_by_share ? percent(l.missed_by_share) : "–") }], a.losers)) : "",
       a.nearest?.length ? section("Nearest", table(cols, a.nearest)) : "",
       assumptions(a.assumptions) ?? "",
+      best && kind === "serve" ? h("p", {}, h("a", { href: `#/cost?${new URLSearchParams({ model: a.goal.model, device: best.device, gpus: best.gpus_per_replica, precision: best.weights, isl: a.goal.input_tokens, osl: a.goal.output_tokens, concurrency: best.concurrency_per_replica })}` }, "What a token of the best plan is made of, and whether to own, rent or pay by the token"), " · ",
+        h("a", { href: `#/explore?${new URLSearchParams({ model: a.goal.model, device: best.device, gpus: best.gpus_per_replica, tp: best.tp, precision: best.weights, isl: a.goal.input_tokens, osl: a.goal.output_tokens, concurrency: best.concurrency_per_replica })}` }, "What binds it")) : "",
       h("p", { class: "faint" }, `${digits(a.statistics.candidates)} candidates, ${digits(a.statistics.evaluated)} evaluated, in ${seconds(a.statistics.search_s)}.`),
       tools("plan", { json: a, csv: () => csv(cols, [...a.plans, ...a.front]), figure: () => figureOf(chart), command: command("plan", question) }));
     if (a.front.length) void front(chart, a, x, y, window_, select);
@@ -118,10 +120,10 @@ async function front(into: HTMLElement, a: Answer, x: Axis, y: Axis, kept: numbe
   const of = (p: Answer, on: boolean) => ({ device: p.device, on, gpus: p.gpus, shape: shape(p), x: x.of(p).mid * x.scale, y: y.of(p).mid * y.scale, x1: x.of(p).low * x.scale, x2: x.of(p).high * x.scale, y1: y.of(p).low * y.scale, y2: y.of(p).high * y.scale });
   const points = [...a.front.map((p: Answer) => of(p, true)), ...a.plans.map((p: Answer) => of(p, false))];
   const plotted = await draw(into, "Front of cost against speed (filled) and the best plan of each device (rings); lines are 80 % intervals. Drag to select.", (p) => ({
-    x: { type: "log", label: `${x.name} →`, nice: true, ticks: 6, tickFormat: "~s" }, y: { type: "log", label: `↑ ${y.name}`, nice: true, ticks: 6, tickFormat: "~s" }, color: { legend: true, scheme: "observable10" },
+    x: { type: "log", label: `${x.name} →`, ticks: 6, tickFormat: "~s" }, y: { type: "log", label: `↑ ${y.name}`, ticks: 6, tickFormat: "~s" }, color: { legend: true, scheme: "observable10" },
     marks: [
       p.ruleY(points, { x1: "x1", x2: "x2", y: "y", stroke: "device", strokeOpacity: 0.35 }), p.ruleX(points, { y1: "y1", y2: "y2", x: "x", stroke: "device", strokeOpacity: 0.35 }),
-      p.dot(points, { x: "x", y: "y", stroke: "device", fill: (d) => (d.on ? d.device : "none"), r: (d) => (d.on ? 4 : 7), strokeWidth: 1.5 }),
+      p.dot(points.filter((d) => d.on), { x: "x", y: "y", fill: "device", r: 4 }), p.dot(points.filter((d) => !d.on), { x: "x", y: "y", stroke: "device", r: 7, strokeWidth: 1.5 }),
       p.tip(points, p.pointer({ x: "x", y: "y", title: (d) => `${d.gpus} × ${d.device}\n${d.shape}\n${x.name}: ${digits(d.x)}\n${y.name}: ${digits(d.y)}`, fill: "var(--page)" })),
     ],
   }));

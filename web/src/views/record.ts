@@ -1,7 +1,7 @@
 // Record: the published MLPerf results, counted per whole system.
 import { command, get, type Answer } from "../api";
 import { draw, figureOf } from "../charts";
-import { csv, digits, h, table, tools, type Column, type Field } from "../ui";
+import { csv, digits, h, palette, table, tools, type Column, type Field } from "../ui";
 import { assumptions, bench, section, type Show } from "../view";
 
 const benchmarks = ["llama2-70b-99", "llama2-70b-99.9", "llama3.1-405b", "llama3.1-8b", "deepseek-r1", "gpt-oss-120b", "mixtral-8x7b", "gptj-99", "gptj-99.9", "stable-diffusion-xl", "bert-99", "resnet", "retinanet", "rgat", "whisper"];
@@ -13,7 +13,7 @@ const form: Field[] = [
   { key: "division", label: "Division", kind: "select", options: [["", "closed"], ["open", "open"], ["network", "network"], ["all", "all"]] },
   { key: "availability", label: "Availability", kind: "select", options: [["", "all"], ["available", "available"], ["preview", "preview"], ["rdi", "rdi"]] },
   { key: "stat", label: "Of several results", kind: "select", options: [["", "mean"], ["median", "median"], ["best", "best"]] },
-  { key: "by", label: "A line for each", kind: "select", options: [["", "accelerator"], ["round", "round"], ["submitter", "submitter"], ["size", "size"], ["weights", "weights"]] },
+  { key: "by", label: "A line for each", kind: "select", options: [["", "accelerator"], ["accelerator,round", "accelerator and round"], ["accelerator,submitter", "accelerator and submitter"], ["accelerator,size", "accelerator and size"], ["round", "round"], ["submitter", "submitter"]] },
 ];
 const columns = (rows: Answer[]): Column<Answer>[] => Object.keys(rows[0] ?? {}).map((key) => {
   const number = rows.some((r) => typeof r[key] === "number");
@@ -36,15 +36,19 @@ export const show: Show = (into, values, go) => {
   view.out.append(names, chart, out);
   function paint(a: Answer, query: Record<string, string>): void {
     const rows: Answer[] = a.rows;
-    const shown = rows.filter((r) => typeof r.value === "number").slice(0, 40).map((r, i) => ({ ...r, label: [r.accelerator ?? r.name, query.scenario ? "" : r.scenario, query.by ? r[query.by] ?? r.rounds : "", query.benchmark ? "" : r.benchmark].filter(Boolean).join(" · ") + "\u200b".repeat(i) }));
+    // One chart, one thing counted: of several benchmarks the first is drawn.
+    const counted = rows.filter((r) => r.benchmark === rows[0].benchmark && r.unit === rows[0].unit);
+    const shown = counted.filter((r) => typeof r.value === "number").slice(0, 40).map((r, i) => ({ ...r, label: [r.accelerator ?? r.name, query.scenario ? "" : r.scenario, ...(query.by ? query.by.split(",").map((k) => (k === "accelerator" ? "" : r[k])) : []), ].filter(Boolean).join(" · ") + "\u200b".repeat(i) }));
     chart.hidden = !shown.length;
-    if (shown.length) void draw(chart, `${query.benchmark ?? "All benchmarks"}${query.scenario ? `, ${query.scenario}` : ""}: ${shown[0].unit}. Lines run from the lowest to the highest result${rows.length > shown.length ? `; the first ${shown.length} of ${rows.length}` : ""}.`, (p) => ({
-      height: 60 + 22 * shown.length, marginLeft: Math.min(240, 40 + 7 * Math.max(...shown.map((r) => r.label.length))), x: { label: `${shown[0].unit} →`, nice: true, tickFormat: "~s" }, y: { label: null, domain: shown.map((r) => r.label) },
-      marks: [p.barX(shown, { x: "value", y: "label", fill: "#0b5cad", fillOpacity: 0.75 }), p.ruleY(shown, { x1: "low", x2: "high", y: "label", strokeWidth: 2 }), p.text(shown, { x: (d) => Math.max(d.high ?? 0, d.value), y: "label", text: (d) => digits(d.value), dx: 4, textAnchor: "start" }), p.ruleX([0])],
+    if (shown.length) void draw(chart, `${shown[0].benchmark ?? query.benchmark ?? ""}${query.scenario ? `, ${query.scenario}` : ""}: ${shown[0].unit}. Lines run from the lowest to the highest result${counted.length > shown.length ? `; the first ${shown.length} of ${counted.length}` : ""}${counted.length < rows.length ? ". The other benchmarks are in the table: name one to see its chart" : ""}.`, (p) => ({
+      height: 60 + 22 * shown.length, marginLeft: Math.min(240, 40 + 7 * Math.max(...shown.map((r) => r.label.length))), marginRight: 60, x: { label: `${shown[0].unit} →`, nice: true, tickFormat: "~s" }, y: { label: null, domain: shown.map((r) => r.label) },
+      marks: [p.barX(shown, { x: "value", y: "label", fill: palette[0], fillOpacity: 0.75 }), p.ruleY(shown, { x1: "low", x2: "high", y: "label", strokeWidth: 2 }), p.text(shown, { x: (d) => Math.max(d.high ?? 0, d.value), y: "label", text: (d) => digits(d.value), dx: 4, textAnchor: "start" }), p.ruleX([0])],
     }));
-    const cols = columns(rows);
+    const all = columns(rows);
+    // What is the same in every line stands in the caption.
+    const cols = all.filter((c) => !["benchmark", "scenario", "unit"].includes(c.name) || new Set(rows.map((r) => r[c.name])).size > 1);
     out.replaceChildren(section(`${rows.length} lines`, rows.length ? table(cols, rows) : h("p", { class: "faint" }, "No result is like that.")), assumptions(a.assumptions) ?? "",
-      tools("mlperf", { json: a, csv: () => csv(cols, rows), figure: () => figureOf(chart), command: command("mlperf", query) }));
+      tools("mlperf", { json: a, csv: () => csv(all, rows), figure: () => figureOf(chart), command: command("mlperf", query) }));
   }
   return view.leave;
 };

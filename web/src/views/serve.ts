@@ -38,7 +38,7 @@ export const show: Show = (into, values, go) => {
     const rows: Row[] = kinds.filter(([k]) => a[k]?.count).map(([key, name]) => ({ key, name, values: a[key] }));
     const found = a.find_rate;
     top.replaceChildren(a.overloaded ? h("div", { class: "error", role: "alert" }, h("strong", {}, "Overloaded: "), `requests come faster than they are served${a.growth_requests_per_s ? `; the queue grows by ${digits(a.growth_requests_per_s)} requests/s` : ""}.`) : "",
-      found ? h("p", {}, h("strong", {}, "Highest rate within the limits: "), typeof found === "object" ? `${digits(found.request_rate_per_s?.mid ?? found.request_rate_per_s ?? found.rate_per_s ?? found.mid ?? NaN)} requests/s` : `${digits(found)} requests/s`) : "",
+      found ? h("p", {}, h("strong", {}, "Highest rate within the limits: "), `${digits(found.rate_per_s)} requests/s${found.limited_by ? `, limited by ${found.limited_by.toUpperCase()}` : ""}; what follows is at that rate.`) : "",
       cards([
         { what: "Within the limits", big: `${digits(a.goodput_requests_per_s)} req/s`, note: `${percent(a.arrived ? a.good / a.arrived : 0, 1)} of ${digits(a.arrived)} requests` },
         interval("Requests", a.requests_per_s, (x) => `${digits(x)} req/s`), interval("Output", a.output_tokens_per_s, (x) => `${digits(x)} tok/s`),

@@ -48,7 +48,7 @@ export const show: Show = (into, values, go) => {
     else {
       const terms = Object.entries(a.terms_s as Record<string, number>).filter(([, x]) => x > 0).map(([k, x]) => ({ name: words(k), value: x, text: seconds(x) }));
       top.replaceChildren(cards([
-        interval("Step", a.step_time_s, seconds), interval("Tokens", a.tokens_per_s, (x) => `${unit(x, "tok/s")}`), interval("MFU", a.mfu, (x) => percent(x, 1)),
+        interval("Step", a.step_time_s, seconds), interval("Tokens", a.tokens_per_s, (x) => `${digits(x)} tok/s`), interval("MFU", a.mfu, (x) => percent(x, 1)),
         interval("Per device", a.tokens_per_s_per_gpu, (x) => `${digits(x)} tok/s`), interval("Days", typeof a.days === "object" ? a.days : null, (x) => digits(x)), interval("Power", a.power_w, (x) => unit(x, "W")),
         { what: "Layout", big: `TP${a.query.tp} PP${a.query.pp} DP${a.query.dp}`, note: `${a.sharding}, recompute ${a.recompute}, ${a.micro_batches} micro-batches` }, { what: "Bound by", big: a.bottleneck },
       ]), section("Where a step goes", stacked(terms, terms.reduce((s, t) => s + t.value, 0))), h("p", { class: "faint" }, `MFU: ${a.mfu_convention}.`));
@@ -63,7 +63,7 @@ export const show: Show = (into, values, go) => {
     curve.hidden = !fit.length;
     if (fit.length) void draw(curve, `${a.scale.scaling === "weak" ? "Weak" : "Strong"} scaling: tokens per second and device, with the 80 % interval`, (p) => ({
       x: { type: "log", base: 2, label: "devices →", tickFormat: (n: number) => digits(n) }, y: { label: "↑ tok/s per device", zero: true, nice: true },
-      marks: [p.areaY(fit, { x: "gpus", y1: (d) => d.tokens_per_s_per_gpu.low, y2: (d) => d.tokens_per_s_per_gpu.high, fill: "#0b5cad", fillOpacity: 0.2 }), p.lineY(fit, { x: "gpus", y: (d) => d.tokens_per_s_per_gpu.mid, stroke: "#0b5cad", strokeWidth: 2, marker: true }), p.ruleY([0]),
+      marks: [p.areaY(fit, { x: "gpus", y1: (d) => d.tokens_per_s_per_gpu.low, y2: (d) => d.tokens_per_s_per_gpu.high, fill: palette[0], fillOpacity: 0.2 }), p.lineY(fit, { x: "gpus", y: (d) => d.tokens_per_s_per_gpu.mid, stroke: palette[0], strokeWidth: 2, marker: true }), p.ruleY([0]),
         p.tip(fit, p.pointerX({ x: "gpus", y: (d) => d.tokens_per_s_per_gpu.mid, title: (d) => `${digits(d.gpus)} devices\n${digits(d.tokens_per_s_per_gpu.mid)} tok/s per device\nMFU ${percent(d.mfu, 1)}, efficiency ${percent(d.efficiency)}`, fill: "var(--page)" }))],
     }));
     points.replaceChildren(scaled.length ? table(columns, scaled) : "");
@@ -77,7 +77,7 @@ export const show: Show = (into, values, go) => {
     try {
       const g = await job("goodput", question, new AbortController().signal);
       if (asked !== key) return;
-      const lost = Object.entries(g.lost_gpu_hours as Record<string, number>).filter(([k, x]) => k !== "total" && x > 0).map(([k, x]) => ({ name: words(k), value: x, text: `${unit(x, "GPU-h")}` }));
+      const lost = Object.entries(g.lost_gpu_hours as Record<string, number>).filter(([k, x]) => k !== "total" && x > 0).map(([k, x]) => ({ name: words(k), value: x, text: `${digits(x)} GPU-h` }));
       const figure = h("figure");
       const rows: Column<Answer>[] = [{ name: "checkpoints", show: (s) => s.strategy }, { name: "stall", number: true, show: (s) => seconds(s.stall_s), plain: (s) => s.stall_s }, { name: "interval", number: true, show: (s) => seconds(s.interval_s), plain: (s) => s.interval_s }, { name: "goodput", number: true, show: (s) => percent(s.goodput, 1), plain: (s) => s.goodput }];
       failures.replaceChildren(section("Failures", cards([interval("Goodput", g.spread?.goodput, (x) => percent(x, 1)), interval("Interruptions", g.spread?.interruptions, (x) => digits(x)), interval("Time to train", g.spread?.time_to_train_s, seconds), { what: "Between failures", big: seconds(g.mtbf_s) }, { what: "Checkpoint every", big: seconds(g.checkpoint_interval_s) }]),

@@ -29,7 +29,7 @@ bool names_file(const OptionText& option) {
 constexpr std::array<std::string_view, 2> kGlobals = {"--set", "--as-of"};
 
 /// The words after the verb, in this order.
-constexpr std::array<std::string_view, 3> kWords = {"kind", "id", "file"};
+constexpr std::array<std::string_view, 4> kWords = {"kind", "id", "file", "text"};
 
 class Writer {
  public:
@@ -66,6 +66,10 @@ class Writer {
   Status add_word(const Flag& flag) {
     for (const std::string& text : flag.values) {
       if (text.empty() || text.starts_with("-")) return wrong(flag.key, quoted(text) + " is no word");
+      if (flag.key == "text") {  // no path ends with a new line, so that no verb takes it for one
+        words_.push_back(text + "\n");
+        continue;
+      }
       // What a verb reads as a path when it stands alone must not be one.
       if (!limits_.files && (text.find('/') != std::string::npos || text.find(".toml") != std::string::npos)) {
         return wrong(flag.key, "names a file: give the words themselves");

@@ -22,7 +22,7 @@ What cannot run is :class:`Refused`, with what would; what cannot be understood 
 >>> ridgeline.estimate(kind="infer", modle="llama3.3-70b")
 Traceback (most recent call last):
     ...
-ridgeline.BadInput: modle: is no key of estimate; did you mean --model?
+ridgeline.BadInput: modle: is no key of estimate; did you mean '--model', ...
 """
 
 from __future__ import annotations
@@ -190,8 +190,7 @@ def estimate(kind: str = "infer", **flags: Flag) -> Result:
 def plan(kind: str = "serve", **flags: Flag) -> Result:
     """``ridge plan``: what to buy, rent or set for a load and its targets: ``serve`` or ``train``.
 
-    >>> found = plan("serve", model="llama3.1-8b", device="h100-sxm", rate=5, isl=1000, osl=200)
-    >>> found.schema
+    >>> plan("serve", model="llama3.1-8b", devices="h100-sxm", request_rate=5, isl=1000, osl=200, tpot="50ms").schema
     'ridge.plan/1'
     """
     return call("plan", kind=kind, **flags)
@@ -200,23 +199,28 @@ def plan(kind: str = "serve", **flags: Flag) -> Result:
 def simulate(**flags: Flag) -> Result:
     """``ridge simulate``: a deployment under load, request by request.
 
-    >>> simulate(model="llama3.1-8b", device="h100-sxm", rate=4, requests=200).schema
+    >>> simulate(model="llama3.1-8b", device="h100-sxm", request_rate=4, requests=200).schema
     'ridge.simulate/1'
     """
     return call("simulate", **flags)
 
 
-def cost(**flags: Flag) -> Result:
-    """``ridge cost``: of a token, a run or a cluster.
+def cost(kind: str | None = None, **flags: Flag) -> Result:
+    """``ridge cost``: of an hour, a token or a run: ``rent``, ``own``, ``decide``, ``power-cap``, ...
 
-    >>> cost(model="llama3.1-8b", device="h100-sxm", gpus=1, contract="on-demand").schema
+    >>> cost("rent", lease_month="$9200", gpus=8).schema
     'ridge.cost/1'
     """
-    return call("cost", **flags)
+    return call("cost", kind=kind, **flags)
 
 
 def goodput(**flags: Flag) -> Result:
-    """``ridge goodput``: what failures, checkpoints and repairs leave of a training run."""
+    """``ridge goodput``: what failures, checkpoints and repairs leave of a training run.
+
+    >>> run = goodput(gpus=16384, model="llama3.1-405b", record="llama3-405b", tier="tectonic", calendar="54 days")
+    >>> run.schema
+    'ridge.goodput/1'
+    """
     return call("goodput", **flags)
 
 
@@ -231,7 +235,11 @@ def emit(kind: str, **flags: Flag) -> Result:
 
 
 def mlperf(kind: str | None = None, **flags: Flag) -> Result:
-    """``ridge mlperf``: published results, and what they say."""
+    """``ridge mlperf``: published results, and what they say.
+
+    >>> mlperf("table", benchmark="deepseek-r1", round="v5.1").schema
+    'ridge.mlperf/1'
+    """
     return call("mlperf", kind=kind, **flags)
 
 

@@ -2,7 +2,7 @@
 PRESET ?= release
 JOBS ?= $(shell nproc)
 
-.PHONY: run build test lint format deps fuzz bench clean
+.PHONY: run build test lint format deps fuzz bench python package clean
 
 run: build
 	@build/release/ridge plan examples/chat-70b.toml
@@ -29,6 +29,17 @@ fuzz: deps
 
 bench: build
 	@build/release/ridge_bench
+
+# The module for Debian's Python, in build/PRESET/python: PYTHONPATH=build/release/python /usr/bin/python3
+python: deps
+	@cmake --preset $(PRESET) > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build build/$(PRESET) -j $(JOBS) --target ridge_python
+	@PYTHONPATH=build/$(PRESET)/python /usr/bin/python3 -c 'import ridgeline; print("ridgeline", ridgeline.__version__, "in build/$(PRESET)/python")'
+
+# A Debian package of the program, the library and the catalogue, in build/PRESET/package.
+package: build
+	@cd build/$(PRESET) && cpack -G DEB > cpack.log 2>&1 || { cat cpack.log; exit 1; }
+	@ls build/$(PRESET)/package/*.deb
 
 clean:
 	rm -rf build

@@ -39,7 +39,7 @@ constexpr auto kSpellings = std::to_array<std::pair<std::string_view, Format>>(
 
 constexpr std::array<std::string_view, kTerms> kTermNames = {
     "attention", "linear",   "experts",   "state",     "head", "elementwise", "scale_up",
-    "scale_out", "pipeline", "recompute", "optimizer", "host", "queue", "offload"};
+    "scale_out", "pipeline", "recompute", "optimizer", "host", "queue",       "offload"};
 constexpr std::array<std::string_view, 7> kBoundNames = {
     "compute", "memory bandwidth", "scale-up", "scale-out", "latency", "host", "capacity"};
 constexpr std::array<std::string_view, 10> kReasonNames = {"none",

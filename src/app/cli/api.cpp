@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "app/cli/verbs.hpp"
+#include "app/cli/call.hpp"
 #include "catalogue/json_document.hpp"
 #include "ridge/text.hpp"
 
@@ -37,179 +37,6 @@ const Endpoint* endpoint_of(std::string_view path) {
   return at == kEndpoints.end() ? nullptr : &*at;
 }
 
-const Verb* verb_of(std::string_view name) {
-  const auto all = verbs();
-  const auto at = std::find_if(all.begin(), all.end(), [&](const Verb& v) { return v.name == name; });
-  return at == all.end() ? nullptr : &*at;
-}
-
-/// Flags of each verb, made once.
-const Grammar& whole_grammar() {
-  static const Grammar all = grammar(verbs());
-  return all;
-}
-
-Error wrong(std::string_view key, std::string message) {
-  return {ErrorCode::bad_input, std::string(key), std::move(message)};
-}
-
-bool names_file(const OptionText& option) {
-  return option.value == "FILE" || option.value == "OUT" || option.value == "DIR" || option.name == "--data";
-}
-
-/// Switches that write into the data of the server.
-bool changes_data(std::string_view verb, std::string_view flag) {
-  return verb == "validate" && (flag == "--gate" || flag == "--update");
-}
-
-/// Flags of all verbs that a request may set.
-constexpr std::array<std::string_view, 2> kGlobals = {"--set", "--as-of"};
-
-class Reader {
- public:
-  Reader(const Verb& verb, const Catalogue& catalogue, const ApiLimits& limits)
-      : verb_(verb), catalogue_(catalogue), limits_(limits) {
-    for (const VerbText& text : whole_grammar().verbs) {
-      if (text.verb->name == verb.name) options_ = &text.options;
-    }
-    words_ = {std::string(verb.name)};
-  }
-
-  Result<std::vector<std::string>> finish() {
-    words_.insert(words_.begin() + 1, positional_.begin(), positional_.end());
-    words_.emplace_back("--json");
-    return std::move(words_);
-  }
-
-  Status positional(std::string_view key, std::string text) {
-    if (text.empty() || text.starts_with("-")) return wrong(key, quoted(text) + " is no word");
-    // What a verb reads as a path when it stands alone must not be one.
-    if (text.find('/') != std::string::npos || text.find(".toml") != std::string::npos) {
-      return wrong(key, "names a file: give the words themselves");
-    }
-    if ((verb_.name == "mlperf" && text == "import") || (verb_.name == "plan" && text == "merge")) {
-      return wrong(key, quoted(text) + " reads files: use the command line");
-    }
-    positional_.push_back(std::move(text));
-    return {};
-  }
-
-  Status add(std::string_view key, const std::vector<std::string>& values, bool is_switch) {
-    std::string flag = "--" + std::string(key);
-    std::replace(flag.begin(), flag.end(), '_', '-');
-    const OptionText* option = find(flag);
-    if (option == nullptr) {
-      std::vector<std::string_view> known;
-      for (const OptionText& text : *options_) {
-        if (!text.name.empty() && may_set(text)) known.push_back(text.name);
-      }
-      const std::string near = nearest(flag, known.data(), known.size());
-      return wrong(key,
-                   "is no key of " + std::string(verb_.name) + (near.empty() ? "" : "; did you mean " + near + "?"));
-    }
-    if (option->value.empty()) {
-      if (!is_switch) return wrong(key, "is a switch: write true or false");
-      words_.push_back(flag);
-      return {};
-    }
-    if (is_switch) return wrong(key, "needs a value, not true");
-    const bool repeatable = option->help.ends_with("repeatable");
-    std::string joined;
-    for (const std::string& value : values) {
-      if (const Status s = check(flag, value); !s) return wrong(key, s.error().message);
-      if (repeatable) {
-        words_.push_back(flag + "=" + value);
-      } else {
-        joined += (joined.empty() ? "" : ",") + value;
-      }
-    }
-    if (!repeatable) words_.push_back(flag + "=" + joined);
-    return {};
-  }
-
-  /// What `ridge check` judges. The space keeps it from being read as an option; the verb never takes it for a path.
-  Status claims(std::string_view text) {
-    if (verb_.name != "check") return wrong("text", "is no key of " + std::string(verb_.name));
-    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return wrong("text", "is empty");
-    positional_.push_back(" " + std::string(text));
-    return {};
-  }
-
- private:
-  [[nodiscard]] bool may_set(const OptionText& text) const {
-    return !text.hidden && !names_file(text) && !changes_data(verb_.name, text.name);
-  }
-
-  [[nodiscard]] const OptionText* find(std::string_view flag) const {
-    for (const auto* texts : {options_, &whole_grammar().globals}) {
-      for (const OptionText& text : *texts) {
-        if (text.name != flag || !may_set(text)) continue;
-        const bool global = texts != options_;
-        if (!global || std::find(kGlobals.begin(), kGlobals.end(), flag) != kGlobals.end()) return &text;
-      }
-    }
-    return nullptr;
-  }
-
-  [[nodiscard]] Status check(std::string_view flag, const std::string& value) const {
-    if (flag == "--model" && !value.starts_with("dense:") && !value.starts_with("moe:")) {
-      for (std::string_view rest = value; !rest.empty();) {
-        const std::string_view id = rest.substr(0, rest.find(','));
-        if (catalogue_.model(id) == nullptr) {
-          return wrong("", "there is no model " + quoted(id) + "; a model written out (dense:layers=...) works too");
-        }
-        rest.remove_prefix(std::min(rest.size(), id.size() + 1));
-      }
-    }
-    if (flag == "--device" && value.find(".toml") != std::string::npos) return wrong("", "names a file");
-    if (flag == "--workload" && value.find('/') != std::string::npos) return wrong("", "names a file");
-    if (flag == "--requests") {
-      const Result<double> count = parse_count(value);
-      if (count && *count > limits_.most_requests) {
-        return wrong("", "is more than the " + format_number(limits_.most_requests, 9) + " that this server simulates");
-      }
-    }
-    return {};
-  }
-
-  const Verb& verb_;
-  const Catalogue& catalogue_;
-  const ApiLimits& limits_;
-  const std::vector<OptionText>* options_ = nullptr;
-  std::vector<std::string> words_, positional_;
-};
-
-std::string plain(const JsonNode& node) {
-  return node.kind == JsonNode::Kind::text      ? node.text
-         : node.kind == JsonNode::Kind::integer ? std::to_string(node.integer)
-                                                : exact_number(node.number);
-}
-
-bool is_scalar(const JsonNode& node) {
-  return node.kind == JsonNode::Kind::text || node.kind == JsonNode::Kind::integer ||
-         node.kind == JsonNode::Kind::number;
-}
-
-Status add_member(Reader& reader, const JsonMember& member) {
-  const JsonNode& value = member.value;
-  if (member.key == "async" || value.kind == JsonNode::Kind::null) return {};
-  if (member.key == "kind" || member.key == "text") {
-    if (value.kind != JsonNode::Kind::text) return wrong(member.key, "is a text");
-    return member.key == "kind" ? reader.positional(member.key, value.text) : reader.claims(value.text);
-  }
-  if (value.kind == JsonNode::Kind::flag) return value.flag ? reader.add(member.key, {}, true) : Status();
-  if (is_scalar(value)) return reader.add(member.key, {plain(value)}, false);
-  if (value.kind == JsonNode::Kind::array && !value.items.empty()) {
-    std::vector<std::string> values;
-    for (const JsonNode& item : value.items) {
-      if (!is_scalar(item)) return wrong(member.key, "is a list of texts or numbers");
-      values.push_back(plain(item));
-    }
-    return reader.add(member.key, values, false);
-  }
-  return wrong(member.key, "is a text, a number, true, or a list of texts");
-}
-
 Response refused(const Error& error) {
   const int status = error.code == ErrorCode::not_found ? 404 : error.code == ErrorCode::bad_input ? 400 : 422;
   return Response::error(status, error.message, error.where);
@@ -228,25 +55,23 @@ bool same_secret(std::string_view a, std::string_view b) {  // in a time that te
 Result<std::vector<std::string>> request_words(const Request& request, const Catalogue& catalogue,
                                                const ApiLimits& limits) {
   const Endpoint* endpoint = endpoint_of(request.path);
-  const Verb* verb = endpoint == nullptr ? nullptr : verb_of(endpoint->verb);
-  if (verb == nullptr) return Error{ErrorCode::not_found, "", "there is nothing at " + quoted(request.path)};
-  Reader reader(*verb, catalogue, limits);
+  if (endpoint == nullptr) return Error{ErrorCode::not_found, "", "there is nothing at " + quoted(request.path)};
+  std::vector<Flag> flags;
   if (endpoint->method == "GET") {
     for (const auto& [key, value] : request.query) {
-      const Status s = key == "kind" || key == "id" ? reader.positional(key, value)
-                       : value.empty()              ? reader.add(key, {}, true)
-                                                    : reader.add(key, {value}, false);
-      if (!s) return s.error();
+      if (value.empty()) {
+        flags.push_back({key, {}, true});
+      } else {
+        flags.push_back({key, {value}});
+      }
     }
-    return reader.finish();
+  } else {
+    Result<std::vector<Flag>> read = read_flags(request.body, "body");
+    if (!read) return read.error();
+    flags = *std::move(read);
+    std::erase_if(flags, [](const Flag& flag) { return flag.key == "async"; });
   }
-  const Result<JsonNode> body = parse_json(request.body, "body");
-  if (!body) return body.error();
-  if (body->kind != JsonNode::Kind::object) return wrong("body", "is a JSON object of flags: {\"model\": ...}");
-  for (const JsonMember& member : body->members) {
-    if (const Status s = add_member(reader, member); !s) return s.error();
-  }
-  return reader.finish();
+  return call_words(endpoint->verb, flags, catalogue, {.most_requests = limits.most_requests});
 }
 
 struct Api::Job {
@@ -271,16 +96,10 @@ Api::~Api() {
 }
 
 Response Api::run(const std::vector<std::string>& words, const StopSign& stop) const {
-  GlobalOptions options;
-  const Verb* verb = verb_of(words.front());
-  const Result<Command> command = parse_command_line(words, std::span(verb, 1), options);
-  if (!command) return refused(command.error());
-  std::string out;
-  Session session(std::move(options), surroundings_, shared_, out, stop);
-  const Result<int> code = command->action(session);
-  if (!code) return refused(code.error());
-  Response response = Response::json(200, std::move(out));
-  response.headers.emplace_back("X-Ridge-Exit", std::to_string(*code));
+  Result<Answer> answer = call(words, shared_, surroundings_, stop);
+  if (!answer) return refused(answer.error());
+  Response response = Response::json(200, std::move(answer->json));
+  response.headers.emplace_back("X-Ridge-Exit", std::to_string(answer->exit_code));
   return response;
 }
 

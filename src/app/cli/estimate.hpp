@@ -9,6 +9,8 @@ namespace ridge::cli {
 
 /// Catalogue, engines and calibration of the session.
 Result<Knowledge> knowledge_of(Session& session);
+/// What --set is about in a question with these flags.
+Result<WhatIfSubjects> what_if_subjects(const EstimateFlags& flags);
 /// The refusal of an answer that has one, with what works instead.
 [[nodiscard]] Error refusal_error(const InferenceAnswer& answer);
 

@@ -182,7 +182,12 @@ bool EstimateFlags::is_on(std::string_view flag) const {
 }
 
 void EstimateFlags::set(std::string_view flag, std::string value) {
-  const_cast<Flag&>(find(flag)).value = std::move(value);
+  Flag& found = const_cast<Flag&>(find(flag));
+  if (found.value_name.empty()) {
+    found.on = !value.empty();
+  } else {
+    found.value = std::move(value);
+  }
 }
 
 Status EstimateFlags::check(EstimateWord word) const {

@@ -42,6 +42,7 @@ class EstimateFlags {
   [[nodiscard]] const std::string& value(std::string_view flag) const;
   [[nodiscard]] bool given(std::string_view flag) const { return !value(flag).empty(); }
   [[nodiscard]] bool is_on(std::string_view flag) const;
+  /// As if it had been given so; empty = not at all. A switch is on or off.
   void set(std::string_view flag, std::string value);
 
   /// Refuses flags that mean nothing for the word.

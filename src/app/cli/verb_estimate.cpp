@@ -48,6 +48,19 @@ Result<Knowledge> knowledge_of(Session& session) {
   return Knowledge{**catalogue, **engines, **calibration};
 }
 
+Result<WhatIfSubjects> what_if_subjects(const EstimateFlags& flags) {
+  WhatIfSubjects subjects;
+  const std::pair<std::string_view, std::vector<std::string>*> named[] = {
+      {"--model", &subjects.models}, {"--system", &subjects.systems}, {"--device", &subjects.devices}};
+  for (const auto& [flag, ids] : named) {
+    if (!flags.given(flag)) continue;
+    Result<std::vector<std::string>> list = split_list(flag, flags.value(flag));
+    if (!list) return list.error();
+    *ids = *std::move(list);
+  }
+  return subjects;
+}
+
 Error refusal_error(const InferenceAnswer& answer) {
   std::string text =
       fmt::format("{} on {} cannot run: {}", answer.query.model, report::deployment_text(answer), answer.refusal->why);
@@ -108,16 +121,9 @@ static Action declare_estimate(Options& options) {
       if (const auto date = parse_date(as_of); !date)
         return Error{ErrorCode::bad_input, "--as-of", date.error().message};
     }
-    WhatIfSubjects subjects;
-    const std::pair<std::string_view, std::vector<std::string>*> named[] = {
-        {"--model", &subjects.models}, {"--system", &subjects.systems}, {"--device", &subjects.devices}};
-    for (const auto& [flag, ids] : named) {
-      if (!flags.given(flag)) continue;
-      Result<std::vector<std::string>> list = split_list(flag, flags.value(flag));
-      if (!list) return list.error();
-      *ids = *std::move(list);
-    }
-    session.about(std::move(subjects));
+    Result<WhatIfSubjects> subjects = what_if_subjects(flags);
+    if (!subjects) return subjects.error();
+    session.about(*std::move(subjects));
     switch (*word) {
       case kInfer:
         return estimate_infer(session, flags);

@@ -1,0 +1,21 @@
+# What `cmake --install` leaves for others: find_package(ridgeline) gives ridgeline::ridgeline, the C interface.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ridgeline)
+install(TARGETS ridgeline EXPORT ridgeline_targets PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT ridgeline_targets FILE ridgeline-config.cmake NAMESPACE ridgeline:: DESTINATION ${package_dir})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/ridgeline-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/ridgeline-config-version.cmake DESTINATION ${package_dir})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# `make package`: a Debian package of the program, the library and the catalogue.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME ridgeline)
+set(CPACK_PACKAGE_CONTACT "The Ridgeline authors <ridgeline@localhost>")
+set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/package)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+include(CPack)

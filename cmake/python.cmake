@@ -1,0 +1,32 @@
+# The Python module `ridgeline`, for the Python that RIDGE_PYTHON names (Debian's, unless pip says another).
+set(RIDGE_PYTHON /usr/bin/python3 CACHE FILEPATH "The Python that the module is built for")
+set(PYBIND11_FINDPYTHON ON)
+if(NOT Python_EXECUTABLE)
+  set(Python_EXECUTABLE ${RIDGE_PYTHON})
+endif()
+find_package(Python COMPONENTS Interpreter Development.Module QUIET)
+if(Python_Development.Module_FOUND)
+  find_package(pybind11 CONFIG QUIET)
+endif()
+if(NOT pybind11_FOUND)
+  message(STATUS "The Python module is not built: pybind11-dev or python3-dev is missing")
+  return()
+endif()
+
+# build/PRESET/python is what PYTHONPATH names: the package as it will be installed.
+set(python_package ${CMAKE_BINARY_DIR}/python/ridgeline)
+pybind11_add_module(ridge_python NO_EXTRAS src/app/python/native.cpp $<TARGET_OBJECTS:ridge_c>)
+target_include_directories(ridge_python SYSTEM PRIVATE ${pybind11_INCLUDE_DIRS})
+target_link_libraries(ridge_python PRIVATE ridge_cli)
+target_link_options(ridge_python PRIVATE LINKER:--exclude-libs,ALL)
+set_target_properties(ridge_python PROPERTIES OUTPUT_NAME _native LIBRARY_OUTPUT_DIRECTORY ${python_package})
+set(python_sources __init__.py _native.pyi py.typed)
+foreach(file IN LISTS python_sources)
+  configure_file(src/app/python/ridgeline/${file} ${python_package}/${file} COPYONLY)
+endforeach()
+
+# pip (pyproject.toml) takes the component alone: the module with its data beside it.
+install(TARGETS ridge_python DESTINATION ridgeline COMPONENT python EXCLUDE_FROM_ALL)
+list(TRANSFORM python_sources PREPEND src/app/python/ridgeline/)
+install(FILES ${python_sources} DESTINATION ridgeline COMPONENT python EXCLUDE_FROM_ALL)
+install(DIRECTORY data/ DESTINATION ridgeline/data COMPONENT python EXCLUDE_FROM_ALL)

@@ -202,5 +202,15 @@ TEST(Lists, AreTakenApartAtCommas) {
   EXPECT_FALSE(split_list("--tp", ""));
 }
 
+// 65,536 x 65,536 is 2^32, which an int holds as 0: what divides by it must never see it.
+TEST(EstimateFlags, RefusesDegreesThatMultiplyToMoreDevicesThanThereAre) {
+  EstimateFlags flags;
+  for (const char* name : {"--model", "--device"}) flags.set(name, "any");
+  for (const char* name : {"--tp", "--pp"}) flags.set(name, "65536");
+  flags.set("--gpus", "8");
+  EXPECT_EQ(inference_question(flags, "").error().where, "--tp");
+  EXPECT_EQ(training_question(flags, "").error().where, "--tp");
+}
+
 }  // namespace
 }  // namespace ridge::cli

@@ -65,6 +65,13 @@ class Module(unittest.TestCase):
         out = ridgeline.evaluate_batch("infer", tp=numpy.array([2, 2.5, -1, numpy.nan]), concurrency=8, **SERVE)
         self.assertEqual([ridgeline.reason_name(r) for r in out["reason"]], ["none"] + ["bad value"] * 3)
 
+    def test_degrees_whose_product_leaves_an_int_are_bad_values(self):
+        large = numpy.array([65536, 4194304])
+        out = ridgeline.evaluate_batch("infer", tp=large, pp=large, concurrency=8, **SERVE)
+        self.assertEqual([ridgeline.reason_name(r) for r in out["reason"]], ["bad value"] * 2)
+        out = ridgeline.evaluate_batch("train", tp=large, pp=large, cp=large, gpus=8, micro_batch=1, **TRAIN)
+        self.assertEqual([ridgeline.reason_name(r) for r in out["reason"]], ["bad value"] * 2)
+
     def test_threads_change_nothing(self):
         clients = numpy.arange(1, 1000)
         one = ridgeline.evaluate_batch("infer", tp=2, concurrency=clients, **SERVE)

@@ -339,6 +339,8 @@ class InferenceBatch final : public Batch {
       if (layout[k] < 0) return {};
       query.*kLayout[k].target = layout[k];
     }
+    const double product = 1.0 * std::max(query.tp, 1) * query.pp * query.dp;
+    if (product > kMostDevices || std::max(query.gpus, query.ep) > kMostDevices) return {};
     Result<InferenceAnswer> whole = answer(query, *knowledge_, {.explain = false});
     if (!whole) return {};
     Result<InferenceDeployment> deployment = resolve(whole->query, *knowledge_);
@@ -414,6 +416,8 @@ class TrainingBatch final : public Batch {
         }
         TrainingOutcome outcome;
         outcome.reason = Reason::bad_value;
+        whole = whole && plan.gpus <= kMostDevices && 1.0 * plan.ep * std::max(plan.etp, 1) <= kMostDevices &&
+                1.0 * plan.tp * plan.pp * plan.cp * std::max(plan.dp, 1) <= kMostDevices;
         if (whole) outcome = ridge::evaluate(*job_->resolved, plan);
         sink_.put(outcome, outputs, i);
       }

@@ -79,6 +79,11 @@ std::string_view name(EstimateWord word) {
   return "";
 }
 
+Error too_many_devices(std::string_view flag, double product) {
+  return wrong(flag, fmt::format("the degrees multiply to {} devices, more than {} are not planned for",
+                                 format_number(product, 7), format_number(kMostDevices, 7)));
+}
+
 EstimateFlags::EstimateFlags() {
   const auto add = [&](const char* flag, const char* value, const char* help, unsigned words,
                        Completer completer = {}) {

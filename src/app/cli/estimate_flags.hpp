@@ -28,6 +28,10 @@ enum EstimateWord : std::uint8_t { kInfer = 1, kTrain = 2, kFit = 4, kTechniques
 inline constexpr unsigned kSimulate = 64;
 inline constexpr EstimateWord kEstimateWords[] = {kInfer, kTrain, kDiffusion, kFit, kTechniques, kCompare};
 
+/// Of one plan; degrees whose product is larger are refused, so that no product of them leaves an int.
+inline constexpr int kMostDevices = 1'000'000;
+[[nodiscard]] Error too_many_devices(std::string_view flag, double product);
+
 class EstimateFlags {
  public:
   EstimateFlags();

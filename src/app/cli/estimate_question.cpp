@@ -1,6 +1,8 @@
 // From flags to a question about inference.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/cli/estimate_flags.hpp"
 #include "ridge/text.hpp"
 
@@ -12,7 +14,6 @@ constexpr double kUsualIsl = 1024;
 constexpr double kUsualOsl = 256;
 constexpr double kUsualClients = 32;
 constexpr double kUsualAcceptance = 0.7;
-constexpr int kMostDevices = 1'000'000;
 constexpr double kMostTokens = 1e8;
 constexpr double kMostSequences = 1e7;
 
@@ -74,7 +75,9 @@ class Questioner {
     if (const Status s = take(flags_.whole("--tp", 0, 1, kMostDevices), q_.tp); !s) return s;
     if (const Status s = take(flags_.whole("--pp", 1, 1, kMostDevices), q_.pp); !s) return s;
     if (const Status s = take(flags_.whole("--ep", 1, 1, kMostDevices), q_.ep); !s) return s;
-    return take(flags_.whole("--dp", 1, 1, kMostDevices), q_.dp);
+    if (const Status s = take(flags_.whole("--dp", 1, 1, kMostDevices), q_.dp); !s) return s;
+    const double product = 1.0 * std::max(q_.tp, 1) * q_.pp * q_.dp;
+    return product > kMostDevices ? Status(too_many_devices("--tp", product)) : Status();
   }
 
   Status format_of(std::string_view flag, std::optional<Format>& into) const {

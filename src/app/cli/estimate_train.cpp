@@ -14,7 +14,6 @@ namespace ridge::cli {
 namespace {
 
 constexpr int kUsualSequence = 8192;
-constexpr int kMostDevices = 1'000'000;
 constexpr int kMostSequences = 100'000'000;
 
 Error wrong(std::string_view flag, std::string message) {
@@ -98,6 +97,8 @@ class TrainingQuestioner {
     for (const auto& [flag, into] : degrees) {
       if (const Status s = take(flags_.whole(flag, *into, 1, kMostDevices), *into); !s) return s;
     }
+    const double product = 1.0 * p.tp * p.pp * p.cp * std::max(p.dp, 1);
+    if (product > kMostDevices) return too_many_devices("--tp", product);
     if (!flags_.given("--gpus")) {
       if (const Status s = take(flags_.whole("--from", 1, 1, kMostDevices), p.gpus); !s) return s;
     }

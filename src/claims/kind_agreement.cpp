@@ -30,7 +30,7 @@ Result<Recomputed> recompute_agreement(Inputs& inputs) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end(),
                                                [](const Measure& a, const Measure& b) { return a.value < b.value; });
   const bool comparable =
-      std::all_of(values.begin(), values.end(), [&](const Measure& m) { return same_dimension(m, *low); });
+      std::all_of(values.begin(), values.end(), [&](const Measure& m) { return same_dimension(m, values.front()); });
   if (!comparable) return cannot("the values are not measured in the same unit");
   // Ranges that meet agree, and so do figures that differ in their last digit.
   const double gap = high->value - low->high;

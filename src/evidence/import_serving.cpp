@@ -125,8 +125,8 @@ std::string date_of(std::string_view text) {
   return fmt::format("{}-{}-{}", text.substr(0, 4), text.substr(4, 2), text.substr(6, 2));
 }
 
-std::string or_else(const std::string& first, std::string second) {
-  return first.empty() ? std::move(second) : first;
+std::string or_else(const std::string& first, const std::string& second) {
+  return first.empty() ? second : first;
 }
 
 }  // namespace

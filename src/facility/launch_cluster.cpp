@@ -12,7 +12,6 @@ namespace ridge::launch {
 namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
-constexpr double kGibibyte = 1024 * kMebibyte;
 constexpr double kForJobs = 0.95;  // of a node's memory; the rest is the system's
 
 int devices_here(const LaunchPlan& p) {

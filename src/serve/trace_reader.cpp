@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <chrono>
 #include <cmath>
 
 #include "ridge/file.hpp"
@@ -24,13 +25,11 @@ std::optional<TraceProblem> check_length(TraceField field, double tokens, double
                                          format_number(kMostRequestTokens, 9))};
 }
 
-/// Days since 1970 of a date of the Gregorian calendar (Howard Hinnant's algorithm).
+/// Days since 1970 of a date of the Gregorian calendar.
 double days_of(int year, int month, int day) {
-  const int y = month <= 2 ? year - 1 : year;
-  const int era = y / 400;
-  const int of_era = y - era * 400;
-  const int of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-  return era * 146097.0 + of_era * 365.0 + of_era / 4 - of_era / 100 + of_year - 719468;
+  const std::chrono::year_month_day date(std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day)));
+  return static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count());
 }
 
 bool digits(std::string_view text, std::size_t at, std::size_t count, int& into) {

@@ -29,7 +29,7 @@ double each(const ScalingPoint& p, double Interval::*bound) {
 
 }  // namespace
 
-Table scaling_table(const ScalingCurve& curve) {
+Table scaling_table(const ScalingCurve& curve, std::optional<double> usd_per_gpu_hour) {
   Table table;
   table.title = curve.scaling == Scaling::weak ? "Weak scaling: the batch grows with the devices"
                                                : "Strong scaling: the batch stays";
@@ -41,12 +41,13 @@ Table scaling_table(const ScalingCurve& curve) {
                    {.key = "tokens_per_s_per_gpu", .heading = "tok/s/GPU (80 %)", .kind = ColumnKind::interval},
                    {.key = "mfu", .heading = "MFU", .kind = ColumnKind::number},
                    {.key = "efficiency", .heading = "efficiency", .kind = ColumnKind::number},
+                   {.key = "usd_per_million_tokens", .heading = "$/1M tokens", .kind = ColumnKind::number},
                    {.key = "reason", .heading = ""}};
   for (const ScalingPoint& p : curve.points) {
     const int dp = std::max(1, p.plan.gpus / (p.plan.tp * p.plan.pp * p.plan.cp));
     std::vector<Cell> row = {Cell(p.plan.gpus), Cell(dp), Cell(p.plan.global_batch)};
     if (p.outcome.reason != Reason::none) {
-      row.resize(8);
+      row.resize(9);
       row.push_back(Cell(name(p.outcome.reason)).with(Emphasis::bad));
       table.rows.push_back(std::move(row));
       continue;
@@ -59,8 +60,9 @@ Table scaling_table(const ScalingCurve& curve) {
     row.push_back(one.low == one.high ? cell.shown_as(format_number(one.mid)) : cell);
     row.push_back(Cell(e.mfu.mid).shown_as(fmt::format("{:.1f} %", 100 * e.mfu.mid)));
     row.push_back(Cell(p.efficiency).shown_as(fmt::format("{:.1f} %", 100 * p.efficiency)));
-    row.emplace_back();
-    row.back() = Cell("");
+    // A GPU-hour buys its tokens: rent / (rate x 3,600 s).
+    row.push_back(usd_per_gpu_hour ? Cell(*usd_per_gpu_hour / (one.mid * 3600) * 1e6) : Cell());
+    row.emplace_back("");
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -193,7 +193,7 @@ Document training_page(const TrainingAnswer& a, const TrainingReportOptions& opt
   page.blocks.emplace_back(kernel_table(e));
   page.blocks.emplace_back(memory_table(a));
   if (curve) {
-    page.blocks.emplace_back(scaling_table(*curve));
+    page.blocks.emplace_back(scaling_table(*curve, options.usd_per_gpu_hour));
     if (curve->serial_share) {
       page.blocks.emplace_back(Paragraph{fmt::format("{} law fits with {} % of the work that does not spread.",
                                                      curve->scaling == Scaling::weak ? "Gustafson's" : "Amdahl's",
@@ -277,7 +277,7 @@ Json training_json(const TrainingAnswer& a, const TrainingReportOptions& options
     Json scaled = Json::object();
     scaled.set("scaling", curve->scaling == Scaling::weak ? "weak" : "strong");
     scaled.set("serial_share", curve->serial_share ? Json(*curve->serial_share) : Json());
-    scaled.set("points", to_json(scaling_table(*curve)));
+    scaled.set("points", to_json(scaling_table(*curve, options.usd_per_gpu_hour)));
     json.set("scale", std::move(scaled));
   }
   return json.set("assumptions", texts_json(a.assumptions));

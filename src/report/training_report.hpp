@@ -12,7 +12,8 @@
 namespace ridge::report {
 
 struct TrainingReportOptions {
-  double tokens = 0;  ///< of the whole run, 0 = not asked
+  double tokens = 0;                       ///< of the whole run, 0 = not asked
+  std::optional<double> usd_per_gpu_hour;  ///< what a GPU-hour costs, for the curve
 };
 
 [[nodiscard]] Document training_page(const TrainingAnswer& answer, const TrainingReportOptions& options,
@@ -25,7 +26,7 @@ struct TrainingReportOptions {
 /// "512 × h100-sxm, TP 8, PP 4, DP 16, fp8, megatron".
 [[nodiscard]] std::string training_text(const TrainingAnswer& answer);
 
-[[nodiscard]] Table scaling_table(const ScalingCurve& curve);
+[[nodiscard]] Table scaling_table(const ScalingCurve& curve, std::optional<double> usd_per_gpu_hour = {});
 /// Output per device against devices.
 [[nodiscard]] std::string scaling_svg(const ScalingCurve& curve, const std::string& title);
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "knowledge.hpp"
 #include "ridge/ranking.hpp"
+#include "support/knowledge.hpp"
 
 namespace ridge {
 namespace {

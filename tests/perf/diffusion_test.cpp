@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "knowledge.hpp"
+#include "support/knowledge.hpp"
 
 namespace ridge {
 namespace {

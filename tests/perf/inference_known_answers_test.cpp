@@ -1,7 +1,7 @@
 // Answers that can be worked out by hand, and published ones.
 #include <gtest/gtest.h>
 
-#include "knowledge.hpp"
+#include "support/knowledge.hpp"
 
 namespace ridge {
 namespace {

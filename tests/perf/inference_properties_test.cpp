@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "knowledge.hpp"
 #include "perf/inference_step.hpp"
 #include "ridge/random.hpp"
+#include "support/knowledge.hpp"
 
 namespace ridge {
 namespace {

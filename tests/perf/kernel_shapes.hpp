@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "knowledge.hpp"
 #include "perf/kernels.hpp"
 #include "ridge/random.hpp"
+#include "support/knowledge.hpp"
 
 namespace ridge::testing_support {
 

@@ -3,8 +3,8 @@
 
 #include <numeric>
 
-#include "knowledge.hpp"
 #include "ridge/training.hpp"
+#include "support/knowledge.hpp"
 
 namespace ridge {
 namespace {

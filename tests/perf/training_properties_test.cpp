@@ -4,9 +4,9 @@
 #include <functional>
 #include <numeric>
 
-#include "knowledge.hpp"
 #include "perf/training_model.hpp"
 #include "ridge/training.hpp"
+#include "support/knowledge.hpp"
 
 namespace ridge {
 namespace {

@@ -12,14 +12,14 @@
 namespace ridge {
 namespace {
 
+using testing_support::bundle;
 using testing_support::knowledge;
 using testing_support::random_serving_goal;
 using testing_support::random_training_goal;
-using testing_support::world;
 
 const EconomicsData& economics() {
   static const EconomicsData data = [] {
-    auto loaded = load_economics(std::string(RIDGE_DATA_DIR) + "/economics", world().catalogue);
+    auto loaded = load_economics(std::string(RIDGE_DATA_DIR) + "/economics", bundle().catalogue);
     if (!loaded) std::abort();
     return *std::move(loaded);
   }();
@@ -160,7 +160,7 @@ TEST(Plan, FailuresMakeARunLonger) {
 
 TEST(Buyer, LimitsLeaveDevicesOutForTheReasonGiven) {
   const auto why = [&](const char* device, const Buyer& buyer) {
-    const auto loser = search::refused(*world().catalogue.device(device), buyer, knowledge());
+    const auto loser = search::refused(*bundle().catalogue.device(device), buyer, knowledge());
     return loser ? loser->limit : "";
   };
   Buyer buyer;
@@ -184,27 +184,27 @@ TEST(Buyer, LimitsLeaveDevicesOutForTheReasonGiven) {
 
 // 2 x MacTOPS x bits = dense TOPS x bits: 148 TFLOP/s in 16 bits and 296 in 8 are both 2,368 on an H20.
 TEST(Buyer, ProcessingPerformanceIsOperationsTimesBits) {
-  EXPECT_NEAR(search::total_processing_performance(*world().catalogue.device("h20-96")), 2368, 10);
-  EXPECT_NEAR(search::total_processing_performance(*world().catalogue.device("h100-sxm")), 15824, 160);
+  EXPECT_NEAR(search::total_processing_performance(*bundle().catalogue.device("h20-96")), 2368, 10);
+  EXPECT_NEAR(search::total_processing_performance(*bundle().catalogue.device("h100-sxm")), 15824, 160);
 }
 
 TEST(Prices, OwningAndRentingArePricedFromTheirOwnLists) {
   Buyer buyer;
-  const auto rent = price_of(world().catalogue, "h100-sxm", buyer, &economics());
+  const auto rent = price_of(bundle().catalogue, "h100-sxm", buyer, &economics());
   ASSERT_TRUE(rent);
   EXPECT_GT(rent->quotes, 3);
   EXPECT_LE(rent->low, rent->mid);
   EXPECT_LE(rent->mid, rent->high);
   buyer.purchase = Purchase::spot;
-  const auto spot = price_of(world().catalogue, "h100-sxm", buyer, &economics());
+  const auto spot = price_of(bundle().catalogue, "h100-sxm", buyer, &economics());
   ASSERT_TRUE(spot);
   EXPECT_LT(spot->mid, rent->mid);
   buyer.purchase = Purchase::own;
-  const auto own = price_of(world().catalogue, "h100-sxm", buyer, &economics());
+  const auto own = price_of(bundle().catalogue, "h100-sxm", buyer, &economics());
   ASSERT_TRUE(own);
   EXPECT_GT(own->mid, 0.5);
   EXPECT_LT(own->mid, rent->mid);
-  EXPECT_FALSE(price_of(world().catalogue, "h100-sxm", buyer, nullptr));
+  EXPECT_FALSE(price_of(bundle().catalogue, "h100-sxm", buyer, nullptr));
 }
 
 }  // namespace

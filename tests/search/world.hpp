@@ -1,9 +1,6 @@
 // The bundled data, loaded once, and goals small enough to try every candidate.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
 #include <string>
 
 #include "ridge/plan.hpp"
@@ -11,33 +8,9 @@
 #include "search/problem.hpp"
 #include "search/serving_problem.hpp"
 #include "search/training_problem.hpp"
+#include "support/knowledge.hpp"
 
 namespace ridge::testing_support {
-
-struct World {
-  Catalogue catalogue;
-  Engines engines;
-  Calibration calibration;
-};
-
-inline const World& world() {
-  static const World loaded = [] {
-    const std::string data = RIDGE_DATA_DIR;
-    auto catalogue = Catalogue::load({.data_directory = data, .overlays = {}, .price_lists = {}});
-    auto engines = load_engines(data + "/engines");
-    auto calibration = load_calibration(data + "/calibration");
-    if (!catalogue || !engines || !calibration) {
-      ADD_FAILURE() << "the bundled data does not load";
-      std::abort();
-    }
-    return World{std::move(*catalogue), std::move(*engines), std::move(*calibration)};
-  }();
-  return loaded;
-}
-
-inline Knowledge knowledge() {
-  return {world().catalogue, world().engines, world().calibration};
-}
 
 inline TrainingGoal random_training_goal(Random& draws) {
   static constexpr const char* kModels[] = {"llama3.1-8b",  "llama3.1-70b", "qwen3-30b-a3b", "gpt-neox-20b",

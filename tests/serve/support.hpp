@@ -1,41 +1,14 @@
 // Systems small enough to be known by heart, and the bundled data.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "ridge/simulation.hpp"
 #include "serve/cluster.hpp"
+#include "support/knowledge.hpp"
 
 namespace ridge::testing_support {
-
-struct Bundle {
-  Catalogue catalogue;
-  Engines engines;
-  Calibration calibration;
-};
-
-inline const Bundle& bundle() {
-  static const Bundle loaded = [] {
-    const std::string data = RIDGE_DATA_DIR;
-    auto catalogue = Catalogue::load({.data_directory = data, .overlays = {}, .price_lists = {}});
-    auto engines = load_engines(data + "/engines");
-    auto calibration = load_calibration(data + "/calibration");
-    if (!catalogue || !engines || !calibration) {
-      ADD_FAILURE() << "the bundled data does not load";
-      std::abort();
-    }
-    return Bundle{std::move(*catalogue), std::move(*engines), std::move(*calibration)};
-  }();
-  return loaded;
-}
-
-inline Knowledge knowledge() {
-  return {bundle().catalogue, bundle().engines, bundle().calibration};
-}
 
 /// A microsecond per step, whatever it works on; or growing with what it works on.
 class ToyModel final : public serve::StepModel {

@@ -7,6 +7,7 @@
 #include "app/cli/estimate.hpp"
 #include "report/training_report.hpp"
 #include "ridge/file.hpp"
+#include "ridge/plan.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -224,10 +225,17 @@ Result<int> estimate_train(Session& session, const EstimateFlags& flags) {
   auto& assumptions = answer->assumptions;
   assumptions.insert(assumptions.begin(), question->assumptions.begin(), question->assumptions.end());
   for (const std::string& setting : session.options().settings) assumptions.push_back("what if " + setting);
-  const report::TrainingReportOptions options{.tokens = question->tokens};
+  report::TrainingReportOptions options{.tokens = question->tokens, .usd_per_gpu_hour = {}};
   std::optional<ScalingCurve> curve;
   if (question->scaling && !answer->refusal) {
     curve = scaling(*answer, *question->scaling, question->from, question->to);
+    Buyer buyer;
+    buyer.date = session.options().as_of;
+    const auto price = price_of(knowledge->catalogue, answer->facts.device, buyer, nullptr);
+    if (price) {
+      options.usd_per_gpu_hour = price->mid;
+      assumptions.push_back(fmt::format("${} a GPU-hour, the {}", format_number(price->mid), price->basis));
+    }
   }
   if (session.form() == Form::json) {
     session.print(report::training_json(*answer, options, curve).text());
@@ -246,7 +254,8 @@ Result<int> estimate_train(Session& session, const EstimateFlags& flags) {
     if (!s) return s.error();
   }
   if (session.form() == Form::csv) {
-    session.print(to_csv(curve ? report::scaling_table(*curve) : report::training_table(*answer, options)));
+    session.print(to_csv(curve ? report::scaling_table(*curve, options.usd_per_gpu_hour)
+                               : report::training_table(*answer, options)));
   } else if (session.form() != Form::json) {
     session.print(report::training_page(*answer, options, curve));
   }

@@ -16,7 +16,8 @@ namespace {
 class PlanFiles : public testing::Test {
  protected:
   std::string write(std::string_view text) {
-    path_ = testing::TempDir() + "plan_file_test.toml";
+    // Tests run side by side: each has a file of its own.
+    path_ = testing::TempDir() + "plan_file_" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".toml";
     std::ofstream(path_) << text;
     return path_;
   }

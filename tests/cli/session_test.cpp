@@ -76,6 +76,8 @@ TEST(Dates, AreStaleAfterSixMonths) {
 TEST(ProgressLine, TellsShareAndTimeLeft) {
   // 25 % in 3 s: three times as much is left.
   EXPECT_EQ(progress_line("searching", 0.25, 3), "searching  ━━━━━───────────────  25 %, 9 s left");
+  EXPECT_EQ(progress_line("searching", 0.25, 2, 6.2e6, "plans"),
+            "searching  ━━━━━───────────────  25 %, 3.10M plans/s, 6 s left");
   EXPECT_EQ(progress_line("searching", 0.001, 3), "searching  ────────────────────  0 %");
   EXPECT_EQ(progress_line("searching", 2, 3), "searching  ━━━━━━━━━━━━━━━━━━━━  100 %");
 }

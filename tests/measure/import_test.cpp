@@ -66,7 +66,8 @@ std::string changed(std::string text, std::string_view from, std::string_view to
 
 /// Every imported table is evidence that the program reads and predicts something for.
 std::vector<Case> read_back(const std::string& csv) {
-  const std::string path = testing::TempDir() + "ridge_imported.csv";
+  const std::string path =
+      testing::TempDir() + "imported_" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".csv";
   EXPECT_TRUE(write_file_atomically(path, csv));
   const std::string paths[] = {path};
   auto cases = load_cases(paths, {});

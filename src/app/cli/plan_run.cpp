@@ -131,8 +131,9 @@ class Runner {
     options.done = kept_.done;
     options.observe = [&](const search::SearchState& state) {
       if (!ranks_) {
-        progress_.show(static_cast<double>(state.finished) /
-                       static_cast<double>(std::max<std::uint64_t>(1, state.total)));
+        progress_.show(
+            static_cast<double>(state.finished) / static_cast<double>(std::max<std::uint64_t>(1, state.total)),
+            static_cast<double>(state.count.evaluated + state.count.pruned), "plans");
       }
       if (store_ && Clock::now() - last_ > kBetweenCheckpoints) {
         written_ = store_->write({run_.question, kept_.size, state.findings, joined(state.done)});

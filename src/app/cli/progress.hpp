@@ -13,8 +13,10 @@
 
 namespace ridge::cli {
 
-/// "searching  ━━━━━━━━━━──────────  50 %, 12 s left": share in [0, 1], seconds since the start.
-[[nodiscard]] std::string progress_line(std::string_view what, double share, double elapsed_seconds);
+/// "searching  ━━━━━━━━━━──────────  50 %, 3.10M plans/s, 12 s left": share in [0, 1], seconds since the start. The
+/// rate is that of `done` things called `of`; nothing is said of it if none are.
+[[nodiscard]] std::string progress_line(std::string_view what, double share, double elapsed_seconds, double done = 0,
+                                        std::string_view of = {});
 
 class Progress {
  public:
@@ -23,7 +25,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void show(double share);
+  void show(double share, double done = 0, std::string_view of = {});
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -147,7 +147,7 @@ std::string accuracy_markdown(const Findings& f) {
   if (!f.traces.empty()) {
     page +=
         "## Logs of engines, request by request\n\nPlayed by the simulator at the recorded arrivals (`ridge validate "
-        "--simulate`). Three factors were set on these logs.\n\n";
+        "--simulate`). Four factors were set on these logs.\n\n";
     page += to_markdown(trace_table(f.traces)) + "\n";
   }
   if (!f.gains.empty()) {

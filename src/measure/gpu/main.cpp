@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <iostream>
 #include <string>
 
 #include "measure/arguments.hpp"
@@ -116,6 +117,10 @@ int run(const Arguments& arguments) {
   std::signal(SIGTERM, ask_to_stop);
   Bench bench(arguments.device, monitor, profile, show_progress, [] { return stop_asked != 0; });
   if (arguments.task == Task::check) return check_and_print(bench);
+  if (arguments.task == Task::products) {
+    answer_products(bench, std::cin, std::cout);
+    return kFine;
+  }
   if (arguments.task == Task::model) {
     run_model(bench, arguments);
   } else {

@@ -16,7 +16,8 @@ constexpr double kStepSeconds = 0.25;      // that a step of decode is repeated 
 constexpr double kPromptSeconds = 0.8;     // and one of prefill, which draws all the power there is
 constexpr double kPromptSettles = 0.5;     // before that, until the power limit has found its clock
 constexpr double kOperatorSeconds = 0.04;  // and an operator of it
-constexpr int kCandidates = 6;
+/// Inside a step attention and norms let the board breathe: short turns decide.
+constexpr Tuning kTuning = {.candidates = 6};
 
 struct Load {
   bool prefill = false;
@@ -159,7 +160,7 @@ const GemmPlan& Decoder::plan(int tokens, Projection which) {
   const std::array<int, 4> k = {shape_.hidden, shape_.heads * kHeadDim, shape_.hidden, shape_.ffn};
   std::vector<GemmOperands> sets;
   for (int layer = 0; layer < shape_.layers; ++layer) sets.push_back(operands(layer, which));
-  return plans_.emplace(key, blas_.tune({tokens, n[which], k[which], format_}, sets, kCandidates)).first->second;
+  return plans_.emplace(key, blas_.tune({tokens, n[which], k[which], format_}, sets, kTuning)).first->second;
 }
 
 const GemmPlan& Decoder::head_plan(int rows) {
@@ -167,7 +168,7 @@ const GemmPlan& Decoder::head_plan(int rows) {
   if (const auto at = plans_.find(key); at != plans_.end()) return at->second;
   const std::vector<GemmOperands> sets = {{last_.data(), head_.data(), logits_.data()}};
   const GemmShape shape{rows, shape_.vocabulary, shape_.hidden, GemmFormat::bf16};
-  return plans_.emplace(key, blas_.tune(shape, sets, kCandidates)).first->second;
+  return plans_.emplace(key, blas_.tune(shape, sets, kTuning)).first->second;
 }
 
 void Decoder::attention(const Load& load, int layer) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,11 @@ struct Bench {
 [[nodiscard]] Facts device_facts(int device, const Monitor& monitor);
 
 void measure_all(Bench& bench, const Arguments& arguments);
+
+/// Times the products that lines ask for ("bf16 4096 4096 14336": m, n, k), one answer a line: seconds, 10th and 90th
+/// percentile, clock, which of the algorithms was taken and how many were tried; or "refused: ..." and why. A line that
+/// repeats the one before is timed with the same algorithm. So that other programs can take turns with this one.
+void answer_products(Bench& bench, std::istream& in, std::ostream& out);
 
 // Parts, each in a file of its own.
 void measure_memory(Bench& bench, bool full);

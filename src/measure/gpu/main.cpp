@@ -101,7 +101,6 @@ int run(const Arguments& arguments) {
   const Reading idle = monitor.read();
   profile.health.idle_watts = idle.watts;
   profile.health.idle_clock_hz = idle.clock_hz;
-  const double errors = monitor.uncorrected_errors();
   if ((profile.health.other_processes > 0 || profile.health.busy_share > kBusy) && !arguments.force) {
     return fail("the GPU is in use by others (" + std::to_string(profile.health.other_processes) +
                     " processes); wait, or measure it as it is with --force, which the profile will say",
@@ -130,10 +129,6 @@ int run(const Arguments& arguments) {
   if (stop_asked != 0) profile.skipped.push_back({"the rest", "interrupted"});
   profile.took_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   profile.date = now();
-  profile.health.uncorrected_errors = monitor.uncorrected_errors() - errors;
-  if (profile.health.uncorrected_errors > 0) {
-    profile.skipped.push_back({"everything", "the device's memory had errors while it was measured"});
-  }
   const std::string text = to_toml(profile);
   if (arguments.out.empty()) {
     std::fwrite(text.data(), 1, text.size(), stdout);

@@ -83,6 +83,7 @@ def products(dtype, m, n, k):
         a = uniform(m, k, 1).to(narrow)
         weights = [uniform(n, k, 1).to(narrow).t() for _ in range(sets)]
         one = torch.ones((), device="cuda", dtype=torch.float32)
+        torch.cuda.synchronize()
 
         def scaled(i):
             torch._scaled_mm(a, weights[i % sets], scale_a=one, scale_b=one, out_dtype=torch.bfloat16, use_fast_accum=True)
@@ -90,6 +91,7 @@ def products(dtype, m, n, k):
     a = uniform(m, k, 1).to(torch.bfloat16)
     weights = [uniform(n, k, 0.05).to(torch.bfloat16).t() for _ in range(sets)]
     out = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
+    torch.cuda.synchronize()
     ways = {}
     for library in ("cublas", "cublaslt"):
         torch.backends.cuda.preferred_blas_library(library)

@@ -232,7 +232,9 @@ void Blas::run_grouped(const std::vector<int>& rows, int n, int k, void* const* 
 #if CUBLAS_VERSION >= 120500
   const auto groups = static_cast<int>(rows.size());
   const std::vector<cublasOperation_t> transpose(rows.size(), CUBLAS_OP_T), keep(rows.size(), CUBLAS_OP_N);
-  const std::vector<int> all_n(rows.size(), n), all_k(rows.size(), k), each(rows.size(), 1);
+  const std::vector<int> all_n(rows.size(), n);
+  const std::vector<int> all_k(rows.size(), k);
+  const std::vector<int> each(rows.size(), 1);
   const std::vector<float> one(rows.size(), 1.0F), zero(rows.size(), 0.0F);
   check(
       cublasGemmGroupedBatchedEx(blas_, transpose.data(), keep.data(), all_n.data(), rows.data(), all_k.data(),

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <iostream>
 #include <string>
+#include <thread>
 
 #include "measure/arguments.hpp"
 #include "measure/gpu/model_run.hpp"
@@ -79,6 +80,17 @@ int check_and_print(Bench& bench) {
   return good ? kFine : kCheckFailed;
 }
 
+/// The driver's figure is an average: work that just ended is still in it for a moment.
+double busy_share_of_others(const Monitor& monitor) {
+  constexpr int kLooks = 10;
+  double share = monitor.busy_share();
+  for (int i = 0; i < kLooks && share > kBusy && monitor.other_processes() == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    share = monitor.busy_share();
+  }
+  return share;
+}
+
 int run(const Arguments& arguments) {
   int devices = 0;
   const cudaError_t code = cudaGetDeviceCount(&devices);
@@ -97,7 +109,7 @@ int run(const Arguments& arguments) {
   Profile profile;
   profile.health.watched = monitor.available();
   profile.health.other_processes = monitor.other_processes();
-  profile.health.busy_share = monitor.busy_share();
+  profile.health.busy_share = busy_share_of_others(monitor);
   const Reading idle = monitor.read();
   profile.health.idle_watts = idle.watts;
   profile.health.idle_clock_hz = idle.clock_hz;
@@ -136,7 +148,8 @@ int run(const Arguments& arguments) {
     return fail(written.error().text(), kBadInput);
   }
   print_summary(profile);
-  return kFine;
+  const bool nothing = profile.points.empty() && profile.sustained.empty() && profile.steps.empty();
+  return nothing ? fail("nothing was measured", kRefused) : kFine;
 }
 
 }  // namespace

@@ -77,10 +77,10 @@ Blas::~Blas() {
 
 Tuning tuning_for(const GemmShape& shape, bool thorough) {
   Tuning tuning;
-  if (thorough) tuning.candidates = 24;
+  if (thorough) tuning.candidates = 16;
   if (is_large(shape)) {
-    tuning.finalists = thorough ? 5 : 3;
-    tuning.alone = thorough ? 0.2 : 0.06;
+    tuning.finalists = thorough ? 4 : 3;
+    tuning.alone = thorough ? 0.1 : 0.06;
   }
   return tuning;
 }

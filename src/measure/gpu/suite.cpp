@@ -73,7 +73,7 @@ void Bench::skip(const std::string& what, const std::string& why) {
 }
 
 std::string Bench::disturbance() {
-  const Reading now = monitor.read();
+  const Reading now = latest_ = monitor.read();
   Health& health = profile.health;
   health.hottest_celsius = std::max(health.hottest_celsius, now.celsius);
   for (const std::string& reason : throttle_reasons(now.throttle)) {
@@ -107,10 +107,7 @@ void Bench::point(Point shape, const std::function<Timing()>& measure) {
   done += 1;
   try {
     Timing timing;
-    const std::string disturbed = undisturbed([&] {
-      timing = measure();
-      shape.clock_hz = monitor.read().clock_hz;
-    });
+    const std::string disturbed = undisturbed([&] { timing = measure(); });
     if (!disturbed.empty()) {
       skip(describe(shape), disturbed);
       return;
@@ -119,6 +116,7 @@ void Bench::point(Point shape, const std::function<Timing()>& measure) {
     shape.low = timing.low;
     shape.high = timing.high;
     shape.samples = timing.samples;
+    shape.clock_hz = latest_.clock_hz;
     profile.points.push_back(shape);
   } catch (const GpuFailure& failure) {
     skip(describe(shape), failure.text);

@@ -60,6 +60,7 @@ struct Bench {
 
   int others_ = 0;  ///< processes on the device when the measurement began; inside a container this one is among them
   double memory_errors_ = 0;  ///< counted so far
+  Reading latest_;
 };
 
 /// Facts without touching the device's memory.

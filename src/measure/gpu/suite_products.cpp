@@ -86,7 +86,7 @@ Timing time_product(const Bench& bench, const Blas& blas, const GemmPlan& plan, 
   const GemmShape& s = plan.shape;
   const bool large = is_large(s), middling = 2.0 * s.m * s.n * s.k > 2e10;
   TimingOptions o;
-  o.budget = full ? 0.5 : (large ? 0.15 : 0.025);
+  o.budget = large ? (full ? 0.2 : 0.15) : (full ? 0.1 : 0.025);
   o.sample = large ? 5e-3 : 5e-4;
   o.settle = large ? 0.12 : middling ? 0.04 : 0;
   o.rotation = static_cast<int>(sets.size());

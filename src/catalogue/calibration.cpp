@@ -6,13 +6,13 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
-#include <filesystem>
 #include <initializer_list>
 #include <iterator>
 #include <system_error>
 
 #include "catalogue/toml_document.hpp"
 #include "ridge/file.hpp"
+#include "ridge/folder.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -355,18 +355,11 @@ Calibration Calibration::with_intervals(std::vector<IntervalClass> intervals) co
 }
 
 Result<Calibration> load_calibration(const std::string& directory, std::span<const std::string> overlays) {
-  namespace fs = std::filesystem;
-  std::error_code failed;
-  std::vector<std::string> files;
-  fs::directory_iterator entries(directory, failed);
-  if (failed) return Error{ErrorCode::not_found, directory, "the calibration directory cannot be read"};
-  for (const auto& entry : entries) {
-    if (entry.path().extension() == ".toml") files.push_back(entry.path().string());
-  }
-  std::sort(files.begin(), files.end());
+  const Result<std::vector<std::string>> files = files_in(directory, ".toml");
+  if (!files) return files.error();
   std::vector<Parameter> parameters;
   std::vector<IntervalClass> intervals;
-  for (const std::string& file : files) {
+  for (const std::string& file : *files) {
     if (const Status status = read_bundled(file, parameters, intervals); !status) return status.error();
   }
   for (const Parameter& p : parameters) {

@@ -46,7 +46,7 @@ build() {
 quick() { timeout -k 15 200 "$program" --quick --out "$OUT/quick.toml"; }
 full() { timeout -s INT -k 30 "${FULL_LIMIT:-500}" "$program" --full --out "$OUT/full.toml"; }
 model() { timeout -s INT -k 30 "${MODEL_LIMIT:-420}" "$program" model --out "$OUT/model.toml"; }
-compare() { timeout 200 python3 -u tools/measure_torch.py "$program" "$OUT/compare.csv" 2>&1 | tee "$OUT/compare.txt"; }
+compare() { timeout 240 python3 -u tools/measure_torch.py "$program" "$OUT/compare.csv" 2>&1 | tee "$OUT/compare.txt"; }
 
 # Files that come back from a lent machine are few: the profiles of faults stay behind.
 faults() {

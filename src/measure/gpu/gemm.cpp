@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
-#include "measure/gpu/timing.hpp"
+#include "measure/choose.hpp"
 
 namespace ridge::measure {
 namespace {
@@ -79,8 +80,9 @@ Tuning tuning_for(const GemmShape& shape, bool thorough) {
   Tuning tuning;
   if (thorough) tuning.candidates = 16;
   if (is_large(shape)) {
-    tuning.finalists = thorough ? 4 : 3;
-    tuning.alone = thorough ? 0.1 : 0.06;
+    tuning.rounds = 3;
+    tuning.finalists = thorough ? 4 : 2;
+    tuning.alone = thorough ? 0.1 : 0.05;
   }
   return tuning;
 }
@@ -143,71 +145,102 @@ std::vector<GemmPlan> Blas::candidates_of(const GemmShape& shape, int most) cons
   return out;
 }
 
-double Blas::burst(const GemmPlan& plan, const std::vector<GemmOperands>& sets, int launches) const {
-  return quick_time(
-      stream_, [&](int at) { run(plan, sets[static_cast<std::size_t>(at) % sets.size()]); }, launches);
+// Replayed graphs, because the host takes as long to launch a small product as the device to run it.
+std::vector<Blas::Candidate> Blas::runnable(std::vector<GemmPlan> plans, const std::vector<GemmOperands>& sets) const {
+  constexpr double kTurn = 1e-3;  // seconds of one replay
+  constexpr int kMost = 200;
+  std::vector<Candidate> out;
+  for (GemmPlan& plan : plans) {
+    const auto launch = [&](int at) { run(plan, sets[static_cast<std::size_t>(at) % sets.size()]); };
+    try {
+      const double once = std::max(quick_time(stream_, launch, 2), 1e-6);
+      const int launches = std::clamp(static_cast<int>(kTurn / once), 1, kMost);
+      auto graph = std::make_unique<Graph>(stream_, [&] {
+        for (int i = 0; i < launches; ++i) launch(i);
+      });
+      graph->replay(stream_);  // uploads it
+      out.push_back({plan, std::move(graph), launches});
+    } catch (const GpuFailure&) {
+      (void)gpuGetLastError();  // an algorithm that the heuristic offers but the device refuses
+    }
+  }
+  if (out.empty()) throw GpuFailure{"no algorithm of cuBLASLt runs this product"};
+  return out;
+}
+
+double Blas::turn(const Candidate& candidate, int replays) const {
+  const Events events(2);
+  events.record(0, stream_);
+  for (int i = 0; i < replays; ++i) candidate.graph->replay(stream_);
+  events.record(1, stream_);
+  return events.between(0, 1) / replays / candidate.launches;
+}
+
+// Every other round goes the other way, so that no one always follows the hungriest.
+std::vector<double> Blas::round(const std::vector<Candidate>& candidates, int number,
+                                const std::function<double(const Candidate&)>& take) {
+  std::vector<double> times(candidates.size());
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const std::size_t at = number % 2 == 0 ? i : candidates.size() - 1 - i;
+    times[at] = take(candidates[at]);
+  }
+  return times;
+}
+
+// Those that did best in short turns. The libraries' own choices are among them even if they did a little worse: they
+// were made for the clocks of long runs.
+std::vector<Blas::Candidate> Blas::finalists(std::vector<Candidate> candidates, const std::vector<double>& seconds,
+                                             int places) {
+  constexpr double kClose = 1.06, kOwnIsClose = 1.15;
+  std::vector<double> order = seconds;
+  std::sort(order.begin(), order.end());
+  const double last = order[std::min(static_cast<std::size_t>(places), order.size()) - 1];
+  std::vector<Candidate> out;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const bool own = candidates[i].plan.rank == 0 || candidates[i].plan.by_cublas;
+    if (seconds[i] <= (own ? kOwnIsClose * order.front() : std::min(kClose * order.front(), last))) {
+      out.push_back(std::move(candidates[i]));
+    }
+  }
+  return out;
+}
+
+std::size_t Blas::run_off(const std::vector<Candidate>& candidates, double seconds) const {
+  constexpr double kClear = 1.02;  // a lead that needs no second round
+  const auto alone = [&](const Candidate& c) {
+    const int replays = std::max(1, static_cast<int>(seconds / 2 / (turn(c, 1) * c.launches)));
+    (void)turn(c, replays);
+    return turn(c, replays);
+  };
+  (void)alone(candidates.front());  // warms the board
+  std::vector<std::vector<double>> rounds;
+  for (int number = 0; number < 2; ++number) {
+    rounds.push_back(round(candidates, number, alone));
+    std::vector<double> order = rounds.back();
+    std::sort(order.begin(), order.end());
+    if (order[1] > kClear * order[0]) break;
+  }
+  return choose(rounds).best;
 }
 
 GemmPlan Blas::tune(const GemmShape& shape, const std::vector<GemmOperands>& sets, const Tuning& tuning) {
   std::vector<GemmPlan> plans = candidates_of(shape, tuning.candidates);
   if (tuning.candidates <= 1) return plans.front();
-  const auto launches_in = [](double seconds, double once, int most) {
-    return std::clamp(static_cast<int>(seconds / std::max(once, 1e-6)), 2, most);
-  };
-  // Candidates take turns, so that a clock that falls on the way slows all of them, and the best of two rounds counts.
-  constexpr double kTurn = 1.5e-3;
-  constexpr int kRounds = 2;
-  for (int round = 0; round < kRounds; ++round) {
-    for (GemmPlan& plan : plans) {
-      if (round > 0 && plan.tried == 0) continue;
-      try {
-        const double once = round == 0 ? burst(plan, sets, 2) : plan.seconds;
-        const double seconds = burst(plan, sets, launches_in(kTurn, once, 40));
-        plan.seconds = round == 0 ? seconds : std::min(plan.seconds, seconds);
-        plan.tried = 1;
-      } catch (const GpuFailure&) {
-        (void)gpuGetLastError();  // an algorithm that the heuristic offers but the device refuses
-      }
-    }
+  std::vector<Candidate> candidates = runnable(std::move(plans), sets);
+  const auto tried = static_cast<int>(candidates.size());
+  std::vector<std::vector<double>> rounds;
+  for (int number = 0; number < tuning.rounds; ++number) {
+    rounds.push_back(round(candidates, number, [&](const Candidate& c) { return turn(c, 1); }));
   }
-  std::erase_if(plans, [](const GemmPlan& plan) { return plan.tried == 0; });
-  if (plans.empty()) throw GpuFailure{"no algorithm of cuBLASLt runs this product"};
-  const auto tried = static_cast<int>(plans.size());
-  double first_seconds = plans.front().rank == 0 ? plans.front().seconds : 0;
-  const auto faster = [](const GemmPlan& a, const GemmPlan& b) { return a.seconds < b.seconds; };
-
-  if (tuning.finalists > 0 && plans.size() > 1) {
-    // The libraries' own choices are always among the finalists: they were made for the clocks of long runs.
-    std::sort(plans.begin(), plans.end(), faster);
-    const double limit = 1.15 * plans.front().seconds;
-    int places = tuning.finalists;
-    std::erase_if(plans, [&](const GemmPlan& plan) {
-      const bool own = plan.rank == 0 || plan.by_cublas;
-      return plan.seconds > limit || (places-- <= 0 && !own);
-    });
-    // The first run warms the board; the second round goes the other way, so that no one always follows the hungriest.
-    const auto alone = [&](const GemmPlan& plan, double once) {
-      const int launches = launches_in(tuning.alone / 2, once, 4000);
-      (void)burst(plan, sets, launches);
-      return burst(plan, sets, launches);
-    };
-    std::vector<double> total(plans.size(), 0);
-    (void)alone(plans.front(), plans.front().seconds);
-    for (int round = 0; round < kRounds; ++round) {
-      for (std::size_t i = 0; i < plans.size(); ++i) {
-        const std::size_t at = round % 2 == 0 ? i : plans.size() - 1 - i;
-        total[at] += alone(plans[at], plans[at].seconds) / kRounds;
-      }
-    }
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-      plans[i].seconds = total[i];
-      if (plans[i].rank == 0) first_seconds = total[i];
-    }
+  const Choice choice = choose(rounds);
+  std::size_t best = choice.best;
+  if (tuning.finalists > 0) {
+    candidates = finalists(std::move(candidates), choice.seconds, tuning.finalists);
+    best = candidates.size() > 1 ? run_off(candidates, tuning.alone) : 0;
   }
-  GemmPlan best = *std::min_element(plans.begin(), plans.end(), faster);
-  best.tried = tried;
-  best.first_seconds = first_seconds;
-  return best;
+  GemmPlan plan = candidates[best].plan;
+  plan.tried = tried;
+  return plan;
 }
 
 void Blas::run(const GemmPlan& plan, const GemmOperands& operands) const {

@@ -13,10 +13,12 @@
 #include <cublas_v2.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "measure/gpu/gpu.hpp"
+#include "measure/gpu/timing.hpp"
 
 namespace ridge::measure {
 
@@ -39,17 +41,26 @@ struct GemmOperands {
   void* out = nullptr;
 };
 
-/// How an algorithm is chosen: all candidates in short turns, then the best of them each alone for a while, because one
-/// that wins at the highest clock may draw more power and lose once the power limit has found its clock.
+/// How an algorithm is chosen (choose.hpp): all candidates in short turns, then the best of them each alone for a
+/// while, because one that wins at the highest clock may draw more power and lose once the power limit has found its
+/// clock.
 struct Tuning {
   int candidates = 8;   ///< asked of the heuristic; 1 takes its first choice untried
-  int finalists = 0;    ///< that run alone; 0: the short turns decide
-  double alone = 0.06;  ///< seconds of each such run, the first half untimed
+  int rounds = 5;       ///< of short turns
+  int finalists = 0;    ///< that run alone, beside the libraries' own choices; 0: the short turns decide
+  double alone = 0.05;  ///< seconds of each such run, the first half untimed
 };
 
-/// Heavy enough to run into the power limit.
+[[nodiscard]] inline double operations(const GemmShape& s) {
+  return 2.0 * s.m * s.n * s.k;
+}
+/// Runs into the power limit when it is repeated.
+[[nodiscard]] inline bool is_heavy(const GemmShape& s) {
+  return operations(s) > 5e9;
+}
+/// Heavy, and long enough that one call after the other shows how much power an algorithm draws.
 [[nodiscard]] inline bool is_large(const GemmShape& s) {
-  return 2.0 * s.m * s.n * s.k > 2e11;
+  return operations(s) > 2e11;
 }
 /// Finalists for products that reach the power limit, more and longer where the time for it is there.
 [[nodiscard]] Tuning tuning_for(const GemmShape& shape, bool thorough);
@@ -64,8 +75,6 @@ struct GemmPlan {
   bool by_cublas = false;  ///< cuBLAS's own choice, which is not always among what cuBLASLt's heuristic offers
   int rank = 0;            ///< of the choice in the heuristic's order, from 0; the number of candidates: cuBLAS's own
   int tried = 0;
-  double seconds = 0;        ///< of the choice in the tuning
-  double first_seconds = 0;  ///< of the heuristic's first choice, as far as the tuning took it
 };
 
 class Blas {
@@ -88,7 +97,24 @@ class Blas {
  private:
   /// Descriptors of the shape, and the heuristic's algorithms as plans, best first.
   [[nodiscard]] std::vector<GemmPlan> candidates_of(const GemmShape& shape, int most) const;
-  [[nodiscard]] double burst(const GemmPlan& plan, const std::vector<GemmOperands>& sets, int launches) const;
+
+  /// An algorithm, and a graph of some launches of it.
+  struct Candidate {
+    GemmPlan plan;
+    std::unique_ptr<Graph> graph;
+    int launches = 1;
+  };
+  /// Those of the plans that the device runs.
+  [[nodiscard]] std::vector<Candidate> runnable(std::vector<GemmPlan> plans,
+                                                const std::vector<GemmOperands>& sets) const;
+  /// Seconds per product.
+  [[nodiscard]] double turn(const Candidate& candidate, int replays) const;
+  [[nodiscard]] static std::vector<double> round(const std::vector<Candidate>& candidates, int number,
+                                                 const std::function<double(const Candidate&)>& take);
+  [[nodiscard]] static std::vector<Candidate> finalists(std::vector<Candidate> candidates,
+                                                        const std::vector<double>& seconds, int places);
+  /// The best of them, each alone for some seconds; at least two.
+  [[nodiscard]] std::size_t run_off(const std::vector<Candidate>& candidates, double seconds) const;
 
   gpuStream_t stream_;
   cublasLtHandle_t lt_ = nullptr;

@@ -148,6 +148,7 @@ int run(const Arguments& arguments) {
     return fail(written.error().text(), kBadInput);
   }
   print_summary(profile);
+  if (!bench.times.empty()) std::fprintf(stderr, "  %s\n", bench.times.c_str());
   const bool nothing = profile.points.empty() && profile.sustained.empty() && profile.steps.empty();
   return nothing ? fail("nothing was measured", kRefused) : kFine;
 }

@@ -15,11 +15,17 @@ namespace ridge::measure {
 namespace {
 
 constexpr double kStepSeconds = 0.25;      // that a step of decode is repeated for
-constexpr double kPromptSeconds = 0.8;     // and one of prefill, which draws all the power there is
-constexpr double kPromptSettles = 0.5;     // before that, until the power limit has found its clock
+constexpr double kPromptSeconds = 0.5;     // and one of prefill, which draws all the power there is
+constexpr double kPromptSettles = 0.3;     // before that, until the power limit has found its clock
 constexpr double kOperatorSeconds = 0.04;  // and an operator of it
+
 /// Inside a step attention and norms let the board breathe: short turns decide.
-constexpr Tuning kTuning = {.candidates = 6};
+Tuning tuning_inside(const GemmShape& shape) {
+  Tuning tuning = tuning_for(shape, false);
+  tuning.candidates = 6;
+  tuning.finalists = 0;
+  return tuning;
+}
 
 struct Load {
   bool prefill = false;
@@ -181,7 +187,8 @@ const GemmPlan& Decoder::plan(int tokens, Projection which) {
   const std::array<int, 4> k = {shape_.hidden, shape_.heads * kHeadDim, shape_.hidden, shape_.ffn};
   std::vector<GemmOperands> sets;
   for (int layer = 0; layer < shape_.layers; ++layer) sets.push_back(operands(layer, which));
-  return plans_.emplace(key, blas_.tune({tokens, n[which], k[which], format_}, sets, kTuning)).first->second;
+  const GemmShape shape{tokens, n[which], k[which], format_};
+  return plans_.emplace(key, blas_.tune(shape, sets, tuning_inside(shape))).first->second;
 }
 
 const GemmPlan& Decoder::head_plan(int rows) {
@@ -189,7 +196,7 @@ const GemmPlan& Decoder::head_plan(int rows) {
   if (const auto at = plans_.find(key); at != plans_.end()) return at->second;
   const std::vector<GemmOperands> sets = {{last_.data(), head_.data(), logits_.data()}};
   const GemmShape shape{rows, shape_.vocabulary, shape_.hidden, GemmFormat::bf16};
-  return plans_.emplace(key, blas_.tune(shape, sets, kTuning)).first->second;
+  return plans_.emplace(key, blas_.tune(shape, sets, tuning_inside(shape))).first->second;
 }
 
 std::string Decoder::refusal(const Load& load) const {

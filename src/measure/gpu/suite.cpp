@@ -3,9 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 
 namespace ridge::measure {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -133,21 +140,18 @@ void Bench::sustain(const std::string& work, double amount, const std::string& u
     for (int i = 0; i < 2; ++i) launch(i);
     check(gpuStreamSynchronize(stream), "running the operation");
     const double once = std::max(quick_time(stream, launch, 3), 1e-6);
-    const int inner = std::max(rotation, static_cast<int>(5e-3 / once) + 1);
+    constexpr double kReplay = 2e-2;  // reading the sensors takes a third of it
+    const int inner = std::max(rotation, static_cast<int>(kReplay / once) + 1);
     const Graph graph(stream, [&] {
       for (int i = 0; i < inner; ++i) launch(i);
     });
-    using Clock = std::chrono::steady_clock;
-    const auto since = [](Clock::time_point start) {
-      return std::chrono::duration<double>(Clock::now() - start).count();
-    };
     // The first third lets clock and power settle. Two replays are queued ahead, so that the device never waits.
     const Events events(3);
     Sustained s;
     s.work = work;
     s.unit = unit;
     std::uint64_t reasons = 0;
-    double readings = 0, joules = 0, watts = 0;
+    double readings = 0, joules = 0, watts = 0, ended = 0;
     long replays = 0;
     bool settled = false;
     auto start = Clock::now();
@@ -158,6 +162,7 @@ void Bench::sustain(const std::string& work, double amount, const std::string& u
       graph.replay(stream);
       events.record(turn % 3, stream);
       (void)events.between((turn + 2) % 3, (turn + 2) % 3);
+      ended = since(counted);
       if (!settled && since(start) > seconds / 3) {
         settled = true;
         counted = Clock::now();
@@ -182,7 +187,7 @@ void Bench::sustain(const std::string& work, double amount, const std::string& u
       skip("steady " + work, disturbed);
       return;
     }
-    s.seconds = elapsed / (static_cast<double>(replays) * inner);
+    s.seconds = ended / (static_cast<double>(replays) * inner);
     s.rate = amount / s.seconds;
     s.clock_hz /= readings;
     s.watts = joules > 0 ? joules / elapsed : watts / readings;
@@ -231,12 +236,16 @@ void measure_all(Bench& bench, const Arguments& arguments) {
   for (const Part& part : kParts) bench.planned += wanted(part.name) ? part.points * (arguments.full ? 2 : 1) : 0;
   for (const Part& part : kParts) {
     if (!wanted(part.name)) continue;
+    const auto start = Clock::now();
     try {
       part.run(bench, arguments.full);
     } catch (const GpuFailure& failure) {
       bench.skip(part.name, failure.text);
       (void)gpuGetLastError();
     }
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%s%s %.1f s", bench.times.empty() ? "" : ", ", part.name, since(start));
+    bench.times += text.data();
   }
 }
 

@@ -25,6 +25,9 @@ using Report = std::function<void(double share, const std::string& what)>;
 /// Whether somebody asked the program to end: what was measured so far is kept then, nothing more is begun.
 using Interrupted = std::function<bool()>;
 
+/// The spread at which fewer samples of work below the power limit are enough.
+inline constexpr double kAgree = 0.01;
+
 /// The device and what every part needs of it.
 struct Bench {
   Bench(int device, Monitor& monitor, Profile& profile, Report report, Interrupted interrupted);
@@ -54,6 +57,7 @@ struct Bench {
   int multiprocessors = 0;
 
   double done = 0, planned = 1;
+  std::string times;  ///< what each part took, for people
 
  private:
   [[nodiscard]] std::string disturbance();

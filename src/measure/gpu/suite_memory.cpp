@@ -26,6 +26,7 @@ struct Pair {
 TimingOptions options(bool full, std::size_t sets) {
   TimingOptions o;
   o.budget = full ? 0.4 : 0.05;
+  o.agree = kAgree;
   o.rotation = static_cast<int>(sets);
   return o;
 }

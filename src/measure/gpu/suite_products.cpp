@@ -79,16 +79,16 @@ const std::vector<Matrix>& matrices(bool full) {
   return full ? kFull : kQuick;
 }
 
-/// Large products first run until the power limit has found its clock; so do those of a tenth their size, for less
-/// long.
+/// Every product first runs until the clock is its own: heavy ones until the power limit has found it, light ones until
+/// what ran before has let go of it. Choosing an algorithm has done half of that. tools/measure_torch.py times by the
+/// same rules.
 Timing time_product(const Bench& bench, const Blas& blas, const GemmPlan& plan, const std::vector<GemmOperands>& sets,
-                    bool full) {
-  const GemmShape& s = plan.shape;
-  const bool large = is_large(s), middling = 2.0 * s.m * s.n * s.k > 2e10;
+                    bool full, bool just_chosen) {
+  const bool large = is_large(plan.shape), heavy = is_heavy(plan.shape);
   TimingOptions o;
-  o.budget = large ? (full ? 0.2 : 0.15) : (full ? 0.1 : 0.025);
+  o.budget = (large ? 0.1 : heavy ? 0.05 : 0.025) * (full ? 2 : 1);
   o.sample = large ? 5e-3 : 5e-4;
-  o.settle = large ? 0.12 : middling ? 0.04 : 0;
+  o.settle = (heavy ? 0.12 : 0.04) * (just_chosen ? 0.5 : 1);
   o.rotation = static_cast<int>(sets.size());
   return time_operation(
       bench.stream, [&](int i) { blas.run(plan, sets[static_cast<std::size_t>(i) % sets.size()]); }, o);
@@ -102,32 +102,33 @@ void products_in(Bench& bench, Blas& blas, GemmFormat format, bool full) {
     every = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384};
     few = every;
   }
-  const auto measure = [&](int m, int n, int k) {
-    const GemmShape shape{m, n, k, format};
+  std::vector<GemmShape> shapes = {{8192, 8192, 8192, format}};
+  if (format == GemmFormat::fp16) {  // the same units as bf16: a few points show it
+    for (const int m : {16, 512, 8192}) shapes.push_back({m, 4096, 4096, format});
+  } else {
+    for (const Matrix& matrix : matrices(full)) {
+      for (const int m : matrix.every_m ? every : few) shapes.push_back({m, matrix.n, matrix.k, format});
+    }
+  }
+  if (format == GemmFormat::bf16) {
+    for (const int m : {1, 16, 64, 256}) shapes.push_back({m, 128256, 4096, format});
+  }
+  // The small ones first: after a large one the clock stays low for a while.
+  std::stable_sort(shapes.begin(), shapes.end(),
+                   [](const GemmShape& a, const GemmShape& b) { return operations(a) < operations(b); });
+  for (const GemmShape& shape : shapes) {
     Point p;
     p.op = "gemm";
     p.format = name(format);
-    p.m = m;
-    p.n = n;
-    p.k = k;
+    p.m = shape.m;
+    p.n = shape.n;
+    p.k = shape.k;
     p.notes = "cuBLASLt, sustained";
     bench.point(p, [&] {
       const auto sets = operands_of(bench, arenas, shape);
-      return time_product(bench, blas, blas.tune(shape, sets, tuning_for(shape, full)), sets, full);
+      return time_product(bench, blas, blas.tune(shape, sets, tuning_for(shape, full)), sets, full, true);
     });
-  };
-  if (format == GemmFormat::fp16) {  // the same units as bf16: a few points show it
-    for (const int m : {16, 512, 8192}) measure(m, 4096, 4096);
-    measure(8192, 8192, 8192);
-    return;
   }
-  for (const Matrix& matrix : matrices(full)) {
-    for (const int m : matrix.every_m ? every : few) measure(m, matrix.n, matrix.k);
-  }
-  if (format == GemmFormat::bf16) {
-    for (const int m : {1, 16, 64, 256}) measure(m, 128256, 4096);
-  }
-  measure(8192, 8192, 8192);
 }
 
 }  // namespace
@@ -165,8 +166,9 @@ void answer_products(Bench& bench, std::istream& in, std::ostream& out) {
         arenas.emplace(bench, s.format == GemmFormat::fp8, s.format == GemmFormat::fp16);
       }
       const auto sets = operands_of(bench, *arenas, s);
-      if (!plan || plan->shape != s) plan = blas.tune(s, sets, tuning_for(s, false));
-      const Timing timing = time_product(bench, blas, *plan, sets, false);
+      const bool choose_anew = !plan || plan->shape != s;
+      if (choose_anew) plan = blas.tune(s, sets, tuning_for(s, false));
+      const Timing timing = time_product(bench, blas, *plan, sets, false, choose_anew);
       out << timing.seconds << ' ' << timing.low << ' ' << timing.high << ' ' << bench.monitor.read().clock_hz << ' '
           << (plan->by_cublas ? "cublas" : std::to_string(plan->rank)) << ' ' << plan->tried << std::endl;
     } catch (const GpuFailure& failure) {
@@ -239,6 +241,7 @@ void measure_attention(Bench& bench, bool full) {
   };
   TimingOptions o;
   o.budget = full ? 0.4 : 0.05;
+  o.agree = kAgree;
   const auto shape_of = [](const AttentionCall& c, const char* op) {
     Point p;
     p.op = op;
@@ -317,7 +320,7 @@ void measure_attention(Bench& bench, bool full) {
 }
 
 void measure_sustained(Bench& bench, bool full) {
-  const double seconds = full ? 6 : 1.2;
+  const double seconds = full ? 6 : 1;
   Blas blas(bench.stream);
   const auto product = [&](GemmFormat format, int m, int n, int k, const char* work) {
     const Arenas arenas(bench, format == GemmFormat::fp8, format == GemmFormat::fp16);

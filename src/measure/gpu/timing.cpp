@@ -99,17 +99,24 @@ Timing time_operation(gpuStream_t stream, const Launch& launch, const TimingOpti
   const double per_sample = std::max(first.between(0, 1), 1e-6);
   const int samples = std::clamp(static_cast<int>(options.budget / per_sample), options.least, options.most);
   for (int i = 0; i < static_cast<int>(options.settle / per_sample); ++i) run();
-  const Events events(static_cast<std::size_t>(samples) + 1);
-  events.record(0, stream);
-  for (int i = 0; i < samples; ++i) {
-    run();
-    events.record(static_cast<std::size_t>(i) + 1, stream);
-  }
   std::vector<double> times;
-  for (int i = 0; i < samples; ++i) {
-    times.push_back(events.between(static_cast<std::size_t>(i), static_cast<std::size_t>(i) + 1) / inner);
+  const auto take = [&](int count) {
+    const Events events(static_cast<std::size_t>(count) + 1);
+    events.record(0, stream);
+    for (int i = 0; i < count; ++i) {
+      run();
+      events.record(static_cast<std::size_t>(i) + 1, stream);
+    }
+    for (int i = 0; i < count; ++i) {
+      times.push_back(events.between(static_cast<std::size_t>(i), static_cast<std::size_t>(i) + 1) / inner);
+    }
+    return summarise(times);
+  };
+  const int first_samples = options.agree > 0 ? std::max(options.least, samples / 3) : samples;
+  Timing timing = take(std::min(first_samples, samples));
+  if (timing.samples < samples && timing.high - timing.low > options.agree * timing.seconds) {
+    timing = take(samples - timing.samples);
   }
-  Timing timing = summarise(std::move(times));
   timing.launches = inner;
   return timing;
 }

@@ -30,6 +30,7 @@ struct TimingOptions {
   int least = 7;         ///< samples
   int most = 60;
   double settle = 0;  ///< seconds that it runs untimed first, until the power limit has found its clock
+  double agree = 0;   ///< the spread, relative to the median, at which a third of the samples is enough
   bool graph = true;  ///< false: operations that cannot be captured
 };
 
@@ -37,7 +38,7 @@ using Launch = std::function<void(int)>;
 
 [[nodiscard]] Timing time_operation(gpuStream_t stream, const Launch& launch, const TimingOptions& options = {});
 
-/// A rough time per launch, without a graph: to choose among algorithms.
+/// A rough time per launch, without a graph; the host's if that is longer.
 [[nodiscard]] double quick_time(gpuStream_t stream, const Launch& launch, int launches);
 
 /// Median and 10th and 90th percentile of times per operation; `times` must not be empty.

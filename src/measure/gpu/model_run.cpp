@@ -10,6 +10,7 @@
 #include "measure/gpu/attention.hpp"
 #include "measure/gpu/bytes.hpp"
 #include "measure/gpu/layer_kernels.hpp"
+#include "ridge/random.hpp"
 
 namespace ridge::measure {
 namespace {
@@ -148,7 +149,12 @@ void Decoder::reserve(const std::vector<Load>& loads) {
   rotations_ = GpuBuffer<float2>(static_cast<std::size_t>(longest) * kHeadDim / 2);
   scratch_ = GpuBuffer<float>(64u << 20);
   make_rotations(rotations_.data(), longest, kHeadDim, 500000, bench_.stream);
-  check(gpuMemsetAsync(tokens_.data(), 0, tokens_.bytes(), bench_.stream), "clearing tokens");
+  // A prompt of one token again and again would make all rows of the activations alike, and those draw less power.
+  std::vector<int> prompt(tokens);
+  Random draws(25);
+  for (int& token : prompt) token = static_cast<int>(draws.below(static_cast<std::uint64_t>(shape_.vocabulary)));
+  check(gpuMemcpyAsync(tokens_.data(), prompt.data(), tokens_.bytes(), gpuMemcpyHostToDevice, bench_.stream),
+        "copying a prompt");
   fill_random_bf16(qkv_.data(), qkv_.count(), 1, 26, bench_.stream);
   fill_random_bf16(wide_.data(), wide_.count(), 1, 27, bench_.stream);
   fill_random_bf16(delta_.data(), delta_.count(), 1, 28, bench_.stream);

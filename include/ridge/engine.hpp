@@ -74,6 +74,7 @@ struct ServingTraits {
   double graph_tokens = 0;               ///< steps with prompts and up to so many tokens replay graphs too
   bool portable_kernels = false;         ///< its own products for every chip, instead of the vendor's library
   bool grouped_decode = true;            ///< one read of a key serves all query heads of its group
+  bool ranks_pad_prefill = false;        ///< ranks around shared experts all fill up to the one with the longest prompt
 };
 
 /// A span of releases that behave alike: the scope of calibration parameters such as `host.step@vllm-2024`.

@@ -46,6 +46,7 @@ struct InferenceLoad {
   double batch = 1;         ///< fixed_batch and prefill
   double concurrency = 0;   ///< closed_loop; offline: the cap on running sequences, 0 = the engine's
   double prefix_hit = 0;    ///< share of input tokens found in the prefix cache
+  double distinct = 0;      ///< so many different prompts in all, each cached once; 0 = every prompt is another
   double draft_tokens = 0;  ///< speculative decoding or MTP: tokens proposed per step
   double acceptance = 0;    ///< probability that one proposed token is accepted
   double natural_text = 0;  ///< 1: real prompts (experts correlate), 0: random tokens

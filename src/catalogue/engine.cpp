@@ -49,6 +49,7 @@ ServingTraits read_serving(TableReader& t, ServingTraits traits) {
   traits.graph_tokens = t.optional_number("graph_tokens", 0, 1e7).value_or(traits.graph_tokens);
   traits.portable_kernels = t.flag("portable_kernels", traits.portable_kernels);
   traits.grouped_decode = t.flag("grouped_decode", traits.grouped_decode);
+  traits.ranks_pad_prefill = t.flag("ranks_pad_prefill", traits.ranks_pad_prefill);
   return traits;
 }
 

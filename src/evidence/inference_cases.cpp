@@ -20,6 +20,43 @@ constexpr std::array<ModeName, 4> kModes{{{"fixed-batch", LoadMode::fixed_batch}
                                           {"offline", LoadMode::offline},
                                           {"prefill", LoadMode::prefill}}};
 
+constexpr double kMostCached = 0.97;  ///< the last block of a prompt is computed again
+
+/// A list of prompts sent several times, measured between the moment when every client has begun and the one when the
+/// first has nothing left to send: what begins in between comes from the end of the list, and is new only in its first
+/// round.
+double cached_share(const AssumedWorkload& w, double clients) {
+  double times = 1;
+  for (const auto& r : w.repeats) {
+    times = r.times;
+    if (clients <= r.clients) break;
+  }
+  const double begun = w.prompts * times - clients;
+  if (w.prompts <= 0 || begun <= 0) return 0;
+  const double fresh = std::max(0.0, w.prompts - clients);
+  return std::clamp(1 - fresh / begun, 0.0, kMostCached);
+}
+
+/// "512:1 1024:2"; what cannot be read is refused.
+std::vector<AssumedWorkload::Repeat> read_repeats(CaseRow& row) {
+  std::vector<AssumedWorkload::Repeat> repeats;
+  std::string_view rest = row.text("repeats");
+  while (!rest.empty()) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    const std::size_t colon = word.find(':');
+    const auto clients = parse_plain_number(word.substr(0, colon));
+    const auto times = parse_plain_number(word.substr(std::min(colon, word.size() - 1) + 1));
+    const bool rises = clients && (repeats.empty() || *clients > repeats.back().clients);
+    if (!rises || *clients < 1 || !times || *times < 1 || *times > 1e6) {
+      row.refuse("repeats", fmt::format("'{}': write clients and how often their list is sent, '512:1 1024:2'", word));
+      return {};
+    }
+    repeats.push_back({*clients, *times});
+  }
+  return repeats;
+}
+
 void read_load(CaseRow& row, const AssumedWorkloads& workloads, InferenceLoad& load) {
   const std::string_view mode = row.text("mode");
   const auto* const known =
@@ -54,6 +91,10 @@ void read_load(CaseRow& row, const AssumedWorkloads& workloads, InferenceLoad& l
   } else {
     if (load.mode == LoadMode::closed_loop && !row.require("concurrency")) return;
     load.concurrency = row.number("concurrency", 1, 1e7).value_or(0);
+    if (assumed != nullptr && load.mode == LoadMode::closed_loop) {
+      load.prefix_hit = cached_share(*assumed, load.concurrency);
+      load.distinct = assumed->prompts;
+    }
   }
 }
 
@@ -67,8 +108,9 @@ const AssumedWorkload* find_workload(const AssumedWorkloads& workloads, std::str
 }
 
 Result<AssumedWorkloads> read_assumed_workloads(std::string csv, const std::string& name) {
-  static constexpr std::string_view kColumns[] = {"id_contains", "isl",        "natural_text",
-                                                  "queued",      "median_gap", "source"};
+  static constexpr std::string_view kColumns[] = {"id_contains", "isl",     "natural_text", "queued",
+                                                  "median_gap",  "prompts", "repeats",      "source"};
+  static constexpr std::string_view kLoad[] = {"isl", "natural_text", "queued", "median_gap"};
   const auto table = CsvTable::parse(std::move(csv), name);
   if (!table) return table.error();
   for (const std::string_view column : kColumns) {
@@ -77,12 +119,36 @@ Result<AssumedWorkloads> read_assumed_workloads(std::string csv, const std::stri
   AssumedWorkloads workloads;
   for (std::size_t i = 0; i < table->rows(); ++i) {
     CaseRow row(*table, i);
-    for (const std::string_view column : kColumns) row.require(column);
-    AssumedWorkload entry{std::string(row.text("id_contains")), row.number("isl", 1, kLongest).value_or(0),
-                          row.number("natural_text", 0, 1).value_or(0), row.integer("queued", 0, 1).value_or(0) == 1,
-                          row.integer("median_gap", 0, 1).value_or(0) == 1};
+    row.require("id_contains");
+    row.require("source");
+    const bool own = !row.text("isl").empty();
+    if (own) {
+      for (const std::string_view column : kLoad) row.require(column);
+    }
+    AssumedWorkload entry{std::string(row.text("id_contains")),
+                          row.number("isl", 1, kLongest).value_or(0),
+                          row.number("natural_text", 0, 1).value_or(0),
+                          row.integer("queued", 0, 1).value_or(0) == 1,
+                          row.integer("median_gap", 0, 1).value_or(0) == 1,
+                          row.number("prompts", 1, kLongest).value_or(0),
+                          read_repeats(row)};
     if (!row.refusal().empty()) return Error{ErrorCode::bad_input, {}, row.refusal()};
     workloads.push_back(std::move(entry));
+  }
+  for (auto entry = workloads.rbegin(); entry != workloads.rend(); ++entry) {  // the general ones stand last
+    if (entry->isl > 0) continue;
+    const auto general = std::find_if(entry.base(), workloads.end(), [&](const AssumedWorkload& w) {
+      return entry->id_contains.find(w.id_contains) != std::string::npos;
+    });
+    if (general == workloads.end()) {
+      return Error{ErrorCode::bad_input, name,
+                   fmt::format("'{}' has no isl, and no entry below it fits it", entry->id_contains)};
+    }
+    entry->isl = general->isl;
+    entry->natural_text = general->natural_text;
+    entry->queued = general->queued;
+    entry->median_gap = general->median_gap;
+    if (entry->prompts <= 0) entry->prompts = general->prompts;
   }
   return workloads;
 }

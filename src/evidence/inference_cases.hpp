@@ -24,14 +24,21 @@ struct AssumedWorkload {
   double natural_text = 0;  ///< 1: prompts that people wrote
   bool queued = false;      ///< more requests wait than run
   bool median_gap = false;  ///< tpot is the median gap between tokens, not the mean time per token
+  double prompts = 0;       ///< different prompts in the list of requests; 0 = all
+  struct Repeat {
+    double clients = 0;  ///< up to so many
+    double times = 1;    ///< the list is sent so often
+  };
+  std::vector<Repeat> repeats;  ///< by rising number of clients
 };
 using AssumedWorkloads = std::vector<AssumedWorkload>;
 
 /// The entry that holds for a row of that id, or nullptr.
 [[nodiscard]] const AssumedWorkload* find_workload(const AssumedWorkloads& workloads, std::string_view id);
 
-/// Columns id_contains, isl, natural_text, queued, median_gap, source, date, why. Refuses a missing column, an empty
-/// cell or a number out of range.
+/// Columns id_contains, isl, natural_text, queued, median_gap, prompts, repeats ("512:1 1024:2": the list twice for up
+/// to 1,024 clients), source, date, why. An entry without isl is as the next one whose text occurs in its own, but for
+/// what it says itself. Refuses a missing column, an empty cell or a number out of range.
 Result<AssumedWorkloads> read_assumed_workloads(std::string csv, const std::string& name);
 
 [[nodiscard]] InferenceQuery read_inference_query(CaseRow& row, const AssumedWorkloads& workloads);

@@ -239,13 +239,9 @@ class Evaluation {
     call.add_host(r_.costs.call);
   }
 
-  /// Full power while kernels run, idle power while the device waits for the host or its peers.
   [[nodiscard]] double power(const Work& call, double seconds) const noexcept {
-    const double waits = call.terms[index(Term::host)] + call.terms[index(Term::scale_up)];
-    const double busy = std::max(0.0, seconds - waits);
-    const double running = perf::device_power(r_.device, r_.power, {call.flops, call.bytes, busy});
-    const double idle = std::min(running, r_.power.idle * r_.device.tdp);
-    return idle + (running - idle) * busy / seconds;
+    const double waiting = call.terms[index(Term::host)] + call.terms[index(Term::scale_up)];
+    return perf::device_power(r_.device, r_.power, {call.flops, call.bytes, seconds, waiting});
   }
 
   void finish(const Work& step) noexcept {

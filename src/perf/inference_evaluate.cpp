@@ -32,6 +32,27 @@ Lengths lengths_of(const InferenceLoad& load) noexcept {
   return {std::max(prompt > 0 ? 1.0 : 0.0, prompt * (1 - load.prefix_hit)), prompt, osl, std::max(0.0, osl - 1)};
 }
 
+/// Tokens of a running sequence that the cache has to hold on average, or from the start.
+double held_tokens(const ResolvedInference& r, const Lengths& n) noexcept {
+  return std::max(1.0, n.prompt + (r.admission == Admission::reserve_all ? 1.0 : r.costs.fill) * n.osl);
+}
+
+/// A list of prompts that is sent again and again: what a replica's cache still holds of a prompt when it comes back.
+/// It was last seen `distinct` requests ago. Those of them that still run keep it; those that ended were freed in that
+/// order, and the oldest make room first, so that either all of them fit beside what runs or none survives.
+InferenceLoad with_what_is_kept(const ResolvedInference& r, const InferenceLoad& load) noexcept {
+  InferenceLoad kept = load;
+  if (load.distinct <= 0 || load.prefix_hit <= 0) return kept;
+  const double replicas = r.gpus / (r.tp * r.pp);
+  const Lengths n = lengths_of(load);
+  const double ended = std::max(0.0, load.distinct - load.concurrency);
+  const double room = r.kv_pool_bytes - load.concurrency / replicas * perf::kv_bytes(r, held_tokens(r, n));
+  const bool fits = ended / replicas * perf::kv_bytes(r, n.prompt + n.osl) <= room;
+  if (ended > 0 && !fits) kept.prefix_hit = kept.distinct = 0;
+  kept.prefix_hit /= replicas;  // a prompt comes back to any of them
+  return kept;
+}
+
 /// Tokens a sequence gains per step: 1 + a + a^2 + ... with `draft_tokens` proposals, each accepted with probability a.
 double tokens_per_step(const InferenceLoad& load) noexcept {
   double sum = 1;
@@ -133,10 +154,14 @@ Steady steady_state(const ResolvedInference& r, const InferenceLoad& load, const
 }
 
 /// Sequences that fit the cache of one replica at once.
-double cache_limit(const ResolvedInference& r, const Lengths& n) noexcept {
-  const double held = r.admission == Admission::reserve_all ? n.prompt + n.osl : n.prompt + r.costs.fill * n.osl;
-  const double each = perf::kv_bytes(r, std::max(1.0, held));
-  return each > 0 ? r.kv_pool_bytes / each : r.max_sequences;
+double cache_limit(const ResolvedInference& r, const InferenceLoad& load, const Lengths& n) noexcept {
+  const double each = perf::kv_bytes(r, held_tokens(r, n));
+  if (each <= 0) return r.max_sequences;
+  const double limit = r.kv_pool_bytes / each;
+  if (load.distinct <= 0 || limit <= load.distinct) return limit;
+  // Beyond the distinct prompts a sequence only adds what it writes itself.
+  const double own = std::max(each - perf::kv_bytes(r, n.prompt), 0.01 * each);
+  return load.distinct + (r.kv_pool_bytes - load.distinct * each) / own;
 }
 
 /// Most sequences that prefill can keep running: beyond it every step is full of prompts.
@@ -164,9 +189,10 @@ Interval interval(double mid, Spread spread) noexcept {
 
 struct Activity : perf::DeviceActivity {
   void add(const StepTime& t, double times) {
-    flops += (t.flops + perf::kFillerWork * t.filler) * times;
+    flops += t.powered_flops() * times;
     bytes += t.bytes * times;
     seconds += t.seconds * times;
+    waiting += t.waiting() * times;
   }
 };
 
@@ -182,7 +208,7 @@ Bound bound_of(const StepTime& t) noexcept {
 class Evaluation {
  public:
   Evaluation(const ResolvedInference& r, const InferenceLoad& load) noexcept
-      : r_(r), load_(load), n_(lengths_of(load)) {}
+      : r_(r), load_(with_what_is_kept(r, load)), n_(lengths_of(load_)) {}
 
   InferenceOutcome run() noexcept {
     if (r_.reason != Reason::none) {
@@ -274,7 +300,7 @@ class Evaluation {
   void fixed_batch() noexcept {
     InferenceEstimate& e = out_.estimate;
     const double per_replica = std::max(1.0, load_.batch / replicas());
-    const double running = std::max(1.0, std::min(per_replica, cache_limit(r_, n_)));
+    const double running = std::max(1.0, std::min(per_replica, cache_limit(r_, load_, n_)));
     const double waves = per_replica / running;
     Phase p;
     if (n_.isl > 0) p = prefill_phase(r_, load_, n_, running);
@@ -298,7 +324,8 @@ class Evaluation {
     InferenceEstimate& e = out_.estimate;
     // Who sends more requests at once than the engine runs by default is taken to have raised its limit.
     const double engine_limit = std::max(r_.max_sequences, clients / replicas());
-    const double limit = std::max(1.0, std::min({engine_limit, cache_limit(r_, n_), prefill_limit(r_, load_, n_)}));
+    const double limit =
+        std::max(1.0, std::min({engine_limit, cache_limit(r_, load_, n_), prefill_limit(r_, load_, n_)}));
     const double offered = clients > 0 ? clients / replicas() : limit;
     double running = std::min(limit, std::max(offered, 1.0));
     Steady s = steady_state(r_, load_, n_, running);
@@ -363,7 +390,7 @@ class Evaluation {
   }
 
   const ResolvedInference& r_;
-  const InferenceLoad& load_;
+  const InferenceLoad load_;
   const Lengths n_;
   InferenceOutcome out_;
 };

@@ -79,6 +79,7 @@ struct ResolvedInference {
   double gpus = 1, tp = 1, pp = 1, ep = 1, dp = 1;
   bool attention_dp = false;  ///< data-parallel attention around shared experts: the ranks step together
   bool ranks_prefill_together = false;
+  bool ranks_pad_prefill = false;
   double rank_spread = 0;   ///< sqrt(2 ln ep)
   double expert_ranks = 1;  ///< ranks that share the experts of a layer
 
@@ -148,6 +149,11 @@ struct StepTime {
   double memory = 0;
   double network = 0;
   double fixed = 0;  ///< launches, host
+
+  /// FLOPs by the power they take: zeros take less.
+  [[nodiscard]] double powered_flops() const noexcept { return flops + kFillerWork * filler; }
+  /// Seconds without work on this device.
+  [[nodiscard]] double waiting() const noexcept { return network + fixed; }
 };
 
 [[nodiscard]] StepTime step_time(const ResolvedInference& r, const Step& step) noexcept;

@@ -269,6 +269,7 @@ class Resolver {
       if (std::find(eager.begin(), eager.end(), device_.vendor) != eager.end()) r.graphs = false;
     }
     r.ranks_prefill_together = e.ranks_prefill_together;
+    r.ranks_pad_prefill = engine_.serving().ranks_pad_prefill;
     r.max_tokens = q_.max_batched_tokens > 0 ? q_.max_batched_tokens : e.max_batched_tokens;
     r.max_sequences = q_.max_sequences > 0 ? q_.max_sequences : e.max_sequences;
     const std::string_view family = e.family.empty() ? std::string_view(e.id) : std::string_view(e.family);
@@ -290,7 +291,8 @@ class Resolver {
     k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real});
     k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured, real});
     const bool sixteen_or_eight = bytes_per_element(formats_.weights) >= 1;  // narrower ones came with the chip
-    const double untuned = sixteen_or_eight ? c.value("serving.experts", {both}) : 1;
+    const double untuned =
+        sixteen_or_eight ? c.value("serving.experts", {both, fmt::format("{}/{}", both, format)}) : 1;
     r.moe.gemm.bandwidth /= untuned;
     r.moe.gemm.flops /= untuned;
     r.moe.gemm.fixed *= untuned;
@@ -305,10 +307,15 @@ class Resolver {
          {&k.step, &k.sequence, &k.layer_eager, &k.layer_small, &k.collective, &k.prefill, &k.decode, &k.server}) {
       *cost *= own;
     }
+    const double transfer = c.value("serving.transfer", {family, arch});
     for (perf::LinkRates* link : {&r.tp_link, &r.expert_link}) {
       link->latency += k.collective;
       link->latency_per_rank += kWaitPerStep * k.collective;
       link->one_shot_latency += k.collective;
+      for (double* rate :
+           {&link->bandwidth, &link->peer_bandwidth, &link->reduction_bandwidth, &link->one_shot_bandwidth}) {
+        *rate /= transfer;
+      }
     }
     const double recurrent = c.value("host.eager_layer@recurrent");
     for (int i = 0; i < r.kind_count; ++i) {

@@ -54,6 +54,7 @@ StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
   const double bound = std::max(out.bytes / r.device.memory_bandwidth, out.flops / r.fastest_peak);
   const double scale = device > 0 ? std::max(factor, bound / device) : factor;
   for (double& t : out.terms) t *= scale;
+  for (double* part : {&out.compute, &out.memory, &out.network, &out.fixed}) *part *= scale;
   device *= scale;
   const double small = r.layers * r.costs.layer_small;
   out.terms[index(Term::elementwise)] += small;

@@ -96,7 +96,8 @@ template <class Sink>
 inline void visit_experts(const ResolvedInference& r, const LayerKind& kind, const Step& step, double tokens,
                           Sink& sink) {
   MoeShape shape = kind.moe;
-  shape.tokens = step.expert_tokens > 0 ? step.expert_tokens : tokens * (r.attention_dp ? r.dp : 1);
+  const bool all_alike = step.expert_tokens <= 0 || (r.ranks_pad_prefill && step.prefill > 0);
+  shape.tokens = all_alike ? tokens * (r.attention_dp ? r.dp : 1) : step.expert_tokens;
   const double share = shape.local_experts / shape.experts;
   const double weights = (shape.gated ? 3 : 2) * shape.hidden * shape.width;
   const double touched = share * experts_touched(shape.experts, shape.top_k, shape.tokens, shape.correlation);
@@ -161,8 +162,9 @@ inline void visit_step(const ResolvedInference& r, const Step& step, Sink& sink)
   const GemmRates& head = r.gemm[ResolvedInference::kHead];
   sink.operation("LM head", Term::head, gemm_time(head, rows, r.head_rows, r.hidden), 2 * rows * r.head_rows * r.hidden,
                  r.head_rows * r.hidden * head.bytes_weight, 1);
-  const double choosing = rows * r.sample_seconds;
-  sink.operation("sampling", Term::head, OpTime{choosing, 0, 0, choosing}, 0, 0, 1);
+  const double choosing = rows * r.sample_seconds;  // passes over the logits
+  sink.operation("sampling", Term::head, OpTime{choosing, 0, choosing, 0}, 0,
+                 choosing * r.device.memory_bandwidth * r.device.memory_share, 1);
   if (r.pp > 1) {
     const double bytes = tokens * r.hidden * 2;
     sink.network("to the next stage", Term::pipeline, collective_time(r.stage_link, Collective::send, 2, bytes), bytes,

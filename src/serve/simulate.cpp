@@ -61,7 +61,7 @@ void add_power(const SimulationQuery&, const std::vector<const ResolvedInference
     const ResolvedInference& r = *deployments[std::min(pool, deployments.size() - 1)];
     const serve::Work& work = engine.work();
     const double up = std::max(cluster.up_seconds(i), work.seconds);
-    const double busy = perf::device_power(r.device, r.power, {work.flops, work.bytes, work.seconds});
+    const double busy = perf::device_power(r.device, r.power, {work.flops, work.bytes, work.seconds, work.waiting});
     const double idle = r.power.idle * r.device.tdp;
     result.energy_j += engine.shape().gpus * (busy * work.seconds + idle * (up - work.seconds));
     busy_seconds += work.seconds;

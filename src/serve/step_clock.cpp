@@ -24,8 +24,9 @@ StepClock::Knot& StepClock::fill(std::uint32_t sequences, std::int64_t bucket) {
     // A knot at no context at all is the one of a single token: some kernels have no time for nothing.
     const perf::StepTime t = model_.step(lane(sequences, std::max(1.0, static_cast<double>(bucket * kSpan))));
     k.nanoseconds = std::max<Ticks>(1, nanoseconds_of(t.seconds));
-    k.flops = static_cast<float>(t.flops);
+    k.flops = static_cast<float>(t.powered_flops());
     k.bytes = static_cast<float>(t.bytes);
+    k.waiting = static_cast<float>(t.waiting());
   }
   return k;
 }
@@ -79,9 +80,10 @@ Ticks StepClock::mixed(std::uint32_t sequences, std::int64_t context, const Pref
     step.expert_tokens = (prefill.tokens + sequences * step.tokens_each) * shape_.expert_lanes / shape_.lanes;
   }
   const perf::StepTime t = model_.step(step);
-  work.flops += t.flops;
+  work.flops += t.powered_flops();
   work.bytes += t.bytes;
   work.seconds += t.seconds;
+  work.waiting += t.waiting();
   return std::max<Ticks>(1, nanoseconds_of(t.seconds)) * kTicksPerNanosecond;
 }
 
@@ -90,6 +92,7 @@ void StepClock::add_work(std::uint32_t sequences, std::int64_t context, std::uin
   const auto times = static_cast<double>(steps);
   work.flops += times * static_cast<double>(k.flops);
   work.bytes += times * static_cast<double>(k.bytes);
+  work.waiting += times * static_cast<double>(k.waiting);
   work.seconds += to_seconds(ticks);
 }
 

@@ -23,6 +23,7 @@ struct Work {
   double flops = 0;
   double bytes = 0;
   double seconds = 0;
+  double waiting = 0;
 };
 
 /// The prompts of one step.
@@ -76,6 +77,7 @@ class StepClock {
     std::int64_t nanoseconds = -1;
     float flops = 0;
     float bytes = 0;
+    float waiting = 0;
   };
   Knot& knot(std::uint32_t sequences, std::int64_t bucket) {
     if (sequences < rows_.size()) {

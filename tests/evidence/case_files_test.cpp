@@ -14,7 +14,7 @@ constexpr const char* kHeader =
     "id,source,date,engine,engine_version,model,device,gpus,tp,pp,ep,dp,weight_precision,activation_precision,"
     "kv_precision,mode,isl,osl,length_range,batch,concurrency,output_tok_s,tpot_ms\n";
 
-const AssumedWorkloads kWorkloads = {{"lm-arena-chat", 200, 1, true, true}};
+const AssumedWorkloads kWorkloads = {{"lm-arena-chat", 200, 1, true, true, 0, {}}};
 
 std::vector<Case> read(const std::string& rows) {
   auto cases = read_cases(kHeader + rows, "mine.csv", kWorkloads);
@@ -51,6 +51,35 @@ TEST(CaseFiles, ClosedLoopBatchIsNeverRead) {
   ASSERT_EQ(cases.size(), 2u);
   EXPECT_EQ(cases[1].refusal, "");
   EXPECT_EQ(std::get<InferenceQuery>(cases[0].input).load.batch, std::get<InferenceQuery>(cases[1].input).load.batch);
+}
+
+constexpr const char* kWorkloadHeader = "id_contains,isl,natural_text,queued,median_gap,prompts,repeats,source\n";
+
+// 768 clients send a list of 1,024 prompts twice. Between the first token of the 768th request and the end of the list
+// 2,048 - 768 requests begin, of which 1,024 - 768 are seen for the first time: 80 % come from the cache.
+TEST(AssumedWorkloads, RepeatedPromptsComeFromTheCache) {
+  const auto workloads = read_assumed_workloads(
+      std::string(kWorkloadHeader) + "chat-large,,,,,,512:1 1024:2,s\nchat,200,1,1,1,1024,,s\n", "loads.csv");
+  ASSERT_TRUE(workloads.ok()) << workloads.error().text();
+  ASSERT_EQ(workloads->size(), 2u);
+  EXPECT_DOUBLE_EQ((*workloads)[0].isl, 200) << "an entry without a length is as the next that fits";
+  const auto hit = [&](const std::string& id, const std::string& clients) {
+    const auto cases =
+        read_cases(kHeader + id + ",s,2026,vllm,,m,d,1,1,1,1,1,bf16,bf16,,closed-loop,,200,,," + clients + ",900,\n",
+                   "mine.csv", *workloads);
+    EXPECT_TRUE(cases.ok());
+    return std::get<InferenceQuery>(cases->at(0).input).load.prefix_hit;
+  };
+  EXPECT_DOUBLE_EQ(hit("chat-large", "768"), 0.8);
+  EXPECT_DOUBLE_EQ(hit("chat-large", "512"), 0) << "sent once";
+  EXPECT_DOUBLE_EQ(hit("chat-small", "768"), 0) << "nothing says that it is sent again";
+}
+
+TEST(AssumedWorkloads, WhatCannotBeReadIsRefused) {
+  for (const char* row : {"a,,,,,,,s\n", "a,200,1,1,1,1024,512,s\n", "a,200,1,1,1,1024,512:1 256:2,s\n",
+                          "a,200,1,1,1,1024,512:x,s\n", "a,200,1,1,1,-3,,s\n", "a,200,1,1,,,,s\n"}) {
+    EXPECT_FALSE(read_assumed_workloads(std::string(kWorkloadHeader) + row, "loads.csv").ok()) << row;
+  }
 }
 
 TEST(CaseFiles, UnpublishedInputLengthIsAssumedByDataSet) {

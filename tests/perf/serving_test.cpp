@@ -91,5 +91,82 @@ TEST(Serving, TheCacheFollowsTheCheckpoint) {
   EXPECT_EQ(deployed("llama3.1-8b", "h200-sxm", "trtllm", "0.13", Format::fp8).facts.kv, Format::fp8);
 }
 
+// Four ranks around shared experts, one of them with a prompt of 1,500 tokens: the experts see the prompt once, or four
+// times where every rank fills up to the longest.
+TEST(Serving, RanksThatFillUpComputeThePromptOnEveryRank) {
+  InferenceQuery q;
+  q.model = "qwen3-30b-a3b";
+  q.device = "h100-sxm";
+  q.engine = "vllm";
+  q.gpus = q.dp = q.ep = 4;
+  q.tp = 1;
+  q.engine_version = "0.11.1";
+  auto d = resolve(q, knowledge());
+  ASSERT_TRUE(d) << d.error().text();
+  ResolvedInference& r = *d->resolved;
+  ASSERT_TRUE(r.attention_dp && r.ranks_pad_prefill);
+  const perf::Step step{
+      .prefill = 1500, .prompts = 1, .prefill_length = 1500, .prefill_context = 1500, .expert_tokens = 1500};
+  const double filled = perf::step_time(r, step).flops;
+  r.ranks_pad_prefill = false;
+  const double once = perf::step_time(r, step).flops;
+  perf::Step alike = step;
+  alike.expert_tokens = 6000;
+  EXPECT_DOUBLE_EQ(filled, perf::step_time(r, alike).flops);
+  EXPECT_GT(filled, once);
+  q.engine_version = "0.12";
+  EXPECT_FALSE(resolve(q, knowledge())->resolved->ranks_pad_prefill);
+}
+
+// A list of 200 prompts, sent again and again by 100 clients. While the cache has room for what ended in between,
+// prompts come from it; in a smaller one none survives; with two replicas a prompt comes back to its own every second
+// time.
+TEST(Serving, RepeatedPromptsAreCachedWhileThereIsRoom) {
+  auto d = deployed("llama3.1-8b", "h100-sxm", "vllm", "0.11.1");
+  ResolvedInference& r = *d.resolved;
+  InferenceLoad load{.mode = LoadMode::closed_loop, .isl = 2000, .osl = 200, .concurrency = 100, .queued = true};
+  const double fresh = evaluate(r, load).estimate.output_tokens_per_s.mid;
+  load.prefix_hit = 0.9;
+  const double cached = evaluate(r, load).estimate.output_tokens_per_s.mid;
+  load.distinct = 200;
+  r.kv_pool_bytes = perf::kv_bytes(r, 1) * 2200 * 220;
+  EXPECT_DOUBLE_EQ(evaluate(r, load).estimate.output_tokens_per_s.mid, cached);
+  r.kv_pool_bytes = perf::kv_bytes(r, 1) * 2200 * 150;
+  EXPECT_DOUBLE_EQ(evaluate(r, load).estimate.output_tokens_per_s.mid, fresh);
+  r.kv_pool_bytes = perf::kv_bytes(r, 1) * 2200 * 220;
+  r.gpus = 2;
+  load.concurrency = 200;
+  const double spread = evaluate(r, load).estimate.output_tokens_per_s.mid;
+  EXPECT_LT(spread, 2 * cached);
+  EXPECT_GT(spread, 2 * fresh);
+}
+
+// Fifty prompts for two hundred sequences: each further one only adds the tokens it writes.
+TEST(Serving, SequencesOfTheSamePromptShareItsCache) {
+  auto d = deployed("llama3.1-8b", "h100-sxm", "vllm", "0.11.1");
+  ResolvedInference& r = *d.resolved;
+  r.kv_pool_bytes = perf::kv_bytes(r, 1) * (50 * 2000 + 150 * 100);
+  InferenceLoad load{.mode = LoadMode::closed_loop, .isl = 2000, .osl = 200, .concurrency = 1000, .queued = true};
+  load.prefix_hit = 0.9;
+  const double alone = evaluate(r, load).estimate.running_batch;
+  load.distinct = 50;
+  const double shared = evaluate(r, load).estimate.running_batch;
+  EXPECT_NEAR(alone, 115000.0 / (2000 + r.costs.fill * 200), 1);
+  EXPECT_NEAR(shared, 50 + (115000 - 50 * (2000 + r.costs.fill * 200)) / (r.costs.fill * 200), 1);
+}
+
+// Idle power is paid all the time, that of work only while it lasts: of a device that waits half of the time, with the
+// same rates while it works, what it draws beyond idle halves.
+TEST(Serving, PowerIsAMeanOverTime) {
+  const auto d = deployed("llama3.1-8b", "h100-sxm", "vllm", "0.11.1");
+  const ResolvedInference& r = *d.resolved;
+  const double bytes = 0.4 * r.device.memory_bandwidth;
+  const double always = perf::device_power(r.device, r.power, {0, bytes, 1, 0});
+  const double half = perf::device_power(r.device, r.power, {0, bytes, 2, 1});
+  const double idle = r.power.idle * r.device.tdp;
+  EXPECT_GT(always, idle);
+  EXPECT_NEAR(half - idle, 0.5 * (always - idle), 1e-9 * always);
+}
+
 }  // namespace
 }  // namespace ridge

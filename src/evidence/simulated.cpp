@@ -38,7 +38,7 @@ void set(Interval& i, double mid) {
 }  // namespace
 
 InferenceEstimate simulated_estimate(const InferenceQuery& query, const Knowledge& knowledge,
-                                     const InferenceEstimate& analytic) {
+                                     const InferenceEstimate& analytic, const ServerSettings* settings) {
   InferenceEstimate e = analytic;
   const InferenceLoad& load = query.load;
   SimulationQuery q;
@@ -65,6 +65,7 @@ InferenceEstimate simulated_estimate(const InferenceQuery& query, const Knowledg
     q.deployment.max_sequences = q.load.concurrency;
     q.load.concurrency = std::ceil(1.25 * q.load.concurrency) + 1;
   }
+  if (settings != nullptr) apply(*settings, load, q);
   q.requests = std::max(kFewest, kRounds * q.load.concurrency);
   const Result<SimulationResult> r = simulate(q, knowledge);
   if (!r || r->finished == 0) return e;

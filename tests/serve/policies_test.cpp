@@ -49,6 +49,35 @@ TEST(Batching, PrefillFirstTradesTokensForTheFirst) {
   EXPECT_LT(fixed.itl.p99(), first.itl.p99()) << "and is not interrupted";
 }
 
+// Steps of one microsecond; a first request decodes all the while. One that comes at 100.5 us is prefilled in the step
+// after the next look.
+std::int64_t first_token_after(std::uint64_t poll_steps, std::uint64_t gather_steps, int others) {
+  ToySystem toy;
+  toy.shape.poll_steps = poll_steps;
+  toy.shape.gather_steps = gather_steps;
+  toy.shape.gather_prompts = 3;
+  std::vector<Trace::Request> requests{{.arrival = 0, .input = 10, .output = 1000}};
+  for (int i = 0; i <= others; ++i) requests.push_back({.arrival = (100.5 + 10 * i) * 1e-6, .input = 10, .output = 5});
+  toy.query.workload = trace_of(requests);
+  toy.query.load.kind = OfferedKind::trace;
+  toy.query.requests = 0;
+  Recorder recorder;
+  toy.run(&recorder);
+  return recorder.requests[1].first_token / serve::to_ticks(1e-6);
+}
+
+TEST(Polling, ARequestIsSeenAtTheNextLook) {
+  // The prompt of the first takes a step; looks follow after every 30th step from there: at 31, 61, 91, 121 us.
+  EXPECT_EQ(first_token_after(1, 0, 0), 102);
+  EXPECT_EQ(first_token_after(30, 0, 0), 122);
+}
+
+TEST(Gathering, PromptsWaitForOthersOrSoManySteps) {
+  EXPECT_EQ(first_token_after(1, 40, 0), 101 + 40 + 1) << "nobody else comes";
+  EXPECT_EQ(first_token_after(1, 40, 2), 121 + 1) << "the third comes at 120.5 us";
+  EXPECT_EQ(first_token_after(1, 5, 2), 101 + 5 + 1) << "too late";
+}
+
 TEST(Batching, SmallChunksKeepTheGapsShort) {
   SimulationQuery q = base(12, 1000);
   q.workload = *find_workload(std::string(RIDGE_DATA_DIR) + "/workloads", "rag");

@@ -57,6 +57,10 @@ SimulateFlags::SimulateFlags() {
   add("--preemption", "P", "recompute or swap, when the KV cache is full", words({"recompute", "swap"}));
   add("--no-prefix-cache", "", "beginnings of prompts are never kept");
   add("--block-size", "TOKENS", "of one block of the KV cache; 16");
+  add("--poll-steps", "N", "decode steps between two looks for new requests; 1 (SGLang: --scheduler-recv-interval)");
+  add("--gather", "SHARE:STEPS",
+      "prompts wait until they fill that share of a step, or so many steps: 0.9:20 (TensorRT-LLM: batch_wait)");
+  add("--gather-ranks", "STEPS", "data-parallel ranks wait for each to have a prompt, so many steps at most");
   add("--disaggregate", "xPyD", "x engines for prompts, y for decoding: 2P1D");
   add("--prefill-device", "D", "of the engines for prompts, with --prefill-gpus and --prefill-tp");
   add("--prefill-gpus", "N", "of one engine for prompts");

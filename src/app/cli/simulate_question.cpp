@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kUsualRequests = 1000;
 constexpr double kMostRequests = 1e9;
+constexpr double kMostSteps = 100'000;
 
 Error wrong(std::string_view flag, std::string message) {
   return {ErrorCode::bad_input, std::string(flag), std::move(message)};
@@ -237,6 +238,9 @@ class Questioner {
     if (const Status s = take(flags_.number("--block-size", 16, 1, 4096), number); !s) return s;
     p.block_tokens = static_cast<int>(number);
     p.prefix_cache = !flags_.is_on("--no-prefix-cache");
+    if (const Status s = take(flags_.number("--poll-steps", 1, 1, kMostSteps), number); !s) return s;
+    p.poll_steps = static_cast<int>(number);
+    if (const Status s = gathering(p.gathering); !s) return s;
     if (flags_.given("--batching")) {
       BatchingPolicy batching = BatchingPolicy::chunked;
       if (const Status s = choose(flags_, "--batching",
@@ -257,6 +261,26 @@ class Questioner {
                   {RouterPolicy::round_robin, RouterPolicy::least_outstanding, RouterPolicy::prefix_aware,
                    RouterPolicy::session_sticky},
                   p.router);
+  }
+
+  Status gathering(PromptGathering& g) {
+    if (const std::string& text = flags_.value("--gather"); !text.empty()) {
+      const std::vector<std::string> parts = parts_of(text, ':');
+      const Result<double> share = parse_share(parts[0]);
+      const Result<double> steps = parse_count(parts.back());
+      if (parts.size() != 2 || !share || !steps || *share <= 0 || *share > 1 || *steps < 1 || *steps > kMostSteps) {
+        return wrong("--gather", "write SHARE:STEPS, for example 0.9:20");
+      }
+      g.token_share = *share;
+      g.steps = static_cast<int>(*steps);
+    }
+    if (!flags_.given("--gather-ranks")) return {};
+    if (g.steps > 0) return wrong("--gather-ranks", "leave out --gather: prompts wait for one thing");
+    double steps = 0;
+    if (const Status s = take(flags_.number("--gather-ranks", 0, 1, kMostSteps), steps); !s) return s;
+    g.every_rank = true;
+    g.steps = static_cast<int>(steps);
+    return {};
   }
 
   Status pools() {

@@ -239,6 +239,8 @@ struct PredictionSpread {
 
 struct SimulationResult {
   DeploymentFacts facts;
+  DeploymentFacts prefill_facts;  ///< of one engine for prompts, where there are such
+  int prefill_engines = 0;
   std::vector<std::string> assumptions;
   BatchingPolicy batching = BatchingPolicy::chunked;
   int engines = 1;

@@ -142,18 +142,18 @@ void Engine::commit_prefill(Ticks now) {
     publish_prefix(r);
     ++r.generated;
     tokens += 1;
-    if (r.first_token < 0) {
-      r.first_token = now;
-    } else {
-      shared_.gaps.add(now - r.last_token, 1);
-      if (shared_.idle_timeout > 0 && now - r.last_token > shared_.idle_timeout) {
-        remove_running(part.slot);
-        give_blocks(part.slot, false);
-        r.target = 0;
-        shared_.host.dropped(part.slot, r.last_token + shared_.idle_timeout, RequestRecord::End::timed_out);
-        continue;
-      }
+    const bool first = r.first_token < 0;
+    const Ticks since = first ? r.arrival : r.last_token;
+    const Ticks patience = first ? shared_.ttft_timeout : shared_.idle_timeout;
+    if (!first) shared_.gaps.add(now - since, 1);
+    if (patience > 0 && now - since > patience) {  // the client has left meanwhile
+      remove_running(part.slot);
+      give_blocks(part.slot, false);
+      r.target = 0;
+      shared_.host.dropped(part.slot, since + patience, RequestRecord::End::timed_out);
+      continue;
     }
+    if (first) r.first_token = now;
     r.last_token = now;
     if (r.generated >= r.output) {
       remove_running(part.slot);

@@ -66,6 +66,15 @@ std::int64_t first_token_after(std::uint64_t poll_steps, std::uint64_t gather_st
   return recorder.requests[1].first_token / serve::to_ticks(1e-6);
 }
 
+TEST(TimeOuts, NobodyWhoStayedSawItsFirstTokenAfterThem) {
+  SimulationQuery q = base(60, 1000);
+  q.policies.limits.ttft_timeout = 1;
+  const SimulationResult r = run(q);
+  EXPECT_GT(r.timed_out, 100U);
+  EXPECT_GT(r.finished, 100U);
+  EXPECT_LE(r.ttft.greatest(), 1) << "a client also leaves while its prompt is worked on";
+}
+
 TEST(Polling, ARequestIsSeenAtTheNextLook) {
   // The prompt of the first takes a step; looks follow after every 30th step from there: at 31, 61, 91, 121 us.
   EXPECT_EQ(first_token_after(1, 0, 0), 102);

@@ -291,5 +291,26 @@ TEST(GoOn, EndsEarlyWithWhatIsKnown) {
   EXPECT_LT(r.finished, 1'000'000U);
 }
 
+TEST(FindRate, AShortTrialHoldsRatesThatALongOneDoesNot) {
+  // A thousand requests are over before the batch has filled; what twenty thousand hold, eighty thousand nearly do.
+  SimulationQuery q;
+  q.deployment.model = "llama2-70b";
+  q.deployment.device = "h200-sxm";
+  q.deployment.engine = "ideal";
+  q.deployment.gpus = q.deployment.tp = 8;
+  q.deployment.weights = Format::fp8;
+  q.workload = *find_workload(std::string(RIDGE_DATA_DIR) + "/workloads", "mlperf-llama2-70b");
+  q.limits = {.ttft = 0.45, .tpot = 0.04, .share = 0.99};
+  const auto rate = [&](double requests) {
+    q.requests = requests;
+    const auto found = find_rate(q, knowledge());
+    EXPECT_TRUE(found);
+    return found ? found->rate : 0;
+  };
+  const double usual = rate(20'000);
+  EXPECT_GT(rate(1000), 1.1 * usual);
+  EXPECT_NEAR(rate(80'000) / usual, 1, 0.03);
+}
+
 }  // namespace
 }  // namespace ridge

@@ -27,13 +27,21 @@ struct Position {
   std::uint32_t column = 1;
 };
 
-// Walks over strings and comments as a TOML reader would and counts what can nest: brackets, and the dots of one key.
-class NestingGuard {
+// Walks over strings and comments as a TOML reader would. Counts what can nest: brackets, and the dots of one key; and
+// finds what only strings and comments may hold, on which toml++ 3.3 reaches what it calls unreachable ("µ = 1").
+class TextGuard {
  public:
-  explicit NestingGuard(std::string_view text) : text_(text) {}
+  explicit TextGuard(std::string_view text) : text_(text) {}
 
-  /// Where a limit is passed first, or nothing.
-  std::optional<Position> first_excess() {
+  struct Refusal {
+    Position position;
+    std::string message;
+  };
+
+  /// What is refused first, or nothing.
+  std::optional<Refusal> first_refusal() {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (c == '"' || c == '\'') {
@@ -43,6 +51,9 @@ class NestingGuard {
       if (c == '#') {
         while (at_ < text_.size() && text_[at_] != '\n') advance();
         continue;
+      }
+      if (static_cast<unsigned char>(c) >= 0x80) {
+        return Refusal{position_, "malformed TOML: letters beyond ASCII stand in quotes or comments alone"};
       }
       switch (c) {
         case '[':
@@ -66,7 +77,10 @@ class NestingGuard {
         default:
           break;
       }
-      if (brackets_ > kTomlBracketLimit || dots_ >= kTomlDottedKeyLimit) return position_;
+      if (brackets_ > kTomlBracketLimit || dots_ >= kTomlDottedKeyLimit) {
+        return Refusal{position_, fmt::format("nested too deeply: at most {} brackets and {} parts of a dotted key",
+                                              kTomlBracketLimit, kTomlDottedKeyLimit)};
+      }
       advance();
     }
     return std::nullopt;
@@ -194,10 +208,9 @@ Result<TomlNode> parse_toml(std::string_view text, std::string_view file) {
                  fmt::format("the file has {} bytes, more than the {} a catalogue file may have; split it", text.size(),
                              kTomlSizeLimit)};
   }
-  if (const auto excess = NestingGuard(text).first_excess()) {
-    return Error{ErrorCode::bad_input, place_text(file, excess->line, excess->column),
-                 fmt::format("nested too deeply: at most {} brackets and {} parts of a dotted key", kTomlBracketLimit,
-                             kTomlDottedKeyLimit)};
+  if (auto refused = TextGuard(text).first_refusal()) {
+    return Error{ErrorCode::bad_input, place_text(file, refused->position.line, refused->position.column),
+                 std::move(refused->message)};
   }
   try {
     toml::parse_result parsed = toml::parse(text);

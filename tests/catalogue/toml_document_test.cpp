@@ -58,12 +58,14 @@ TEST(TomlDocument, TextThatIsNotUtf8IsRefused) {
 TEST(TomlDocument, LettersBeyondAsciiStandInQuotesAndCommentsAlone) {
   expect_refused_at("a = 1\nµ = 2\n", "f.toml:2:1");
   expect_refused_at("a = { mean = 1, µean = 2 }\n", "f.toml:1:17");
-  const Result<TomlNode> root =
-      parse_toml("\xEF\xBB\xBF# µ\na = \"µ\"\n\"µ\" = 'µ'\nb = \"\"\"\nµ\"\"\"\"\"\nc = '''µ'''\n", "f.toml");
+  EXPECT_FALSE(parse_toml("a = +\"µ\"\n", "f.toml").ok());
+  const Result<TomlNode> root = parse_toml(
+      "\xEF\xBB\xBF# µ\na = \"µ\"\n\"µ\" = 'µ'\nb = \"\"\"\nµ\"\"\"\"\"\nc = \"\"\"x \\\n  µ\"\"\"\n", "f.toml");
   ASSERT_TRUE(root.ok()) << root.error().text();
   EXPECT_EQ(root->find("a")->value.text, "µ");
   EXPECT_EQ(root->find("µ")->value.text, "µ");
   EXPECT_EQ(root->find("b")->value.text, "µ\"\"");
+  EXPECT_EQ(root->find("c")->value.text, "x µ");
 }
 
 TEST(TomlDocument, DeepNestingIsRefusedBeforeItIsParsed) {

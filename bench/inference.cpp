@@ -7,27 +7,12 @@
 #include <vector>
 
 #include "perf/inference_model.hpp"
+#include "support/bundle.hpp"
 
 namespace ridge {
 namespace {
 
-struct Bundle {
-  Catalogue catalogue;
-  Engines engines;
-  Calibration calibration;
-};
-
-const Bundle& bundle() {
-  static const Bundle loaded = [] {
-    const std::string data = RIDGE_DATA_DIR;
-    auto catalogue = Catalogue::load({.data_directory = data, .overlays = {}, .price_lists = {}});
-    auto engines = load_engines(data + "/engines");
-    auto calibration = load_calibration(data + "/calibration");
-    if (!catalogue || !engines || !calibration) std::abort();
-    return Bundle{std::move(*catalogue), std::move(*engines), std::move(*calibration)};
-  }();
-  return loaded;
-}
+using testing_support::knowledge;
 
 /// Every plan of a small space, resolved once as a search does.
 std::vector<InferenceDeployment> plans(const char* model, bool experts) {
@@ -40,7 +25,7 @@ std::vector<InferenceDeployment> plans(const char* model, bool experts) {
       q.weights = weights;
       q.tp = q.gpus = 8;
       if (experts) q.ep = 8;
-      if (auto d = resolve(q, {bundle().catalogue, bundle().engines, bundle().calibration})) {
+      if (auto d = resolve(q, knowledge())) {
         if (d->resolved->reason == Reason::none) out.push_back(std::move(*d));
       }
     }

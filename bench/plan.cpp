@@ -12,27 +12,17 @@
 #include "search/problem.hpp"
 #include "search/serving_problem.hpp"
 #include "search/training_problem.hpp"
+#include "support/bundle.hpp"
 
 namespace ridge {
 namespace {
 
-struct World {
-  Catalogue catalogue;
-  Engines engines;
-  Calibration calibration;
-};
+using testing_support::knowledge;
 
 template <class T>
 T loaded(Result<T> result) {
   if (!result) std::abort();
   return std::move(*result);
-}
-
-Knowledge knowledge() {
-  const std::string data = RIDGE_DATA_DIR;
-  static const World w{loaded(Catalogue::load({.data_directory = data, .overlays = {}, .price_lists = {}})),
-                       loaded(load_engines(data + "/engines")), loaded(load_calibration(data + "/calibration"))};
-  return {w.catalogue, w.engines, w.calibration};
 }
 
 void count(benchmark::State& state, const search::Problem& problem, const search::Count& counted) {

@@ -4,27 +4,12 @@
 #include <cstdlib>
 
 #include "ridge/simulation.hpp"
+#include "support/bundle.hpp"
 
 namespace ridge {
 namespace {
 
-struct Bundle {
-  Catalogue catalogue;
-  Engines engines;
-  Calibration calibration;
-};
-
-const Bundle& bundle() {
-  static const Bundle loaded = [] {
-    const std::string data = RIDGE_DATA_DIR;
-    auto catalogue = Catalogue::load({.data_directory = data, .overlays = {}, .price_lists = {}});
-    auto engines = load_engines(data + "/engines");
-    auto calibration = load_calibration(data + "/calibration");
-    if (!catalogue || !engines || !calibration) std::abort();
-    return Bundle{std::move(*catalogue), std::move(*engines), std::move(*calibration)};
-  }();
-  return loaded;
-}
+using testing_support::knowledge;
 
 SimulationQuery chat() {
   SimulationQuery q;
@@ -39,22 +24,21 @@ SimulationQuery chat() {
 }
 
 /// The rate that 20,000 requests at once are served at: the most the engine can do.
-double most(const Knowledge& knowledge) {
+double most() {
   SimulationQuery q = chat();
   q.load.kind = OfferedKind::offline;
-  const auto r = simulate(q, knowledge);
+  const auto r = simulate(q, knowledge());
   if (!r) std::abort();
   return r->requests_per_s;
 }
 
 void simulate_chat(benchmark::State& state) {
-  const Knowledge knowledge{bundle().catalogue, bundle().engines, bundle().calibration};
   SimulationQuery q = chat();
-  q.load.rate = 0.01 * static_cast<double>(state.range(0)) * most(knowledge);
+  q.load.rate = 0.01 * static_cast<double>(state.range(0)) * most();
   q.requests = 200'000;
   double steps = 0;
   for (auto _ : state) {
-    const auto r = simulate(q, knowledge);
+    const auto r = simulate(q, knowledge());
     if (!r || r->overloaded) {
       state.SkipWithError("the load is not what it should be");
       return;

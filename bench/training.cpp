@@ -10,26 +10,15 @@
 #include <cstdlib>
 #include <vector>
 
+#include "support/bundle.hpp"
+
 namespace ridge {
 namespace {
-
-struct World {
-  Catalogue catalogue;
-  Engines engines;
-  Calibration calibration;
-};
 
 template <class T>
 T loaded(Result<T> result) {
   if (!result) std::abort();
   return std::move(*result);
-}
-
-const World& world() {
-  const std::string data = RIDGE_DATA_DIR;
-  static const World w{loaded(Catalogue::load({.data_directory = data, .overlays = {}, .price_lists = {}})),
-                       loaded(load_engines(data + "/engines")), loaded(load_calibration(data + "/calibration"))};
-  return w;
 }
 
 /// Every layout of 1,024 devices with TP up to 8 and PP up to 16, three micro-batches and all kinds of recompute.
@@ -62,7 +51,7 @@ void evaluate_layouts(benchmark::State& state, const char* model, int ep) {
   query.device = "gb300-nvl72";
   query.plan.gpus = 1024;
   query.plan.global_batch = 4096;
-  const TrainingJob job = loaded(resolve(query, {world().catalogue, world().engines, world().calibration}));
+  const TrainingJob job = loaded(resolve(query, testing_support::knowledge()));
   const std::vector<TrainingPlan> plans = layouts(ep);
   std::size_t feasible = 0;
   std::size_t i = 0;

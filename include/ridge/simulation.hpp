@@ -79,12 +79,22 @@ struct Disaggregation {
   double link_latency = 20e-6;  ///< seconds
 };
 
+/// Prompts that wait for others while sequences decode, so that fewer steps are lengthened by them (TensorRT-LLM:
+/// batch_wait_max_tokens_ratio and batch_wait_timeout_iters; attention_dp_config).
+struct PromptGathering {
+  double token_share = 0;   ///< of the step's tokens that have to come together, those that decode included; 0 = none
+  bool every_rank = false;  ///< data-parallel ranks wait until there is a prompt for each of them
+  int steps = 0;            ///< after so many they wait no longer; 0 = they never wait
+};
+
 struct ServingPolicies {
   std::optional<BatchingPolicy> batching;  ///< empty = the engine's own
   PreemptionPolicy preemption = PreemptionPolicy::recompute;
   RouterPolicy router = RouterPolicy::least_outstanding;
   bool prefix_cache = true;
   int block_tokens = 16;  ///< tokens in one block of the KV cache
+  int poll_steps = 1;     ///< decode steps between two looks for new requests (SGLang: --scheduler-recv-interval)
+  PromptGathering gathering;
   ApiLimits limits;
   std::optional<Autoscaling> autoscaling;
   Failures failures;
@@ -229,6 +239,8 @@ struct PredictionSpread {
 
 struct SimulationResult {
   DeploymentFacts facts;
+  DeploymentFacts prefill_facts;  ///< of one engine for prompts, where there are such
+  int prefill_engines = 0;
   std::vector<std::string> assumptions;
   BatchingPolicy batching = BatchingPolicy::chunked;
   int engines = 1;

@@ -92,7 +92,8 @@ Prediction diffusion_metric(const DiffusionEstimate& e, Metric metric) {
 
 class Predictor {
  public:
-  Predictor(const Case& c, const Knowledge& knowledge, Basis basis) : case_(c), knowledge_(knowledge), basis_(basis) {}
+  Predictor(const Case& c, const Knowledge& knowledge, Basis basis, const PublishedSettings& settings)
+      : case_(c), knowledge_(knowledge), basis_(basis), settings_(settings) {}
 
   std::vector<Prediction> operator()(const std::monostate&) const {
     return all(refused(case_.refusal.empty() ? "refused: nothing was read" : "unreadable: " + case_.refusal));
@@ -106,7 +107,8 @@ class Predictor {
     InferenceOutcome outcome = evaluate(*deployment->resolved, query.load);
     if (outcome.reason != Reason::none) return all(refused(why_infeasible(outcome.reason, outcome.short_by)));
     if (basis_ == Basis::simulated && query.load.mode == LoadMode::closed_loop) {
-      outcome.estimate = simulated_estimate(query, knowledge_, outcome.estimate);
+      const ServerSettings* settings = find_settings(settings_, case_.source, query);
+      outcome.estimate = simulated_estimate(query, knowledge_, outcome.estimate, settings);
     }
     std::vector<Prediction> out;
     for (const Target& t : case_.targets) out.push_back(inference_metric(outcome.estimate, t.metric, case_.median_gap));
@@ -165,23 +167,25 @@ class Predictor {
   const Case& case_;
   const Knowledge& knowledge_;
   Basis basis_;
+  const PublishedSettings& settings_;
 };
 
 }  // namespace
 
-std::vector<Prediction> predict(const Case& c, const Knowledge& knowledge, Basis basis) {
-  return std::visit(Predictor(c, knowledge, basis), c.input);
+std::vector<Prediction> predict(const Case& c, const Knowledge& knowledge, Basis basis,
+                                const PublishedSettings& settings) {
+  return std::visit(Predictor(c, knowledge, basis, settings), c.input);
 }
 
 std::vector<std::vector<Prediction>> predict_all(std::span<const Case> cases, const Knowledge& knowledge, Basis basis,
-                                                 int threads) {
+                                                 int threads, const PublishedSettings& settings) {
   std::vector<std::vector<Prediction>> out(cases.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     constexpr std::size_t kBlock = 16;
     for (std::size_t first = next.fetch_add(kBlock); first < cases.size(); first = next.fetch_add(kBlock)) {
       const std::size_t last = std::min(first + kBlock, cases.size());
-      for (std::size_t i = first; i < last; ++i) out[i] = predict(cases[i], knowledge, basis);
+      for (std::size_t i = first; i < last; ++i) out[i] = predict(cases[i], knowledge, basis, settings);
     }
   };
   const unsigned count =

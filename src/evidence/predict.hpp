@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "evidence/case.hpp"
+#include "evidence/published_settings.hpp"
 #include "ridge/inference.hpp"
 
 namespace ridge::evidence {
@@ -27,10 +28,13 @@ struct Prediction {
   std::string refusal;  ///< "kind: detail", or empty
 };
 
-[[nodiscard]] std::vector<Prediction> predict(const Case& c, const Knowledge& knowledge, Basis basis);
+/// `settings` are read by Basis::simulated alone.
+[[nodiscard]] std::vector<Prediction> predict(const Case& c, const Knowledge& knowledge, Basis basis,
+                                              const PublishedSettings& settings = {});
 
 /// The same for many cases over `threads` threads (0 = as many as there are); the result does not depend on how many.
 [[nodiscard]] std::vector<std::vector<Prediction>> predict_all(std::span<const Case> cases, const Knowledge& knowledge,
-                                                               Basis basis, int threads = 0);
+                                                               Basis basis, int threads = 0,
+                                                               const PublishedSettings& settings = {});
 
 }  // namespace ridge::evidence

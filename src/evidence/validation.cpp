@@ -95,8 +95,8 @@ bool bounded_by_roofline(Metric metric) {
 
 std::vector<ResultRow> validate(std::span<const Case> cases, const Knowledge& knowledge,
                                 const ValidateOptions& options) {
-  const auto calibrated =
-      predict_all(cases, knowledge, options.simulated ? Basis::simulated : Basis::calibrated, options.threads);
+  const auto calibrated = predict_all(cases, knowledge, options.simulated ? Basis::simulated : Basis::calibrated,
+                                      options.threads, options.settings);
   std::vector<std::vector<Prediction>> roofline;
   if (options.roofline) roofline = predict_all(cases, knowledge, Basis::roofline, options.threads);
   std::vector<ResultRow> rows;

@@ -35,9 +35,10 @@ struct ResultRow {
 };
 
 struct ValidateOptions {
-  int threads = 0;         ///< 0 = as many as there are
-  bool roofline = true;    ///< also predict from the datasheet alone
-  bool simulated = false;  ///< play closed loops request by request
+  int threads = 0;                  ///< 0 = as many as there are
+  bool roofline = true;             ///< also predict from the datasheet alone
+  bool simulated = false;           ///< play closed loops request by request
+  PublishedSettings settings = {};  ///< for that: how servers were started
 };
 
 [[nodiscard]] std::vector<ResultRow> validate(std::span<const Case> cases, const Knowledge& knowledge,

@@ -21,7 +21,10 @@ constexpr std::string_view kStyle =
     "th, td { padding: .25rem .7rem; border-bottom: 1px solid #e4e7eb; text-align: left; vertical-align: top }\n"
     "th { color: #57606a; font-weight: 600 }\n.n { text-align: right; white-space: nowrap }\n"
     ".strong { font-weight: 600 }\n.faint { color: #6e7781 }\n.good { color: #1a7f37 }\n.warning { color: #9a6700 }\n"
-    ".bad { color: #cf222e }\nfigure { margin: 1.5rem 0 }\nsvg { max-width: 100%; height: auto }\n";
+    ".bad { color: #cf222e }\nfigure { margin: 1.5rem 0 }\n"
+    "div.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(30rem, 100%), 1fr)); gap: 0 1rem "
+    "}\n"
+    "div.figures figure { margin: .6rem 0 }\nsvg { max-width: 100%; height: auto }\n";
 
 std::string_view class_of(Emphasis emphasis) {
   switch (emphasis) {
@@ -101,6 +104,12 @@ void HtmlPage::add(const Document& document) {
 
 void HtmlPage::add_figure(std::string_view svg) {
   out_ += fmt::format("<figure>\n{}</figure>\n", svg);
+}
+
+void HtmlPage::add_figures(const std::vector<std::string>& svgs) {
+  out_ += "<div class=\"figures\">\n";
+  for (const std::string& svg : svgs) add_figure(svg);
+  out_ += "</div>\n";
 }
 
 std::string HtmlPage::finish() {

@@ -31,6 +31,8 @@ class HtmlPage {
   void add(const Document& document);
   /// A finished SVG.
   void add_figure(std::string_view svg);
+  /// Several, two in a row where the window is wide enough.
+  void add_figures(const std::vector<std::string>& svgs);
 
   /// The whole file. The object is empty afterwards.
   [[nodiscard]] std::string finish();

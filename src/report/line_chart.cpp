@@ -10,14 +10,17 @@ namespace {
 constexpr double kLeft = 64;
 constexpr double kTop = 56;
 constexpr double kBottom = 48;
-constexpr double kRight = 120;
+constexpr double kRight = 20;
+constexpr double kLegend = 100;  ///< more on the right where several curves have names
 constexpr std::string_view kFaint = "#6e7781";
 constexpr std::string_view kGrid = "#e4e7eb";
 
 class Axes {
  public:
   explicit Axes(const LineChart& c)
-      : log_(c.log_x), width_(c.width - kLeft - kRight), height_(c.height - kTop - kBottom) {
+      : log_(c.log_x),
+        width_(c.width - kLeft - kRight - (c.series.size() > 1 ? kLegend : 0)),
+        height_(c.height - kTop - kBottom) {
     bool any = false;
     for (const LineSeries& s : c.series) {
       for (const SvgPoint& p : s.points) {

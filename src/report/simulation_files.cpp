@@ -48,8 +48,19 @@ void ViewerTrace::event(std::string_view text) {
   out_ += text;
 }
 
+void ViewerTrace::name_engine(std::uint32_t engine) {
+  if (engine < named_.size() && named_[engine]) return;
+  if (engine >= named_.size()) named_.resize(engine + 1);
+  named_[engine] = true;
+  constexpr const char* kName =
+      "{{\"name\": \"{}\", \"ph\": \"M\", \"pid\": {}, \"tid\": {}, \"args\": {{\"name\": \"{}\"}}}}";
+  event(fmt::format(fmt::runtime(kName), "process_name", engine, 0, fmt::format("engine {}", engine)));
+  event(fmt::format(fmt::runtime(kName), "thread_name", engine, 0, "steps"));
+}
+
 void ViewerTrace::add(const StepRecord& s) {
   if (full()) return;
+  name_engine(s.engine);
   const std::string what = s.prefill_tokens == 0 ? fmt::format("decode {}", s.decoding)
                            : s.decoding == 0     ? fmt::format("prefill {}", s.prefill_tokens)
                                                  : fmt::format("prefill {} + decode {}", s.prefill_tokens, s.decoding);
@@ -57,14 +68,17 @@ void ViewerTrace::add(const StepRecord& s) {
       fmt::format("{{\"name\": \"{}\", \"cat\": \"steps\", \"ph\": \"X\", \"pid\": {}, \"tid\": 0, \"ts\": {:.3f}, "
                   "\"dur\": {:.3f}, \"args\": {{\"steps\": {}}}}}",
                   what, s.engine, microseconds_of(s.start), microseconds_of(s.end - s.start), s.steps));
-  event(
-      fmt::format("{{\"name\": \"engine {0}\", \"ph\": \"C\", \"pid\": {0}, \"ts\": {1:.3f}, \"args\": {{\"running\": "
-                  "{2}, \"waiting\": {3}, \"KV percent\": {4:.1f}}}}}",
-                  s.engine, microseconds_of(s.start), s.decoding, s.queue, 100 * s.kv_share));
+  const auto counter = [&](const char* track, const std::string& values) {
+    event(fmt::format("{{\"name\": \"{}\", \"ph\": \"C\", \"pid\": {}, \"ts\": {:.3f}, \"args\": {{{}}}}}", track,
+                      s.engine, microseconds_of(s.start), values));
+  };
+  counter("requests", fmt::format("\"decoding\": {}, \"waiting\": {}", s.decoding, s.queue));
+  counter("KV cache, % in use", fmt::format("\"KV cache\": {:.1f}", 100 * s.kv_share));
 }
 
 void ViewerTrace::add(const RequestRecord& r) {
   if (full() || r.end != RequestRecord::End::finished) return;
+  name_engine(r.engine);
   const auto span = [&](const char* what, std::int64_t from, std::int64_t to) {
     for (const char phase : {'b', 'e'}) {
       event(

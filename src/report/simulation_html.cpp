@@ -1,86 +1,126 @@
 // A page with the latency distributions and the timelines of a simulation.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "report/html.hpp"
 #include "report/line_chart.hpp"
 #include "report/simulation_report.hpp"
+#include "ridge/text.hpp"
 
 namespace ridge::report {
 
 namespace {
 
-std::vector<SvgPoint> distribution(const LatencyDistribution& d) {
-  std::vector<SvgPoint> points;
-  if (d.count() == 0) return points;
-  for (int i = 0; i <= 400; ++i) {
-    const double q = std::max(1e-4, i / 400.0);
-    points.push_back({d.quantile(q), q});
-  }
-  return points;
+constexpr double kPercent = 100;
+constexpr double kChartWidth = 580;
+constexpr double kChartHeight = 300;
+
+/// A unit of time in which the numbers of an axis are short.
+struct TimeUnit {
+  const char* name;
+  double seconds;
+};
+
+TimeUnit latency_unit(double longest) {
+  return longest < 2 ? TimeUnit{"ms", 1e-3} : longest < 300 ? TimeUnit{"s", 1} : TimeUnit{"min", 60};
 }
 
-std::string cdf(const char* title, const LatencyDistribution& d, double limit, int style, const char* unit,
-                const char* of = "requests") {
+TimeUnit clock_unit(double end) {
+  return end < 300 ? TimeUnit{"s", 1} : end < 7200 ? TimeUnit{"min", 60} : TimeUnit{"h", 3600};
+}
+
+LineChart chart(const char* title, std::string subtitle) {
   LineChart c;
   c.title = title;
-  c.subtitle = std::string("share of the ") + of + " that took no longer";
-  c.x_axis = unit;
-  c.y_axis = "share";
+  c.subtitle = std::move(subtitle);
+  c.width = kChartWidth;
+  c.height = kChartHeight;
+  return c;
+}
+
+std::string cdf(const char* title, const LatencyDistribution& d, double limit, int style, const char* of = "requests") {
+  LineChart c = chart(title, fmt::format("half within {}, 95 % within {}, 99 % within {}", format(Seconds(d.p50())),
+                                         format(Seconds(d.p95())), format(Seconds(d.p99()))));
+  const TimeUnit unit = latency_unit(d.p99());
+  c.x_axis = unit.name;
+  c.y_axis = fmt::format("% of {} within", of);
   c.log_x = true;
-  c.y_top = 1;
-  c.series = {{title, distribution(d), style}};
-  if (limit > 0) c.marks.push_back({limit, "limit"});
+  c.y_top = kPercent;
+  LineSeries series{title, {}, style};
+  constexpr int kPoints = 400;
+  for (int i = 0; i <= kPoints && d.count() > 0; ++i) {
+    const double q = std::max(1e-4, static_cast<double>(i) / kPoints);
+    series.points.push_back({d.quantile(q) / unit.seconds, kPercent * q});
+  }
+  c.series.push_back(std::move(series));
+  if (limit > 0) c.marks.push_back({limit / unit.seconds, "limit " + format(Seconds(limit))});
   return line_chart_svg(c);
 }
 
-template <class Read>
-LineSeries over_time(const char* name, const SimulationResult& r, int style, const Read& read) {
-  LineSeries s{name, {}, style};
-  for (const TimelinePoint& p : r.timeline) s.points.push_back({p.start + 0.5 * r.timeline_step, read(p)});
-  return s;
-}
+class Timelines {
+ public:
+  explicit Timelines(const SimulationResult& r)
+      : result_(r), unit_(clock_unit(static_cast<double>(r.timeline.size()) * r.timeline_step)) {}
+
+  template <class Read>
+  [[nodiscard]] LineSeries series(const char* name, int style, const Read& read) const {
+    LineSeries s{name, {}, style};
+    for (const TimelinePoint& p : result_.timeline) {
+      s.points.push_back({(p.start + 0.5 * result_.timeline_step) / unit_.seconds, read(p)});
+    }
+    return s;
+  }
+
+  [[nodiscard]] std::string draw(const char* title, const char* y_axis, std::vector<LineSeries> series,
+                                 double top = 0) const {
+    LineChart c = chart(title, "mean of every " + format(Seconds(result_.timeline_step)));
+    c.x_axis = fmt::format("{} since the start", unit_.name);
+    c.y_axis = y_axis;
+    c.y_top = top;
+    c.series = std::move(series);
+    return line_chart_svg(c);
+  }
+
+ private:
+  const SimulationResult& result_;
+  TimeUnit unit_;
+};
 
 }  // namespace
 
 std::string simulation_html(const SimulationAnswer& a) {
   const SimulationResult& r = a.result;
   HtmlPage page(simulation_title(a));
-  Document text = simulation_page(a);
-  page.add(text);
-  page.add_figure(cdf("Time to first token", r.ttft, a.query.limits.ttft, 0, "seconds"));
+  page.add(simulation_page(a));
+  std::vector<std::string> latencies{cdf("Time to first token", r.ttft, a.query.limits.ttft, 0)};
   if (r.tpot.count() > 0) {
-    page.add_figure(cdf("Time per output token", r.tpot, a.query.limits.tpot, 1, "seconds per token"));
-    page.add_figure(cdf("Between tokens", r.itl, 0, 2, "seconds", "gaps"));
+    latencies.push_back(cdf("Time per output token", r.tpot, a.query.limits.tpot, 1));
+    latencies.push_back(cdf("Between tokens", r.itl, 0, 2, "gaps"));
   }
-  page.add_figure(cdf("End to end", r.e2e, a.query.limits.e2e, 3, "seconds"));
-  LineChart load;
-  load.title = "Requests in the system";
-  load.x_axis = "seconds since the start";
-  load.y_axis = "requests";
-  load.series = {over_time("running", r, 0, [](const TimelinePoint& p) { return p.running; }),
-                 over_time("waiting", r, 1, [](const TimelinePoint& p) { return p.queue; })};
-  page.add_figure(line_chart_svg(load));
-  LineChart cache;
-  cache.title = "KV cache in use";
-  cache.x_axis = "seconds since the start";
-  cache.y_axis = "share";
-  cache.y_top = 1;
-  cache.series = {over_time("KV cache", r, 2, [](const TimelinePoint& p) { return p.kv_share; })};
-  page.add_figure(line_chart_svg(cache));
-  LineChart tokens;
-  tokens.title = "Output";
-  tokens.x_axis = "seconds since the start";
-  tokens.y_axis = "tokens per second";
-  tokens.series = {over_time("tokens/s", r, 3, [](const TimelinePoint& p) { return p.output_tokens_per_s; })};
-  page.add_figure(line_chart_svg(tokens));
+  latencies.push_back(cdf("End to end", r.e2e, a.query.limits.e2e, 3));
+  page.add_heading("How long requests take");
+  page.add_figures(latencies);
+
+  const Timelines over_time(r);
+  std::vector<std::string> timelines{
+      over_time.draw("Requests in the system", "requests",
+                     {over_time.series("running", 0, [](const TimelinePoint& p) { return p.running; }),
+                      over_time.series("waiting", 1, [](const TimelinePoint& p) { return p.queue; })}),
+      over_time.draw("Arrivals", "requests per second",
+                     {over_time.series("arrivals", 4, [](const TimelinePoint& p) { return p.arrivals_per_s; })}),
+      over_time.draw("KV cache", "% in use",
+                     {over_time.series("KV cache", 2, [](const TimelinePoint& p) { return kPercent * p.kv_share; })},
+                     kPercent),
+      over_time.draw("Output", "tokens per second",
+                     {over_time.series("tokens", 3, [](const TimelinePoint& p) { return p.output_tokens_per_s; })})};
   if (a.query.policies.autoscaling || r.failures > 0) {
-    LineChart engines;
-    engines.title = "Engines that are up or starting";
-    engines.x_axis = "seconds since the start";
-    engines.y_axis = "engines";
-    engines.series = {over_time("engines", r, 4, [](const TimelinePoint& p) { return p.engines; })};
-    page.add_figure(line_chart_svg(engines));
+    timelines.push_back(
+        over_time.draw("Engines that are up or starting", "engines",
+                       {over_time.series("engines", 4, [](const TimelinePoint& p) { return p.engines; })}));
   }
+  page.add_heading("The system over time");
+  page.add_figures(timelines);
   return page.finish();
 }
 

@@ -17,7 +17,7 @@ std::string load_text(const SimulationAnswer& a) {
   const OfferedLoad& l = a.query.load;
   switch (l.kind) {
     case OfferedKind::rate:
-      return fmt::format("{} requests/s", format_number(l.rate));
+      return fmt::format("{} {}/s", format_number(l.rate), l.rate == 1 ? "request" : "requests");
     case OfferedKind::concurrency:
       return fmt::format("{} {}", format_number(l.concurrency, 7), l.concurrency == 1 ? "client" : "clients");
     case OfferedKind::offline:
@@ -99,11 +99,33 @@ Table class_table(const SimulationResult& r) {
   return t;
 }
 
+/// What RateSearch::limited_by stands for.
+std::string_view limit_name(std::string_view limit) {
+  return limit == "ttft"   ? "the time to first token"
+         : limit == "tpot" ? "the time per output token"
+         : limit == "e2e"  ? "the end-to-end latency"
+                           : limit;
+}
+
+std::string devices(const DeploymentFacts& f, double gpus, int engines) {
+  std::string text = fmt::format("{} × {}", format_number(gpus, 7), f.device);
+  if (f.tp > 1) text += fmt::format(", TP {}", f.tp);
+  if (f.pp > 1) text += fmt::format(", PP {}", f.pp);
+  if (f.ep > 1) text += fmt::format(", EP {}", f.ep);
+  if (engines > 1) text += fmt::format(", {} engines", engines);
+  return text;
+}
+
 std::string search_sentence(const SimulationAnswer& a) {
   const RateSearch& s = *a.search;
-  if (s.rate <= 0) return fmt::format("No rate holds the limits: even a lone request breaks {}.", s.limited_by);
-  return fmt::format("{} requests/s hold the limits for {} of the requests; at {} it breaks by {}.",
-                     format_number(s.rate), percent(a.query.limits.share), format_number(s.refused_rate), s.limited_by);
+  if (s.rate <= 0)
+    return fmt::format("No rate holds the limits: even a lone request exceeds that of {}.", limit_name(s.limited_by));
+  const std::string highest = fmt::format("{} requests/s hold the limits for {} of the requests", format_number(s.rate),
+                                          percent(a.query.limits.share));
+  if (s.limited_by == "overload") {
+    return fmt::format("{}; at {} more come than can be served.", highest, format_number(s.refused_rate));
+  }
+  return fmt::format("{}; at {} {} is too long.", highest, format_number(s.refused_rate), limit_name(s.limited_by));
 }
 
 std::string overload_sentence(const SimulationResult& r) {
@@ -118,11 +140,15 @@ std::string overload_sentence(const SimulationResult& r) {
 
 std::string simulation_title(const SimulationAnswer& a) {
   const DeploymentFacts& f = a.result.facts;
-  std::string text = fmt::format("{} on {} × {}", a.query.deployment.model, format_number(a.result.gpus, 7), f.device);
-  if (f.tp > 1) text += fmt::format(", TP {}", f.tp);
-  if (f.pp > 1) text += fmt::format(", PP {}", f.pp);
-  if (f.ep > 1) text += fmt::format(", EP {}", f.ep);
-  if (a.result.engines > 1) text += fmt::format(", {} engines", a.result.engines);
+  const SimulationResult& r = a.result;
+  std::string text = a.query.deployment.model + " on ";
+  if (r.prefill_engines > 0) {
+    const double gpus = static_cast<double>(r.prefill_engines) * r.prefill_facts.gpus;
+    text += fmt::format("{} for prompts and {} for decoding", devices(r.prefill_facts, gpus, r.prefill_engines),
+                        devices(f, r.gpus - gpus, r.engines - r.prefill_engines));
+  } else {
+    text += (a.query.policies.autoscaling ? "up to " : "") + devices(f, r.gpus, r.engines);
+  }
   text += fmt::format(", {} weights, {}", name(f.weights), f.era.empty() ? f.engine : f.era);
   return fmt::format("{} · {}, {}", text, a.query.workload.name, load_text(a));
 }

@@ -51,7 +51,9 @@ class ViewerTrace {
 
  private:
   void event(std::string_view text);
+  void name_engine(std::uint32_t engine);
   std::string out_;
+  std::vector<bool> named_;
   std::size_t events_ = 0;
   std::size_t most_;
 };

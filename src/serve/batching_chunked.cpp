@@ -16,7 +16,8 @@ class Chunked final : public Batching {
       budget -= engine.add_part(plan, slot, budget);
     }
     // Who has just lost its blocks must not be overtaken.
-    while (!preempted && budget > 0) {
+    if (preempted || engine.gathers()) return;
+    while (budget > 0) {
       const Slot slot = engine.admit(true);
       if (slot == kNoSlot) return;
       if (engine.needs_prefill(slot)) {

@@ -16,7 +16,8 @@ class InFlight final : public Batching {
       if (budget <= 0) return;
       budget -= engine.add_part(plan, slot, budget);
     }
-    while (!preempted && budget > 0) {
+    if (preempted || engine.gathers()) return;
+    while (budget > 0) {
       const Slot head = engine.head();
       if (head == kNoSlot) return;
       const std::int64_t tokens = engine.prompt_tokens(head);

@@ -15,7 +15,8 @@ class PrefillFirst final : public Batching {
       if (budget <= 0) return;
       budget -= engine.add_part(plan, slot, budget);
     }
-    while (budget > 0) {
+    const bool waits = engine.gathers();
+    while (budget > 0 && !waits) {
       const Slot slot = engine.admit(true);
       if (slot == kNoSlot) break;
       if (engine.needs_prefill(slot)) budget -= engine.add_part(plan, slot, budget);

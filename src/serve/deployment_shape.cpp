@@ -48,6 +48,11 @@ EnginePool engine_pool(const ResolvedInference& r, const SimulationQuery& query,
     s.max_sequences = std::max(s.max_sequences, static_cast<std::int64_t>(each));
   }
   s.overlapped_host = r.overlapped_host;
+  s.poll_steps = static_cast<std::uint64_t>(std::max(1, query.policies.poll_steps));
+  const PromptGathering& gathering = query.policies.gathering;
+  s.gather_steps = static_cast<std::uint64_t>(std::max(0, gathering.steps));
+  s.gather_prompts = gathering.every_rank ? static_cast<std::int64_t>(ranks) : 0;
+  s.gather_tokens = static_cast<std::int64_t>(gathering.token_share * static_cast<double>(s.max_tokens));
   s.draft_tokens = static_cast<int>(query.deployment.load.draft_tokens);
   s.acceptance = query.deployment.load.acceptance;
   s.reserve_all = r.admission == Admission::reserve_all || s.draft_tokens > 0;

@@ -28,8 +28,7 @@ void Engine::enqueue(Slot slot, Ticks now) {
   ++waiting_count_;
   shared_.host.queue_changed(1, now);
   if (run_.end == kNever) {
-    seen_ = now;
-    schedule(now);
+    wake(now);
   } else if (run_.steps > 1 && could_admit()) {
     cut_run(now);
   }
@@ -39,6 +38,8 @@ void Engine::cut_run(Ticks now) {
   const auto sequences = static_cast<std::uint32_t>(decoding_);
   std::uint64_t steps = clock_.steps_until(sequences, context(), run_.steps, now - run_.start);
   if (shape_.overlapped_host) ++steps;
+  const std::uint64_t beyond = (unpolled_ + steps) % shape_.poll_steps;
+  if (beyond > 0) steps += shape_.poll_steps - beyond;
   if (steps >= run_.steps) return;
   run_.steps = steps;
   run_.end = run_.start + clock_.decode_run(sequences, context(), steps);
@@ -62,7 +63,8 @@ void Engine::advance() {
                              static_cast<std::uint32_t>(waiting_count_), after / capacity});
   }
   const bool decode = run_.decode;
-  seen_ = shape_.overlapped_host ? last_step_start() : now;
+  if (gathering_) gathered_ += run_.steps;
+  look_for_requests();
   complete(now);
   if (decode) {
     gaps_.clear();
@@ -73,10 +75,19 @@ void Engine::advance() {
   schedule(now);
 }
 
-Ticks Engine::last_step_start() {
-  if (run_.steps <= 1) return run_.start;
+void Engine::look_for_requests() {
+  unpolled_ += run_.steps;
+  const bool prompts = run_.prefill_tokens > 0;  // after them it looks at once
+  if (!prompts && unpolled_ < shape_.poll_steps) return;
+  unpolled_ = prompts ? 0 : unpolled_ % shape_.poll_steps;
   // The run is committed: the context is that of the step to come.
-  return run_.end - clock_.decode(static_cast<std::uint32_t>(decoding_), context() - 1);
+  const auto sequences = static_cast<std::uint32_t>(decoding_);
+  seen_ = run_.end - clock_.decode_run(sequences, context() - static_cast<std::int64_t>(unpolled_), unpolled_);
+  if (!shape_.overlapped_host) return;
+  // The step after the look was put together when the one before it started.
+  seen_ = run_.steps == unpolled_ + 1
+              ? run_.start
+              : seen_ - clock_.decode(sequences, context() - static_cast<std::int64_t>(unpolled_) - 1);
 }
 
 void Engine::commit_decode(Ticks now) {
@@ -131,18 +142,18 @@ void Engine::commit_prefill(Ticks now) {
     publish_prefix(r);
     ++r.generated;
     tokens += 1;
-    if (r.first_token < 0) {
-      r.first_token = now;
-    } else {
-      shared_.gaps.add(now - r.last_token, 1);
-      if (shared_.idle_timeout > 0 && now - r.last_token > shared_.idle_timeout) {
-        remove_running(part.slot);
-        give_blocks(part.slot, false);
-        r.target = 0;
-        shared_.host.dropped(part.slot, r.last_token + shared_.idle_timeout, RequestRecord::End::timed_out);
-        continue;
-      }
+    const bool first = r.first_token < 0;
+    const Ticks since = first ? r.arrival : r.last_token;
+    const Ticks patience = first ? shared_.ttft_timeout : shared_.idle_timeout;
+    if (!first) shared_.gaps.add(now - since, 1);
+    if (patience > 0 && now - since > patience) {  // the client has left meanwhile
+      remove_running(part.slot);
+      give_blocks(part.slot, false);
+      r.target = 0;
+      shared_.host.dropped(part.slot, since + patience, RequestRecord::End::timed_out);
+      continue;
     }
+    if (first) r.first_token = now;
     r.last_token = now;
     if (r.generated >= r.output) {
       remove_running(part.slot);
@@ -195,9 +206,11 @@ void Engine::schedule(Ticks now) {
   now_ = now;
   plan_.parts.clear();
   plan_.decode = true;
+  gathering_ = false;
   batching_.plan(*this, plan_);
   if (plan_.parts.empty() && decoding_ == 0 && waiting_count_ > 0 && seen_ < now) {
     seen_ = now;  // nothing runs that a step could have been put together beside
+    unpolled_ = 0;
     plan_.decode = true;
     batching_.plan(*this, plan_);
   }
@@ -238,8 +251,13 @@ void Engine::plan_run(Ticks now) {
   }
   std::uint64_t steps = finishes_.front().counter - counter_;
   const bool one = shared_.step_by_step || stall_ > 0 || growth_scaled_ != decoding_ << kScaleBits ||
-                   (shared_.ttft_timeout > 0 && waiting_count_ > 0) || somebody_is_unseen();
-  if (one) steps = 1;
+                   (shared_.ttft_timeout > 0 && waiting_count_ > 0);
+  if (one) {
+    steps = 1;
+  } else if (somebody_is_unseen()) {
+    steps = std::min(steps, shape_.poll_steps - unpolled_);
+  }
+  if (gathering_) steps = std::min(steps, shape_.gather_steps - gathered_);
   steps = std::max<std::uint64_t>(1, blocks_.steps_that_fit(counter_, steps, cache_.evictable()));
   const Ticks length = stall_ + clock_.decode_run(static_cast<std::uint32_t>(decoding_), context(), steps);
   stall_ = 0;
@@ -279,6 +297,8 @@ std::vector<Slot> Engine::fail(Ticks now) {
   blocks_ = BlockPool(shape_.blocks, shape_.block_tokens);
   cache_.clear();
   pending_blocks_ = 0;
+  unpolled_ = gathered_ = 0;
+  gathering_ = false;
   stall_ = 0;
   plan_.parts.clear();
   run_ = Run{};

@@ -65,8 +65,7 @@ class Engine {
   /// Something changed that may let an idle engine work.
   void poke(Ticks now) {
     if (run_.end != kNever) return;
-    seen_ = now;
-    schedule(now);
+    wake(now);
   }
   /// A prefill engine keeps the blocks of a request until they are sent.
   void release(Slot slot, Ticks now);
@@ -93,6 +92,8 @@ class Engine {
   [[nodiscard]] Slot head();
   [[nodiscard]] std::int64_t prompt_tokens(Slot slot) const { return pool_[slot].target - pool_[slot].tokens; }
   [[nodiscard]] bool needs_prefill(Slot slot) const { return pool_[slot].tokens < pool_[slot].target; }
+  /// Whether the prompts that wait go on waiting for others.
+  [[nodiscard]] bool gathers();
   /// Takes the head of the queue in if a place and blocks are free, with those of the next decode step of the others
   /// left over; kNoSlot if not. `beside_decode`: sequences are decoding.
   Slot admit(bool beside_decode);
@@ -120,11 +121,17 @@ class Engine {
     Ticks since;
   };
 
+  void wake(Ticks now) {
+    seen_ = now;
+    unpolled_ = 0;
+    schedule(now);
+  }
   void schedule(Ticks now);
   void plan_run(Ticks now);
   void plan_mixed(Ticks now);
   void cut_run(Ticks now);
-  [[nodiscard]] Ticks last_step_start();
+  /// After the steps that have just ended the scheduler looks for requests, or does not yet.
+  void look_for_requests();
   void commit_decode(Ticks now);
   void commit_prefill(Ticks now);
   void complete(Ticks now);
@@ -181,6 +188,9 @@ class Engine {
   Run run_;
   Ticks now_ = 0;
   Ticks seen_ = 0;                   // requests that came later are not yet known to the scheduler
+  std::uint64_t unpolled_ = 0;       // decode steps since the scheduler looked for requests
+  std::uint64_t gathered_ = 0;       // steps that prompts have waited for others
+  bool gathering_ = false;           // and go on waiting in the step in progress
   int weakest_ = 0;                  // lowest priority that was ever seen
   std::int64_t pending_blocks_ = 0;  // of requests that wait to be sent
   Ticks stall_ = 0;                  // copies that delay the next step

@@ -42,10 +42,27 @@ Slot Engine::head() {
 }
 
 bool Engine::somebody_is_unseen() const {
+  // Whoever is behind the head matters only where the head waits for others.
   for (const auto& queue : waiting_) {
-    if (!queue.empty() && pool_[queue.front()].queued > seen_) return true;
+    if (!queue.empty() && pool_[gathering_ ? queue.back() : queue.front()].queued > seen_) return true;
   }
   return false;
+}
+
+bool Engine::gathers() {
+  gathering_ = gathered_ < shape_.gather_steps && decoding_ > 0 && prefilling_.empty() && head() != kNoSlot;
+  if (!gathering_) return false;
+  std::int64_t prompts = 0;
+  std::int64_t tokens = decode_tokens();
+  for (const auto& queue : waiting_) {
+    for (const Slot slot : queue) {
+      if (pool_[slot].queued > seen_) break;
+      ++prompts;
+      tokens += prompt_tokens(slot);
+      if (prompts >= shape_.gather_prompts && tokens >= shape_.gather_tokens) return gathering_ = false;
+    }
+  }
+  return true;
 }
 
 std::int64_t Engine::room(bool beside_decode) const {
@@ -104,6 +121,7 @@ Slot Engine::admit(bool beside_decode) {
   youngest_ = slot;
   ++running_;
   if (fresh) {
+    gathered_ = 0;
     prefilling_.push_back(slot);
   } else {
     stall_ += preemption_.bring_back(r, shape_);

@@ -140,6 +140,8 @@ Result<SimulationResult> simulate(const SimulationQuery& query, const InferenceD
     first.batching = BatchingPolicy::chunked;
     first.engines = std::max(1, d.prefill_engines);
     first.shape.reserve_all = false;
+    result.prefill_facts = prefill != nullptr ? prefill->facts : deployment.facts;
+    result.prefill_engines = first.engines;
     pool.role = serve::Engine::Role::decode;
     setup.link_latency = d.link_latency;
     setup.link_bytes_per_s = d.link_bytes_per_s > 0 ? d.link_bytes_per_s : kUsualNic * first.shape.gpus;
@@ -157,11 +159,8 @@ Result<SimulationResult> simulate(const SimulationQuery& query, const InferenceD
   }
   setup.pools.push_back(pool);
   setup.server_seconds = query.server_overhead ? main.costs.server : 0;
-  for (const EnginePool& p : setup.pools) {
-    result.engines = p.engines;
-    result.gpus = 0;
-  }
   result.engines = 0;
+  result.gpus = 0;
   for (const EnginePool& p : setup.pools) {
     result.engines += p.engines;
     result.gpus += p.engines * p.shape.gpus;

@@ -39,8 +39,12 @@ struct EngineShape {
   double bytes_per_token = 0;  ///< of the KV cache, all devices of the engine together
   std::int64_t max_tokens = 8192;
   std::int64_t max_sequences = 256;
-  bool reserve_all = false;      ///< blocks of the whole output are taken at the start
-  bool overlapped_host = false;  ///< the next step is put together when the one before it starts
+  bool reserve_all = false;         ///< blocks of the whole output are taken at the start
+  bool overlapped_host = false;     ///< the next step is put together when the one before it starts
+  std::uint64_t poll_steps = 1;     ///< decode steps from one look for new requests to the next
+  std::uint64_t gather_steps = 0;   ///< that prompts wait for others at most, while sequences decode
+  std::int64_t gather_prompts = 0;  ///< that make them wait no longer,
+  std::int64_t gather_tokens = 0;   ///< and tokens, with those of the sequences that decode
   int draft_tokens = 0;
   double acceptance = 0;
   double swap_bytes_per_s = 0;  ///< to host memory, all devices of the engine together

@@ -25,10 +25,11 @@ std::optional<TraceProblem> check_length(TraceField field, double tokens, double
                                          format_number(kMostRequestTokens, 9))};
 }
 
-/// Days since 1970 of a date of the Gregorian calendar.
-double days_of(int year, int month, int day) {
+/// Days since 1970 of a date of the Gregorian calendar; nothing for 31 February.
+std::optional<double> days_of(int year, int month, int day) {
   const std::chrono::year_month_day date(std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day)));
+  if (!date.ok()) return {};
   return static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count());
 }
 
@@ -42,11 +43,8 @@ bool digits(std::string_view text, std::size_t at, std::size_t count, int& into)
 
 std::optional<TraceProblem> TraceBuilder::add(double arrival, double input, double output, int priority) {
   if (!std::isfinite(arrival)) return TraceProblem{TraceField::arrival, "an arrival is a finite number of seconds"};
-  if (trace_.requests.empty()) {
-    if (arrival < 0)
-      return TraceProblem{TraceField::arrival, "a request cannot arrive before the start: it is negative"};
-    first_ = arrival;
-  }
+  if (arrival < 0) return TraceProblem{TraceField::arrival, "a request cannot arrive before the start: it is negative"};
+  if (trace_.requests.empty()) first_ = arrival;
   const double since = arrival - first_;
   if (!trace_.requests.empty() && since < trace_.requests.back().arrival) {
     return TraceProblem{TraceField::arrival, "the requests are not in the order of arrival: sort them"};
@@ -108,11 +106,9 @@ std::optional<double> parse_timestamp(std::string_view text) {
     if (rest.ends_with(zone)) rest.remove_suffix(zone.size());
   }
   const std::optional<double> seconds = parse_plain_number(rest);
-  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || !seconds || *seconds < 0 ||
-      *seconds >= 61) {
-    return {};
-  }
-  return days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + *seconds;
+  const std::optional<double> days = days_of(year, month, day);
+  if (!days || hour > 23 || minute > 59 || !seconds || *seconds < 0 || *seconds >= 61) return {};
+  return *days * 86400 + hour * 3600 + minute * 60 + *seconds;
 }
 
 }  // namespace serve

@@ -55,6 +55,19 @@ TEST(TomlDocument, TextThatIsNotUtf8IsRefused) {
   expect_refused_at("\xed\xa0\x80 = 1\n", "f.toml:1:1");
 }
 
+TEST(TomlDocument, LettersBeyondAsciiStandInQuotesAndCommentsAlone) {
+  expect_refused_at("a = 1\nµ = 2\n", "f.toml:2:1");
+  expect_refused_at("a = { mean = 1, µean = 2 }\n", "f.toml:1:17");
+  EXPECT_FALSE(parse_toml("a = +\"µ\"\n", "f.toml").ok());
+  const Result<TomlNode> root = parse_toml(
+      "\xEF\xBB\xBF# µ\na = \"µ\"\n\"µ\" = 'µ'\nb = \"\"\"\nµ\"\"\"\"\"\nc = \"\"\"x \\\n  µ\"\"\"\n", "f.toml");
+  ASSERT_TRUE(root.ok()) << root.error().text();
+  EXPECT_EQ(root->find("a")->value.text, "µ");
+  EXPECT_EQ(root->find("µ")->value.text, "µ");
+  EXPECT_EQ(root->find("b")->value.text, "µ\"\"");
+  EXPECT_EQ(root->find("c")->value.text, "x µ");
+}
+
 TEST(TomlDocument, DeepNestingIsRefusedBeforeItIsParsed) {
   expect_refused_at("a = " + repeated("[", 100'000), "f.toml:1:29");
   expect_refused_at("a = " + repeated("{a=", 100'000), "f.toml:1:77");

@@ -15,6 +15,7 @@ struct Case {
   std::int64_t sequences;
   std::int64_t tokens;
   bool chunked;
+  std::uint64_t poll_steps = 1;
 };
 
 void compare(const Case& c, const serve::StepModel& model) {
@@ -22,6 +23,7 @@ void compare(const Case& c, const serve::StepModel& model) {
   shape.blocks = c.blocks;
   shape.max_sequences = c.sequences;
   shape.max_tokens = c.tokens;
+  shape.poll_steps = c.poll_steps;
   const auto requests = random_requests(400, c.gap, c.input, c.output, 7);
   const auto expected = plain_loop(requests, model, shape, c.chunked);
 
@@ -52,6 +54,9 @@ const Case kCases[] = {
     {"light, prompts first", 2e-3, 300, 100, 1 << 20, 64, 2048, false},
     {"heavy, prompts first", 1e-4, 300, 100, 1 << 20, 64, 512, false},
     {"scarce blocks, prompts first", 1e-4, 300, 400, 300, 64, 512, false},
+    {"rare looks", 2e-3, 300, 100, 1 << 20, 64, 2048, true, 30},
+    {"rare looks, prompts first", 1e-4, 300, 100, 1 << 20, 64, 512, false, 7},
+    {"rare looks, scarce blocks", 1e-4, 300, 400, 300, 64, 512, true, 10},
 };
 
 TEST(SkippedSteps, AreExactOnAToySystem) {
@@ -111,6 +116,19 @@ TEST(SkippedSteps, AreExactWithEveryPolicy) {
     compare_with_steps(q, name(batching).data());
   }
   q = small();
+  for (const auto batching : {BatchingPolicy::chunked, BatchingPolicy::in_flight, BatchingPolicy::prefill_first}) {
+    q.policies.batching = batching;
+    q.policies.poll_steps = 30;
+    compare_with_steps(q, "rare looks");
+    q.deployment.engine = "trtllm";  // which schedules ahead
+    compare_with_steps(q, "rare looks, scheduled ahead");
+    q.policies.poll_steps = 1;
+    q.policies.gathering = {.token_share = 0.3, .every_rank = false, .steps = 40};
+    compare_with_steps(q, "prompts that wait for others");
+    q.deployment.max_sequences = 6;
+    compare_with_steps(q, "prompts that wait for others and for a place");
+    q = small();
+  }
   q.load = {.kind = OfferedKind::concurrency, .concurrency = 24};
   compare_with_steps(q, "closed loop");
   q.load.kind = OfferedKind::offline;

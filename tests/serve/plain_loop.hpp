@@ -1,5 +1,6 @@
 // The oracle: continuous batching written down as plainly as possible. Every step looks at every sequence; nothing is
-// skipped, nothing is cached. Chunked prefill, first come first served, blocks as sequences grow, recompute.
+// skipped, nothing is cached. Chunked prefill, first come first served, blocks as sequences grow, recompute; new
+// requests are looked for after prompts, when nothing runs, and else once in poll_steps.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +34,11 @@ inline std::vector<PlainTimes> plain_loop(const std::vector<Trace::Request>& req
   std::size_t next = 0;
   std::size_t done = 0;
   Ticks now = 0;
+  std::uint64_t unpolled = shape.poll_steps;
   while (done < requests.size()) {
-    while (next < requests.size() && serve::to_ticks(requests[next].arrival) <= now) {
+    const bool looks = unpolled >= shape.poll_steps || running.empty();
+    if (looks) unpolled = 0;
+    while (looks && next < requests.size() && serve::to_ticks(requests[next].arrival) <= now) {
       queue.push_back({next, requests[next].input, requests[next].output, 0, 0, requests[next].input});
       ++next;
     }
@@ -108,6 +112,7 @@ inline std::vector<PlainTimes> plain_loop(const std::vector<Trace::Request>& req
       serve::Work ignored;
       now += clock.mixed(static_cast<std::uint32_t>(count), context, prefill, ignored);
     }
+    unpolled = parts.empty() ? unpolled + 1 : shape.poll_steps;
     for (Sequence& s : running) {
       if (!s.decodes() || !decode) continue;
       ++s.cache;

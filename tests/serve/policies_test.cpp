@@ -49,6 +49,44 @@ TEST(Batching, PrefillFirstTradesTokensForTheFirst) {
   EXPECT_LT(fixed.itl.p99(), first.itl.p99()) << "and is not interrupted";
 }
 
+// Steps of one microsecond; a first request decodes all the while. One that comes at 100.5 us is prefilled in the step
+// after the next look.
+std::int64_t first_token_after(std::uint64_t poll_steps, std::uint64_t gather_steps, int others) {
+  ToySystem toy;
+  toy.shape.poll_steps = poll_steps;
+  toy.shape.gather_steps = gather_steps;
+  toy.shape.gather_prompts = 3;
+  std::vector<Trace::Request> requests{{.arrival = 0, .input = 10, .output = 1000}};
+  for (int i = 0; i <= others; ++i) requests.push_back({.arrival = (100.5 + 10 * i) * 1e-6, .input = 10, .output = 5});
+  toy.query.workload = trace_of(requests);
+  toy.query.load.kind = OfferedKind::trace;
+  toy.query.requests = 0;
+  Recorder recorder;
+  toy.run(&recorder);
+  return recorder.requests[1].first_token / serve::to_ticks(1e-6);
+}
+
+TEST(TimeOuts, NobodyWhoStayedSawItsFirstTokenAfterThem) {
+  SimulationQuery q = base(60, 1000);
+  q.policies.limits.ttft_timeout = 1;
+  const SimulationResult r = run(q);
+  EXPECT_GT(r.timed_out, 100U);
+  EXPECT_GT(r.finished, 100U);
+  EXPECT_LE(r.ttft.greatest(), 1) << "a client also leaves while its prompt is worked on";
+}
+
+TEST(Polling, ARequestIsSeenAtTheNextLook) {
+  // The prompt of the first takes a step; looks follow after every 30th step from there: at 31, 61, 91, 121 us.
+  EXPECT_EQ(first_token_after(1, 0, 0), 102);
+  EXPECT_EQ(first_token_after(30, 0, 0), 122);
+}
+
+TEST(Gathering, PromptsWaitForOthersOrSoManySteps) {
+  EXPECT_EQ(first_token_after(1, 40, 0), 101 + 40 + 1) << "nobody else comes";
+  EXPECT_EQ(first_token_after(1, 40, 2), 121 + 1) << "the third comes at 120.5 us";
+  EXPECT_EQ(first_token_after(1, 5, 2), 101 + 5 + 1) << "too late";
+}
+
 TEST(Batching, SmallChunksKeepTheGapsShort) {
   SimulationQuery q = base(12, 1000);
   q.workload = *find_workload(std::string(RIDGE_DATA_DIR) + "/workloads", "rag");
@@ -251,6 +289,27 @@ TEST(GoOn, EndsEarlyWithWhatIsKnown) {
   EXPECT_TRUE(r.stopped_early);
   EXPECT_GT(r.finished, 1000U);
   EXPECT_LT(r.finished, 1'000'000U);
+}
+
+TEST(FindRate, AShortTrialHoldsRatesThatALongOneDoesNot) {
+  // A thousand requests are over before the batch has filled; what twenty thousand hold, eighty thousand nearly do.
+  SimulationQuery q;
+  q.deployment.model = "llama2-70b";
+  q.deployment.device = "h200-sxm";
+  q.deployment.engine = "ideal";
+  q.deployment.gpus = q.deployment.tp = 8;
+  q.deployment.weights = Format::fp8;
+  q.workload = *find_workload(std::string(RIDGE_DATA_DIR) + "/workloads", "mlperf-llama2-70b");
+  q.limits = {.ttft = 0.45, .tpot = 0.04, .share = 0.99};
+  const auto rate = [&](double requests) {
+    q.requests = requests;
+    const auto found = find_rate(q, knowledge());
+    EXPECT_TRUE(found);
+    return found ? found->rate : 0;
+  };
+  const double usual = rate(20'000);
+  EXPECT_GT(rate(1000), 1.1 * usual);
+  EXPECT_NEAR(rate(80'000) / usual, 1, 0.03);
 }
 
 }  // namespace

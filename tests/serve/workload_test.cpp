@@ -124,7 +124,7 @@ TEST(Traces, OfThreeKindsReadAlike) {
 TEST(Traces, ThatAreBadAreRefusedWithLineAndColumn) {
   const auto of = [](const char* text, const char* file) { return refusal(parse_trace(text, file)); };
   const auto starts = [](const std::string& text, const char* with) { EXPECT_EQ(text.rfind(with, 0), 0U) << text; };
-  starts(of("arrival_s,isl,osl\n0,10,10\n-1,10,10\n", "t.csv"), "t.csv:3:1: the requests are not in the order");
+  starts(of("arrival_s,isl,osl\n0,10,10\n-1,10,10\n", "t.csv"), "t.csv:3:1: a request cannot arrive before");
   starts(of("arrival_s,isl,osl\n-1,10,10\n", "t.csv"), "t.csv:2:1: a request cannot arrive before");
   starts(of("arrival_s,isl,osl\n5,10,10\n4,10,10\n", "t.csv"), "t.csv:3:1: the requests are not in the order");
   starts(of("arrival_s,isl,osl\n0,10,1e12\n", "t.csv"), "t.csv:2:6: ");
@@ -133,6 +133,7 @@ TEST(Traces, ThatAreBadAreRefusedWithLineAndColumn) {
   starts(of("arrival_s,isl,osl\n0,10.5,10\n", "t.csv"), "t.csv:2:3: ");
   starts(of("arrival_s,isl\n0,10\n", "t.csv"), "t.csv:1:1: the column 'osl' is missing");
   starts(of("TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,1,1\n", "t.csv"), "t.csv:2:1: 'yesterday'");
+  starts(of("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-02-31 10:00:00,1,1\n", "t.csv"), "t.csv:2:1: '2023-02-31");
   starts(of("{\"timestamp\": 0, \"input_length\": 1}\n", "t.jsonl"), "t.jsonl:1:1: 'output_length' is missing");
   starts(of("{\"timestamp\": 0, \"input_length\": \"a\", \"output_length\": 1}\n", "t.jsonl"), "t.jsonl:1:18: ");
   starts(of("{\"timestamp\": 9, \"input_length\": 1, \"output_length\": 1}\n{\"timestamp\": 1,", "t.jsonl"),

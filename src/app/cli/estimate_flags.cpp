@@ -207,8 +207,7 @@ Status EstimateFlags::check(EstimateWord word) const {
   return {};
 }
 
-Result<double> EstimateFlags::count(std::string_view flag, double otherwise, double low, double high) const {
-  const std::string& text = value(flag);
+Result<double> read_count(std::string_view flag, const std::string& text, double otherwise, double low, double high) {
   if (text.empty()) return otherwise;
   const Result<double> number = parse_count(text);
   if (!number) return wrong(flag, number.error().message);
@@ -218,11 +217,19 @@ Result<double> EstimateFlags::count(std::string_view flag, double otherwise, dou
   return number;
 }
 
-Result<int> EstimateFlags::whole(std::string_view flag, int otherwise, int low, int high) const {
-  const Result<double> number = count(flag, otherwise, low, high);
+Result<int> read_whole(std::string_view flag, const std::string& text, int otherwise, int low, int high) {
+  const Result<double> number = read_count(flag, text, otherwise, low, high);
   if (!number) return number.error();
-  if (*number != std::floor(*number)) return wrong(flag, fmt::format("{} is no whole number", value(flag)));
+  if (*number != std::floor(*number)) return wrong(flag, fmt::format("{} is no whole number", text));
   return static_cast<int>(*number);
+}
+
+Result<double> EstimateFlags::count(std::string_view flag, double otherwise, double low, double high) const {
+  return read_count(flag, value(flag), otherwise, low, high);
+}
+
+Result<int> EstimateFlags::whole(std::string_view flag, int otherwise, int low, int high) const {
+  return read_whole(flag, value(flag), otherwise, low, high);
 }
 
 Result<double> EstimateFlags::share(std::string_view flag, double otherwise) const {

@@ -32,6 +32,13 @@ inline constexpr EstimateWord kEstimateWords[] = {kInfer, kTrain, kDiffusion, kF
 inline constexpr int kMostDevices = 1'000'000;
 [[nodiscard]] Error too_many_devices(std::string_view flag, double product);
 
+/// A count with or without suffix ("15T") as a flag gives it, `otherwise` if the text is empty. Refuses (bad_input, the
+/// flag) what is no number or out of range.
+[[nodiscard]] Result<double> read_count(std::string_view flag, const std::string& text, double otherwise, double low,
+                                        double high);
+/// The same for whole numbers.
+[[nodiscard]] Result<int> read_whole(std::string_view flag, const std::string& text, int otherwise, int low, int high);
+
 class EstimateFlags {
  public:
   EstimateFlags();

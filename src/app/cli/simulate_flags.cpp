@@ -41,7 +41,7 @@ SimulateFlags::SimulateFlags() {
   add("--arrivals", "K", "of the open loop: poisson, constant, gamma:CV, on-off:ON,OFF or diurnal:PERIOD,SWING",
       words({"poisson", "constant", "gamma:2", "on-off:10s,30s", "diurnal:1day,0.5"}));
   add("--speed", "X", "a trace so many times as fast as recorded");
-  add("--requests", "N", "so many requests in all; 1000 if nothing is said");
+  add("--requests", "N", "so many requests in all; 1000 if nothing is said, 20000 with --find-rate");
   add("--duration", "T", "requests arrive for so long: 10min");
   add("--seed", "S", "of all random draws; the same seed gives the same answer");
   add("--ttft", "T", "limit of the time to first token: 500ms");
@@ -57,6 +57,10 @@ SimulateFlags::SimulateFlags() {
   add("--preemption", "P", "recompute or swap, when the KV cache is full", words({"recompute", "swap"}));
   add("--no-prefix-cache", "", "beginnings of prompts are never kept");
   add("--block-size", "TOKENS", "of one block of the KV cache; 16");
+  add("--poll-steps", "N", "decode steps between two looks for new requests; 1 (SGLang: --scheduler-recv-interval)");
+  add("--gather", "SHARE:STEPS",
+      "prompts wait until they fill that share of a step, or so many steps: 0.9:20 (TensorRT-LLM: batch_wait)");
+  add("--gather-ranks", "STEPS", "data-parallel ranks wait for each to have a prompt, so many steps at most");
   add("--disaggregate", "xPyD", "x engines for prompts, y for decoding: 2P1D");
   add("--prefill-device", "D", "of the engines for prompts, with --prefill-gpus and --prefill-tp");
   add("--prefill-gpus", "N", "of one engine for prompts");
@@ -106,14 +110,11 @@ bool SimulateFlags::is_on(std::string_view flag) const {
 }
 
 Result<double> SimulateFlags::number(std::string_view flag, double otherwise, double low, double high) const {
-  const std::string& text = value(flag);
-  if (text.empty()) return otherwise;
-  const Result<double> number = parse_count(text);
-  if (!number) return wrong(flag, number.error().message);
-  if (*number < low || *number > high) {
-    return wrong(flag, fmt::format("{} is outside of {} to {}", text, format_number(low, 7), format_number(high, 7)));
-  }
-  return number;
+  return read_count(flag, value(flag), otherwise, low, high);
+}
+
+Result<int> SimulateFlags::whole(std::string_view flag, int otherwise, int low, int high) const {
+  return read_whole(flag, value(flag), otherwise, low, high);
 }
 
 Result<double> SimulateFlags::time(std::string_view flag, double otherwise) const {

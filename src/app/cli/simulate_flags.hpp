@@ -29,6 +29,7 @@ class SimulateFlags {
 
   /// `otherwise` if it was not given.
   [[nodiscard]] Result<double> number(std::string_view flag, double otherwise, double low, double high) const;
+  [[nodiscard]] Result<int> whole(std::string_view flag, int otherwise, int low, int high) const;
   [[nodiscard]] Result<double> time(std::string_view flag, double otherwise) const;
 
   EstimateFlags deployment;

@@ -11,7 +11,10 @@ namespace ridge::cli {
 namespace {
 
 constexpr double kUsualRequests = 1000;
+/// Of each trial of a search: a run that is over before the batch has filled holds rates that no longer one does.
+constexpr double kSearchRequests = 20'000;
 constexpr double kMostRequests = 1e9;
+constexpr int kMostSteps = 100'000;
 
 Error wrong(std::string_view flag, std::string message) {
   return {ErrorCode::bad_input, std::string(flag), std::move(message)};
@@ -135,7 +138,7 @@ class Questioner {
       return wrong("--speed", "is for a trace that is played as recorded");
     }
     const bool bounded = flags_.given("--requests") || flags_.given("--duration");
-    q.requests = bounded || q.load.kind == OfferedKind::trace ? 0 : kUsualRequests;
+    q.requests = bounded || q.load.kind == OfferedKind::trace ? 0 : q_.find_rate ? kSearchRequests : kUsualRequests;
     if (const Status s = take(flags_.number("--requests", q.requests, 1, kMostRequests), q.requests); !s) return s;
     if (const Status s = take(flags_.time("--duration", 0), q.duration); !s) return s;
     if (!bounded && q.requests > 0) assume("{:.0f} requests", q.requests);
@@ -231,12 +234,11 @@ class Questioner {
 
   Status policies() {
     ServingPolicies& p = q_.query.policies;
-    double number = 1;
-    if (const Status s = take(flags_.number("--replicas", 1, 1, 100'000), number); !s) return s;
-    q_.query.replicas = static_cast<int>(number);
-    if (const Status s = take(flags_.number("--block-size", 16, 1, 4096), number); !s) return s;
-    p.block_tokens = static_cast<int>(number);
+    if (const Status s = take(flags_.whole("--replicas", 1, 1, 100'000), q_.query.replicas); !s) return s;
+    if (const Status s = take(flags_.whole("--block-size", 16, 1, 4096), p.block_tokens); !s) return s;
     p.prefix_cache = !flags_.is_on("--no-prefix-cache");
+    if (const Status s = take(flags_.whole("--poll-steps", 1, 1, kMostSteps), p.poll_steps); !s) return s;
+    if (const Status s = gathering(p.gathering); !s) return s;
     if (flags_.given("--batching")) {
       BatchingPolicy batching = BatchingPolicy::chunked;
       if (const Status s = choose(flags_, "--batching",
@@ -259,6 +261,23 @@ class Questioner {
                   p.router);
   }
 
+  Status gathering(PromptGathering& g) {
+    if (const std::string& text = flags_.value("--gather"); !text.empty()) {
+      const std::vector<std::string> parts = parts_of(text, ':');
+      const Result<double> share = parse_share(parts[0]);
+      const Result<double> steps = parse_count(parts.back());
+      if (parts.size() != 2 || !share || !steps || *share <= 0 || *share > 1 || *steps < 1 || *steps > kMostSteps) {
+        return wrong("--gather", "write SHARE:STEPS, for example 0.9:20");
+      }
+      g.token_share = *share;
+      g.steps = static_cast<int>(*steps);
+    }
+    if (!flags_.given("--gather-ranks")) return {};
+    if (g.steps > 0) return wrong("--gather-ranks", "leave out --gather: prompts wait for one thing");
+    g.every_rank = true;
+    return take(flags_.whole("--gather-ranks", 0, 1, kMostSteps), g.steps);
+  }
+
   Status pools() {
     ServingPolicies& p = q_.query.policies;
     if (const std::string& text = flags_.value("--disaggregate"); !text.empty()) {
@@ -275,11 +294,10 @@ class Questioner {
       d.prefill = q_.query.deployment;
       q_.query.replicas = decode;
       if (flags_.given("--prefill-device")) d.prefill.device = flags_.value("--prefill-device");
-      double number = 0;
-      if (const Status s = take(flags_.number("--prefill-gpus", 0, 1, 1e5), number); !s) return s;
-      if (number > 0) d.prefill.gpus = d.prefill.tp = static_cast<int>(number);
-      if (const Status s = take(flags_.number("--prefill-tp", 0, 1, 1e5), number); !s) return s;
-      if (number > 0) d.prefill.tp = static_cast<int>(number);
+      int number = 0;
+      if (const Status s = take(flags_.whole("--prefill-gpus", 0, 1, 100'000), number); !s) return s;
+      if (number > 0) d.prefill.gpus = d.prefill.tp = number;
+      if (const Status s = take(flags_.whole("--prefill-tp", d.prefill.tp, 1, 100'000), d.prefill.tp); !s) return s;
       if (const std::string& link = flags_.value("--kv-link"); !link.empty()) {
         const Result<BytesPerSecond> rate = parse_quantity<BytesPerSecond>(link);
         if (!rate || rate->value() <= 0) return wrong("--kv-link", "write a rate, for example 50GB/s");

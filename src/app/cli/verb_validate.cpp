@@ -53,7 +53,10 @@ class Validation {
     if (arguments_.gate || arguments_.update) return run_gates();
     if (const Status read = read_evidence(); !read) return read.error();
     rows_ = validate(cases_, knowledge(),
-                     {.threads = arguments_.threads, .roofline = true, .simulated = arguments_.simulate});
+                     {.threads = arguments_.threads,
+                      .roofline = true,
+                      .simulated = arguments_.simulate,
+                      .settings = std::move(settings_)});
     if (!ways_.empty()) leave_out();
     if (const Status written = write_files(); !written) return written.error();
     return print();
@@ -116,6 +119,11 @@ class Validation {
       auto cases = load_cases(arguments_.cases, *workloads);
       if (!cases) return cases.error();
       cases_ = std::move(*cases);
+    }
+    if (arguments_.simulate) {
+      auto settings = load_published_settings(*directory);
+      if (!settings) return settings.error();
+      settings_ = *std::move(settings);
     }
     // Cross-validation needs the kernels of a device even if only inference is asked for; they are left out of what is
     // shown.
@@ -367,6 +375,7 @@ class Validation {
   std::vector<CaseKind> kinds_;
   std::vector<Requirement> requirements_;
   std::vector<Case> cases_;
+  PublishedSettings settings_;
   std::vector<ResultRow> rows_;
   std::vector<report::Findings::LeftOut> left_out_;
   std::vector<CrossValidation> publishers_;  ///< of those, with sources left out

@@ -318,8 +318,8 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
   Exposed exposed;
   const StageParameters parameters = stage_parameters(job, d, critical_layers, true);
   if (trains) {
-    const double stretch = critical.total() / critical.device;
-    const double window = stretch * (w.b.total() + w.again) * stage_share * std::min(d.pp, d.micro_batches);
+    const double idle = critical.total() - critical.device;
+    const double window = ((w.b.total() + w.again) * stage_share + idle) * std::min(d.pp, d.micro_batches);
     add_data_parallel(job, d, parameters, window, exposed);
   }
   const double reduced = exposed.up + exposed.out;
@@ -352,8 +352,8 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
     }
   }
   term(Term::host) = d.micro_batches * critical.host + c.host_step;
-  const double waits = loading_exposed(job, plan, d, e);
-  term(Term::host) += waits;
+  const double loading = loading_exposed(job, plan, d, e);
+  term(Term::host) += loading;
 
   const auto phase = [&](TrainingPhase p) -> double& { return e.phases_s[static_cast<std::size_t>(p)]; };
   phase(TrainingPhase::forward) = each * w.f.compute();
@@ -366,8 +366,8 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
   phase(TrainingPhase::data_parallel) = reduced + d.micro_batches * critical.gather;
   phase(TrainingPhase::pipeline) = term(Term::pipeline);
   phase(TrainingPhase::optimizer) = term(Term::optimizer);
-  phase(TrainingPhase::host) = term(Term::host) - waits;
-  phase(TrainingPhase::data) = waits;
+  phase(TrainingPhase::host) = term(Term::host) - loading;
+  phase(TrainingPhase::data) = loading;
 
   for (double& p : e.phases_s) p *= c.own_stack;
   e.backward_s = each * w.b.total() * c.own_stack;

@@ -38,6 +38,10 @@ QUERIES = [
     ("train --model llama3.1-70b --device h100-sxm --gpus 512 --tokens 15T --scale weak --from 128 --to 2048", 0),
     ("train --model deepseek-v3 --device h800-sxm --gpus 2048 --precision fp8 --tp 1 --pp 16 --ep 64 --global-batch 15360 "
      "--seq-length 4096 --micro-batch 1", 0),
+    ("train --model llama3.1-405b --system meta-roce-h100 --gpus 8192 --tp 8 --pp 16 --seq-length 8192 --global-batch 2048 "
+     "--reduction nvls --rank-order tp-cp-ep-pp-dp --data-rate 2GB/s", 0),
+    ("train --model qwen3-30b-a3b --device h100-sxm --gpus 64 --ep 8 --imbalance 1.3 --capacity 1.2 --precision fp8-block "
+     "--wide-layers 4 --offload-optimizer", 0),
     ("train --model llama3-70b --device h100-sxm --gpus 8 --tp 1 --pp 1 --sharding zero3", 2),
     ("train --model llama3.1-8b --device h100-sxm --gpus 64 --tp 1 --pp 1 --micro-batch 1 --global-batch 100", 2),
 ]

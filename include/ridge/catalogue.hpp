@@ -164,13 +164,15 @@ struct System {
   Place place;
   int nodes = 1;
   int devices_per_node = 1;
-  int scale_up_domain = 1;      ///< devices joined by the scale-up fabric
-  std::array<int, 3> torus{};   ///< extents of the torus (1 for a missing dimension), zeros if there is none
-  Figure<int> nics_per_node;    ///< ports of the scale-out fabric
-  Figure<Watts> power_max;      ///< of the whole system
-  Figure<Bytes> host_memory;    ///< per node
-  Figure<Bytes> local_storage;  ///< per node, without the disks of the operating system
-  Figure<Kilograms> weight;     ///< of the whole system
+  int scale_up_domain = 1;       ///< devices joined by the scale-up fabric
+  std::array<int, 3> torus{};    ///< extents of the torus (1 for a missing dimension), zeros if there is none
+  Figure<int> nics_per_node;     ///< ports of the scale-out fabric
+  Figure<int> pod;               ///< devices that a network without oversubscription joins
+  Figure<int> oversubscription;  ///< ports of a pod over its links to other pods
+  Figure<Watts> power_max;       ///< of the whole system
+  Figure<Bytes> host_memory;     ///< per node
+  Figure<Bytes> local_storage;   ///< per node, without the disks of the operating system
+  Figure<Kilograms> weight;      ///< of the whole system
   Figure<int> rack_units;
 
   [[nodiscard]] int devices() const { return nodes * devices_per_node; }

@@ -79,6 +79,8 @@ struct Ffn {
   bool bias = false;  ///< on every matrix of the dense layer or of the experts
   int experts = 0;
   int top_k = 0;
+  int groups = 0;            ///< experts stand in so many equal groups and a token may go to few of them; 0 = to any
+  int groups_chosen = 0;     ///< groups that a token may go to
   int shared_experts = 0;    ///< every token passes them, beside the routed ones
   int shared_width = 0;      ///< of one shared expert
   bool shared_gate = false;  ///< a learned scalar gate on the shared experts (Qwen2-MoE)

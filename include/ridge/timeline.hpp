@@ -5,7 +5,9 @@
 //   pipeline_span(events);                                        // 33: 8 x 3 and a bubble of 3 x 3
 //
 // 1F1B; interleaved where chunks > 1 and the micro-batches are a multiple of the stages (Narayanan et al. 2021); with
-// zero_bubble the weight gradients wait for gaps (ZB-H1, Qi et al. 2023). Transfers are not drawn. Pure; any thread.
+// zero_bubble the weight gradients wait for gaps (ZB-H1, Qi et al. 2023); DualPipe where stages and micro-batches are
+// even and there are at least twice as many micro-batches as stages (DeepSeek-V3). Transfers are not drawn. Pure; any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +38,7 @@ struct TimelineEvent {
   double seconds = 0;
 };
 
-/// Empty if a figure is not positive.
+/// Empty if a figure is not positive, or DualPipe cannot be laid out. An event's `chunk` is a direction under DualPipe.
 [[nodiscard]] std::vector<TimelineEvent> pipeline_timeline(const PipelineShape& shape);
 /// From the first start to the last end.
 [[nodiscard]] double pipeline_span(const std::vector<TimelineEvent>& events);

@@ -19,9 +19,11 @@ inline constexpr std::size_t kTrafficKinds = 5;
 [[nodiscard]] std::string_view name(TrafficKind kind);
 
 struct TrainingTraffic {
-  std::array<double, kTrafficKinds> up{};   ///< bytes per device and step inside the scale-up domain, one direction
-  std::array<double, kTrafficKinds> out{};  ///< the same over the network
-  double port = 0;                          ///< bytes/s one direction that the network gives a device, datasheet
+  std::array<double, kTrafficKinds> up{};      ///< bytes per device and step inside the scale-up domain, one direction
+  std::array<double, kTrafficKinds> out{};     ///< the same over the network
+  std::array<double, kTrafficKinds> ranks{};   ///< of the largest group of that kind, 0 = no such traffic
+  std::array<double, kTrafficKinds> inside{};  ///< of them in one scale-up domain
+  double port = 0;                             ///< bytes/s one direction that the network gives a device, datasheet
   [[nodiscard]] double up_bytes() const;
   [[nodiscard]] double out_bytes() const;
 };

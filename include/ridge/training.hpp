@@ -63,6 +63,25 @@ struct TrainingPlan {
   bool offload_optimizer = false;  ///< state and update of the optimizer are on the host
 };
 
+/// Fastest first: what stands inside a scale-up domain and what crosses the network.
+enum class RankOrder : std::uint8_t {
+  data_before_pipeline,  ///< tp-cp-ep-dp-pp: stages far apart, replicas near each other
+  pipeline_before_data,  ///< tp-cp-ep-pp-dp: a replica stays together
+};
+/// Where switches add up: an all-reduce then sends its buffer once instead of twice around a ring. A reduce-scatter or
+/// an all-gather alone gains nothing, since one side of it is the whole buffer either way.
+enum class SwitchReduction : std::uint8_t { none, scale_up, scale_out, both };
+
+/// The cluster around the devices. Zero = the system's figure, or what is usual.
+struct TrainingCluster {
+  double oversubscription = 0;  ///< ports of a pod over its links to other pods; usual: 1
+  int pod = 0;                  ///< devices joined without it; usual: what one level of switches joins
+  SwitchReduction reduction = SwitchReduction::none;
+  RankOrder order = RankOrder::data_before_pipeline;
+  double data_rate = 0;   ///< bytes/s at which one node reads the data set; 0 = never the limit
+  double data_bytes = 4;  ///< per token as it lies in the data set: a 32-bit index
+};
+
 struct TrainingQuery {
   std::string model;
   std::string device;
@@ -75,9 +94,12 @@ struct TrainingQuery {
   int gpus_per_node = 0;            ///< 0 = the device's or system's
   int scale_up_domain = 0;
   double network_per_gpu = 0;  ///< bytes/s one direction; 0 = the device's or system's
-  double power_cap = 0;        ///< watts per device, 0 = none
+  TrainingCluster cluster;
+  double power_cap = 0;  ///< watts per device, 0 = none
   int lora_rank = 16;
-  bool mtp = false;  ///< train the multi-token-prediction layers
+  bool mtp = false;           ///< train the multi-token-prediction layers
+  bool block_scales = false;  ///< fp8 with a scale per block instead of one per tensor
+  int wide_layers = 0;        ///< layers whose products stay in 16 bits under a narrow recipe
   TrainingPlan plan;
 };
 
@@ -98,8 +120,9 @@ enum class TrainingPhase : std::uint8_t {
   pipeline,          ///< bubble and transfers between stages
   optimizer,
   host,
+  data,  ///< reading the data set, as far as it takes longer than the step it runs beside
 };
-inline constexpr std::size_t kTrainingPhases = 11;
+inline constexpr std::size_t kTrainingPhases = 12;
 [[nodiscard]] std::string_view name(TrainingPhase phase);
 
 struct TrainingEstimate {
@@ -111,6 +134,7 @@ struct TrainingEstimate {
   std::array<double, kTerms> terms_s{};                ///< add up to step_time_s.mid
   std::array<double, kTrainingPhases> phases_s{};      ///< add up to the same
   double backward_s = 0;                               ///< of the terms: what the backward pass takes
+  double weight_gradient_s = 0;                        ///< of that, gradients of weights: what may be done later
   std::array<double, kTrainingMemory> memory_bytes{};  ///< of the fullest stage, per device
   int fullest_stage = 0;
   Recompute recompute = Recompute::none;  ///< as evaluated

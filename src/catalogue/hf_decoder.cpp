@@ -280,6 +280,12 @@ void read_experts(JsonReader& config, const Family& family, Decoder& decoder) {
       {"num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_topk", "moe_k", "top_k_experts"}, 0, 1,
       experts);
   if (ffn.top_k == 0) config.refuse("num_experts_per_tok", "'num_experts_per_tok' is missing");
+  const int groups = config.optional_integer({"n_group"}, 0, 0, experts);
+  const int chosen = config.optional_integer({"topk_group"}, 0, 0, std::max(groups, 1));
+  if (chosen > 0 && chosen < groups && experts % groups == 0) {
+    ffn.groups = groups;
+    ffn.groups_chosen = chosen;
+  }
   ffn.width = config.uniform_integer({"moe_intermediate_size", "expert_intermediate_size", "intermediate_size"}, 0, 1,
                                      kWidthLimit);
   if (ffn.width == 0) config.refuse("moe_intermediate_size", "'moe_intermediate_size' is missing");

@@ -163,6 +163,13 @@ void read_experts(TableReader& model, int layers, Parts& parts) {
   ffn.experts = t.integer("experts", 1, kHeadLimit);
   ffn.top_k = t.integer("top_k", 1, kHeadLimit);
   if (ffn.top_k > ffn.experts) t.refuse("top_k", fmt::format("{} of {} experts", ffn.top_k, ffn.experts));
+  ffn.groups = t.optional_integer("groups", 0, 1, ffn.experts);
+  if (ffn.groups > 0) {
+    ffn.groups_chosen = t.integer("groups_chosen", 1, ffn.groups);
+    if (ffn.experts % ffn.groups != 0) {
+      t.refuse("groups", fmt::format("{} groups do not divide {} experts", ffn.groups, ffn.experts));
+    }
+  }
   ffn.width = t.integer("width", 1, kWidthLimit);
   ffn.gated = t.flag("gated", !parts.dense || parts.dense->gated);
   ffn.bias = t.flag("bias");

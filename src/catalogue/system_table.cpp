@@ -44,6 +44,11 @@ void read_scale_out(TableReader t, System& system) {
   if (system.nics_per_node && system.scale_out.empty()) {
     t.refuse("nics_per_node", "ports of which fabric? Add fabric = \"...\" with the id of a [[fabric]]");
   }
+  system.pod = t.figure_integer("pod", 2, kMostDevices);
+  system.oversubscription = t.figure_integer("oversubscription", 1, 100);
+  if (system.oversubscription && !system.pod) {
+    t.refuse("oversubscription", "beyond how many devices? Add pod = N, the devices that are joined without it");
+  }
 }
 
 }  // namespace

@@ -51,6 +51,10 @@ Result<DeviceRates> device_rates(const Device& device, const Catalogue& catalogu
 /// The same without calibration: what the datasheet promises.
 Result<DeviceRates> datasheet_rates(const Device& device);
 
+/// PCI Express x16, one direction, 128b/130b: 15.75 GB/s in generation 3, twice that each generation after. What a
+/// device without a published generation has is taken as the fourth.
+[[nodiscard]] double pcie_bandwidth(const Device& device);
+
 /// The share of the boost clock that the power limit lets a large, dense product keep. Static power P0 stays, the rest
 /// goes with the cube of the clock (voltage follows the clock): limit = P0 + P1 share^3. On Hopper P1, what a product
 /// at the boost clock would draw on top of idling, is 1.6 times what the board may take, and 0.8 of the clock are left.
@@ -222,6 +226,8 @@ struct LinkRates {
 };
 /// Who runs the collective: NCCL and its like, or the one-shot kernels that engines use for small all-reduces.
 enum class CollectiveLibrary : std::uint8_t { general, one_shot };
+/// NVSwitch reduces since its third generation, that of Hopper.
+[[nodiscard]] bool reduces_in_switch(const Device& device);
 /// The scale-up tier of the device (NVLink, xGMI, ICI, PCIe).
 [[nodiscard]] LinkRates scale_up_link(const Device& device, const Calibration& calibration,
                                       CollectiveLibrary library = CollectiveLibrary::general);

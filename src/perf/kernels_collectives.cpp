@@ -1,25 +1,14 @@
 #include <algorithm>
-#include <cmath>
 
 #include "perf/kernels.hpp"
 
 namespace ridge::perf {
-namespace {
 
-// PCI Express x16, one direction, 128b/130b: 15.75 GB/s in generation 3, twice that each generation after.
-double pcie_bandwidth(const Device& device) {
-  const int generation = device.pcie_generation ? device.pcie_generation->value : 4;
-  return 15.75e9 * std::exp2(generation - 3);
-}
-
-/// NVSwitch reduces since its third generation, that of Hopper.
 bool reduces_in_switch(const Device& device) {
   constexpr int kFirstYear = 2022;
   return device.vendor == "NVIDIA" && device.scale_up_topology == ScaleUpTopology::switched &&
          device.year >= kFirstYear;
 }
-
-}  // namespace
 
 LinkRates scale_up_link(const Device& device, const Calibration& calibration, CollectiveLibrary library) {
   const std::string_view architecture = device.architecture;

@@ -42,11 +42,6 @@ double sixteen_bit_peak(const Device& device, Format format) {
   return other ? other->value.value() : 0;
 }
 
-// PCI Express x16, one direction, 128b/130b: 15.75 GB/s in generation 3, twice that each generation after.
-double pcie_bandwidth(int generation) {
-  return 15.75e9 * std::exp2(generation - 3);
-}
-
 /// The nearest ancestor (itself first) whose kernels were measured, or the architecture itself.
 std::string_view calibrated_architecture(const Device& device, const Catalogue& catalogue,
                                          const Calibration& calibration) {
@@ -65,6 +60,11 @@ Error missing(const Device& device, std::string_view what) {
 }
 
 }  // namespace
+
+double pcie_bandwidth(const Device& device) {
+  const int generation = device.pcie_generation ? device.pcie_generation->value : 4;
+  return 15.75e9 * std::exp2(generation - 3);
+}
 
 Result<DeviceRates> datasheet_rates(const Device& device) {
   if (!device.memory_bandwidth) return missing(device, "memory bandwidth");
@@ -85,7 +85,7 @@ Result<DeviceRates> datasheet_rates(const Device& device) {
   rates.boost_clock = device.boost_clock ? device.boost_clock->value.value() : 0;
   rates.tdp = device.tdp ? device.tdp->value.value() : 0;
   rates.power_limit = rates.tdp;
-  rates.host_link = pcie_bandwidth(device.pcie_generation ? device.pcie_generation->value : 4);
+  rates.host_link = pcie_bandwidth(device);
   return rates;
 }
 

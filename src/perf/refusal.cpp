@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "perf/nearest.hpp"
 #include "ridge/answer.hpp"
 #include "ridge/text.hpp"
 
@@ -120,12 +121,8 @@ class Refuser {
   }
 
   void more_devices() {
-    for (int tp = facts_.tp * 2; tp <= kWidestTensor; tp *= 2) {
-      if (offer_layout({tp, facts_.pp})) return;
-    }
-    for (int pp = facts_.pp * 2; pp <= kDeepestPipeline; pp *= 2) {
-      if (offer_layout({facts_.tp, pp})) return;
-    }
+    if (first_doubled(facts_.tp * 2, kWidestTensor, [&](int tp) { return offer_layout({tp, facts_.pp}); })) return;
+    first_doubled(facts_.pp * 2, kDeepestPipeline, [&](int pp) { return offer_layout({facts_.tp, pp}); });
   }
 
   void narrower_weights() {
@@ -208,10 +205,7 @@ class Refuser {
       if (what.find(text) == std::string::npos) what += (what.empty() ? "" : ", ") + text;
     }
     refusal_.why = fmt::format("tensor parallel {} does not divide the {} of {}", facts_.tp, what, model());
-    for (int tp = facts_.tp - 1; tp >= 1 && !offer_layout({tp, facts_.pp}); --tp) {
-    }
-    for (int tp = facts_.tp + 1; tp <= 2 * kWidestTensor && !offer_layout({tp, facts_.pp}); ++tp) {
-    }
+    either_side(facts_.tp, 2 * kWidestTensor, [&](int tp) { return offer_layout({tp, facts_.pp}); });
   }
 
   void experts() {
@@ -229,10 +223,10 @@ class Refuser {
         q_.ep > ranks
             ? fmt::format("expert parallel {} is more than the {} ranks (tp x dp) that share a layer", q_.ep, ranks)
             : fmt::format("expert parallel {} does not divide the {} experts of {}", q_.ep, experts, model());
-    for (int ep = std::min(q_.ep, ranks); ep >= 1; --ep) {
+    first_below(std::min(q_.ep, ranks), [&](int ep) {
       changed.ep = ep;
-      if (ranks % ep == 0 && offer(changed, fmt::format("--ep {}", ep))) return;
-    }
+      return ranks % ep == 0 && offer(changed, fmt::format("--ep {}", ep));
+    });
   }
 
   void devices() {
@@ -241,13 +235,12 @@ class Refuser {
                        ? fmt::format("tp {} x pp {} x dp {} needs {} devices, there are {}", facts_.tp, facts_.pp,
                                      facts_.dp, product, facts_.gpus)
                        : fmt::format("{} devices are no multiple of tp {} x pp {}", facts_.gpus, facts_.tp, facts_.pp);
-    const int below = facts_.gpus / product * product;
-    for (const int gpus : {below, below + product}) {
+    multiples_around(facts_.gpus, product, [&](int gpus) {
       InferenceQuery changed = q_;
       changed.tp = facts_.tp;
       changed.gpus = gpus;
-      if (gpus >= product) offer(changed, fmt::format("--gpus {}", gpus));
-    }
+      return offer(changed, fmt::format("--gpus {}", gpus));
+    });
   }
 
   void formats() {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "perf/timeline_dualpipe.hpp"
+
 namespace ridge {
 namespace {
 
@@ -136,7 +138,7 @@ std::vector<TimelineEvent> pipeline_timeline(const PipelineShape& shape) {
       !(shape.backward > 0)) {
     return {};
   }
-  return Scheduler(shape).run();
+  return shape.schedule == Schedule::dual_pipe ? dualpipe_timeline(shape) : Scheduler(shape).run();
 }
 
 double pipeline_span(const std::vector<TimelineEvent>& events) {

@@ -30,7 +30,7 @@ TrainingCoefficients ideal(const ResolvedTraining& job) {
   c.attention_forward = c.attention_backward = job.peak_wide;
   c.bandwidth = job.memory_bandwidth;
   c.scale_up = job.up_peak;
-  c.scale_out = job.out_peak;
+  c.scale_out = c.dispatch = job.out_peak;
   c.tensor_exposed = c.context_exposed = c.expert_exposed = c.data_exposed = c.send_exposed = 0;
   c.optimizer_traffic = 30;
   c.scores_passes = 0;
@@ -88,13 +88,15 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
 
   c.bandwidth = job.memory_bandwidth * job.rates.memory_share;
   c.elementwise = value("training.elementwise", {software});
-  c.cast_bytes = narrow ? value("training.cast", {name(job.precision)}) : 0;
+  c.cast_bytes = narrow ? value("training.cast", {job.block_scales ? "block" : name(job.precision)}) : 0;
   c.loss_bytes = value("training.loss");
   c.optimizer_traffic = value("training.optimizer");
   c.launch = job.rates.launch;
 
   c.scale_up = job.up_peak * value("training.scale_up");
   c.scale_out = job.out_peak * value("training.scale_out", {architecture});
+  const bool sends_once = job.traits.dispatch == ExpertDispatch::deduplicated;
+  c.dispatch = sends_once ? job.out_peak * value("training.dispatch") : c.scale_out;
   c.scale_up_latency = value("training.scale_up_latency");
   c.scale_out_latency = value("training.scale_out_latency");
   c.tensor_exposed = job.traits.overlap_tensor_parallel ? value("training.tensor_exposed") : 1;
@@ -107,8 +109,9 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
 
   c.host_layer =
       job.traits.compiled ? 0 : value("training.host_layer", {software, job.traits.blocking ? "blocking" : ""});
-  c.host_moe = job.traits.compiled ? 0 : value("training.host_moe");
-  c.host_expert = job.traits.compiled ? 0 : value("training.host_expert", {narrow ? "narrow" : ""});
+  const double routed = job.traits.compiled ? 0 : value("training.host_routed", {job.era});
+  c.host_moe = routed * value("training.host_moe");
+  c.host_expert = routed * value("training.host_expert", {narrow ? "narrow" : ""});
   c.host_step = value("training.host_step");
   c.selective_share = value("training.selective", {software});
   c.adapters = value("training.adapters");

@@ -10,9 +10,10 @@ constexpr double kMambaChunk = 256;
 constexpr double kDeltaChunk = 64;
 constexpr double kBytes = 2;  // of one activation
 
-void add(TrainingGroup& group, double n, double k, Cut cut) {
+void add(TrainingGroup& group, double n, double k, Cut cut, bool wide = false) {
   if (n <= 0 || k <= 0 || group.product_count == static_cast<int>(kProducts)) return;
-  group.products[static_cast<std::size_t>(group.product_count++)] = {n, k, cut};
+  group.products[static_cast<std::size_t>(group.product_count++)] = {n, k, cut, wide};
+  if (wide) return;
   // A narrow recipe casts the input of the forward product and the gradient of its output.
   (cut == Cut::rows ? group.cast_inner : group.cast_whole) += k;
   (cut == Cut::columns ? group.cast_inner : group.cast_whole) += n;
@@ -135,10 +136,12 @@ TrainingGroup training_group(const Model& model, const LayerGroup& layer, Attent
     group.moe = true;
     group.experts = ffn.experts;
     group.top_k = ffn.top_k;
+    group.routing_groups = ffn.groups;
+    group.groups_chosen = ffn.groups_chosen;
     group.expert_in = ffn.latent > 0 ? ffn.latent : hidden;
     group.expert_width = ffn.width;
     group.expert_matrices = ffn.gated ? 3 : 2;
-    add(group, ffn.experts, hidden, Cut::whole);
+    add(group, ffn.experts, hidden, Cut::whole, true);  // routers choose in 16 bits or more
     add_ffn(group, static_cast<double>(ffn.shared_experts) * ffn.shared_width, hidden, ffn.gated);
     if (ffn.latent > 0) {
       add(group, ffn.latent, hidden, Cut::whole);

@@ -26,6 +26,7 @@ struct Product {
   double n = 0;  ///< outputs
   double k = 0;  ///< inputs
   Cut cut = Cut::columns;
+  bool wide = false;  ///< in 16 bits whatever the recipe
 };
 
 inline constexpr std::size_t kProducts = 8;
@@ -44,7 +45,8 @@ struct TrainingGroup {
   // recurrent mixers: elements of the state of one head set, FLOPs and bytes per token
   double state_flops = 0, state_bytes = 0;
   // experts
-  double experts = 0, top_k = 0, expert_in = 0, expert_width = 0, expert_matrices = 0;
+  double experts = 0, top_k = 0, routing_groups = 0, groups_chosen = 0, expert_in = 0, expert_width = 0,
+         expert_matrices = 0;
 
   // bytes per token through memory besides the products
   double hidden_forward = 0, hidden_backward = 0;  ///< sharded by sequence parallelism
@@ -78,6 +80,7 @@ struct TrainingCoefficients {
   double launch = 0;                          ///< seconds of one small kernel on the device
   double scale_up = 1, scale_up_latency = 0;  ///< bytes/s per device of collectives beside a step
   double scale_out = 1, scale_out_latency = 0;
+  double dispatch = 1;        ///< bytes/s per device of expert exchange over the network
   double tensor_exposed = 1;  ///< share of TP collectives that is not hidden
   double context_exposed = 1;
   double expert_exposed = 1;
@@ -132,6 +135,8 @@ struct ResolvedTraining {
   TrainingTask task = TrainingTask::pretrain;
   Format precision = Format::bf16;
   double weight_bytes = 2;
+  double wide_share = 0;  ///< of the layers, those whose products stay in 16 bits
+  bool block_scales = false;
 
   // calibration and what it was asked for
   TrainingCoefficients coefficients;
@@ -141,6 +146,12 @@ struct ResolvedTraining {
   std::string architecture_step;  ///< what the device's own adds to it: "ultra" of "blackwell-ultra"
   std::string engine, family, era, device, interval_class;
   double up_peak = 0, out_peak = 0;  ///< bytes/s one direction per device, datasheet
+
+  // the cluster, see TrainingCluster
+  double pod = 0, oversubscription = 1;
+  bool reduces_up = false, reduces_out = false;
+  RankOrder order = RankOrder::data_before_pipeline;
+  double data_seconds = 0;  ///< that one node takes to read a token, 0 = nothing
   double year = 0;
   bool exact_engine = true;
 };

@@ -51,9 +51,18 @@ std::string_view name(Schedule schedule) {
   return kNames[static_cast<std::size_t>(schedule)];
 }
 std::string_view name(TrainingPhase phase) {
-  constexpr std::string_view kNames[] = {
-      "forward",       "backward", "recompute", "head", "tensor_parallel", "context_parallel", "expert_parallel",
-      "data_parallel", "pipeline", "optimizer", "host"};
+  constexpr std::string_view kNames[] = {"forward",
+                                         "backward",
+                                         "recompute",
+                                         "head",
+                                         "tensor_parallel",
+                                         "context_parallel",
+                                         "expert_parallel",
+                                         "data_parallel",
+                                         "pipeline",
+                                         "optimizer",
+                                         "host",
+                                         "data"};
   return kNames[static_cast<std::size_t>(phase)];
 }
 std::string_view name(TrainingMemory part) {

@@ -51,18 +51,25 @@ class LayerWork {
     double reductions = 0;
     double f = 0;
     double b = 0;
+    double weight = 0;
     for (int i = 0; i < g.product_count; ++i) {
       const Product& p = g.products[static_cast<std::size_t>(i)];
       const double n = p.cut == Cut::columns ? p.n / d_.tp : p.n;
       const double k = p.cut == Cut::rows ? p.k / d_.tp : p.k;
       const double tokens = p.cut == Cut::whole ? d_.tokens / d_.sequence_shard : d_.tokens;
       if (p.cut == Cut::rows) reductions += 1;
-      f += gemm(c_.narrow, tokens, n, k);
-      b += gemm(c_.narrow, tokens, k, n);
-      if (trains) b += weight_gradient(c_.narrow, n, k, tokens, job_.traits.gradient_bytes);
+      const auto at = [&](const perf::GemmRates& rates, double share) {
+        f += share * gemm(rates, tokens, n, k);
+        b += share * gemm(rates, tokens, k, n);
+        if (trains) weight += share * weight_gradient(rates, n, k, tokens, job_.traits.gradient_bytes);
+      };
+      const double wide = p.wide ? 1 : job_.wide_share;
+      if (wide < 1) at(c_.narrow, 1 - wide);
+      if (wide > 0) at(c_.wide, wide);
     }
     forward_.linear += g.count * f * drift;
-    backward_.linear += g.count * b * drift;
+    backward_.linear += g.count * (b + weight) * drift;
+    backward_.weight += g.count * weight * drift;
     if (g.heads > 0) add_scores(g, drift);
     if (g.state_flops > 0) {
       const double t = d_.tokens / d_.tp *
@@ -74,7 +81,7 @@ class LayerWork {
 
     const double adapters = trains ? 0 : c_.adapters;
     const double once = c_.elementwise * drift * (1 + adapters) / c_.bandwidth * d_.tokens * g.count;
-    const double cast = c_.cast_bytes * drift / c_.bandwidth * d_.tokens * g.count *
+    const double cast = (1 - job_.wide_share) * c_.cast_bytes * drift / c_.bandwidth * d_.tokens * g.count *
                         (g.cast_whole / d_.sequence_shard + g.cast_inner / d_.tp) / 2;
     forward_.elementwise += once * (g.hidden_forward / d_.sequence_shard + g.inner_forward / d_.tp) + cast;
     backward_.elementwise += once * (g.hidden_backward / d_.sequence_shard + g.inner_backward / d_.tp) + cast;
@@ -82,10 +89,11 @@ class LayerWork {
     if (d_.tp > 1 && reductions > 0) {
       // An all-reduce moves its buffer twice; with sequence parallelism it is a reduce-scatter and an all-gather, and
       // backward gathers the kept inputs once more (Korthikanti et al., section 4.2.2).
-      const Tier t = tier(job_, d_.tp, 1);
+      const Tier t = tier(job_, tensor_group(job_, d_));
       const double bytes = kBytes * d_.tokens * job_.hidden;
-      const double once_more = job_.traits.sequence_parallel ? 0.5 : 0;
-      const double one = 2 * bytes * t.seconds_per_byte + 2 * t.latency;
+      const bool halves = job_.traits.sequence_parallel;
+      const double once_more = halves ? 0.5 : 0;
+      const double one = bytes * (halves ? 2 * t.seconds_per_byte : t.all_reduce) + 2 * t.latency;
       forward_.tensor += g.count * reductions * one * c_.tensor_exposed;
       backward_.tensor += g.count * reductions * one * (1 + once_more) * c_.tensor_exposed;
     }
@@ -113,7 +121,7 @@ class LayerWork {
   }
 
   void add_context(const TrainingGroup& g) noexcept {
-    const Tier t = tier(job_, d_.cp, d_.tp);
+    const Tier t = tier(job_, context_group(job_, d_));
     double bytes = kBytes * d_.tokens * d_.cp * g.kv_heads * (g.key_dim + g.value_dim) / std::min(d_.tp, g.kv_heads);
     double exposed = c_.context_exposed;
     if (plan_.context == ContextParallel::ulysses) {
@@ -138,44 +146,49 @@ class LayerWork {
     const double padded = rows + kTileRows * local;
     const double branches = g.expert_matrices - 1;
     const double width = g.expert_width / d_.etp;
-    // Grouped products: one product of all rows, whose weights are those of all local experts.
-    const auto grouped = [&](double n, double k) {
-      const perf::OpTime t = perf::gemm_time(c_.narrow, padded, n, k);
-      return t.fixed +
-             perf::smooth_max(t.compute, t.memory + (local - 1) * c_.narrow.bytes_weight * n * k / c_.narrow.bandwidth);
+    double f = 0;
+    double b = 0;
+    double weight = 0;
+    const auto products = [&](const perf::GemmRates& rates, double share) {
+      // Grouped products: one product of all rows, whose weights are those of all local experts.
+      const auto grouped = [&](double n, double k) {
+        const perf::OpTime t = perf::gemm_time(rates, padded, n, k);
+        const double weights = (local - 1) * rates.bytes_weight * n * k / rates.bandwidth;
+        return share * (t.fixed + perf::smooth_max(t.compute, t.memory + weights));
+      };
+      const auto gradient = [&](double n, double k) {
+        const perf::OpTime t = perf::gemm_time(rates, k, n, padded / local);
+        const double sum = (2 * job_.traits.gradient_bytes - kBytes) * n * k / rates.bandwidth;
+        return share * (t.fixed + local * perf::smooth_max(t.compute, t.memory + sum));
+      };
+      f += grouped(branches * width, g.expert_in) + grouped(g.expert_in, width);
+      b += grouped(g.expert_in, branches * width) + grouped(width, g.expert_in);
+      if (trains) weight += gradient(branches * width, g.expert_in) + gradient(g.expert_in, width);
     };
-    const auto gradient = [&](double n, double k) {
-      const perf::OpTime t = perf::gemm_time(c_.narrow, k, n, padded / local);
-      const double sum = (2 * job_.traits.gradient_bytes - kBytes) * n * k / c_.narrow.bandwidth;
-      return t.fixed + local * perf::smooth_max(t.compute, t.memory + sum);
-    };
-    double f = grouped(branches * width, g.expert_in) + grouped(g.expert_in, width);
-    double b = grouped(g.expert_in, branches * width) + grouped(width, g.expert_in);
-    if (trains) b += gradient(branches * width, g.expert_in) + gradient(g.expert_in, width);
+    const double wide = job_.wide_share;
+    if (wide < 1) products(c_.narrow, 1 - wide);
+    if (wide > 0) products(c_.wide, wide);
     const double activation = kBytes * rows * width / c_.bandwidth;
     const double permute = c_.permute_passes * kBytes * rows * g.expert_in / c_.bandwidth;
-    const double cast = c_.cast_bytes * rows * (g.expert_in + width) / c_.bandwidth;
+    const double cast = (1 - wide) * c_.cast_bytes * rows * (g.expert_in + width) / c_.bandwidth;
     f = f * c_.experts + activation * (branches + 1) + permute + cast;
-    b = b * c_.experts + activation * (2 * branches + 1) + permute + cast;
+    weight *= c_.experts;
+    b = b * c_.experts + weight + activation * (2 * branches + 1) + permute + cast;
     forward_.experts += g.count * f * drift;
     backward_.experts += g.count * b * drift;
+    backward_.weight += g.count * weight * drift;
     if (d_.ep * d_.etp > 1) add_all_to_all(g, sent * load);
   }
 
   void add_all_to_all(const TrainingGroup& g, double rows) noexcept {
-    const double ranks = d_.ep;
-    const double inside = std::clamp(std::floor(job_.domain / d_.etp), 1.0, ranks);
+    const Group group = expert_group(job_, d_);
+    const double inside = group.inside;
     const double bytes = kBytes * rows * g.expert_in;
-    double leaves = (ranks - inside) / ranks;  // copies that go to another domain
-    if (job_.traits.dispatch == ExpertDispatch::deduplicated && leaves > 0) {
-      // Of top_k copies, those for one domain travel once: expected number of other domains over top_k.
-      const double domains = ranks / inside;
-      const double reached = (domains - 1) * (1 - std::pow(1 - 1 / domains, g.top_k));
-      leaves = std::min(leaves, reached / g.top_k);
-    }
-    const double up = bytes * (inside - 1) / ranks / c_.scale_up + (inside > 1 ? c_.scale_up_latency : 0);
-    const double out = leaves > 0 ? bytes * leaves / c_.scale_out + c_.scale_out_latency : 0;
-    const double gather = d_.etp > 1 ? 2 * bytes * tier(job_, d_.etp, 1).seconds_per_byte : 0;
+    const double leaves = leaving_copies(job_, group, g);
+    const double up = bytes * (inside - 1) / group.ranks / c_.scale_up + (inside > 1 ? c_.scale_up_latency : 0);
+    const double sent = bytes * leaves * exchange_slowdown(job_, group);
+    const double out = leaves > 0 ? sent / c_.dispatch + c_.scale_out_latency : 0;
+    const double gather = d_.etp > 1 ? 2 * bytes * tier(job_, expert_tensor_group(job_, d_)).seconds_per_byte : 0;
     const double time = 2 * g.count * c_.moe_drift * (std::max(up, out) + gather);  // dispatch and combine
     (out > up ? forward_.expert_out : forward_.expert_up) += c_.expert_exposed * time;
     (out > up ? backward_.expert_out : backward_.expert_up) += c_.expert_exposed * time;
@@ -189,23 +202,6 @@ class LayerWork {
 };
 
 }  // namespace
-
-Tier tier(const ResolvedTraining& job, double ranks, double stride) noexcept {
-  const TrainingCoefficients& c = job.coefficients;
-  if (ranks <= 1) return {};
-  const double inside = std::clamp(std::floor(job.domain / stride), 1.0, ranks);
-  const double moved = (ranks - 1) / ranks;
-  Tier t;
-  if (inside >= ranks) {
-    t.seconds_per_byte = moved / c.scale_up;
-    t.latency = c.scale_up_latency;
-    return t;
-  }
-  t.crosses = true;
-  t.seconds_per_byte = moved * std::max(1 / c.scale_out / inside, inside > 1 ? 1 / c.scale_up : 0.0);
-  t.latency = c.scale_out_latency;
-  return t;
-}
 
 Passes layer_passes(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d) noexcept {
   return LayerWork(job, plan, d).passes();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "perf/nearest.hpp"
 #include "perf/training_model.hpp"
 #include "ridge/text.hpp"
 
@@ -12,6 +13,9 @@ namespace ridge {
 namespace {
 
 constexpr std::size_t kNearest = 4;
+constexpr int kWidest = 64;   ///< tensor parallelism that is tried
+constexpr int kDeepest = 64;  ///< pipeline stages
+constexpr int kMostDevices = 65536;
 
 class TrainingRefuser {
  public:
@@ -93,47 +97,52 @@ class TrainingRefuser {
     if (plan_.sharding != Sharding::zero3) {
       offer("--sharding zero3", [](TrainingPlan& p) { p.sharding = Sharding::zero3; });
     }
-    for (int tp = plan_.tp * 2; tp <= std::max(8, job_.domain) && tp <= 64; tp *= 2) {
-      if (offer(fmt::format("--tp {}", tp), [&](TrainingPlan& p) { p.tp = tp, p.dp = 0; })) break;
-    }
-    for (int pp = plan_.pp * 2; pp <= 64 && pp <= job_.layers; pp *= 2) {
-      if (offer(fmt::format("--pp {}", pp), [&](TrainingPlan& p) { p.pp = pp, p.dp = 0; })) break;
-    }
+    first_doubled(plan_.tp * 2, widest(), [&](int tp) { return offer_tp(tp); });
+    first_doubled(plan_.pp * 2, deepest(), [&](int pp) { return offer_pp(pp); });
     if (!refusal_.nearest.empty()) return;
-    for (long gpus = plan_.gpus * 2L; gpus <= 65536; gpus *= 2) {
-      for (int tp = plan_.tp; tp <= std::max(8, job_.domain) && tp <= 64; tp *= 2) {
-        for (int pp = plan_.pp; pp <= 64 && pp <= job_.layers; pp *= 2) {
-          const auto change = [&](TrainingPlan& p) {
-            p.gpus = static_cast<int>(gpus);
-            p.tp = tp;
-            p.pp = pp;
-            p.dp = 0;
-            p.micro_batch = 1;
-            const int ranks = std::max(1, p.gpus / (tp * pp * p.cp));
-            p.global_batch = (std::max(p.global_batch, ranks) + ranks - 1) / ranks * ranks;
-          };
-          TrainingPlan plan = plan_;
-          change(plan);
-          const std::string flags = fmt::format("--gpus {} --tp {} --pp {} --micro-batch 1 --global-batch {}", gpus, tp,
-                                                pp, plan.global_batch);
-          if (offer(plan, flags)) return;
-        }
-      }
-    }
+    first_doubled(plan_.gpus * 2, kMostDevices, [&](int gpus) { return offer_layout(gpus); });
+  }
+
+  [[nodiscard]] int widest() const { return std::min(kWidest, std::max(8, job_.domain)); }
+  [[nodiscard]] int deepest() const { return std::min(kDeepest, static_cast<int>(job_.layers)); }
+  bool offer_tp(int tp) {
+    return offer(fmt::format("--tp {}", tp), [&](TrainingPlan& p) { p.tp = tp, p.dp = 0; });
+  }
+  bool offer_pp(int pp) {
+    return offer(fmt::format("--pp {}", pp), [&](TrainingPlan& p) { p.pp = pp, p.dp = 0; });
+  }
+
+  /// Any width and depth from the plan's on that can run on so many devices, with the batch rounded up.
+  bool offer_layout(int gpus) {
+    return first_doubled(plan_.tp, widest(), [&](int tp) {
+      return first_doubled(plan_.pp, deepest(), [&](int pp) {
+        TrainingPlan plan = plan_;
+        plan.gpus = gpus;
+        plan.tp = tp;
+        plan.pp = pp;
+        plan.dp = 0;
+        plan.micro_batch = 1;
+        const int ranks = std::max(1, gpus / (tp * pp * plan.cp));
+        plan.global_batch = (std::max(plan.global_batch, ranks) + ranks - 1) / ranks * ranks;
+        const std::string more = gpus != plan_.gpus ? fmt::format("--gpus {} ", gpus) : "";
+        return offer(
+            plan, fmt::format("{}--tp {} --pp {} --micro-batch 1 --global-batch {}", more, tp, pp, plan.global_batch));
+      });
+    });
   }
 
   void batch() {
     const int unit = plan_.micro_batch * dp();
     refusal_.why = fmt::format("a batch of {} sequences is no multiple of micro-batch {} x dp {} = {}",
                                plan_.global_batch, plan_.micro_batch, dp(), unit);
-    const int below = plan_.global_batch / unit * unit;
-    for (const int batch : {below, below + unit}) {
-      if (batch > 0) offer(fmt::format("--global-batch {}", batch), [&](TrainingPlan& p) { p.global_batch = batch; });
-    }
+    multiples_around(plan_.global_batch, unit, [&](int batch) {
+      return offer(fmt::format("--global-batch {}", batch), [&](TrainingPlan& p) { p.global_batch = batch; });
+    });
     const int shared = std::gcd(plan_.global_batch / std::max(1, dp()), plan_.micro_batch);
     if (plan_.global_batch % dp() == 0 && shared < plan_.micro_batch && shared > 0) {
       offer(fmt::format("--micro-batch {}", shared), [&](TrainingPlan& p) { p.micro_batch = shared; });
     }
+    if (refusal_.nearest.empty()) offer_layout(plan_.gpus);
   }
 
   void devices() {
@@ -141,23 +150,19 @@ class TrainingRefuser {
     const int unit = model * std::max(1, plan_.dp);
     refusal_.why = fmt::format("tp {} x pp {} x cp {}{} = {} does not make {} devices", plan_.tp, plan_.pp, plan_.cp,
                                plan_.dp > 0 ? fmt::format(" x dp {}", plan_.dp) : "", unit, plan_.gpus);
-    const int below = plan_.gpus / unit * unit;
-    for (const int gpus : {below, below + unit}) {
-      if (gpus <= 0 || (plan_.dp > 0 && gpus != unit)) continue;
-      const auto change = [&](TrainingPlan& p) {
-        p.gpus = gpus;
-        const int ranks = gpus / model * p.micro_batch;
-        p.global_batch = (p.global_batch + ranks - 1) / ranks * ranks;
-      };
+    multiples_around(plan_.gpus, unit, [&](int gpus) {
+      if (plan_.dp > 0 && gpus != unit) return false;
       TrainingPlan plan = plan_;
-      change(plan);
-      const std::string more =
-          plan.global_batch != plan_.global_batch ? fmt::format(" --global-batch {}", plan.global_batch) : "";
-      offer(plan, fmt::format("--gpus {}{}", gpus, more));
-    }
-    for (int tp = plan_.tp - 1; refusal_.nearest.empty() && tp >= 1; --tp) {  // another width for as many devices
-      offer(fmt::format("--tp {}", tp), [&](TrainingPlan& p) { p.tp = tp, p.dp = 0; });
-    }
+      plan.gpus = gpus;
+      const int ranks = gpus / model * plan.micro_batch;
+      plan.global_batch = (plan.global_batch + ranks - 1) / ranks * ranks;
+      const bool same = plan.global_batch == plan_.global_batch;
+      return offer(plan,
+                   fmt::format("--gpus {}{}", gpus, same ? "" : fmt::format(" --global-batch {}", plan.global_batch)));
+    });
+    // Another width or depth for as many devices.
+    if (refusal_.nearest.empty()) first_below(plan_.tp - 1, [&](int tp) { return offer_tp(tp); });
+    if (refusal_.nearest.empty()) first_halved(plan_.pp / 2, [&](int pp) { return offer_pp(pp); });
     if (plan_.dp > 0 && plan_.gpus % model == 0) {
       offer(fmt::format("--dp {}", plan_.gpus / model), [&](TrainingPlan& p) { p.dp = p.gpus / model; });
     }
@@ -169,37 +174,27 @@ class TrainingRefuser {
     } else {
       refusal_.why =
           fmt::format("{} stages of {} chunks are more than the {:.0f} layers", plan_.pp, plan_.vp, job_.layers);
-      for (int vp = plan_.vp - 1; vp >= 1; --vp) {
-        if (offer(fmt::format("--vp {}", vp), [&](TrainingPlan& p) { p.vp = vp; })) return;
-      }
+      const auto chunks = [&](int vp) {
+        return offer(fmt::format("--vp {}", vp), [&](TrainingPlan& p) { p.vp = vp; });
+      };
+      if (first_below(plan_.vp - 1, chunks)) return;
     }
-    for (int pp = plan_.pp / 2; pp >= 1; pp /= 2) {
-      if (offer(fmt::format("--pp {}", pp), [&](TrainingPlan& p) { p.pp = pp, p.dp = 0; })) return;
+    if (!first_halved(plan_.pp / 2, [&](int pp) { return offer_pp(pp); })) {
+      first_below(deepest(), [&](int pp) { return offer_pp(pp); });
     }
   }
 
   void sequence() {
-    const int unit = plan_.cp;
-    const int below = plan_.sequence / unit * unit;
-    for (const int tokens : {below, below + unit}) {
-      if (tokens > 0) offer(fmt::format("--seq-length {}", tokens), [&](TrainingPlan& p) { p.sequence = tokens; });
-    }
+    multiples_around(plan_.sequence, plan_.cp, [&](int tokens) {
+      return offer(fmt::format("--seq-length {}", tokens), [&](TrainingPlan& p) { p.sequence = tokens; });
+    });
   }
 
   void heads() {
     double heads = 0;
     for (int i = 0; i < job_.group_count; ++i) heads = std::max(heads, job_.groups[static_cast<std::size_t>(i)].heads);
     refusal_.why = fmt::format("tensor parallel {} does not divide the {:.0f} heads", plan_.tp, heads);
-    const auto change = [&](int tp) {
-      return offer(fmt::format("--tp {}", tp), [&](TrainingPlan& p) {
-        p.tp = tp;
-        p.dp = 0;
-      });
-    };
-    for (int tp = plan_.tp - 1; tp >= 1 && !change(tp); --tp) {
-    }
-    for (int tp = plan_.tp + 1; tp <= 128 && !change(tp); ++tp) {
-    }
+    either_side(plan_.tp, 2 * kWidest, [&](int tp) { return offer_tp(tp); });
   }
 
   void experts() {
@@ -214,9 +209,8 @@ class TrainingRefuser {
     const int ranks = plan_.tp * plan_.cp * dp();
     refusal_.why = fmt::format("expert parallel {} has to divide the {:.0f} experts and the {} ranks (tp x cp x dp)",
                                plan_.ep, job_.experts_all, ranks);
-    for (int ep = std::min(plan_.ep, ranks); ep >= 1; --ep) {
-      if (offer(fmt::format("--ep {}", ep), [&](TrainingPlan& p) { p.ep = ep; })) return;
-    }
+    first_below(std::min(plan_.ep, ranks),
+                [&](int ep) { return offer(fmt::format("--ep {}", ep), [&](TrainingPlan& p) { p.ep = ep; }); });
   }
 
   void formats() {

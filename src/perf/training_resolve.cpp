@@ -75,6 +75,14 @@ Status set_device(ResolvedTraining& job, const Device& device, const System* sys
   job.memory_bandwidth = job.rates.memory_bandwidth;
   job.host_link = job.rates.host_link;
   job.precision = compute_precision(query);
+  if (query.block_scales) {
+    // Blackwell's tensor cores scale blocks of 32 themselves, and libraries run larger blocks as those.
+    job.block_scales = job.architecture != "blackwell";
+    if (!job.block_scales) {
+      job.precision = Format::mxfp8;
+      assumptions.push_back("fp8 with scales by block runs as mxfp8 on this chip");
+    }
+  }
   job.format_supported = job.rates.native[static_cast<std::size_t>(job.precision)];
   job.peak = job.rates.peak[static_cast<std::size_t>(job.precision)];
   const Format wide = job.precision == Format::fp16 ? Format::fp16 : Format::bf16;
@@ -113,6 +121,57 @@ Status set_device(ResolvedTraining& job, const Device& device, const System* sys
   return {};
 }
 
+/// Devices that one level of switches joins without oversubscription: half of a switch's ports go down, and each rail
+/// has switches of its own; without rails the ports of a node share one.
+double leaf_devices(const System* system, const Fabric* fabric, int node) {
+  constexpr int kUsualRadix = 64;  // of a 400 Gb/s switch
+  const int radix = fabric != nullptr && fabric->switch_radix ? fabric->switch_radix->value : kUsualRadix;
+  const int ports = system != nullptr && system->nics_per_node ? system->nics_per_node->value : node;
+  const double nodes = ports >= node ? radix / 2.0 : radix / (2.0 * ports);
+  return std::max(1.0, std::floor(nodes)) * node;
+}
+
+Status set_cluster(ResolvedTraining& job, const Device& device, const System* system, const TrainingQuery& query,
+                   const Catalogue& catalogue, std::vector<std::string>& assumptions) {
+  const TrainingCluster& asked = query.cluster;
+  const auto refuse = [](const char* flag, std::string message) {
+    return Error{ErrorCode::bad_input, flag, std::move(message)};
+  };
+  if (asked.oversubscription != 0 && !(asked.oversubscription >= 1)) {
+    return refuse("--oversubscription", "write ports over uplinks: 1 is none, 2 half of the links");
+  }
+  const Fabric* fabric = system != nullptr ? catalogue.fabric(system->scale_out) : nullptr;
+  job.order = asked.order;
+  job.oversubscription = asked.oversubscription > 0                      ? asked.oversubscription
+                         : system != nullptr && system->oversubscription ? system->oversubscription->value
+                                                                         : 1;
+  job.pod = asked.pod > 0                      ? asked.pod
+            : system != nullptr && system->pod ? system->pod->value
+                                               : leaf_devices(system, fabric, job.node_size);
+  const bool up = asked.reduction == SwitchReduction::scale_up || asked.reduction == SwitchReduction::both;
+  const bool out = asked.reduction == SwitchReduction::scale_out || asked.reduction == SwitchReduction::both;
+  if (up && !perf::reduces_in_switch(device)) {
+    return refuse("--reduction",
+                  fmt::format("the scale-up links of {} do not reduce; NVLink switches do since Hopper", device.id));
+  }
+  if (out && fabric != nullptr && !fabric->in_network_reduction) {
+    return refuse("--reduction",
+                  fmt::format("{} of {} does not reduce; InfiniBand with SHARP does", fabric->name, system->name));
+  }
+  job.reduces_up = up;
+  job.reduces_out = out;
+  if (asked.data_rate > 0) job.data_seconds = asked.data_bytes / asked.data_rate;
+  if (query.plan.gpus > job.domain) {
+    if (job.oversubscription > 1) {
+      assumptions.push_back(fmt::format("network: pods of {} devices, oversubscribed {} to 1 between them",
+                                        format_number(job.pod, 7), format_number(job.oversubscription)));
+    } else {
+      assumptions.push_back("a network without oversubscription");
+    }
+  }
+  return {};
+}
+
 void set_engine(ResolvedTraining& job, const TrainingQuery& query, const Engines& engines,
                 std::vector<std::string>& assumptions) {
   const EngineMatch match = engines.find(query.engine, EngineWork::training, query.engine_version, query.date);
@@ -144,6 +203,10 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
   if (model->type != ModelType::language) {
     return Error{ErrorCode::refused, query.model, "training is modelled for language models only"};
   }
+  if (query.mtp && model->mtp_layers == 0) {
+    return Error{ErrorCode::bad_input, "--mtp",
+                 model->id + " has no multi-token-prediction layers: leave it out, or say --set model.mtp_layers=1"};
+  }
   if (model->groups.size() > kGroups) {
     return Error{ErrorCode::refused, query.model,
                  fmt::format("more than {} kinds of layers are not modelled in training", kGroups)};
@@ -166,7 +229,14 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
   if (const Status status = set_device(resolved, *device, system, query, knowledge, job.assumptions); !status) {
     return status.error();
   }
+  if (const Status status = set_cluster(resolved, *device, system, query, knowledge.catalogue, job.assumptions);
+      !status) {
+    return status.error();
+  }
   set_model(resolved, *model, query);
+  if (query.wide_layers > 0 && bytes_per_element(resolved.precision) < 2) {
+    resolved.wide_share = std::min(1.0, query.wide_layers / resolved.layers);
+  }
   calibrate(resolved, knowledge.calibration);
 
   const TrainingOutcome outcome = evaluate(resolved, job.plan);
@@ -194,9 +264,9 @@ void recalibrate(ResolvedTraining& job, const Calibration& calibration) {
 }
 
 std::string calibration_context(const ResolvedTraining& job) {
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", job.device, job.architecture, job.engine, job.era,
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", job.device, job.architecture, job.engine, job.era,
                      job.exact_engine, name(job.precision), static_cast<int>(job.task), job.expert_fineness, job.year,
-                     job.rates.power_limit, job.out_peak);
+                     job.rates.power_limit, job.out_peak, job.block_scales);
 }
 
 void copy_calibration(ResolvedTraining& job, const ResolvedTraining& from) {

@@ -45,7 +45,7 @@ StageParameters stage_parameters(const ResolvedTraining& job, const Degrees& d, 
 /// Exposed seconds, by tier.
 struct Exposed {
   double up = 0, out = 0;
-  void add(const Tier& t, double seconds) noexcept { (t.crosses ? out : up) += seconds; }
+  void add(bool crosses, double seconds) noexcept { (crosses ? out : up) += seconds; }
 };
 
 /// Gradients (and, where the optimizer is sharded, parameters) between data-parallel ranks, once per step; copies of
@@ -54,26 +54,31 @@ void add_data_parallel(const ResolvedTraining& job, const Degrees& d, const Stag
                        Exposed& exposed) noexcept {
   if (d.sharding == Sharding::zero3) return;
   const TrainingCoefficients& c = job.coefficients;
-  const auto reduce = [&](double ranks, double stride, double parameters, double bytes) {
-    if (ranks <= 1 || parameters <= 0) return;
-    const Tier t = tier(job, ranks, stride);
-    const double time = parameters * bytes * t.seconds_per_byte + 2 * t.latency;
+  const auto expose = [&](const Tier& t, double parameters, double seconds_per_parameter) {
+    if (parameters <= 0 || seconds_per_parameter <= 0) return;
+    const double time = parameters * seconds_per_parameter + 2 * t.latency;
     const double left = job.traits.overlap_data_parallel ? std::max(0.0, time - window) : time;
-    exposed.add(t, std::max(left, c.data_exposed * time));
+    exposed.add(t.crosses, std::max(left, c.data_exposed * time));
   };
   const double replicas = d.dp * d.cp;
   const double expert_replicas = d.tp * d.cp * d.dp / (d.ep * d.etp);
   if (d.sharding == Sharding::hsdp) {
-    reduce(replicas / d.weight_shards, d.tp * d.weight_shards, p.shared / d.weight_shards, 2 * kBytes);
-    reduce(expert_replicas / d.expert_weight_shards, d.ep * d.etp * d.expert_weight_shards,
-           p.experts / d.expert_weight_shards, 2 * kBytes);
+    const Tier shared = tier(job, replica_group(job, d, replicas / d.weight_shards, d.weight_shards));
+    const Tier experts =
+        tier(job, expert_replica_group(job, d, expert_replicas / d.expert_weight_shards, d.expert_weight_shards));
+    expose(shared, p.shared / d.weight_shards, kBytes * shared.all_reduce);
+    expose(experts, p.experts / d.expert_weight_shards, kBytes * experts.all_reduce);
     return;
   }
   // All-reduce of the gradients, or reduce-scatter of them and all-gather of 16-bit weights.
   const double gradient = job.traits.gradient_bytes;
-  const double bytes = d.sharding == Sharding::none ? 2 * gradient : gradient + kBytes;
-  reduce(replicas, d.tp, p.shared, bytes);
-  reduce(expert_replicas, d.ep * d.etp, p.experts, bytes);
+  const auto each = [&](const Tier& t) {
+    return d.sharding == Sharding::none ? gradient * t.all_reduce : (gradient + kBytes) * t.seconds_per_byte;
+  };
+  const Tier shared = tier(job, replica_group(job, d, replicas));
+  const Tier experts = tier(job, expert_replica_group(job, d, expert_replicas));
+  expose(shared, p.shared, each(shared));
+  expose(experts, p.experts, each(experts));
 }
 
 /// ZeRO-3: gathers before each pass, a reduce-scatter after; hidden behind the pass as far as it is longer.
@@ -84,16 +89,16 @@ struct Gathered {
 Gathered gather_time(const ResolvedTraining& job, const Degrees& d, double layers, bool with_ends) noexcept {
   const StageParameters p = stage_parameters(job, d, layers, with_ends);
   Gathered g;
-  const auto add = [&](double ranks, double stride, double parameters) {
-    if (ranks <= 1 || parameters <= 0) return;
-    const Tier t = tier(job, ranks, stride);
+  const auto add = [&](const Group& group, double parameters) {
+    if (group.ranks <= 1 || parameters <= 0) return;
+    const Tier t = tier(job, group);
     g.forward += kBytes * parameters * t.seconds_per_byte + t.latency * layers;
     const double gradient = job.task == TrainingTask::lora ? 0 : kBytes;
     g.backward += (kBytes + gradient) * parameters * t.seconds_per_byte + 2 * t.latency * layers;
     g.crosses = g.crosses || t.crosses;
   };
-  add(d.weight_shards, d.tp, p.shared);
-  add(d.expert_weight_shards, d.ep * d.etp, p.experts);
+  add(replica_group(job, d, d.weight_shards), p.shared);
+  add(expert_replica_group(job, d, d.expert_weight_shards), p.experts);
   return g;
 }
 
@@ -121,9 +126,11 @@ Bound bound_of(const TrainingEstimate& e) noexcept {
 /// One micro-batch through all layers.
 struct Work {
   Pass f, b;
-  double again = 0;  ///< run forward a second time
-  double head = 0;   ///< head, loss and MTP layers of the last stage
-  double host_per_pass = 0;
+  double again = 0;         ///< run forward a second time
+  double head = 0;          ///< head, loss and MTP layers of the last stage
+  double host_layers = 0;   ///< seconds of host work per pass, but for experts
+  double host_experts = 0;  ///< and for them
+  bool waits = false;       ///< for the number of tokens of each expert, unknown unless tokens are dropped
   double full_share = 0;
   double offloaded = 0;  ///< seconds to move kept activations to the host and back, all layers
 };
@@ -144,28 +151,45 @@ StageTime stage_time(const ResolvedTraining& job, const Degrees& d, const Work& 
   const double rear = share * (w.b.total() + w.again) + ends * 2 / 3;
   StageTime s;
   s.device = front + rear;
+  const double passes = share * (2 + w.full_share);
+  const double host = passes * w.host_layers;
+  const double host_experts = passes * w.host_experts;
+  double busy = s.device;
+  if (job.traits.blocking) {
+    busy += host + host_experts;
+  } else if (w.waits) {
+    // The host runs ahead of the device, but not past a layer with experts: it waits there for the number of tokens
+    // that each of them got, and the launches for experts start from an empty queue.
+    const double experts = share * ((1 + w.full_share) * w.f.experts + w.b.experts);
+    busy = perf::smooth_max(s.device - experts, host) + perf::smooth_max(experts, host_experts);
+  } else {
+    busy = perf::smooth_max(s.device, host + host_experts);
+  }
+  s.host = busy - s.device;
   if (d.weight_shards > 1) {
+    // Gathers run beside the passes, however long those take.
     const Gathered g = gather_time(job, d, layers, with_head);
+    const double stretch = busy / s.device;
     s.gather_crosses = g.crosses;
-    s.gather = perf::smooth_max(front, g.forward) + perf::smooth_max(rear, g.backward) - front - rear +
+    s.gather = perf::smooth_max(front * stretch, g.forward) + perf::smooth_max(rear * stretch, g.backward) - busy +
                c.shard_exposed * (g.forward + g.backward);
   }
-  const double host = share * (2 + w.full_share) * w.host_per_pass;
-  const double device = s.device + s.gather;
-  s.host = job.traits.blocking ? host : perf::smooth_max(device, host) - device;
   // Activations travel beside the passes, each way beside one of them.
-  if (w.offloaded > 0) s.host += perf::smooth_max(device, share * w.offloaded) - device;
+  if (w.offloaded > 0) s.host += perf::smooth_max(s.total(), share * w.offloaded) - s.total();
   return s;
 }
 
-/// Of the bubble of 1F1B, what remains in schedules that fill it with weight gradients: F + B - W instead of F + B + W
-/// (Qi et al. 2023, table 2; DeepSeek-V3, table 2).
-double unfilled(const TrainingPlan& plan, const Degrees& d, const Work& w, bool trains) noexcept {
+/// Of the bubble of 1F1B, (p-1)(F+B), what remains in schedules that fill it with weight gradients. With B the whole
+/// backward pass and W its weight gradients: (p-1)(F+B-2W) for ZB-H1 (Qi et al. 2023, table 2), (p/2-1)(F+2B-3W) for
+/// DualPipe, where nothing is gained by running F beside B (DeepSeek-V3, arXiv 2412.19437, table 2).
+double unfilled(const TrainingPlan& plan, const Degrees& d, const Work& w) noexcept {
   if (plan.schedule != Schedule::zero_bubble && plan.schedule != Schedule::dual_pipe) return 1;
-  const double weight = trains ? w.b.linear / 2 : 0;
-  const double whole = w.f.total() + w.b.total() + w.again;
-  double left = (whole - 2 * weight) / whole;
-  if (plan.schedule == Schedule::dual_pipe) left *= std::max(0.0, d.pp / 2 - 1) / std::max(1.0, d.pp - 1);
+  const double backward = w.b.total() + w.again;
+  const double whole = w.f.total() + backward;
+  double left = (whole - 2 * w.b.weight) / whole;
+  if (plan.schedule == Schedule::dual_pipe) {
+    left = (whole + backward - 3 * w.b.weight) / whole * std::max(0.0, d.pp / 2 - 1) / std::max(1.0, d.pp - 1);
+  }
   return std::clamp(left, 0.0, 1.0);
 }
 
@@ -173,21 +197,36 @@ double unfilled(const TrainingPlan& plan, const Degrees& d, const Work& w, bool 
 double send_time(const ResolvedTraining& job, const Degrees& d) noexcept {
   if (d.pp <= 1) return 0;
   const TrainingCoefficients& c = job.coefficients;
-  const bool crosses = d.tp * d.cp * d.dp * 2 > job.domain;
+  const Group stages = pipeline_group(job, d);
   const double bytes = kBytes * d.tokens * job.hidden / d.tp;
-  const double one =
-      bytes / (crosses ? c.scale_out : c.scale_up) + (crosses ? c.scale_out_latency : c.scale_up_latency);
+  // Of the hops from stage to stage, those that leave a domain.
+  const double crossing = (std::ceil(d.pp / stages.inside) - 1) / (d.pp - 1);
+  const double near = bytes / c.scale_up + c.scale_up_latency;
+  const double far = bytes * ring_slowdown(job, stages) / c.scale_out + c.scale_out_latency;
+  const double one = crossing * far + (1 - crossing) * near;
   return c.send_exposed * 2 * d.vp * one * (d.micro_batches + d.pp - 1);
 }
 
-double host_per_pass(const ResolvedTraining& job, const Degrees& d) noexcept {
+double host_experts(const ResolvedTraining& job, const Degrees& d) noexcept {
   const TrainingCoefficients& c = job.coefficients;
-  double sum = job.layers * c.host_layer;
+  double sum = 0;
   for (int i = 0; i < job.group_count; ++i) {
     const TrainingGroup& g = job.groups[static_cast<std::size_t>(i)];
     if (g.moe) sum += g.count * (c.host_moe + c.host_expert * g.experts / d.ep);
   }
   return sum;
+}
+
+/// Workers read the next batch beside the step: what takes longer than it is waited for. A node reads once for each
+/// replica that has a part on it; ranks of one replica pass the tokens on.
+double loading_exposed(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d,
+                       const TrainingEstimate& e) noexcept {
+  if (job.data_seconds <= 0) return 0;
+  double step = 0;
+  for (const double t : e.terms_s) step += t;
+  const double replicas = std::clamp(job.node_size / (d.tp * d.cp), 1.0, d.dp);
+  const double tokens = static_cast<double>(plan.global_batch) * plan.sequence / d.dp;
+  return std::max(0.0, tokens * replicas * job.data_seconds - step);
 }
 
 double model_flops(const ResolvedTraining& job, const TrainingPlan& plan) noexcept {
@@ -240,7 +279,13 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
                                 const Passes& passes, double head) noexcept {
   const TrainingCoefficients& c = job.coefficients;
   const bool trains = job.task != TrainingTask::lora;
-  Work w{passes.forward, passes.backward, 0, head, host_per_pass(job, d), 0};
+  Work w{passes.forward,
+         passes.backward,
+         0,
+         head,
+         job.layers * c.host_layer,
+         host_experts(job, d),
+         job.moe && plan.capacity <= 0};
   const double once_through = w.f.total() + w.b.total();
   const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp), w.head * job.layers / once_through);
   const MemoryPlan memory = plan_memory(job, plan, d, stages);
@@ -266,19 +311,20 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
   const double critical_layers = head_leads ? stages.last_layers : stages.most_layers;
   // While the critical stage waits, a micro-batch passes all the other stages once, chunk by chunk if interleaved.
   const double others = first.total() + last.total() + (d.pp - 2) * middle.total() - critical.total();
-  const double bubble = alone ? 0 : others / d.vp * unfilled(plan, d, w, trains);
+  const double bubble = alone ? 0 : others / d.vp * unfilled(plan, d, w);
 
   const double stage_share = critical_layers / job.layers;
   const double each = d.micro_batches * stage_share;
   Exposed exposed;
   const StageParameters parameters = stage_parameters(job, d, critical_layers, true);
   if (trains) {
-    const double window = (w.b.total() + w.again) * stage_share * std::min(d.pp, d.micro_batches);
+    const double idle = critical.total() - critical.device;
+    const double window = ((w.b.total() + w.again) * stage_share + idle) * std::min(d.pp, d.micro_batches);
     add_data_parallel(job, d, parameters, window, exposed);
   }
   const double reduced = exposed.up + exposed.out;
-  exposed.add(tier(job, d.tp, 1), each * (w.f.tensor + w.b.tensor));
-  exposed.add(tier(job, d.cp, d.tp), each * (w.f.context + w.b.context));
+  exposed.add(tensor_group(job, d).crosses(), each * (w.f.tensor + w.b.tensor));
+  exposed.add(context_group(job, d).crosses(), each * (w.f.context + w.b.context));
   exposed.up += each * (w.f.expert_up + w.b.expert_up);
   exposed.out += each * (w.f.expert_out + w.b.expert_out);
   (critical.gather_crosses ? exposed.out : exposed.up) += d.micro_batches * critical.gather;
@@ -306,6 +352,8 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
     }
   }
   term(Term::host) = d.micro_batches * critical.host + c.host_step;
+  const double loading = loading_exposed(job, plan, d, e);
+  term(Term::host) += loading;
 
   const auto phase = [&](TrainingPhase p) -> double& { return e.phases_s[static_cast<std::size_t>(p)]; };
   phase(TrainingPhase::forward) = each * w.f.compute();
@@ -318,10 +366,12 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
   phase(TrainingPhase::data_parallel) = reduced + d.micro_batches * critical.gather;
   phase(TrainingPhase::pipeline) = term(Term::pipeline);
   phase(TrainingPhase::optimizer) = term(Term::optimizer);
-  phase(TrainingPhase::host) = term(Term::host);
+  phase(TrainingPhase::host) = term(Term::host) - loading;
+  phase(TrainingPhase::data) = loading;
 
   for (double& p : e.phases_s) p *= c.own_stack;
   e.backward_s = each * w.b.total() * c.own_stack;
+  e.weight_gradient_s = each * w.b.weight * c.own_stack;
   e.memory_bytes = memory.bytes;
   e.fullest_stage = memory.stage;
   e.recompute = memory.recompute;
@@ -337,11 +387,10 @@ StepFloor step_floor(const ResolvedTraining& job, const TrainingPlan& plan, cons
                      double exposed_least, double head) noexcept {
   constexpr double kRounding = 1 - 1e-9;  // sums in another order
   const TrainingCoefficients& c = job.coefficients;
-  const bool trains = job.task != TrainingTask::lora;
-  const Work w{passes.forward, passes.backward, 0, head, 0, 0};
+  const Work w{passes.forward, passes.backward, 0, head};
   const double computed = w.f.compute() + w.b.compute();
   const double sum = computed + exposed_least + head;
-  const double left = d.pp > 1 ? unfilled(plan, d, w, trains) / d.vp : 0;
+  const double left = d.pp > 1 ? unfilled(plan, d, w) / d.vp : 0;
   StepFloor floor;
   floor.seconds = c.own_stack * ((d.micro_batches + (d.pp - 1) * left) * sum / d.pp + c.host_step) * kRounding;
 

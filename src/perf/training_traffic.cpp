@@ -30,13 +30,19 @@ class Counter {
   }
 
  private:
-  void add(TrafficKind kind, double ranks, double stride, double buffer) noexcept {
-    if (ranks <= 1 || buffer <= 0) return;
-    const double inside = std::clamp(std::floor(job_.domain / stride), 1.0, ranks);
-    const double sent = buffer * (ranks - 1) / ranks;
+  void add(TrafficKind kind, const Group& g, double buffer) noexcept {
+    if (g.ranks <= 1 || buffer <= 0) return;
+    const double sent = buffer * (g.ranks - 1) / g.ranks;
     const auto k = static_cast<std::size_t>(kind);
-    if (inside > 1) t_.up[k] += sent;
-    if (inside < ranks) t_.out[k] += sent / inside;
+    place(kind, g);
+    if (g.inside > 1) t_.up[k] += sent;
+    if (g.crosses()) t_.out[k] += sent / g.inside;
+  }
+  void place(TrafficKind kind, const Group& g) noexcept {
+    const auto k = static_cast<std::size_t>(kind);
+    if (g.ranks <= t_.ranks[k]) return;  // of several groups of a kind, the largest
+    t_.ranks[k] = g.ranks;
+    t_.inside[k] = g.inside;
   }
 
   void tensor(const TrainingGroup& g, double layers) noexcept {
@@ -48,7 +54,7 @@ class Counter {
     // Forward and backward an all-reduce each (two passes over the buffer), and with sequence parallelism half of one
     // more backward; see LayerWork::add.
     const double passes = 2 * (2 + (job_.traits.sequence_parallel ? 0.5 : 0));
-    add(TrafficKind::tensor_parallel, d_.tp, 1, layers * reductions * passes * buffer * d_.micro_batches);
+    add(TrafficKind::tensor_parallel, tensor_group(job_, d_), layers * reductions * passes * buffer * d_.micro_batches);
   }
 
   void context(const TrainingGroup& g, double layers) noexcept {
@@ -57,23 +63,19 @@ class Counter {
     if (plan_.context == ContextParallel::ulysses) {
       buffer = kBytes * d_.tokens * (g.heads + g.kv_heads) * (g.key_dim + g.value_dim) / d_.tp;
     }
-    add(TrafficKind::context_parallel, d_.cp, d_.tp, 3 * layers * buffer * d_.micro_batches);
+    add(TrafficKind::context_parallel, context_group(job_, d_), 3 * layers * buffer * d_.micro_batches);
   }
 
   void experts(const TrainingGroup& g, double layers) noexcept {
     if (!g.moe || d_.ep * d_.etp <= 1) return;
     const double rows = d_.tokens / d_.sequence_shard * g.top_k * std::max(1.0, static_cast<double>(plan_.imbalance));
     const double bytes = kBytes * rows * g.expert_in;
-    const double inside = std::clamp(std::floor(job_.domain / d_.etp), 1.0, d_.ep);
-    double leaves = (d_.ep - inside) / d_.ep;
-    if (job_.traits.dispatch == ExpertDispatch::deduplicated && leaves > 0) {
-      const double domains = d_.ep / inside;
-      leaves = std::min(leaves, (domains - 1) * (1 - std::pow(1 - 1 / domains, g.top_k)) / g.top_k);
-    }
+    const Group group = expert_group(job_, d_);
+    place(TrafficKind::expert_parallel, group);
     const double times = 4 * layers * d_.micro_batches;  // dispatch and combine, forward and backward
     const auto k = static_cast<std::size_t>(TrafficKind::expert_parallel);
-    t_.up[k] += times * bytes * (inside - 1) / d_.ep;
-    t_.out[k] += times * bytes * leaves;
+    t_.up[k] += times * bytes * (group.inside - 1) / group.ranks;
+    t_.out[k] += times * bytes * leaving_copies(job_, group, g);
   }
 
   void data_parallel() noexcept {
@@ -95,15 +97,18 @@ class Counter {
     const double expert_replicas = d_.tp * d_.cp * d_.dp / (d_.ep * d_.etp);
     const double gradient = job_.traits.gradient_bytes;
     const auto both = [&](double ranks, double expert_ranks, double bytes) {
-      add(TrafficKind::data_parallel, ranks, d_.tp, shared * bytes);
-      add(TrafficKind::data_parallel, expert_ranks, d_.ep * d_.etp, routed * bytes);
+      add(TrafficKind::data_parallel, replica_group(job_, d_, ranks), shared * bytes);
+      add(TrafficKind::data_parallel, expert_replica_group(job_, d_, expert_ranks), routed * bytes);
     };
     if (d_.sharding == Sharding::zero3 || d_.sharding == Sharding::hsdp) {
       // Gathered before each pass of each micro-batch, reduced after the backward one.
       both(d_.weight_shards, d_.expert_weight_shards, 3 * kBytes * d_.micro_batches);
-      if (d_.sharding == Sharding::hsdp && replicas > d_.weight_shards) {
-        add(TrafficKind::data_parallel, replicas / d_.weight_shards, d_.tp * d_.weight_shards,
+      if (d_.sharding == Sharding::hsdp) {  // and once a step the copies of each shard are reduced
+        add(TrafficKind::data_parallel, replica_group(job_, d_, replicas / d_.weight_shards, d_.weight_shards),
             shared / d_.weight_shards * 2 * kBytes);
+        add(TrafficKind::data_parallel,
+            expert_replica_group(job_, d_, expert_replicas / d_.expert_weight_shards, d_.expert_weight_shards),
+            routed / d_.expert_weight_shards * 2 * kBytes);
       }
       return;
     }
@@ -113,8 +118,9 @@ class Counter {
   void pipeline() noexcept {
     if (d_.pp <= 1) return;
     const double bytes = 2 * d_.vp * kBytes * d_.tokens * job_.hidden / d_.tp * d_.micro_batches;
-    const bool crosses = d_.tp * d_.cp * d_.dp * 2 > job_.domain;
-    (crosses ? t_.out : t_.up)[static_cast<std::size_t>(TrafficKind::pipeline)] += bytes;
+    const Group stages = pipeline_group(job_, d_);
+    place(TrafficKind::pipeline, stages);
+    (stages.crosses() ? t_.out : t_.up)[static_cast<std::size_t>(TrafficKind::pipeline)] += bytes;
   }
 
   const ResolvedTraining& job_;

@@ -123,9 +123,6 @@ Result<std::string> pipeline_trace(const TrainingAnswer& a) {
   if (a.refusal) return Error{ErrorCode::infeasible, "--trace", "a plan that cannot run has no timeline"};
   const TrainingEstimate& e = a.outcome.estimate;
   const TrainingPlan& plan = a.query.plan;
-  if (plan.schedule == Schedule::dual_pipe) {
-    return Error{ErrorCode::refused, "--trace", "DualPipe is not drawn: its two directions share every stage"};
-  }
   const auto phase = [&](TrainingPhase p) { return e.phases_s[static_cast<std::size_t>(p)]; };
   // What a stage does for one micro-batch: the passes, and what is exposed or waits for the host beside them.
   const double forward = phase(TrainingPhase::forward);
@@ -139,7 +136,7 @@ Result<std::string> pipeline_trace(const TrainingAnswer& a) {
   shape.micro_batches = e.micro_batches;
   shape.forward = (forward + beside * share + phase(TrainingPhase::head) / 3) / e.micro_batches;
   shape.backward = (backward + beside * (1 - share) + phase(TrainingPhase::head) * 2 / 3) / e.micro_batches;
-  shape.weight_gradient = phase(TrainingPhase::backward) / 2 / e.micro_batches;
+  shape.weight_gradient = e.weight_gradient_s / e.micro_batches;
   shape.schedule = plan.schedule;
   const double count = 2.0 * shape.stages * shape.chunks * shape.micro_batches;
   if (count > static_cast<double>(kMostEvents)) {
@@ -147,7 +144,19 @@ Result<std::string> pipeline_trace(const TrainingAnswer& a) {
                  fmt::format("{} events are more than a browser shows: take fewer micro-batches (--global-batch)",
                              format_number(count, 9))};
   }
-  const std::vector<TimelineEvent> events = pipeline_timeline(shape);
+  std::vector<TimelineEvent> events = pipeline_timeline(shape);
+  if (events.empty()) {
+    return Error{
+        ErrorCode::refused, "--trace",
+        "DualPipe needs an even number of stages and at least twice as many micro-batches: raise --global-batch"};
+  }
+  // Transfers are not drawn, and stages that are not the longest are drawn as long as it: the whole lasts as predicted.
+  const double ends = phase(TrainingPhase::data_parallel) + phase(TrainingPhase::optimizer);
+  const double stretch = (e.step_time_s.mid - ends) / pipeline_span(events);
+  for (TimelineEvent& event : events) {
+    event.start *= stretch;
+    event.seconds *= stretch;
+  }
   std::string out = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n";
   for (int stage = 0; stage < plan.pp; ++stage) {
     out += fmt::format(
@@ -165,7 +174,8 @@ Result<std::string> pipeline_trace(const TrainingAnswer& a) {
     static constexpr std::string_view kLetters[] = {"F", "B", "W"};
     static constexpr const char* kCategories[] = {"forward", "backward", "weight gradient"};
     const auto work = static_cast<std::size_t>(event.work);
-    const std::string chunk = shape.chunks > 1 ? fmt::format(".{}", event.chunk) : "";
+    const bool parts = shape.chunks > 1 || plan.schedule == Schedule::dual_pipe;
+    const std::string chunk = parts ? fmt::format(".{}", event.chunk) : "";
     add(fmt::format("{}{}{}", kLetters[work], event.micro_batch, chunk), kCategories[work], event.stage, event.start,
         event.seconds);
   }

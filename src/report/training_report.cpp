@@ -7,6 +7,7 @@
 
 #include "report/inference_report.hpp"
 #include "ridge/text.hpp"
+#include "ridge/traffic.hpp"
 
 namespace ridge::report {
 
@@ -103,6 +104,37 @@ Table kernel_table(const TrainingEstimate& e) {
   return table;
 }
 
+TrainingTraffic traffic_of(const TrainingAnswer& a) {
+  return training_traffic(*a.job->resolved, a.query.plan);
+}
+
+/// Which collective crosses which tier.
+Table collective_table(const TrainingTraffic& traffic) {
+  Table table;
+  table.title = "What each device sends in a step";
+  table.columns = {{.key = "collectives", .heading = "collectives"},
+                   {.key = "ranks", .heading = "ranks", .kind = ColumnKind::number},
+                   {.key = "ranks_in_domain", .heading = "in one domain", .kind = ColumnKind::number},
+                   {.key = "scale_up", .unit = "bytes", .heading = "scale-up", .kind = ColumnKind::number},
+                   {.key = "scale_out", .unit = "bytes", .heading = "network", .kind = ColumnKind::number}};
+  for (std::size_t i = 0; i < kTrafficKinds; ++i) {
+    if (traffic.ranks[i] <= 1) continue;
+    table.rows.push_back({Cell(name(static_cast<TrafficKind>(i))), Cell(traffic.ranks[i]), Cell(traffic.inside[i]),
+                          Cell(Bytes(traffic.up[i])), Cell(Bytes(traffic.out[i]))});
+  }
+  return table;
+}
+
+/// What a narrow recipe leaves wide.
+std::string recipe(const TrainingAnswer& a) {
+  if (bytes_per_element(a.facts.precision) >= 2) return {};
+  const int wide = a.query.wide_layers;
+  return fmt::format(
+      "{}: the products of the layers{}, forward and both gradients; attention, router, embedding, head, loss, norms, "
+      "what devices exchange and the optimizer stay in 16 or 32 bits",
+      name(a.facts.precision), wide > 0 ? fmt::format(" but {}", wide) : "");
+}
+
 /// Stages that need the same, together.
 Table memory_table(const TrainingAnswer& a) {
   Table table;
@@ -189,8 +221,12 @@ Document training_page(const TrainingAnswer& a, const TrainingReportOptions& opt
       Emphasis::strong});
   page.blocks.emplace_back(predictions(a, options));
   page.blocks.emplace_back(Paragraph{fmt::format("MFU: {}.", mfu_convention(a)), Emphasis::faint});
+  if (const std::string narrow = recipe(a); !narrow.empty()) {
+    page.blocks.emplace_back(Paragraph{narrow + ".", Emphasis::faint});
+  }
   page.blocks.emplace_back(time_table(e));
   page.blocks.emplace_back(kernel_table(e));
+  if (Table sent = collective_table(traffic_of(a)); !sent.rows.empty()) page.blocks.emplace_back(std::move(sent));
   page.blocks.emplace_back(memory_table(a));
   if (curve) {
     page.blocks.emplace_back(scaling_table(*curve, options.usd_per_gpu_hour));
@@ -243,10 +279,13 @@ Json training_json(const TrainingAnswer& a, const TrainingReportOptions& options
     if (e.terms_s[i] > 0) work.set(name(static_cast<Term>(i)), e.terms_s[i]);
   }
   json.set("work_terms_s", fits ? std::move(work) : Json());
+  json.set("collectives", fits ? to_json(collective_table(traffic_of(a))) : Json());
   json.set("tokens_per_s", predicted(e.tokens_per_s))
       .set("tokens_per_s_per_gpu", predicted(over(e.tokens_per_s, gpus)));
   const double six_p = fits ? e.six_p_flops_per_token / e.model_flops_per_token : 0;
   json.set("mfu", predicted(e.mfu)).set("mfu_convention", mfu_convention(a));
+  const std::string narrow = recipe(a);
+  json.set("precision_recipe", narrow.empty() ? Json() : Json(narrow));
   json.set("mfu_six_p", fits ? Json(e.mfu.mid * six_p) : Json());
   json.set("mfu_causal", fits ? Json(e.mfu.mid * 0.5 * (1 + six_p)) : Json());
   json.set("model_flops_per_token", fits ? Json(e.model_flops_per_token) : Json());

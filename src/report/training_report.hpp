@@ -30,8 +30,9 @@ struct TrainingReportOptions {
 /// Output per device against devices.
 [[nodiscard]] std::string scaling_svg(const ScalingCurve& curve, const std::string& title);
 
-/// One step of one replica in the trace format of Chrome and Perfetto: a row for each pipeline stage. Refuses an answer
-/// that cannot run, DualPipe, and more events than a browser shows.
+/// One step of one replica in the trace format of Chrome and Perfetto: a row for each pipeline stage, from 0 to the
+/// predicted time of the step. Refuses an answer that cannot run, DualPipe without the micro-batches it needs, and more
+/// events than a browser shows.
 Result<std::string> pipeline_trace(const TrainingAnswer& answer);
 
 }  // namespace ridge::report

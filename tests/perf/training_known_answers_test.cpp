@@ -89,6 +89,18 @@ TEST(TrainingMemoryOf70B, SixteenBytesPerParameterAndAnEighthOfIt) {
   EXPECT_NEAR(state_bytes(stage_memory(*whole->resolved, query.plan, 0)), 141.104e9, 1e-3 * 141.104e9);
 }
 
+// S2-09: 175e9 parameters x 16 bytes = 2.8 TB; the catalogue's GPT-3 has 174.6e9.
+TEST(TrainingMemoryOf175B, SixteenBytesPerParameterAreAlmostThreeTerabytes) {
+  TrainingQuery query;
+  query.model = "gpt3-175b";
+  query.device = "h100-sxm";
+  query.engine = "fsdp";
+  query.plan = {.gpus = 1, .global_batch = 1, .sharding = Sharding::none};
+  const auto job = resolve(query, knowledge());
+  ASSERT_TRUE(job);
+  EXPECT_NEAR(state_bytes(stage_memory(*job->resolved, query.plan, 0)), 2.8e12, 0.005 * 2.8e12);
+}
+
 // Korthikanti et al. 2022, equation 1 without the scores: 34 s b h bytes per layer; ours keeps no dropout masks (2 s b
 // h).
 TEST(TrainingMemoryOfALayer, ThirtyTwoBytesPerTokenAndChannel) {

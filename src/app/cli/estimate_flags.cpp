@@ -130,13 +130,27 @@ EstimateFlags::EstimateFlags() {
   add("--micro-batch", "N", "sequences that one replica works on at once", kTrain);
   add("--recompute", "R", "none, selective, full, or unknown: the least that fits", kTrain,
       words({"none", "selective", "full", "unknown"}));
-  add("--schedule", "S", "of the pipeline: 1f1b, zero-bubble or dualpipe", kTrain,
-      words({"1f1b", "zero-bubble", "dualpipe"}));
+  add("--schedule", "S", "of the pipeline: 1f1b, interleaved, zero-bubble or dualpipe", kTrain,
+      words({"1f1b", "interleaved", "zero-bubble", "dualpipe"}));
   add("--cp-kind", "K", "of context parallelism: ring, all-gather or ulysses", kTrain,
       words({"ring", "all-gather", "ulysses"}));
   add("--task", "T", "pretrain, sft or lora", kTrain, words({"pretrain", "sft", "lora"}));
   add("--mtp", "", "train the multi-token-prediction layers too", kTrain);
   add("--offload", "SHARE", "of the kept activations that wait in host memory", kTrain);
+  add("--offload-optimizer", "", "state and update of the optimizer are on the host", kTrain);
+  add("--shard-group", "N", "ranks that share one copy under --sharding hsdp; usual: a scale-up domain", kTrain);
+  add("--imbalance", "X", "tokens of the busiest expert rank over the mean: 1.2", kTrain);
+  add("--capacity", "X", "experts drop what exceeds this multiple of their mean load; left out: none is dropped",
+      kTrain);
+  add("--wide-layers", "N", "layers whose products stay in 16 bits under fp8, mxfp8 or nvfp4", kTrain);
+  add("--oversubscription", "X", "ports of a pod over its links to other pods: 2 is two to one", kTrain);
+  add("--pod", "N", "devices that a network without oversubscription joins", kTrain);
+  add("--reduction", "WHERE", "switches that add up all-reduces: none, nvls, sharp or both", kTrain,
+      words({"none", "nvls", "sharp", "both"}));
+  add("--rank-order", "O", "fastest first: tp-cp-ep-dp-pp (usual) or tp-cp-ep-pp-dp", kTrain,
+      words({"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp"}));
+  add("--data-rate", "RATE", "at which one node reads the data set: 2GB/s; left out: never the limit", kTrain);
+  add("--data-bytes", "B", "of one token in the data set; usual: 4, a 32-bit index", kTrain);
   add("--tokens", "N", "of the whole run, for days and GPU-hours: 15T", kTrain);
   add("--scale", "weak|strong", "the curve over --from to --to devices: the batch grows with them, or stays", kTrain,
       words({"weak", "strong"}));

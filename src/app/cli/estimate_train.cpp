@@ -15,6 +15,8 @@ namespace ridge::cli {
 namespace {
 
 constexpr int kUsualSequence = 8192;
+constexpr int kMostLayers = 100'000;
+constexpr double kMostFactor = 1000;
 constexpr int kMostSequences = 100'000'000;
 
 Error wrong(std::string_view flag, std::string message) {
@@ -50,7 +52,8 @@ class TrainingQuestioner {
 
   Result<TrainingQuestion> run() {
     for (const auto step : {&TrainingQuestioner::names, &TrainingQuestioner::layout, &TrainingQuestioner::batch,
-                            &TrainingQuestioner::words, &TrainingQuestioner::extras, &TrainingQuestioner::curve}) {
+                            &TrainingQuestioner::words, &TrainingQuestioner::extras, &TrainingQuestioner::experts,
+                            &TrainingQuestioner::cluster, &TrainingQuestioner::curve}) {
       if (const Status s = (this->*step)(); !s) return s.error();
     }
     return std::move(out_);
@@ -83,6 +86,7 @@ class TrainingQuestioner {
       const Result<Format> format = parse_format(flags_.value("--precision"));
       if (!format) return wrong("--precision", format.error().message);
       q.precision = *format;
+      q.block_scales = flags_.value("--precision") == "fp8-block";
     }
     return {};
   }
@@ -145,6 +149,12 @@ class TrainingQuestioner {
          {"dualpipe", Schedule::dual_pipe},
          {"dual-pipe", Schedule::dual_pipe}}};
     if (const Status s = choose(flags_, "--schedule", kSchedules, q.plan.schedule); !s) return s;
+    if (flags_.given("--schedule") && q.plan.schedule == Schedule::one_f_one_b && !flags_.given("--vp")) {
+      q.plan.vp = 1;  // who asks for it by name wants whole stages
+    }
+    if (q.plan.schedule == Schedule::interleaved && q.plan.vp == 1) {
+      return wrong("--vp", "an interleaved schedule has at least two chunks per stage; say --schedule 1f1b for one");
+    }
     static constexpr std::array<std::pair<std::string_view, ContextParallel>, 3> kKinds = {
         {{"ring", ContextParallel::ring},
          {"all-gather", ContextParallel::all_gather},
@@ -165,12 +175,56 @@ class TrainingQuestioner {
     double offload = 0;
     if (const Status s = take(flags_.share("--offload", 0), offload); !s) return s;
     q.plan.offload = static_cast<float>(offload);
+    q.plan.offload_optimizer = flags_.is_on("--offload-optimizer");
+    if (const Status s = take(flags_.whole("--wide-layers", 0, 0, kMostLayers), q.wide_layers); !s) return s;
+    if (flags_.given("--shard-group")) {
+      if (q.plan.sharding != Sharding::hsdp) return wrong("--shard-group", "is of --sharding hsdp");
+      if (const Status s = take(flags_.whole("--shard-group", 0, 1, kMostDevices), q.plan.shard_group); !s) return s;
+    }
     if (const Status s = take(flags_.count("--tokens", 0, 1, 1e18), out_.tokens); !s) return s;
     if (!flags_.given("--power-cap")) return {};
     const Result<Watts> cap = parse_quantity<Watts>(flags_.value("--power-cap"));
     if (!cap) return wrong("--power-cap", cap.error().message);
     if (*cap <= Watts(0)) return wrong("--power-cap", "write a power above 0, for example 500W");
     q.power_cap = cap->value();
+    return {};
+  }
+
+  Status experts() {
+    TrainingPlan& p = out_.query.plan;
+    double imbalance = 1;
+    double capacity = 0;
+    if (const Status s = take(flags_.count("--imbalance", 1, 1, kMostFactor), imbalance); !s) return s;
+    if (const Status s = take(flags_.count("--capacity", 0, 1, kMostFactor), capacity); !s) return s;
+    p.imbalance = static_cast<float>(imbalance);
+    p.capacity = static_cast<float>(capacity);
+    return {};
+  }
+
+  Status cluster() {
+    TrainingCluster& c = out_.query.cluster;
+    if (const Status s = take(flags_.count("--oversubscription", 0, 1, kMostFactor), c.oversubscription); !s) return s;
+    if (const Status s = take(flags_.whole("--pod", 0, 1, kMostDevices), c.pod); !s) return s;
+    static constexpr std::array<std::pair<std::string_view, SwitchReduction>, 4> kReductions = {
+        {{"none", SwitchReduction::none},
+         {"nvls", SwitchReduction::scale_up},
+         {"sharp", SwitchReduction::scale_out},
+         {"both", SwitchReduction::both}}};
+    if (const Status s = choose(flags_, "--reduction", kReductions, c.reduction); !s) return s;
+    static constexpr std::array<std::pair<std::string_view, RankOrder>, 2> kOrders = {
+        {{"tp-cp-ep-dp-pp", RankOrder::data_before_pipeline}, {"tp-cp-ep-pp-dp", RankOrder::pipeline_before_data}}};
+    if (const Status s = choose(flags_, "--rank-order", kOrders, c.order); !s) return s;
+    if (const Status s = take(flags_.count("--data-bytes", c.data_bytes, 0.1, 1e9), c.data_bytes); !s) return s;
+    if (!flags_.given("--data-rate")) {
+      if (flags_.given("--data-bytes"))
+        return wrong("--data-bytes", "is read at --data-rate: add it, for example 2GB/s");
+      assume("reading the data set never limits");
+      return {};
+    }
+    const Result<BytesPerSecond> rate = parse_quantity<BytesPerSecond>(flags_.value("--data-rate"));
+    if (!rate) return wrong("--data-rate", rate.error().message);
+    if (*rate <= BytesPerSecond(0)) return wrong("--data-rate", "write a rate above 0, for example 2GB/s");
+    c.data_rate = rate->value();
     return {};
   }
 

@@ -162,7 +162,8 @@ def _plain(flags: Mapping[str, Any]) -> str:
 
 def call(verb: str, **flags: Flag) -> Result:
     """Runs any command of ``ridge`` with these flags. ``kind`` and ``id`` are the words after it, ``file`` a path where
-    it takes one. ``from_`` is ``--from``. A check that did not hold (exit code 3) is an answer like any other.
+    it takes one. ``from_`` is ``--from``, ``for_`` is ``--for``. What a command answers as a text is the member
+    ``text``. A check that did not hold (exit code 3) is an answer like any other.
 
     >>> call("show", kind="devices", id="h200-sxm").devices[0].year
     2024
@@ -225,13 +226,21 @@ def goodput(**flags: Flag) -> Result:
 
 
 def facility(**flags: Flag) -> Result:
-    """``ridge facility``: racks, power, cooling, fabric and storage of a cluster."""
+    """``ridge facility``: racks, power, cooling, fabric and storage of a cluster.
+
+    >>> facility(system="dgx-h100", nodes=16, rack_power="42kW").schema
+    'ridge.facility/1'
+    """
     return call("facility", **flags)
 
 
-def emit(kind: str, **flags: Flag) -> Result:
-    """``ridge emit``: launch files of a plan."""
-    return call("emit", kind=kind, **flags)
+def emit(for_: str, **flags: Flag) -> str:
+    """``ridge emit``: the launch file of a plan, for ``vllm``, ``slurm``, ``k8s``, ...
+
+    >>> print(emit("vllm", model="llama3.1-8b", device="h100-sxm", gpus=1)[:19])
+    #!/usr/bin/env bash
+    """
+    return str(call("emit", for_=for_, **flags).text)
 
 
 def mlperf(kind: str | None = None, **flags: Flag) -> Result:
@@ -244,7 +253,7 @@ def mlperf(kind: str | None = None, **flags: Flag) -> Result:
 
 
 def check(text: str | None = None, **flags: Flag) -> Result:
-    """``ridge check``: is this claim right?
+    """``ridge check``: is this claim right? ``file`` audits a document instead: ``check(file="report.md")``.
 
     >>> check("The H200 has 4.8 TB/s of memory bandwidth").schema
     'ridge.check/1'
@@ -253,7 +262,11 @@ def check(text: str | None = None, **flags: Flag) -> Result:
 
 
 def validate(**flags: Flag) -> Result:
-    """``ridge validate``: predictions beside published measurements."""
+    """``ridge validate``: predictions beside published measurements, or beside yours (``cases="mine.csv"``).
+
+    >>> validate(kind="power").schema
+    'ridge.validate/1'
+    """
     return call("validate", **flags)
 
 

@@ -34,6 +34,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Union
 
 import numpy
+from numpy.typing import NDArray
 
 from . import _native
 
@@ -121,7 +122,7 @@ def _wrapped(value: Any) -> Any:
 
 def _table(rows: list[dict[str, Any]]) -> Any:
     try:
-        import pandas
+        import pandas  # type: ignore[import]
     except ImportError:
         return rows
     return pandas.json_normalize(rows)
@@ -288,7 +289,7 @@ class Catalogue:
 
     def counts(self) -> dict[str, int]:
         """Entries of each kind."""
-        return call("show").counts.to_dict()
+        return dict(call("show").counts)
 
     def ids(self, kind: str) -> list[str]:
         """Of all entries of a kind, as it is listed."""
@@ -300,7 +301,8 @@ class Catalogue:
 
     def get(self, kind: str, id: str) -> Result:
         """One entry: ``get("systems", "dgx-h200")``."""
-        return call("show", kind=kind, id=id)[kind][0]
+        entry: Result = call("show", kind=kind, id=id)[kind][0]
+        return entry
 
     def device(self, id: str) -> Result:
         return self.get("devices", id)
@@ -330,7 +332,8 @@ def batch_columns(kind: str) -> dict[str, list[str]]:
     >>> batch_columns("train")["inputs"][:4]
     ['gpus', 'tp', 'pp', 'vp']
     """
-    return json.loads(_native.batch_names(kind))
+    names: dict[str, list[str]] = json.loads(_native.batch_names(kind))
+    return names
 
 
 def reason_name(reason: float) -> str:
@@ -349,7 +352,7 @@ _USUAL = {
 
 def evaluate_batch(
     kind: str = "infer", outputs: Sequence[str] | None = None, threads: int = 1, **flags: Any
-) -> dict[str, numpy.ndarray]:
+) -> dict[str, NDArray[Any]]:
     """Many plans in one call. Flags that are NumPy arrays vary from point to point (:func:`batch_columns` lists which
     may), the others are the same for all; arrays are broadcast against each other. Each point is what
     :func:`estimate` says, to the last bit. Points that cannot run are NaN, and ``reason`` says why. Releases the GIL.
@@ -377,7 +380,7 @@ def evaluate_batch(
     return {name: result.reshape(shape) for name, result in zip(names, results)}
 
 
-def _column(array: numpy.ndarray, shape: tuple[int, ...]) -> numpy.ndarray:
+def _column(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     if array.dtype not in (numpy.int32, numpy.int64, numpy.float64):
         array = array.astype(numpy.float64)
     return numpy.ascontiguousarray(numpy.broadcast_to(array, shape).reshape(-1))

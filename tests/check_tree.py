@@ -2,7 +2,8 @@
 """What the documents say about the tree is so: check_tree.py ROOT
 
 - every folder of src/ and web/ that holds files is in the table of ARCHITECTURE.md, and every folder there exists;
-- every file that ARCHITECTURE.md, CONTRIBUTING.md, README.md and the pages of docs/ and examples/ name exists;
+- every file and heading that ARCHITECTURE.md, CONTRIBUTING.md, README.md and the pages of docs/ and examples/ name or
+  link to exists;
 - no source file or page is longer than 1,000 lines (data, schemas and lock files are not written by hand);
 - the version is the same wherever it stands.
 """
@@ -16,7 +17,7 @@ NOT_WRITTEN_BY_HAND = re.compile(r"^data/|\.json$|\.csv$|^tests/.*/(recordings|c
 FOLDER = re.compile(r"`((?:src|web)/[\w/]*)`")
 NAMED = re.compile(r"`((?:src|include|tests|tools|docs|data|web|examples|cmake|bench)/[\w./-]+\.\w+)`")
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "docs", "examples")
-LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#:]+)(?:#([^)]*))?\)")
 
 
 def tracked(root):
@@ -40,6 +41,12 @@ def module_problems(root, files):
         yield f"ARCHITECTURE.md: there is no folder {folder} with files in it"
 
 
+def anchors(page):
+    """What headings are called in links: lower case, words joined by dashes."""
+    headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def name_problems(root, files):
     for page in files:
         if page.suffix != ".md" or page.parts[0] not in PAGES:
@@ -48,9 +55,10 @@ def name_problems(root, files):
         for name in NAMED.findall(text):
             if not re.search(r"ID|NAME", name) and not (root / name).exists():
                 yield f"{page}: there is no {name}"
-        for target in LINK.findall(re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)):
-            if not (root / page.parent / target).exists():
-                yield f"{page}: the link to {target} leads nowhere"
+        for target, anchor in LINK.findall(re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)):
+            there = root / page.parent / target
+            if not there.exists() or (anchor and anchor not in anchors(there.read_text(encoding="utf-8"))):
+                yield f"{page}: the link to {target} {anchor} leads nowhere"
 
 
 def length_problems(root, files):

@@ -98,7 +98,7 @@ Result<CaseKind> kind_of(const CsvTable& table) {
   }
   return Error{ErrorCode::bad_input, table.name() + ":1:1",
                "no kind of evidence has these columns: training has step_time_s, inference mode, kernels op, diffusion "
-               "batch_latency_s, power what"};
+               "batch_latency_s, power what; docs/calibration.md lists those of your own measurements"};
 }
 
 Result<std::vector<Case>> read_cases(std::string csv, const std::string& name, const AssumedWorkloads& workloads) {

@@ -4,6 +4,7 @@
 - every folder of src/ and web/ that holds files is in the table of ARCHITECTURE.md, and every folder there exists;
 - every file and heading that ARCHITECTURE.md, CONTRIBUTING.md, README.md and the pages of docs/ and examples/ name or
   link to exists;
+- every verb has a page, and every page is in the index of docs/;
 - no source file or page is longer than 1,000 lines (data, schemas and lock files are not written by hand);
 - the version is the same wherever it stands.
 """
@@ -16,6 +17,7 @@ LONGEST = 1000
 NOT_WRITTEN_BY_HAND = re.compile(r"^data/|\.json$|\.csv$|^tests/.*/(recordings|corpus|hf)/")
 FOLDER = re.compile(r"`((?:src|web)/[\w/]*)`")
 NAMED = re.compile(r"`((?:src|include|tests|tools|docs|data|web|examples|cmake|bench)/[\w./-]+\.\w+)`")
+PAGE_OF = {"calibrate": "calibration.md", "completion": None}  # `ridge help completion` says it all
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "docs", "examples")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#([^)]*))?\)")
 
@@ -61,6 +63,19 @@ def name_problems(root, files):
                 yield f"{page}: the link to {target} {anchor} leads nowhere"
 
 
+def verb_problems(root):
+    """A verb without a page, or a page that the index does not lead to."""
+    index = (root / "docs" / "README.md").read_text(encoding="utf-8")
+    for source in sorted((root / "src" / "app" / "cli").glob("verb_*.cpp")):
+        verb = source.stem[len("verb_"):]
+        page = PAGE_OF.get(verb, f"{verb}.md")
+        if page and not (root / "docs" / page).exists():
+            yield f"docs/{page}: ridge {verb} has no page"
+    for page in sorted((root / "docs").glob("*.md")):
+        if page.name != "README.md" and f"({page.name})" not in index:
+            yield f"docs/README.md: the page {page.name} is not in the index"
+
+
 def length_problems(root, files):
     for name in files:
         if NOT_WRITTEN_BY_HAND.search(str(name)):
@@ -86,8 +101,8 @@ def version_problems(root):
 def main(root):
     files = tracked(root)
     assert len(files) > 500, "the tree was not found"
-    problems = [*module_problems(root, files), *name_problems(root, files), *length_problems(root, files),
-                *version_problems(root)]
+    problems = [*module_problems(root, files), *name_problems(root, files), *verb_problems(root),
+                *length_problems(root, files), *version_problems(root)]
     print("\n".join(problems) or f"{len(files)} files: as the documents say")
     return 1 if problems else 0
 

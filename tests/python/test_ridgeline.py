@@ -62,6 +62,25 @@ class Module(unittest.TestCase):
         self.assertTrue(numpy.isnan(out["mfu"][3]))
         self.assertNotEqual(out["reason"][3], 0)
 
+    def test_a_random_sample_of_points_is_what_the_program_says_to_the_last_bit(self):
+        random = numpy.random.default_rng(7)
+        for model, device in (("qwen3-30b-a3b", "h100-sxm"), ("deepseek-v3", "b200-sxm-180"), ("llama3.1-8b", "mi300x")):
+            columns = {
+                "tp": random.choice([1, 2, 4, 8], 6),
+                "concurrency": random.integers(1, 300, 6),
+                "isl": random.integers(16, 8000, 6),
+                "osl": random.integers(2, 2000, 6),
+            }
+            names = ["output_tokens_per_s", "ttft_s", "tpot_s", "power_w", "reason"]
+            out = ridgeline.evaluate_batch("infer", model=model, device=device, outputs=names, **columns)
+            for i in range(6):
+                point = {key: int(array[i]) for key, array in columns.items()}
+                want = program("estimate", "infer", model=model, device=device, **point)
+                self.assertEqual(want["fits"], out["reason"][i] == 0, point)
+                for name in names[:-1]:
+                    if want["fits"]:
+                        self.assertEqual(out[name][i], want[name]["mid"], (name, point))
+
     def test_points_that_are_no_numbers_are_bad_values(self):
         out = ridgeline.evaluate_batch("infer", tp=numpy.array([2, 2.5, -1, numpy.nan]), concurrency=8, **SERVE)
         self.assertEqual([ridgeline.reason_name(r) for r in out["reason"]], ["none"] + ["bad value"] * 3)

@@ -14,6 +14,7 @@
 #include "catalogue/calibration_files.hpp"
 #include "catalogue/toml_document.hpp"
 #include "ridge/file.hpp"
+#include "ridge/folder.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -368,18 +369,11 @@ Result<Calibration> load_calibration(const std::string& directory, std::span<con
 
 Result<Calibration> read_calibration(const std::string& directory, std::span<const std::string> overlays,
                                      std::span<const RequiredParameter> required) {
-  namespace fs = std::filesystem;
-  std::error_code failed;
-  std::vector<std::string> files;
-  fs::directory_iterator entries(directory, failed);
-  if (failed) return Error{ErrorCode::not_found, directory, "the calibration directory cannot be read"};
-  for (const auto& entry : entries) {
-    if (entry.path().extension() == ".toml") files.push_back(entry.path().string());
-  }
-  std::sort(files.begin(), files.end());
+  const Result<std::vector<std::string>> files = files_in(directory, ".toml");
+  if (!files) return files.error();
   std::vector<Parameter> parameters;
   std::vector<IntervalClass> intervals;
-  for (const std::string& file : files) {
+  for (const std::string& file : *files) {
     if (const Status status = read_bundled(file, parameters, intervals); !status) return status.error();
   }
   for (const Parameter& p : parameters) {
@@ -394,7 +388,7 @@ Result<Calibration> read_calibration(const std::string& directory, std::span<con
   for (const RequiredParameter& r : required) {
     if (std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == r.name; }))
       continue;
-    return Error{ErrorCode::bad_input, (fs::path(directory) / r.file).string(),
+    return Error{ErrorCode::bad_input, (std::filesystem::path(directory) / r.file).string(),
                  fmt::format("the parameter '{}' is missing: this data is older than the program, which reads it; take "
                              "the data that came with the program, or add the parameter from its {}",
                              r.name, r.file)};

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <optional>
 
 #include "catalogue/table_reader.hpp"
 #include "catalogue/toml_document.hpp"
 #include "ridge/file.hpp"
+#include "ridge/folder.hpp"
 
 namespace ridge {
 namespace {
@@ -198,15 +198,10 @@ double year_of(std::string_view date) {
 }
 
 Result<Engines> load_engines(const std::string& directory) {
-  std::error_code failure;
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
-    if (entry.path().extension() == ".toml") files.push_back(entry.path().string());
-  }
-  if (failure) return Error{ErrorCode::not_found, directory, "cannot be read: " + failure.message()};
-  std::sort(files.begin(), files.end());
+  const Result<std::vector<std::string>> files = files_in(directory, ".toml");
+  if (!files) return files.error();
   std::vector<Engine> engines;
-  for (const std::string& file : files) {
+  for (const std::string& file : *files) {
     const auto text = read_file(file, kTomlSizeLimit);
     if (!text) return text.error();
     const auto root = parse_toml(*text, file);

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "catalogue/table_reader.hpp"
 #include "catalogue/toml_document.hpp"
 #include "ridge/file.hpp"
+#include "ridge/folder.hpp"
 
 namespace ridge {
 
@@ -31,16 +31,11 @@ QuotedGain read_quote(TableReader t) {
 }  // namespace
 
 Result<std::vector<QuotedGain>> load_quoted_gains(const std::string& directory) {
-  std::error_code failure;
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
-    if (entry.path().extension() == ".toml") files.push_back(entry.path().string());
-  }
-  if (failure) return Error{ErrorCode::not_found, directory, "cannot be read: " + failure.message()};
-  std::sort(files.begin(), files.end());
+  const Result<std::vector<std::string>> files = files_in(directory, ".toml");
+  if (!files) return files.error();
   std::vector<QuotedGain> quotes;
   const SourceIndex sources;  // a quote is its own source
-  for (const std::string& file : files) {
+  for (const std::string& file : *files) {
     const auto text = read_file(file, kTomlSizeLimit);
     if (!text) return text.error();
     const auto root = parse_toml(*text, file);

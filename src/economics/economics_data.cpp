@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "catalogue/toml_document.hpp"
 #include "ridge/engine.hpp"
 #include "ridge/file.hpp"
+#include "ridge/folder.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -224,14 +224,9 @@ class EconomicsLoader {
   }
 
   Result<EconomicsData> load(const std::string& directory) {
-    std::error_code failure;
-    std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
-      if (entry.path().extension() == ".toml") files.push_back(entry.path().string());
-    }
-    if (failure) return Error{ErrorCode::not_found, directory, "cannot be read: " + failure.message()};
-    std::sort(files.begin(), files.end());
-    for (const std::string& file : files) {
+    const Result<std::vector<std::string>> files = files_in(directory, ".toml");
+    if (!files) return files.error();
+    for (const std::string& file : *files) {
       if (Status s = add_file(file); !s) return s.error();
     }
     if (Status s = settle_records(); !s) return s.error();

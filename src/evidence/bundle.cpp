@@ -1,12 +1,12 @@
 #include "evidence/bundle.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <system_error>
 
 #include "evidence/case_files.hpp"
 #include "ridge/file.hpp"
+#include "ridge/folder.hpp"
 
 namespace ridge::evidence {
 namespace {
@@ -15,14 +15,10 @@ constexpr std::size_t kFileLimit = 256u << 20;
 constexpr const char* kTables[] = {"training.csv", "inference.csv", "consumer.csv",
                                    "kernels.csv",  "power.csv",     "diffusion.csv"};
 
+/// None where there is no such folder.
 std::vector<std::string> csv_files(const std::string& folder) {
-  std::vector<std::string> paths;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".csv") paths.push_back(entry.path().string());
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
+  Result<std::vector<std::string>> paths = files_in(folder, ".csv");
+  return paths ? *std::move(paths) : std::vector<std::string>{};
 }
 
 Status append(std::vector<Case>& cases, const std::string& path, const AssumedWorkloads& workloads, bool fitted) {

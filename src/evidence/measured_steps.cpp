@@ -47,21 +47,23 @@ Result<StepPrediction> predict_step(const measure::ModelStep& step, const std::s
   const Result<InferenceDeployment> deployment = resolve(q, knowledge);
   if (!deployment) return deployment.error();
   perf::Step s;
+  const double passes = step.passes;
   if (step.phase == "prefill") {
-    s.prompts = step.batch;
+    s.prompts = step.batch / passes;
     s.prefill_length = s.prefill_context = step.context;
-    s.prefill = step.batch * step.context;
+    s.prefill = s.prompts * step.context;
   } else {
     s.decode = step.batch;
     s.context = step.context;
   }
   const ResolvedInference& resolved = *deployment->resolved;
   StepPrediction out;
-  out.seconds = perf::step_time(resolved, s).seconds;
+  out.seconds = passes * perf::step_time(resolved, s).seconds;
   Operators operators{out.operators};
   perf::visit_step(resolved, s, operators);
   // The small kernels of a layer are a cost of the engine; what was timed as norms and activations holds them.
   operators.add("norms and activations", resolved.layers * resolved.costs.layer_small);
+  for (measure::ModelStep::Operator& o : out.operators) o.seconds *= passes;
   return out;
 }
 

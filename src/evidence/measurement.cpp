@@ -185,6 +185,7 @@ class Reader {
     h.watched = f.flag("watched");
     h.other_processes = f.whole("other_processes");
     h.busy_share = f.number("busy_share");
+    h.newcomers = f.whole("newcomers");
     h.uncorrected_errors = f.number("uncorrected_errors");
     h.idle_watts = f.number("idle_watts");
     h.idle_clock_hz = f.number("idle_clock_hz");
@@ -249,6 +250,7 @@ class Reader {
     s.precision = f.text("precision", true);
     s.batch = f.number("batch", true);
     s.context = f.number("context", true);
+    s.passes = std::max(f.whole("passes"), 1);
     s.seconds = f.number("seconds", true);
     s.low = f.number("low");
     s.high = f.number("high");

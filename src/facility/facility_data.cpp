@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <set>
 
 #include "catalogue/table_reader.hpp"
 #include "catalogue/toml_document.hpp"
 #include "ridge/facility.hpp"
 #include "ridge/file.hpp"
+#include "ridge/folder.hpp"
 
 namespace ridge {
 
@@ -340,15 +340,10 @@ int compare_versions(std::string_view a, std::string_view b) {
 }
 
 Result<FacilityData> load_facility(const std::string& directory, const Catalogue& catalogue) {
-  std::error_code failure;
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
-    if (entry.path().extension() == ".toml") files.push_back(entry.path().string());
-  }
-  if (failure) return Error{ErrorCode::not_found, directory, "cannot be read: " + failure.message()};
-  std::sort(files.begin(), files.end());
+  const Result<std::vector<std::string>> files = files_in(directory, ".toml");
+  if (!files) return files.error();
   Loader loader(catalogue);
-  for (const std::string& file : files) {
+  for (const std::string& file : *files) {
     if (const Status s = loader.file(file); !s) return s.error();
   }
   return loader.take();

@@ -163,12 +163,14 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
   if (!rest.empty() && !rest.front().starts_with("-")) {
     if (rest.front() == "model") {
       arguments.task = Task::model;
+    } else if (rest.front() == "products") {
+      arguments.task = Task::products;
     } else if (rest.front() == "check") {
       arguments.task = Task::check;
     } else if (rest.front() == "help") {
       arguments.task = Task::help;
     } else {
-      return wrong(rest.front(), "is no task of ridge-measure: say nothing, or model, check or help");
+      return wrong(rest.front(), "is no task of ridge-measure: say nothing, or model, products, check or help");
     }
     rest.erase(rest.begin());
   }
@@ -192,9 +194,11 @@ std::string usage() {
          "  ridge-measure model [--model NAME --layers N --hidden N --heads N --kv-heads N --head-dim 128 --ffn N\n"
          "                       --vocab N --ungated] [--precision bf16,fp8] [--phase decode,prefill]\n"
          "                      [--batch 1,8] [--context 1024] [--most-tokens N] [--out FILE]\n"
+         "  ridge-measure products  times the products that lines of its input ask for: bf16 4096 4096 14336 (m, n, "
+         "k)\n"
          "  ridge-measure check     compares its kernels with plain ones\n"
          "\n"
-         "  PARTS: memory, launch, gemm, experts, attention, layers, host, sustained, collectives\n";
+         "  PARTS: memory, launch, gemm, experts, attention, layers, host, sustained, steps, collectives\n";
 }
 
 }  // namespace ridge::measure

@@ -14,7 +14,7 @@
 
 namespace ridge::measure {
 
-enum class Task { measure, model, check, help };
+enum class Task { measure, model, products, check, help };
 
 /// The shape of a decoder that `ridge-measure model` runs; `ridge measure model` fills it from the catalogue.
 struct ModelShape {

@@ -16,7 +16,8 @@ if [ -z "$arch" ]; then
 fi
 objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
-flags="-std=c++20 -O3 -gencode=arch=compute_$arch,code=sm_$arch -I$root/include -I$root/src ${NVCC_FLAGS:-}"
+# g++ 12 warns of vectors that are freed as they should be.
+flags="-std=c++20 -O3 -Xcompiler=-Wno-free-nonheap-object -gencode=arch=compute_$arch,code=sm_$arch -I$root/include -I$root/src ${NVCC_FLAGS:-}"
 for source in "$root"/src/measure/gpu/*.cu "$root"/src/measure/gpu/*.cpp "$root"/src/measure/*.cpp "$root"/src/base/*.cpp; do
   name=$(basename "$source")
   printf '%s %s -c %s -o %s/%s.o\n' "$nvcc" "$flags" "$source" "$objects" "$name"

@@ -122,6 +122,7 @@ void write_health(std::string& out, const Health& h) {
   keys.put("watched", h.watched ? "true" : "false");
   keys.put("other_processes", whole(h.other_processes));
   keys.put("busy_share", number(h.busy_share));
+  keys.count("newcomers", h.newcomers);
   keys.put("uncorrected_errors", whole(h.uncorrected_errors));
   keys.figure("idle_watts", h.idle_watts);
   keys.count("idle_clock_hz", h.idle_clock_hz);
@@ -139,6 +140,7 @@ void write_step(std::string& out, const ModelStep& s) {
   keys.text("precision", s.precision);
   keys.count("batch", s.batch);
   keys.count("context", s.context);
+  if (s.passes > 1) keys.count("passes", s.passes);
   keys.figure("seconds", s.seconds);
   keys.figure("low", s.low);
   keys.figure("high", s.high);

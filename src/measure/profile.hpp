@@ -38,6 +38,7 @@ struct Health {
   bool watched = false;     ///< false: no management library; nothing is known
   int other_processes = 0;  ///< on the device when the measurement began
   double busy_share = 0;    ///< utilisation when it began
+  int newcomers = 0;        ///< processes that came while measuring, at most at a time
   double idle_watts = 0;
   double idle_clock_hz = 0;
   double hottest_celsius = 0;
@@ -82,6 +83,7 @@ struct ModelStep {
   std::string phase = {};      ///< prefill or decode
   std::string precision = {};  ///< of weights and activations
   double batch = 0, context = 0;
+  int passes = 1;  ///< one after the other, each of batch / passes sequences; decode: 1
   double seconds = 0, low = 0, high = 0;
   int samples = 0;
   double watts = 0;

@@ -5,6 +5,7 @@
 #include "catalogue/table_reader.hpp"
 #include "catalogue/toml_document.hpp"
 #include "ridge/file.hpp"
+#include "ridge/folder.hpp"
 #include "ridge/text.hpp"
 #include "ridge/workload.hpp"
 
@@ -121,9 +122,8 @@ Result<Workload> parse_workload(std::string_view text, const std::string& file) 
 
 std::vector<std::string> workload_ids(const std::string& directory) {
   std::vector<std::string> ids;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-    if (entry.path().extension() == ".toml") ids.push_back(entry.path().stem().string());
+  if (const Result<std::vector<std::string>> files = files_in(directory, ".toml")) {
+    for (const std::string& file : *files) ids.push_back(std::filesystem::path(file).stem().string());
   }
   std::sort(ids.begin(), ids.end());
   return ids;

@@ -11,6 +11,8 @@
 #include <string>
 #include <thread>
 
+#include "ridge/folder.hpp"
+
 namespace ridge {
 namespace {
 
@@ -124,6 +126,18 @@ TEST_F(File, FailedWriteLeavesTheOldFileAndNothingElse) {
   EXPECT_FALSE(written);
   EXPECT_EQ(*read_file(path("f"), 1000), "old");
   EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(File, AFolderGivesItsFilesOfOneKindInOrder) {
+  for (const char* name : {"b.toml", "a.toml", "a.csv"}) ASSERT_TRUE(write_file_atomically(path(name), "x"));
+  fs::create_directory(folder_ / "below");
+  ASSERT_TRUE(write_file_atomically(path("below/c.toml"), "x"));
+  const auto files = files_in(folder_.string(), ".toml");
+  ASSERT_TRUE(files) << files.error().text();
+  EXPECT_EQ(*files, (std::vector<std::string>{path("a.toml"), path("b.toml")}));
+  const auto none = files_in(path("nowhere"), ".toml");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::not_found);
 }
 
 }  // namespace

@@ -34,6 +34,13 @@ TEST(MeasureArguments, WhatIsNotUnderstoodIsNamed) {
   EXPECT_FALSE(parse_arguments({"--out"}));
 }
 
+TEST(MeasureArguments, ProductsMayBeAskedForOneByOne) {
+  const auto a = parse_arguments({"products", "--force"});
+  ASSERT_TRUE(a) << a.error().text();
+  EXPECT_EQ(a->task, Task::products);
+  EXPECT_FALSE(parse_arguments({"product"}));
+}
+
 TEST(MeasureArguments, EveryPartMayBeAskedFor) {
   for (const std::string& part : parts()) EXPECT_TRUE(parse_arguments({"--only", part})) << part;
 }

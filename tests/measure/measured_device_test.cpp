@@ -192,5 +192,23 @@ TEST(MeasuredDevice, StepsOfLlamaAreAsCloseWithoutPointsOfItsMatricesAndHeads) {
   EXPECT_LE(errors.back(), 0.12);
 }
 
+// A prefill of B sequences in p passes is p times one of B / p.
+TEST(MeasuredSteps, PassesAddUp) {
+  const Knowledge knowledge{bundled_catalogue(), bundled_engines(), bundled_calibration()};
+  measure::ModelStep step;
+  step.phase = "prefill";
+  step.precision = "bf16";
+  step.batch = 16;
+  step.context = 2048;
+  const auto one = predict_step(step, "llama3.1-8b", "h200-sxm", knowledge);
+  step.batch = 64;
+  step.passes = 4;
+  const auto four = predict_step(step, "llama3.1-8b", "h200-sxm", knowledge);
+  ASSERT_TRUE(one && four);
+  EXPECT_NEAR(four->seconds, 4 * one->seconds, 1e-9 * four->seconds);
+  ASSERT_EQ(four->operators.size(), one->operators.size());
+  EXPECT_NEAR(four->operators[0].seconds, 4 * one->operators[0].seconds, 1e-9 * four->operators[0].seconds);
+}
+
 }  // namespace
 }  // namespace ridge::evidence

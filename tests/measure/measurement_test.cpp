@@ -49,6 +49,20 @@ TEST(Measurement, WhatIsWrittenReadsBack) {
   EXPECT_EQ(to_toml(*read), to_toml(small()));
 }
 
+TEST(Measurement, PassesAndNewcomersReadBack) {
+  measure::Profile p = small();
+  p.steps.back().phase = "prefill";
+  p.steps.back().passes = 4;
+  p.health.newcomers = 2;
+  const auto read = read_measurement(to_toml(p), "p.toml");
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(read->steps[0].passes, 4);
+  EXPECT_EQ(read->health.newcomers, 2);
+  const auto none = read_measurement(to_toml(small()), "p.toml");
+  ASSERT_TRUE(none) << none.error().text();
+  EXPECT_EQ(none->steps[0].passes, 1);
+}
+
 TEST(Measurement, ABrokenFigureIsRefusedWithItsPlace) {
   EXPECT_EQ(refusal(kHead + "point = [\n  { op = \"gemm\", seconds = -1 },\n]\n" + kDevice),
             "p.toml:6:28: 'seconds' has to be a number above 0");

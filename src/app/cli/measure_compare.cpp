@@ -91,6 +91,14 @@ Table summary_table(const std::vector<Compared>& all) {
   return table;
 }
 
+Table skipped_table(const std::vector<measure::Skipped>& skipped) {
+  Table table;
+  table.title = "Not measured";
+  table.columns = {{.key = "what", .heading = "what"}, {.key = "why", .heading = "why"}};
+  for (const measure::Skipped& s : skipped) table.rows.push_back({Cell(s.what), Cell(s.why)});
+  return table;
+}
+
 Table operator_table(const std::vector<Compared>& all) {
   Table table;
   table.title = "Operators, each timed by itself";
@@ -158,7 +166,7 @@ Result<int> measure_compare(Session& session, const MeasureArguments& arguments)
     Json json = Json::object();
     json.set("schema", "ridge-measure-compare-1").set("device", id).set("measured_on", profile->facts.name);
     json.set("steps", to_json(step_table(all))).set("summary", to_json(summary_table(all)));
-    json.set("operators", to_json(operator_table(all)));
+    json.set("operators", to_json(operator_table(all))).set("skipped", to_json(skipped_table(profile->skipped)));
     session.print(json.text());
     return kFine;
   }
@@ -168,6 +176,7 @@ Result<int> measure_compare(Session& session, const MeasureArguments& arguments)
                   evidence::model_of(profile->steps.front(), *profile), profile->facts.name, profile->date, id),
       Emphasis::none});
   page.blocks.emplace_back(step_table(all));
+  if (!profile->skipped.empty()) page.blocks.emplace_back(skipped_table(profile->skipped));
   page.blocks.emplace_back(operator_table(all));
   page.blocks.emplace_back(summary_table(all));
   session.print(page);

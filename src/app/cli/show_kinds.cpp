@@ -43,10 +43,8 @@ Result<SheetContext> sheet_context(Session& session) {
   const Result<const Catalogue*> catalogue = session.catalogue();
   if (!catalogue) return catalogue.error();
   std::string as_of = session.options().as_of;
-  if (!as_of.empty()) {
-    const auto date = parse_date(as_of);
-    if (!date) return Error{ErrorCode::bad_input, "--as-of", date.error().message};
-  } else {
+  if (const Status s = check_as_of(as_of); !s) return s.error();
+  if (as_of.empty()) {
     for (const Price& price : (*catalogue)->prices()) as_of = std::max(as_of, price.date);
   }
   const Result<const FacilityData*> facility = session.facility();

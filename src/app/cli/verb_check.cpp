@@ -10,6 +10,7 @@
 #include "report/claims_report.hpp"
 #include "ridge/claims.hpp"
 #include "ridge/file.hpp"
+#include "ridge/folder.hpp"
 
 namespace ridge::cli {
 
@@ -68,15 +69,11 @@ class Check {
       }
     }
     if (arguments_.bundled) {
-      std::error_code error;
-      std::vector<std::string> bundled;
-      for (const auto& entry : std::filesystem::directory_iterator(directory + "/claims", error)) {
-        const std::string name = entry.path().filename().string();
-        if (name.ends_with(".toml") && name != "names.toml" && name != "facts.toml")
-          bundled.push_back(entry.path().string());
+      const Result<std::vector<std::string>> bundled = files_in(directory + "/claims", ".toml");
+      if (!bundled) return bundled.error();
+      for (const std::string& path : *bundled) {
+        if (!path.ends_with("/names.toml") && !path.ends_with("/facts.toml")) paths.push_back(path);
       }
-      std::sort(bundled.begin(), bundled.end());
-      paths.insert(paths.end(), bundled.begin(), bundled.end());
     }
     if (paths.empty() && sentence.empty()) {
       return Error{ErrorCode::bad_input, "",

@@ -86,10 +86,7 @@ Action declare_cost(Options& options) {
     }
     const Result<Run> run = word_of(words);
     if (!run) return run.error();
-    if (const std::string& as_of = session.options().as_of; !as_of.empty()) {
-      if (const auto date = parse_date(as_of); !date)
-        return Error{ErrorCode::bad_input, "--as-of", date.error().message};
-    }
+    if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
     const Result<std::optional<CostMode>> mode = mode_of(arguments->words);
     if (!mode) return mode.error();
     CostCommand& command = arguments->command;
@@ -97,16 +94,9 @@ Action declare_cost(Options& options) {
     // A page of costs, not the one of `estimate compare`.
     command.html = command.estimate.value("--html");
     command.estimate.set("--html", "");
-    WhatIfSubjects subjects;
-    const std::pair<std::string_view, std::vector<std::string>*> named[] = {
-        {"--model", &subjects.models}, {"--system", &subjects.systems}, {"--device", &subjects.devices}};
-    for (const auto& [flag, ids] : named) {
-      if (!command.estimate.given(flag)) continue;
-      Result<std::vector<std::string>> list = split_list(flag, command.estimate.value(flag));
-      if (!list) return list.error();
-      *ids = *std::move(list);
-    }
-    session.about(std::move(subjects));
+    Result<WhatIfSubjects> subjects = what_if_subjects(command.estimate);
+    if (!subjects) return subjects.error();
+    session.about(*std::move(subjects));
     return (*run)(session, command);
   };
 }

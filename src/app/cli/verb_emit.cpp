@@ -121,11 +121,9 @@ LaunchOptions options_of(const Arguments& a, const LaunchPlan& plan, const Catal
 }
 
 Result<int> run(Session& session, const Arguments& a) {
-  WhatIfSubjects subjects;
-  if (a.flags.given("--model")) subjects.models = {a.flags.value("--model")};
-  if (a.flags.given("--system")) subjects.systems = {a.flags.value("--system")};
-  if (a.flags.given("--device")) subjects.devices = {a.flags.value("--device")};
-  session.about(std::move(subjects));
+  Result<WhatIfSubjects> subjects = what_if_subjects(a.flags);
+  if (!subjects) return subjects.error();
+  session.about(*std::move(subjects));
   if (!a.check.empty()) return check(session, a);
   if (a.target.empty()) {
     return wrong("--for", "say what to write for: vllm, trtllm, sglang, megatron, torchrun, slurm or k8s");

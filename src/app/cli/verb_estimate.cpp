@@ -117,10 +117,7 @@ static Action declare_estimate(Options& options) {
     if (!word) return word.error();
     const EstimateFlags& flags = arguments->flags;
     if (const Status s = flags.check(*word); !s) return s.error();
-    if (const std::string& as_of = session.options().as_of; !as_of.empty()) {
-      if (const auto date = parse_date(as_of); !date)
-        return Error{ErrorCode::bad_input, "--as-of", date.error().message};
-    }
+    if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
     Result<WhatIfSubjects> subjects = what_if_subjects(flags);
     if (!subjects) return subjects.error();
     session.about(*std::move(subjects));

@@ -172,11 +172,9 @@ std::vector<std::string> cooling_ids(Session& session, const std::vector<std::st
 }
 
 Result<int> run(Session& session, const Arguments& arguments) {
-  WhatIfSubjects subjects;
-  if (arguments.flags.given("--model")) subjects.models = {arguments.flags.value("--model")};
-  if (arguments.flags.given("--system")) subjects.systems = {arguments.flags.value("--system")};
-  if (arguments.flags.given("--device")) subjects.devices = {arguments.flags.value("--device")};
-  session.about(std::move(subjects));
+  Result<WhatIfSubjects> subjects = what_if_subjects(arguments.flags);
+  if (!subjects) return subjects.error();
+  session.about(*std::move(subjects));
   const Result<FacilityQuestion> question = Questioner(arguments, session.options().as_of).run();
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);

@@ -264,11 +264,7 @@ Action declare_plan(Options& options) {
 }
 
 Result<int> answer_arguments(Session& session, Arguments& arguments) {
-  if (const std::string& as_of = session.options().as_of; !as_of.empty()) {
-    if (const auto date = parse_date(as_of); !date) {
-      return Error{ErrorCode::bad_input, "--as-of", date.error().message};
-    }
-  }
+  if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
   arguments.flags.settle();
   if (!arguments.words.empty() && arguments.words[0] == "merge") return plan_merge(session, arguments);
   const Result<Asked> asked = asked_of(arguments);

@@ -107,17 +107,10 @@ Action declare_simulate(Options& options) {
   auto flags = std::make_shared<SimulateFlags>();
   flags->declare(options);
   return [flags](Session& session) -> Result<int> {
-    if (const std::string& as_of = session.options().as_of; !as_of.empty()) {
-      if (const auto date = parse_date(as_of); !date)
-        return Error{ErrorCode::bad_input, "--as-of", date.error().message};
-    }
-    WhatIfSubjects subjects;
-    const std::pair<std::string_view, std::vector<std::string>*> named[] = {
-        {"--model", &subjects.models}, {"--system", &subjects.systems}, {"--device", &subjects.devices}};
-    for (const auto& [flag, ids] : named) {
-      if (flags->deployment.given(flag)) ids->push_back(flags->deployment.value(flag));
-    }
-    session.about(std::move(subjects));
+    if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
+    Result<WhatIfSubjects> subjects = what_if_subjects(flags->deployment);
+    if (!subjects) return subjects.error();
+    session.about(*std::move(subjects));
     return run_simulation(session, *flags);
   };
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 
 #include "app/cli/command_line.hpp"
 #include "app/cli/session.hpp"
@@ -15,6 +14,7 @@
 #include "evidence/requirements.hpp"
 #include "report/validation_report.hpp"
 #include "ridge/file.hpp"
+#include "ridge/folder.hpp"
 
 namespace ridge::cli {
 
@@ -349,11 +349,7 @@ class Validation {
     if (!workloads) return workloads.error();
     std::vector<std::string> paths = arguments_.cases;
     if (paths.empty()) {
-      std::error_code error;
-      for (const auto& entry : std::filesystem::directory_iterator(*directory + "/gate", error)) {
-        if (entry.path().extension() == ".csv") paths.push_back(entry.path().string());
-      }
-      std::sort(paths.begin(), paths.end());
+      if (Result<std::vector<std::string>> gates = files_in(*directory + "/gate", ".csv")) paths = *std::move(gates);
     }
     if (paths.empty()) return Error{ErrorCode::not_found, *directory + "/gate", "there is no gate to compare with"};
     bool clean = true;

@@ -8,7 +8,7 @@
 namespace ridge::measure {
 namespace {
 
-constexpr std::size_t kWorkspace = 64u << 20;
+constexpr std::size_t kWorkspace = 32u << 20;  // what PyTorch gives both libraries on Hopper
 
 void check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -64,6 +64,7 @@ Blas::Blas(gpuStream_t stream) : stream_(stream), workspace_(kWorkspace), one_(1
   check(cublasLtCreate(&lt_), "starting cuBLASLt");
   check(cublasCreate(&blas_), "starting cuBLAS");
   check(cublasSetStream(blas_, stream), "starting cuBLAS");
+  check(cublasSetWorkspace(blas_, workspace_.data(), workspace_.bytes()), "starting cuBLAS");
   const float one = 1;
   measure::check(gpuMemcpyAsync(one_.data(), &one, sizeof(one), gpuMemcpyHostToDevice, stream), "copying a scale");
   measure::check(gpuStreamSynchronize(stream), "copying a scale");
@@ -74,9 +75,19 @@ Blas::~Blas() {
   if (lt_ != nullptr) (void)cublasLtDestroy(lt_);
 }
 
+Tuning tuning_for(const GemmShape& shape, bool thorough) {
+  Tuning tuning;
+  if (thorough) tuning.candidates = 16;
+  if (is_large(shape)) {
+    tuning.finalists = thorough ? 4 : 3;
+    tuning.alone = thorough ? 0.1 : 0.06;
+  }
+  return tuning;
+}
+
 // Column by column, as the library thinks, a matrix stored row by row is its own transpose: out^T (n x m) is
 // weights (stored k x n, to be transposed) times activations^T (k x m). FP8 knows this order alone.
-GemmPlan Blas::tune(const GemmShape& shape, const std::vector<GemmOperands>& sets, int candidates) {
+std::vector<GemmPlan> Blas::candidates_of(const GemmShape& shape, int most) const {
   GemmPlan plan;
   plan.shape = shape;
   plan.descriptors = std::make_shared<GemmPlan::Descriptors>();
@@ -104,7 +115,7 @@ GemmPlan Blas::tune(const GemmShape& shape, const std::vector<GemmOperands>& set
 
   cublasLtMatmulPreference_t preference = nullptr;
   check(cublasLtMatmulPreferenceCreate(&preference), "preferences of a product");
-  std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<std::size_t>(std::max(candidates, 1)));
+  std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<std::size_t>(std::max(most, 1)));
   int count = 0;
   cublasStatus_t status = cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                                                &kWorkspace, sizeof(kWorkspace));
@@ -114,52 +125,101 @@ GemmPlan Blas::tune(const GemmShape& shape, const std::vector<GemmOperands>& set
   }
   (void)cublasLtMatmulPreferenceDestroy(preference);
   check(status, "asking for algorithms");
-  if (count == 0) throw GpuFailure{"cuBLASLt has no algorithm for this product"};
+  std::vector<GemmPlan> out;
+  for (int i = 0; i < count; ++i) {
+    const auto& candidate = found[static_cast<std::size_t>(i)];
+    if (candidate.state != CUBLAS_STATUS_SUCCESS || candidate.workspaceSize > kWorkspace) continue;
+    plan.algorithm = candidate.algo;
+    plan.workspace = candidate.workspaceSize;
+    plan.rank = i;
+    out.push_back(plan);
+  }
+  if (most > 1 && shape.format != GemmFormat::fp8) {
+    plan.by_cublas = true;
+    plan.rank = count;
+    out.push_back(plan);
+  }
+  if (out.empty()) throw GpuFailure{"cuBLASLt has no algorithm for this product"};
+  return out;
+}
 
+double Blas::burst(const GemmPlan& plan, const std::vector<GemmOperands>& sets, int launches) const {
+  return quick_time(
+      stream_, [&](int at) { run(plan, sets[static_cast<std::size_t>(at) % sets.size()]); }, launches);
+}
+
+GemmPlan Blas::tune(const GemmShape& shape, const std::vector<GemmOperands>& sets, const Tuning& tuning) {
+  std::vector<GemmPlan> plans = candidates_of(shape, tuning.candidates);
+  if (tuning.candidates <= 1) return plans.front();
+  const auto launches_in = [](double seconds, double once, int most) {
+    return std::clamp(static_cast<int>(seconds / std::max(once, 1e-6)), 2, most);
+  };
   // Candidates take turns, so that a clock that falls on the way slows all of them, and the best of two rounds counts.
+  constexpr double kTurn = 1.5e-3;
   constexpr int kRounds = 2;
-  std::vector<double> best(static_cast<std::size_t>(count), 1e30);
-  for (int round = 0; round < (candidates > 1 ? kRounds : 1); ++round) {
-    for (int i = 0; i < count; ++i) {
-      const auto& candidate = found[static_cast<std::size_t>(i)];
-      if (candidate.state != CUBLAS_STATUS_SUCCESS || candidate.workspaceSize > kWorkspace) continue;
-      double& seconds = best[static_cast<std::size_t>(i)];
-      if (candidates == 1) {
-        seconds = 0;
-        continue;
-      }
-      if (round > 0 && seconds == 1e30) continue;
-      GemmPlan trial = plan;
-      trial.algorithm = candidate.algo;
-      trial.workspace = candidate.workspaceSize;
-      const auto launch = [&](int at) { run(trial, sets[static_cast<std::size_t>(at) % sets.size()]); };
+  for (int round = 0; round < kRounds; ++round) {
+    for (GemmPlan& plan : plans) {
+      if (round > 0 && plan.tried == 0) continue;
       try {
-        const double once = round == 0 ? quick_time(stream_, launch, 2) : seconds;
-        const int launches = std::clamp(static_cast<int>(1.5e-3 / std::max(once, 1e-6)), 2, 40);
-        seconds = std::min(seconds, quick_time(stream_, launch, launches));
+        const double once = round == 0 ? burst(plan, sets, 2) : plan.seconds;
+        const double seconds = burst(plan, sets, launches_in(kTurn, once, 40));
+        plan.seconds = round == 0 ? seconds : std::min(plan.seconds, seconds);
+        plan.tried = 1;
       } catch (const GpuFailure&) {
         (void)gpuGetLastError();  // an algorithm that the heuristic offers but the device refuses
       }
     }
   }
-  plan.quick_seconds = 1e30;
-  for (int i = 0; i < count; ++i) {
-    const double seconds = best[static_cast<std::size_t>(i)];
-    if (seconds == 1e30) continue;
-    ++plan.tried;
-    if (i == 0) plan.first_seconds = seconds;
-    if (seconds < plan.quick_seconds) {
-      plan.quick_seconds = seconds;
-      plan.algorithm = found[static_cast<std::size_t>(i)].algo;
-      plan.workspace = found[static_cast<std::size_t>(i)].workspaceSize;
+  std::erase_if(plans, [](const GemmPlan& plan) { return plan.tried == 0; });
+  if (plans.empty()) throw GpuFailure{"no algorithm of cuBLASLt runs this product"};
+  const auto tried = static_cast<int>(plans.size());
+  double first_seconds = plans.front().rank == 0 ? plans.front().seconds : 0;
+  const auto faster = [](const GemmPlan& a, const GemmPlan& b) { return a.seconds < b.seconds; };
+
+  if (tuning.finalists > 0 && plans.size() > 1) {
+    // The libraries' own choices are always among the finalists: they were made for the clocks of long runs.
+    std::sort(plans.begin(), plans.end(), faster);
+    const double limit = 1.15 * plans.front().seconds;
+    int places = tuning.finalists;
+    std::erase_if(plans, [&](const GemmPlan& plan) {
+      const bool own = plan.rank == 0 || plan.by_cublas;
+      return plan.seconds > limit || (places-- <= 0 && !own);
+    });
+    // The first run warms the board; the second round goes the other way, so that no one always follows the hungriest.
+    const auto alone = [&](const GemmPlan& plan, double once) {
+      const int launches = launches_in(tuning.alone / 2, once, 4000);
+      (void)burst(plan, sets, launches);
+      return burst(plan, sets, launches);
+    };
+    std::vector<double> total(plans.size(), 0);
+    (void)alone(plans.front(), plans.front().seconds);
+    for (int round = 0; round < kRounds; ++round) {
+      for (std::size_t i = 0; i < plans.size(); ++i) {
+        const std::size_t at = round % 2 == 0 ? i : plans.size() - 1 - i;
+        total[at] += alone(plans[at], plans[at].seconds) / kRounds;
+      }
+    }
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      plans[i].seconds = total[i];
+      if (plans[i].rank == 0) first_seconds = total[i];
     }
   }
-  if (plan.tried == 0) throw GpuFailure{"no algorithm of cuBLASLt runs this product"};
-  return plan;
+  GemmPlan best = *std::min_element(plans.begin(), plans.end(), faster);
+  best.tried = tried;
+  best.first_seconds = first_seconds;
+  return best;
 }
 
 void Blas::run(const GemmPlan& plan, const GemmOperands& operands) const {
   const float one = 1, zero = 0;
+  const GemmShape& s = plan.shape;
+  if (plan.by_cublas) {
+    check(cublasGemmEx(blas_, CUBLAS_OP_T, CUBLAS_OP_N, s.n, s.m, s.k, &one, operands.weights, operand_type(s.format),
+                       s.k, operands.activations, operand_type(s.format), s.k, &zero, operands.out,
+                       output_type(s.format), s.n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT_TENSOR_OP),
+          "a product");
+    return;
+  }
   const GemmPlan::Descriptors& d = *plan.descriptors;
   check(cublasLtMatmul(lt_, d.operation, &one, operands.weights, d.weights, operands.activations, d.activations, &zero,
                        operands.out, d.out, operands.out, d.out, &plan.algorithm, workspace_.data(), plan.workspace,
@@ -172,7 +232,9 @@ void Blas::run_grouped(const std::vector<int>& rows, int n, int k, void* const* 
 #if CUBLAS_VERSION >= 120500
   const auto groups = static_cast<int>(rows.size());
   const std::vector<cublasOperation_t> transpose(rows.size(), CUBLAS_OP_T), keep(rows.size(), CUBLAS_OP_N);
-  const std::vector<int> all_n(rows.size(), n), all_k(rows.size(), k), each(rows.size(), 1);
+  const std::vector<int> all_n(rows.size(), n);
+  const std::vector<int> all_k(rows.size(), k);
+  const std::vector<int> each(rows.size(), 1);
   const std::vector<float> one(rows.size(), 1.0F), zero(rows.size(), 0.0F);
   check(
       cublasGemmGroupedBatchedEx(blas_, transpose.data(), keep.data(), all_n.data(), rows.data(), all_k.data(),

@@ -37,7 +37,7 @@
 #define gpuEventElapsedTime RIDGE_GPU(EventElapsedTime)
 #define gpuStreamBeginCapture RIDGE_GPU(StreamBeginCapture)
 #define gpuStreamEndCapture RIDGE_GPU(StreamEndCapture)
-#define gpuGraphInstantiate RIDGE_GPU(GraphInstantiate)
+#define gpuGraphInstantiateWithFlags RIDGE_GPU(GraphInstantiateWithFlags)
 #define gpuGraphLaunch RIDGE_GPU(GraphLaunch)
 #define gpuGraphDestroy RIDGE_GPU(GraphDestroy)
 #define gpuGraphExecDestroy RIDGE_GPU(GraphExecDestroy)

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <deque>
 #include <map>
+#include <optional>
 
 #include "measure/gpu/attention.hpp"
 #include "measure/gpu/bytes.hpp"
@@ -16,12 +18,15 @@ constexpr double kStepSeconds = 0.25;      // that a step of decode is repeated 
 constexpr double kPromptSeconds = 0.8;     // and one of prefill, which draws all the power there is
 constexpr double kPromptSettles = 0.5;     // before that, until the power limit has found its clock
 constexpr double kOperatorSeconds = 0.04;  // and an operator of it
-constexpr int kCandidates = 6;
+/// Inside a step attention and norms let the board breathe: short turns decide.
+constexpr Tuning kTuning = {.candidates = 6};
 
 struct Load {
   bool prefill = false;
   int batch = 1, context = 1;
-  [[nodiscard]] int tokens() const { return prefill ? batch * context : batch; }
+  int passes = 1;  ///< one after the other, each of as many whole sequences: as many as activations have room for
+  [[nodiscard]] int sequences() const { return batch / passes; }  ///< of a pass
+  [[nodiscard]] int tokens() const { return prefill ? sequences() * context : sequences(); }
 };
 
 /// Weights of all layers in one format, and what a step writes.
@@ -56,18 +61,24 @@ class Decoder {
     fill_random_bf16(norm_.data(), hidden, 1, 24, bench.stream);
   }
 
-  /// Adds the step; its operators too if they are wanted.
-  void measure(const Load& load, bool with_operators, std::vector<ModelStep>& into);
+  /// Times the step; its operators too if they are wanted.
+  [[nodiscard]] ModelStep measure(const Load& load, bool with_operators);
 
-  /// Memory for the largest load, taken once.
-  void reserve(int most_tokens, int most_sequences, int longest);
-  [[nodiscard]] bool fits(const Load& load) const { return cache_elements(load) * shape_.layers <= keys_.count(); }
+  /// Memory for the largest of the loads; what an earlier call took is given back first.
+  void reserve(const std::vector<Load>& loads);
+  /// Why keys and values of a load do not fit; empty if they do.
+  [[nodiscard]] std::string refusal(const Load& load) const;
 
  private:
   enum Projection : std::uint8_t { kQkv, kOutput, kUp, kDown };
 
   [[nodiscard]] std::size_t cache_elements(const Load& load) const {
     return static_cast<std::size_t>(load.batch) * heads_.kv * load.context * kHeadDim;
+  }
+  /// Where keys (or values) of a layer begin, for the sequences of a pass.
+  [[nodiscard]] std::uint16_t* cache(const GpuBuffer<std::uint16_t>& of, const Load& load, int layer, int pass) const {
+    const std::size_t all = cache_elements(load);
+    return of.data() + static_cast<std::size_t>(layer) * all + static_cast<std::size_t>(pass) * (all / load.passes);
   }
   [[nodiscard]] const void* weight(int layer, Projection which) const {
     std::size_t offset = 0;
@@ -81,9 +92,10 @@ class Decoder {
   const GemmPlan& head_plan(int rows);
   [[nodiscard]] GemmOperands operands(int layer, Projection which) const;
 
-  void attention(const Load& load, int layer);
-  void layer(const Load& load, int layer);
-  void step(const Load& load);
+  void attention(const Load& load, int layer, int pass);
+  void store(const Load& load, int layer, int pass);
+  void layer(const Load& load, int layer, int pass);
+  void run_pass(const Load& load, int pass);
   void prepare(const Load& load);
   std::vector<ModelStep::Operator> operators(const Load& load);
 
@@ -105,8 +117,18 @@ class Decoder {
   std::map<std::pair<int, int>, GemmPlan> plans_;
 };
 
-void Decoder::reserve(int most_tokens, int most_sequences, int longest) {
-  const auto tokens = static_cast<std::size_t>(most_tokens);
+void Decoder::reserve(const std::vector<Load>& loads) {
+  for (GpuBuffer<std::uint16_t>* buffer :
+       {&keys_, &values_, &residual_, &delta_, &qkv_, &wide_, &narrow_in_, &mixed_, &logits_, &last_}) {
+    *buffer = {};
+  }
+  std::size_t tokens = 1, most_sequences = 1;
+  int longest = 1;
+  for (const Load& load : loads) {
+    tokens = std::max(tokens, static_cast<std::size_t>(load.tokens()));
+    most_sequences = std::max(most_sequences, static_cast<std::size_t>(load.sequences()));
+    longest = std::max(longest, load.context);
+  }
   const std::size_t ffn = static_cast<std::size_t>(shape_.ffn);
   residual_ = GpuBuffer<std::uint16_t>(tokens * shape_.hidden);
   delta_ = GpuBuffer<std::uint16_t>(tokens * shape_.hidden);
@@ -114,8 +136,8 @@ void Decoder::reserve(int most_tokens, int most_sequences, int longest) {
   qkv_ = GpuBuffer<std::uint16_t>(tokens * heads_.qkv_width());
   wide_ = GpuBuffer<std::uint16_t>(tokens * ffn * (shape_.gated ? 2 : 1));
   mixed_ = GpuBuffer<std::uint16_t>(tokens * shape_.heads * kHeadDim);
-  last_ = GpuBuffer<std::uint16_t>(static_cast<std::size_t>(most_sequences) * shape_.hidden);
-  logits_ = GpuBuffer<std::uint16_t>(static_cast<std::size_t>(most_sequences) * shape_.vocabulary);
+  last_ = GpuBuffer<std::uint16_t>(most_sequences * shape_.hidden);
+  logits_ = GpuBuffer<std::uint16_t>(most_sequences * shape_.vocabulary);
   tokens_ = GpuBuffer<int>(tokens);
   rotations_ = GpuBuffer<float2>(static_cast<std::size_t>(longest) * kHeadDim / 2);
   scratch_ = GpuBuffer<float>(64u << 20);
@@ -136,7 +158,7 @@ void Decoder::reserve(int most_tokens, int most_sequences, int longest) {
   // The rest of the memory, less a margin, holds keys and values.
   std::size_t free = 0, total = 0;
   check(gpuMemGetInfo(&free, &total), "reading free memory");
-  const std::size_t margin = 2u << 30;
+  const std::size_t margin = 1u << 30;  // for graphs and for kernels that the libraries load later
   if (free < 2 * margin) throw GpuFailure{"the weights leave no room for a cache", true};
   const std::size_t elements = (free - margin) / 4 / 1024 * 1024;
   keys_ = GpuBuffer<std::uint16_t>(elements);
@@ -159,7 +181,7 @@ const GemmPlan& Decoder::plan(int tokens, Projection which) {
   const std::array<int, 4> k = {shape_.hidden, shape_.heads * kHeadDim, shape_.hidden, shape_.ffn};
   std::vector<GemmOperands> sets;
   for (int layer = 0; layer < shape_.layers; ++layer) sets.push_back(operands(layer, which));
-  return plans_.emplace(key, blas_.tune({tokens, n[which], k[which], format_}, sets, kCandidates)).first->second;
+  return plans_.emplace(key, blas_.tune({tokens, n[which], k[which], format_}, sets, kTuning)).first->second;
 }
 
 const GemmPlan& Decoder::head_plan(int rows) {
@@ -167,20 +189,30 @@ const GemmPlan& Decoder::head_plan(int rows) {
   if (const auto at = plans_.find(key); at != plans_.end()) return at->second;
   const std::vector<GemmOperands> sets = {{last_.data(), head_.data(), logits_.data()}};
   const GemmShape shape{rows, shape_.vocabulary, shape_.hidden, GemmFormat::bf16};
-  return plans_.emplace(key, blas_.tune(shape, sets, kCandidates)).first->second;
+  return plans_.emplace(key, blas_.tune(shape, sets, kTuning)).first->second;
 }
 
-void Decoder::attention(const Load& load, int layer) {
+std::string Decoder::refusal(const Load& load) const {
+  const std::size_t needed = cache_elements(load) * shape_.layers;
+  if (needed <= keys_.count()) return {};
+  const auto gigabytes = [](std::size_t elements) {
+    return std::to_string(elements * 2 * sizeof(std::uint16_t) / 1000000000) + " GB";
+  };
+  return "keys and values take " + gigabytes(needed) + ", and " + gigabytes(keys_.count()) +
+         " are free beside weights and activations";
+}
+
+void Decoder::attention(const Load& load, int layer, int pass) {
   AttentionCall c;
   c.queries = qkv_.data();
   c.query_stride = heads_.qkv_width();
-  c.keys = keys_.data() + static_cast<std::size_t>(layer) * cache_elements(load);
-  c.values = values_.data() + static_cast<std::size_t>(layer) * cache_elements(load);
+  c.keys = cache(keys_, load, layer, pass);
+  c.values = cache(values_, load, layer, pass);
   c.out = mixed_.data();
   c.narrow = narrow();
   c.q_heads = heads_.query;
   c.kv_heads = heads_.kv;
-  c.batch = load.batch;
+  c.batch = load.sequences();
   c.q_len = load.prefill ? load.context : 1;
   c.kv_len = c.capacity = load.context;
   if (load.prefill) {
@@ -190,17 +222,20 @@ void Decoder::attention(const Load& load, int layer) {
   }
 }
 
-void Decoder::layer(const Load& load, int at) {
+void Decoder::store(const Load& load, int layer, int pass) {
+  rotate_and_store(qkv_.data(), cache(keys_, load, layer, pass), cache(values_, load, layer, pass), rotations_.data(),
+                   heads_, load.tokens(), load.prefill ? load.context : 1, load.prefill ? 0 : load.context - 1,
+                   load.context, bench_.stream);
+}
+
+void Decoder::layer(const Load& load, int at, int pass) {
   const int tokens = load.tokens();
   const gpuStream_t stream = bench_.stream;
-  std::uint16_t* keys = keys_.data() + static_cast<std::size_t>(at) * cache_elements(load);
-  std::uint16_t* values = values_.data() + static_cast<std::size_t>(at) * cache_elements(load);
   add_norm(residual_.data(), at == 0 ? nullptr : delta_.data(), norm_.data(), narrow_in_.data(), narrow(), tokens,
            shape_.hidden, stream);
   blas_.run(plan(tokens, kQkv), operands(at, kQkv));
-  rotate_and_store(qkv_.data(), keys, values, rotations_.data(), heads_, tokens, load.prefill ? load.context : 1,
-                   load.prefill ? 0 : load.context - 1, load.context, stream);
-  attention(load, at);
+  store(load, at, pass);
+  attention(load, at, pass);
   blas_.run(plan(tokens, kOutput), operands(at, kOutput));
   add_norm(residual_.data(), delta_.data(), norm_.data(), narrow_in_.data(), narrow(), tokens, shape_.hidden, stream);
   blas_.run(plan(tokens, kUp), operands(at, kUp));
@@ -208,28 +243,28 @@ void Decoder::layer(const Load& load, int at) {
   blas_.run(plan(tokens, kDown), operands(at, kDown));
 }
 
-void Decoder::step(const Load& load) {
+void Decoder::run_pass(const Load& load, int pass) {
   const gpuStream_t stream = bench_.stream;
   embed(embedding_.data(), tokens_.data(), residual_.data(), load.tokens(), shape_.hidden, stream);
-  for (int at = 0; at < shape_.layers; ++at) layer(load, at);
+  for (int at = 0; at < shape_.layers; ++at) layer(load, at, pass);
   // The last norm works on the last tokens alone; `delta_` of the last layer is added to the residual there.
   add_norm(residual_.data(), delta_.data(), norm_.data(), wide_.data(), Narrow::no, load.tokens(), shape_.hidden,
            stream);
-  take_last(wide_.data(), last_.data(), load.batch, load.prefill ? load.context : 1, shape_.hidden, stream);
-  blas_.run(head_plan(load.batch), {last_.data(), head_.data(), logits_.data()});
-  choose_token(logits_.data(), tokens_.data(), load.batch, shape_.vocabulary, stream);
+  take_last(wide_.data(), last_.data(), load.sequences(), load.prefill ? load.context : 1, shape_.hidden, stream);
+  blas_.run(head_plan(load.sequences()), {last_.data(), head_.data(), logits_.data()});
+  choose_token(logits_.data(), tokens_.data(), load.sequences(), shape_.vocabulary, stream);
 }
 
 void Decoder::prepare(const Load& load) {
   AttentionCall c;
-  c.batch = load.batch;
+  c.batch = load.sequences();
   c.q_heads = heads_.query;
   c.kv_heads = heads_.kv;
   c.kv_len = load.context;
   decode_ = plan_decode(c, bench_.multiprocessors);
   if (decode_.scratch_floats > scratch_.count()) throw GpuFailure{"scratch is too small for this batch", true};
   for (const Projection which : {kQkv, kOutput, kUp, kDown}) (void)plan(load.tokens(), which);
-  (void)head_plan(load.batch);
+  (void)head_plan(load.sequences());
 }
 
 std::vector<ModelStep::Operator> Decoder::operators(const Load& load) {
@@ -251,22 +286,21 @@ std::vector<ModelStep::Operator> Decoder::operators(const Load& load) {
   product("output projection", kOutput);
   product("gate and up", kUp);
   product("down", kDown);
-  time(load.prefill ? "attention, prefill" : "attention, decode", layers, [&](int i) { attention(load, i % layers); });
+  time(load.prefill ? "attention, prefill" : "attention, decode", layers,
+       [&](int i) { attention(load, i % layers, 0); });
   time("norms and activations", layers, [&](int i) {
-    const int at = i % layers;
     add_norm(residual_.data(), delta_.data(), norm_.data(), narrow_in_.data(), narrow(), tokens, shape_.hidden, stream);
-    rotate_and_store(qkv_.data(), keys_.data() + static_cast<std::size_t>(at) * cache_elements(load),
-                     values_.data() + static_cast<std::size_t>(at) * cache_elements(load), rotations_.data(), heads_,
-                     tokens, load.prefill ? load.context : 1, load.prefill ? 0 : load.context - 1, load.context,
-                     stream);
+    store(load, i % layers, 0);
     add_norm(residual_.data(), delta_.data(), norm_.data(), narrow_in_.data(), narrow(), tokens, shape_.hidden, stream);
     activate(wide_.data(), narrow_in_.data(), narrow(), shape_.gated, tokens, shape_.ffn, stream);
   });
-  time("LM head", 1, [&](int) { blas_.run(head_plan(load.batch), {last_.data(), head_.data(), logits_.data()}); });
+  time("LM head", 1, [&](int) {
+    blas_.run(head_plan(load.sequences()), {last_.data(), head_.data(), logits_.data()});
+  });
   return out;
 }
 
-void Decoder::measure(const Load& load, bool with_operators, std::vector<ModelStep>& into) {
+ModelStep Decoder::measure(const Load& load, bool with_operators) {
   using Clock = std::chrono::steady_clock;
   prepare(load);
   ModelStep result;
@@ -274,26 +308,32 @@ void Decoder::measure(const Load& load, bool with_operators, std::vector<ModelSt
   result.precision = name(format_);
   result.batch = load.batch;
   result.context = load.context;
-  step(load);
+  result.passes = load.passes;
+  run_pass(load, 0);
   check(gpuStreamSynchronize(bench_.stream), "running a step");
-  const Graph graph(bench_.stream, [&] { step(load); });
+  std::deque<Graph> graphs;
+  for (int pass = 0; pass < load.passes; ++pass) {
+    graphs.emplace_back(bench_.stream, [&] { run_pass(load, pass); });
+  }
   const double once = [&] {
     const Events events(2);
-    graph.replay(bench_.stream);
+    graphs.front().replay(bench_.stream);
     events.record(0, bench_.stream);
-    graph.replay(bench_.stream);
+    graphs.front().replay(bench_.stream);
     events.record(1, bench_.stream);
     return events.between(0, 1);
   }();
-  const int samples = std::clamp(static_cast<int>((load.prefill ? kPromptSeconds : kStepSeconds) / once), 5, 60);
+  // Several passes are alike and last for seconds: one step of them is enough.
+  const double wanted = (load.prefill ? kPromptSeconds : kStepSeconds) / (once * load.passes);
+  const int samples = std::clamp(static_cast<int>(wanted), load.passes > 1 ? 1 : 5, 60);
   const int settling = load.prefill ? static_cast<int>(kPromptSettles / once) : samples / 3;
-  for (int i = 0; i < std::max(1, settling); ++i) graph.replay(bench_.stream);
+  for (int i = 0; i < std::max(1, settling); ++i) graphs.front().replay(bench_.stream);
   const Events events(static_cast<std::size_t>(samples) + 1);
   const Reading before = bench_.monitor.read();
   const auto start = Clock::now();
   events.record(0, bench_.stream);
   for (int i = 0; i < samples; ++i) {
-    graph.replay(bench_.stream);
+    for (const Graph& graph : graphs) graph.replay(bench_.stream);
     events.record(static_cast<std::size_t>(i) + 1, bench_.stream);
   }
   (void)events.between(0, static_cast<std::size_t>(samples) / 2);
@@ -310,9 +350,9 @@ void Decoder::measure(const Load& load, bool with_operators, std::vector<ModelSt
   result.high = timing.high;
   result.samples = timing.samples;
   result.watts = (after.joules - before.joules) / elapsed;
-  if (spoils(after.throttle)) throw GpuFailure{"clocks were slowed: " + throttle_reasons(after.throttle).front()};
-  if (with_operators) result.operators = operators(load);
-  into.push_back(std::move(result));
+  // Passes are those of a smaller batch, whose operators are timed there.
+  if (with_operators && load.passes == 1) result.operators = operators(load);
+  return result;
 }
 
 std::string describe(const Load& load, const std::string& precision) {
@@ -329,6 +369,49 @@ ModelShape usual_decoder() {
   return shape;
 }
 
+/// Memory for the loads, then one after the other; what does not fit or was disturbed twice is written down.
+void measure_loads(Bench& bench, Decoder& decoder, const std::vector<Load>& loads, const std::string& precision,
+                   bool with_operators, const std::string& model) {
+  const auto skip = [&](const Load& load, const std::string& why) { bench.skip(describe(load, precision), why); };
+  try {
+    decoder.reserve(loads);
+  } catch (const GpuFailure& failure) {
+    (void)gpuGetLastError();
+    for (const Load& load : loads) skip(load, failure.text);
+    return;
+  }
+  for (const Load& load : loads) {
+    if (bench.interrupted()) return;
+    bench.report(std::min(bench.done / bench.planned, 1.0), describe(load, precision));
+    bench.done += 2;
+    if (const std::string why = decoder.refusal(load); !why.empty()) {
+      skip(load, why);
+      continue;
+    }
+    try {
+      ModelStep step;
+      const std::string disturbed = bench.undisturbed([&] { step = decoder.measure(load, with_operators); });
+      if (!disturbed.empty()) {
+        skip(load, disturbed);
+        continue;
+      }
+      step.model = model;
+      bench.profile.steps.push_back(std::move(step));
+    } catch (const GpuFailure& failure) {
+      skip(load, failure.text);
+      (void)gpuGetLastError();
+    }
+  }
+}
+
+/// The fewest passes, of equally many sequences each, that stay below the most tokens; 0 if one sequence is longer.
+int passes_of(int batch, int context, int most_tokens) {
+  for (int passes = 1; passes <= batch; ++passes) {
+    if (batch % passes == 0 && static_cast<std::int64_t>(batch / passes) * context <= most_tokens) return passes;
+  }
+  return 0;
+}
+
 }  // namespace
 
 void measure_steps(Bench& bench, bool full) {
@@ -343,60 +426,39 @@ void measure_steps(Bench& bench, bool full) {
   for (const GemmFormat format : {GemmFormat::bf16, GemmFormat::fp8}) {
     if (bench.interrupted() || (format == GemmFormat::fp8 && !fp8)) return;
     Decoder decoder(bench, shape, format);
-    decoder.reserve(16384, 256, 4096);
-    for (const Load& load : loads) {
-      if (bench.interrupted()) return;
-      bench.report(std::min(bench.done / bench.planned, 1.0), describe(load, name(format)));
-      bench.done += 2;
-      try {
-        if (!decoder.fits(load)) throw GpuFailure{"keys and values do not fit the memory of the device", true};
-        decoder.measure(load, false, bench.profile.steps);
-        bench.profile.steps.back().model = shape.name;
-      } catch (const GpuFailure& failure) {
-        bench.skip(describe(load, name(format)), failure.text);
-        (void)gpuGetLastError();
-      }
-    }
+    measure_loads(bench, decoder, loads, name(format), false, shape.name);
   }
 }
 
 void run_model(Bench& bench, const Arguments& arguments) {
-  std::vector<Load> loads;
-  int most_tokens = 1, most_sequences = 1, longest = 1;
-  for (const std::string& phase : arguments.phases) {
-    for (const int batch : arguments.batches) {
-      for (const int context : arguments.contexts) {
-        const Load load{phase == "prefill", batch, context};
-        if (load.tokens() > arguments.most_tokens) {
-          bench.skip(describe(load, ""), "more than " + std::to_string(arguments.most_tokens) + " tokens in one pass");
-          continue;
-        }
-        loads.push_back(load);
-        most_tokens = std::max(most_tokens, load.tokens());
-        most_sequences = std::max(most_sequences, batch);
-        longest = std::max(longest, context);
-      }
-    }
-  }
-  bench.planned = static_cast<double>(loads.size() * arguments.precisions.size());
+  const auto cells = static_cast<double>(arguments.batches.size() * arguments.contexts.size());
+  bench.planned = 2 * cells * static_cast<double>(arguments.phases.size() * arguments.precisions.size());
   for (const std::string& precision : arguments.precisions) {
     if (bench.interrupted()) return;
-    Decoder decoder(bench, arguments.model, precision == "fp8" ? GemmFormat::fp8 : GemmFormat::bf16);
-    decoder.reserve(most_tokens, most_sequences, longest);
-    for (const Load& load : loads) {
-      if (bench.interrupted()) return;
-      bench.report(std::min(bench.done / bench.planned, 1.0), describe(load, precision));
-      bench.done += 1;
-      if (!decoder.fits(load)) {
-        bench.skip(describe(load, precision), "keys and values do not fit the memory of the device");
-        continue;
+    std::optional<Decoder> decoder;
+    std::string failed;
+    try {
+      decoder.emplace(bench, arguments.model, precision == "fp8" ? GemmFormat::fp8 : GemmFormat::bf16);
+    } catch (const GpuFailure& failure) {
+      (void)gpuGetLastError();
+      failed = "weights: " + failure.text;
+    }
+    for (const std::string& phase : arguments.phases) {
+      std::vector<Load> loads;
+      for (const int batch : arguments.batches) {
+        for (const int context : arguments.contexts) {
+          Load load{phase == "prefill", batch, context};
+          if (load.prefill) load.passes = passes_of(batch, context, arguments.most_tokens);
+          if (load.passes == 0) {
+            bench.skip(describe(load, precision), "a sequence is longer than --most-tokens");
+          } else if (!decoder) {
+            bench.skip(describe(load, precision), failed);
+          } else {
+            loads.push_back(load);
+          }
+        }
       }
-      try {
-        decoder.measure(load, true, bench.profile.steps);
-      } catch (const GpuFailure& failure) {
-        bench.skip(describe(load, precision), failure.text);
-        (void)gpuGetLastError();
-      }
+      if (decoder) measure_loads(bench, *decoder, loads, precision, true, "");
     }
   }
 }

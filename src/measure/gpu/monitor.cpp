@@ -44,11 +44,11 @@ std::vector<std::string> throttle_reasons(std::uint64_t bits) {
   return out;
 }
 
-bool spoils(std::uint64_t bits) {
+std::string spoiling_reason(std::uint64_t bits) {
   for (const Reason& reason : kReasons) {
-    if ((bits & reason.bit) != 0 && reason.spoils) return true;
+    if ((bits & reason.bit) != 0 && reason.spoils) return std::string("clocks were slowed: ") + reason.name;
   }
-  return false;
+  return {};
 }
 
 template <class... Args>

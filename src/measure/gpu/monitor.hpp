@@ -24,8 +24,8 @@ struct Reading {
 
 /// The reasons by name. The power limit is among them; it is what large products run into on most boards.
 [[nodiscard]] std::vector<std::string> throttle_reasons(std::uint64_t bits);
-/// Whether one of the reasons makes a figure worthless: heat or a fault of power, not the power limit itself.
-[[nodiscard]] bool spoils(std::uint64_t bits);
+/// The reason that makes a figure worthless: heat or a fault of power, not the power limit itself. Empty: none does.
+[[nodiscard]] std::string spoiling_reason(std::uint64_t bits);
 
 class Monitor {
  public:

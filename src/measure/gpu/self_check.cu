@@ -137,7 +137,7 @@ CheckLine check_product(Bench& bench, Blas& blas, const GemmShape& s) {
     fill_random_bf16(reinterpret_cast<std::uint16_t*>(w.data()), weights, 1, 45, bench.stream);
   }
   const std::vector<GemmOperands> sets = {{a.data(), w.data(), out.data()}};
-  const GemmPlan plan = blas.tune(s, sets, 2);
+  const GemmPlan plan = blas.tune(s, sets, {.candidates = 2});
   check(gpuMemsetAsync(out.data(), 0xFF, out.bytes(), bench.stream), "poisoning the output");
   blas.run(plan, sets[0]);
   const dim3 grid(static_cast<unsigned>((s.n + 127) / 128), static_cast<unsigned>(s.m));

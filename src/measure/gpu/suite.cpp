@@ -60,6 +60,8 @@ Bench::Bench(int device, Monitor& watched, Profile& into, Report how_far, Interr
   profile.facts.free_bytes = static_cast<double>(free);
   l2 = static_cast<std::size_t>(profile.facts.l2_bytes);
   multiprocessors = profile.facts.multiprocessors;
+  others_ = monitor.other_processes();
+  memory_errors_ = monitor.uncorrected_errors();
 }
 
 Bench::~Bench() {
@@ -70,37 +72,55 @@ void Bench::skip(const std::string& what, const std::string& why) {
   profile.skipped.push_back({what, why});
 }
 
+std::string Bench::disturbance() {
+  const Reading now = latest_ = monitor.read();
+  Health& health = profile.health;
+  health.hottest_celsius = std::max(health.hottest_celsius, now.celsius);
+  for (const std::string& reason : throttle_reasons(now.throttle)) {
+    if (std::find(health.throttled.begin(), health.throttled.end(), reason) == health.throttled.end()) {
+      health.throttled.push_back(reason);
+    }
+  }
+  const double errors = monitor.uncorrected_errors() - memory_errors_;
+  memory_errors_ += errors;
+  health.uncorrected_errors += errors;
+  const int newcomers = std::max(0, monitor.other_processes() - others_);
+  health.newcomers = std::max(health.newcomers, newcomers);
+  if (errors > 0) return "the device's memory had an error that could not be corrected";
+  if (newcomers > 0) return "another process came to the device";
+  return spoiling_reason(now.throttle);
+}
+
+std::string Bench::undisturbed(const std::function<void()>& measure) {
+  std::string why;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    measure();
+    why = disturbance();
+    if (why.empty()) break;
+  }
+  return why;
+}
+
 void Bench::point(Point shape, const std::function<Timing()>& measure) {
   if (interrupted()) return;
   report(std::min(done / planned, 1.0), shape.op);
   done += 1;
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    try {
-      const Timing timing = measure();
-      const Reading after = monitor.read();
-      Health& health = profile.health;
-      health.hottest_celsius = std::max(health.hottest_celsius, after.celsius);
-      for (const std::string& reason : throttle_reasons(after.throttle)) {
-        if (std::find(health.throttled.begin(), health.throttled.end(), reason) == health.throttled.end()) {
-          health.throttled.push_back(reason);
-        }
-      }
-      if (spoils(after.throttle)) {
-        if (attempt == 0) continue;
-        skip(describe(shape), "clocks were slowed twice: " + throttle_reasons(after.throttle).front());
-        return;
-      }
-      shape.seconds = timing.seconds;
-      shape.low = timing.low;
-      shape.high = timing.high;
-      shape.samples = timing.samples;
-      shape.clock_hz = after.clock_hz;
-      profile.points.push_back(shape);
-    } catch (const GpuFailure& failure) {
-      skip(describe(shape), failure.text);
-      (void)gpuGetLastError();
+  try {
+    Timing timing;
+    const std::string disturbed = undisturbed([&] { timing = measure(); });
+    if (!disturbed.empty()) {
+      skip(describe(shape), disturbed);
+      return;
     }
-    return;
+    shape.seconds = timing.seconds;
+    shape.low = timing.low;
+    shape.high = timing.high;
+    shape.samples = timing.samples;
+    shape.clock_hz = latest_.clock_hz;
+    profile.points.push_back(shape);
+  } catch (const GpuFailure& failure) {
+    skip(describe(shape), failure.text);
+    (void)gpuGetLastError();
   }
 }
 
@@ -156,6 +176,12 @@ void Bench::sustain(const std::string& work, double amount, const std::string& u
     joules = monitor.read().joules - joules;
     check(gpuStreamSynchronize(stream), "running the operation");
     if (replays == 0 || readings == 0) return;
+    std::string disturbed = spoiling_reason(reasons);
+    if (disturbed.empty()) disturbed = disturbance();
+    if (!disturbed.empty()) {
+      skip("steady " + work, disturbed);
+      return;
+    }
     s.seconds = elapsed / (static_cast<double>(replays) * inner);
     s.rate = amount / s.seconds;
     s.clock_hz /= readings;

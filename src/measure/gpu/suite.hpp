@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -31,12 +32,15 @@ struct Bench {
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
-  /// Runs one point; a failure is written down and the measurement goes on. A point during which heat or a power fault
-  /// slowed the clocks is measured once more, and left out if that happens again.
+  /// Runs one point; a failure is written down and the measurement goes on. A point that was disturbed twice is left
+  /// out.
   void point(Point shape, const std::function<Timing()>& measure);
   /// Repeats an operation for `seconds` and reads power and clock meanwhile.
   void sustain(const std::string& work, double amount, const std::string& unit, double seconds, const Launch& launch,
                int rotation);
+  /// Calls it, and once more if heat or a power fault slowed the clocks, another process came to the device or its
+  /// memory had an error meanwhile; what that was if it was so both times, else empty.
+  [[nodiscard]] std::string undisturbed(const std::function<void()>& measure);
   void skip(const std::string& what, const std::string& why);
   /// Offsets (in elements) of as many sets of `elements` as are needed to pass through the cache and fit the arena.
   [[nodiscard]] std::vector<std::size_t> rotate(std::size_t elements, std::size_t bytes_each, std::size_t arena) const;
@@ -50,12 +54,24 @@ struct Bench {
   int multiprocessors = 0;
 
   double done = 0, planned = 1;
+
+ private:
+  [[nodiscard]] std::string disturbance();
+
+  int others_ = 0;  ///< processes on the device when the measurement began; inside a container this one is among them
+  double memory_errors_ = 0;  ///< counted so far
+  Reading latest_;
 };
 
 /// Facts without touching the device's memory.
 [[nodiscard]] Facts device_facts(int device, const Monitor& monitor);
 
 void measure_all(Bench& bench, const Arguments& arguments);
+
+/// Times the products that lines ask for ("bf16 4096 4096 14336": m, n, k), one answer a line: seconds, 10th and 90th
+/// percentile, clock, which of the algorithms was taken and how many were tried; or "refused: ..." and why. A line that
+/// repeats the one before is timed with the same algorithm. So that other programs can take turns with this one.
+void answer_products(Bench& bench, std::istream& in, std::ostream& out);
 
 // Parts, each in a file of its own.
 void measure_memory(Bench& bench, bool full);

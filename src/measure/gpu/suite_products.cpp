@@ -1,6 +1,10 @@
 // Points of matrix products, experts and attention, and the steady loads.
 #include <algorithm>
 #include <cmath>
+#include <istream>
+#include <optional>
+#include <ostream>
+#include <sstream>
 
 #include "measure/gpu/attention.hpp"
 #include "measure/gpu/bytes.hpp"
@@ -75,6 +79,21 @@ const std::vector<Matrix>& matrices(bool full) {
   return full ? kFull : kQuick;
 }
 
+/// Large products first run until the power limit has found its clock; so do those of a tenth their size, for less
+/// long.
+Timing time_product(const Bench& bench, const Blas& blas, const GemmPlan& plan, const std::vector<GemmOperands>& sets,
+                    bool full) {
+  const GemmShape& s = plan.shape;
+  const bool large = is_large(s), middling = 2.0 * s.m * s.n * s.k > 2e10;
+  TimingOptions o;
+  o.budget = large ? (full ? 0.2 : 0.15) : (full ? 0.1 : 0.025);
+  o.sample = large ? 5e-3 : 5e-4;
+  o.settle = large ? 0.12 : middling ? 0.04 : 0;
+  o.rotation = static_cast<int>(sets.size());
+  return time_operation(
+      bench.stream, [&](int i) { blas.run(plan, sets[static_cast<std::size_t>(i) % sets.size()]); }, o);
+}
+
 void products_in(Bench& bench, Blas& blas, GemmFormat format, bool full) {
   const Arenas arenas(bench, format == GemmFormat::fp8, format == GemmFormat::fp16);
   std::vector<int> every = {1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384};
@@ -91,19 +110,10 @@ void products_in(Bench& bench, Blas& blas, GemmFormat format, bool full) {
     p.m = m;
     p.n = n;
     p.k = k;
-    const double flops = 2.0 * m * n * k;
-    const bool large = flops > 2e11;
     p.notes = "cuBLASLt, sustained";
     bench.point(p, [&] {
       const auto sets = operands_of(bench, arenas, shape);
-      const GemmPlan plan = blas.tune(shape, sets, full ? 16 : 8);
-      TimingOptions o;
-      o.budget = full ? 0.5 : (large ? 0.15 : 0.025);
-      o.sample = large ? 5e-3 : 5e-4;
-      o.settle = large ? 0.12 : 0;
-      o.rotation = static_cast<int>(sets.size());
-      return time_operation(
-          bench.stream, [&](int i) { blas.run(plan, sets[static_cast<std::size_t>(i) % sets.size()]); }, o);
+      return time_product(bench, blas, blas.tune(shape, sets, tuning_for(shape, full)), sets, full);
     });
   };
   if (format == GemmFormat::fp16) {  // the same units as bf16: a few points show it
@@ -130,6 +140,39 @@ void measure_products(Bench& bench, bool full) {
     products_in(bench, blas, GemmFormat::fp8, full);
   } else {
     bench.skip("gemm fp8", "the device has no FP8 products");
+  }
+}
+
+void answer_products(Bench& bench, std::istream& in, std::ostream& out) {
+  Blas blas(bench.stream);
+  std::optional<Arenas> arenas;
+  std::optional<GemmPlan> plan;
+  for (std::string line; std::getline(in, line) && !bench.interrupted();) {
+    std::istringstream words(line);
+    std::string format;
+    GemmShape s;
+    constexpr int kMost = 1 << 20;
+    const auto fine = [](int size) { return size >= 1 && size <= kMost; };
+    if (!(words >> format >> s.m >> s.n >> s.k) || (format != "bf16" && format != "fp16" && format != "fp8") ||
+        !fine(s.m) || !fine(s.n) || !fine(s.k)) {
+      out << "refused: a line is a format (bf16, fp16, fp8) and m, n and k from 1 to " << kMost << std::endl;
+      continue;
+    }
+    s.format = format == "fp8" ? GemmFormat::fp8 : format == "fp16" ? GemmFormat::fp16 : GemmFormat::bf16;
+    try {
+      if (!arenas || !plan || plan->shape.format != s.format) {
+        arenas.reset();
+        arenas.emplace(bench, s.format == GemmFormat::fp8, s.format == GemmFormat::fp16);
+      }
+      const auto sets = operands_of(bench, *arenas, s);
+      if (!plan || plan->shape != s) plan = blas.tune(s, sets, tuning_for(s, false));
+      const Timing timing = time_product(bench, blas, *plan, sets, false);
+      out << timing.seconds << ' ' << timing.low << ' ' << timing.high << ' ' << bench.monitor.read().clock_hz << ' '
+          << (plan->by_cublas ? "cublas" : std::to_string(plan->rank)) << ' ' << plan->tried << std::endl;
+    } catch (const GpuFailure& failure) {
+      (void)gpuGetLastError();
+      out << "refused: " << failure.text << std::endl;
+    }
   }
 }
 
@@ -280,7 +323,7 @@ void measure_sustained(Bench& bench, bool full) {
     const Arenas arenas(bench, format == GemmFormat::fp8, format == GemmFormat::fp16);
     const GemmShape shape{m, n, k, format};
     const auto sets = operands_of(bench, arenas, shape);
-    const GemmPlan plan = blas.tune(shape, sets, 4);
+    const GemmPlan plan = blas.tune(shape, sets, tuning_for(shape, full));
     bench.sustain(
         work, 2.0 * m * n * k, "FLOP/s", seconds,
         [&](int i) { blas.run(plan, sets[static_cast<std::size_t>(i) % sets.size()]); }, static_cast<int>(sets.size()));

@@ -17,7 +17,7 @@ Graph::Graph(gpuStream_t stream, const std::function<void()>& enqueue) {
     throw;
   }
   check(gpuStreamEndCapture(stream, &graph_), "ending a capture");
-  const gpuError_t code = gpuGraphInstantiate(&executable_, graph_, 0);
+  const gpuError_t code = gpuGraphInstantiateWithFlags(&executable_, graph_, 0);
   if (code != gpuSuccess) (void)gpuGraphDestroy(graph_);
   check(code, "instantiating a graph");
 }

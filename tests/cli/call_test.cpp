@@ -101,8 +101,9 @@ TEST(Call, ACallerOnThisMachineNamesFilesOfEveryKind) {
     return answer ? answer->json : answer.error().text();
   };
   EXPECT_NE(run("check", R"({"file": ")" + root + R"(/examples/memo.md"})").find("memo.md"), std::string::npos);
-  EXPECT_NE(run("show", R"({"id": "rtx4090-48", "catalogue": ")" + root + R"(/examples/my-board.toml"})").find("48000000000"),
-            std::string::npos);
+  EXPECT_NE(
+      run("show", R"({"id": "rtx4090-48", "catalogue": ")" + root + R"(/examples/my-board.toml"})").find("48000000000"),
+      std::string::npos);
   EXPECT_NE(run("validate", R"({"cases": ")" + root + R"(/examples/measurements.csv"})").find("\"cases\": 4"),
             std::string::npos);
   // A plan file holds flags of other verbs, which are left out.

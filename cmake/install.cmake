@@ -10,7 +10,7 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # `make package`: a Debian package of the program, the library and the catalogue.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ridgeline)
-set(CPACK_PACKAGE_CONTACT "The Ridgeline authors <ridgeline@localhost>")
+set(CPACK_PACKAGE_CONTACT "The Ridgeline project")
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/package)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)

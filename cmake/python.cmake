@@ -1,4 +1,8 @@
 # The Python module `ridgeline`, for the Python that RIDGE_PYTHON names (Debian's, unless pip says another).
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  message(STATUS "The Python module is not built: a sanitizer has to be in the program that loads it")
+  return()
+endif()
 set(RIDGE_PYTHON /usr/bin/python3 CACHE FILEPATH "The Python that the module is built for")
 set(PYBIND11_FINDPYTHON ON)
 if(NOT Python_EXECUTABLE)

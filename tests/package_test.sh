@@ -8,6 +8,7 @@ trap 'rm -rf "$place"' EXIT
 (cd "$build" && cpack -G DEB -B "$place/package") > "$place/log" 2>&1 || { cat "$place/log"; exit 1; }
 dpkg-deb -x "$place"/package/*.deb "$place/root"
 dpkg-deb -f "$place"/package/*.deb Depends | grep -q libsqlite3 || { echo "the package names no libraries"; exit 1; }
+dpkg-deb -f "$place"/package/*.deb Maintainer | grep -qx 'The Ridgeline project'
 program=$place/root/usr/bin/ridge
 echo 'made in the test' >> "$place/root/usr/share/ridgeline/devices/h200-sxm.toml"
 if env -u RIDGE_DATA "$program" show devices > /dev/null 2> "$place/refused"; then

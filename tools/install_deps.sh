@@ -6,7 +6,7 @@ packages=(
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libfmt-dev libsqlite3-dev libtbb-dev
   libgtest-dev libbenchmark-dev libmicrohttpd-dev chromium
   openmpi-bin libopenmpi-dev slurm-wlm munge shellcheck python3-yaml
-  pybind11-dev python3-dev python3-numpy dpkg-dev
+  pybind11-dev python3-dev python3-numpy python3-pandas python3-nbclient python3-ipykernel mypy dpkg-dev
 )
 # Some machines have node and npm from elsewhere, and the two packages would quarrel with those.
 command -v npm > /dev/null || packages+=(nodejs npm)

@@ -78,7 +78,7 @@ class Calibration {
 };
 
 /// Reads every *.toml of the directory; later `overlays` replace values of parameters that exist, or add factors on a
-/// base that exists. Refuses unknown keys, values outside their range, factors without a base.
+/// base that exists. Refuses unknown keys, values out of range, factors without a base, data older than this program.
 Result<Calibration> load_calibration(const std::string& directory, std::span<const std::string> overlays = {});
 /// The TOML text of one group (parameters, or the intervals if group is "intervals"), as load_calibration reads it.
 [[nodiscard]] std::string write_calibration(const Calibration& calibration, std::string_view group);

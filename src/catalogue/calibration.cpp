@@ -6,10 +6,12 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <filesystem>
 #include <initializer_list>
 #include <iterator>
 #include <system_error>
 
+#include "catalogue/calibration_files.hpp"
 #include "catalogue/toml_document.hpp"
 #include "ridge/file.hpp"
 #include "ridge/folder.hpp"
@@ -354,7 +356,19 @@ Calibration Calibration::with_intervals(std::vector<IntervalClass> intervals) co
   return other;
 }
 
+std::span<const RequiredParameter> program_parameters() {
+  static constexpr RequiredParameter kParameters[] = {
+#include "catalogue/calibration_names.inc"
+  };
+  return kParameters;
+}
+
 Result<Calibration> load_calibration(const std::string& directory, std::span<const std::string> overlays) {
+  return read_calibration(directory, overlays, program_parameters());
+}
+
+Result<Calibration> read_calibration(const std::string& directory, std::span<const std::string> overlays,
+                                     std::span<const RequiredParameter> required) {
   const Result<std::vector<std::string>> files = files_in(directory, ".toml");
   if (!files) return files.error();
   std::vector<Parameter> parameters;
@@ -370,6 +384,14 @@ Result<Calibration> load_calibration(const std::string& directory, std::span<con
       return Error{ErrorCode::bad_input, directory,
                    fmt::format("'{}' is a factor on '{}', which no file has; add that parameter", p.name, base)};
     }
+  }
+  for (const RequiredParameter& r : required) {
+    if (std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == r.name; }))
+      continue;
+    return Error{ErrorCode::bad_input, (std::filesystem::path(directory) / r.file).string(),
+                 fmt::format("the parameter '{}' is missing: this data is older than the program, which reads it; take "
+                             "the data that came with the program, or add the parameter from its {}",
+                             r.name, r.file)};
   }
   for (const std::string& overlay : overlays) {
     if (const Status status = read_overlay(overlay, parameters); !status) return status.error();

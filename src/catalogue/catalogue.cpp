@@ -32,6 +32,21 @@ std::string did_you_mean(std::string_view word, const std::vector<T>& entries) {
   return near.empty() ? "" : fmt::format(" (did you mean {}?)", near);
 }
 
+/// The name of a repository as ids are written: "Llama-3.3-70B-Instruct" → "llama3.3-70b".
+std::string short_name(std::string name) {
+  for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  for (const std::string_view ending : {"-instruct", "-chat", "-it", "-hf", "-base", "-fp8"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  }
+  if (name.starts_with("meta-")) name.erase(0, 5);
+  for (std::size_t i = 1; i + 1 < name.size(); ++i) {  // of "llama-3.3", not of "3.3-70b"
+    const bool between =
+        name[i] == '-' && name[i - 1] >= 'a' && name[i - 1] <= 'z' && name[i + 1] >= '0' && name[i + 1] <= '9';
+    if (between) name.erase(i, 1);
+  }
+  return name;
+}
+
 template <class Q>
 void scale(Figure<Q>& figure, double share) {
   if (figure) figure->value *= share;
@@ -119,6 +134,13 @@ Result<Model> Catalogue::find_model(std::string_view id_path_or_spec) const {
   const bool looks_like_path =
       id_path_or_spec.find('/') != std::string_view::npos || path.extension() == std::filesystem::path(".json");
   if (looks_like_path || std::filesystem::is_regular_file(path, absent)) {
+    if (path.extension() != ".json" && !std::filesystem::exists(path, absent)) {
+      return Error{
+          ErrorCode::not_found, "",
+          fmt::format("there is no file {}, and nothing is fetched: use an id of the catalogue{}, or the path of "
+                      "the model's config.json",
+                      ridge::quoted(id_path_or_spec), did_you_mean(short_name(path.filename().string()), models_))};
+    }
     const Result<std::string> text = read_file(path.string(), kModelFileLimit);
     if (!text) return text.error();
     return parse_hf_config(*text, path.string());

@@ -218,7 +218,11 @@ class PlainReader : public ListReader {
     }
     for (const std::string_view name : {"item", "kind", "unit", "price", "currency", "date"}) {
       const Result<std::size_t> found = table_.required_column(name);
-      if (!found) return found.error();
+      if (found) continue;
+      return Error{found.error().code, found.error().where,
+                   found.error().message +
+                       "; a list looks like item,kind,provider,unit,price,currency,date,device with "
+                       "\"H200\",on_demand,Our broker,chip-hour,2.35,USD,2026-10,h200-sxm below"};
     }
     for (std::size_t row = 0; row < table_.rows(); ++row) {
       if (Status status = read_row(row); !status) return status.error();

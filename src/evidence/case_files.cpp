@@ -15,22 +15,22 @@ namespace {
 struct KindColumns {
   CaseKind kind;
   std::string_view mark;  ///< only tables of this kind have it
-  std::array<std::string_view, 4> required;
+  std::array<std::string_view, 3> required;
   std::array<std::string_view, 7> targets;
 };
 
 constexpr std::array<KindColumns, kCaseKinds> kKinds{{
-    {CaseKind::training, "step_time_s", {"id", "model", "device", "gpus"}, {"step_time_s"}},
+    {CaseKind::training, "step_time_s", {"model", "device", "gpus"}, {"step_time_s"}},
     {CaseKind::diffusion,
      "batch_latency_s",
-     {"id", "model", "device", "steps"},
+     {"model", "device", "steps"},
      {"batch_latency_s", "images_per_s", "power_w", "energy_per_image_j"}},
     {CaseKind::inference,
      "mode",
-     {"id", "model", "device", "gpus"},
+     {"model", "device", "gpus"},
      {"output_tok_s", "total_tok_s", "ttft_ms", "tpot_ms", "e2e_ms", "power_w", "joules_per_output_token"}},
-    {CaseKind::kernel, "op", {"id", "device", "op", "dtype"}, {"seconds"}},
-    {CaseKind::power, "what", {"id", "device", "what", "gpus"}, {"seconds", "watts", "joules_per_token"}},
+    {CaseKind::kernel, "op", {"device", "op", "dtype"}, {"seconds"}},
+    {CaseKind::power, "what", {"device", "what", "gpus"}, {"seconds", "watts", "joules_per_token"}},
 }};
 
 const KindColumns& columns_of(CaseKind kind) {
@@ -98,7 +98,7 @@ Result<CaseKind> kind_of(const CsvTable& table) {
   }
   return Error{ErrorCode::bad_input, table.name() + ":1:1",
                "no kind of evidence has these columns: training has step_time_s, inference mode, kernels op, diffusion "
-               "batch_latency_s, power what"};
+               "batch_latency_s, power what; docs/calibration.md lists those of your own measurements"};
 }
 
 Result<std::vector<Case>> read_cases(std::string csv, const std::string& name, const AssumedWorkloads& workloads) {
@@ -115,11 +115,11 @@ Result<std::vector<Case>> read_cases(std::string csv, const std::string& name, c
     c.file = name;
     c.line = row.line();
     c.id = row.text("id");
+    if (c.id.empty()) c.id = "line " + std::to_string(row.line());  // of a user's own table
     c.source = row.text("source");
     c.engine = row.text("engine");
     c.model = row.text("model");
     c.device = row.text("device");
-    row.require("id");
     read_targets(c, row);
     read_input(c, row, workloads);
     c.refusal = row.refusal();

@@ -5,7 +5,8 @@
 //   for (const Case& c : *cases) if (!c.refusal.empty()) ...   // a row that cannot be read
 //
 // Columns may stand in any order and others may be there too; a required one that is missing refuses the file by name.
-// A row that makes no sense is kept as a case with a refusal. Pure; any thread.
+// A row without an id is called after its line. A row that makes no sense is kept as a case with a refusal. Pure; any
+// thread.
 #pragma once
 
 #include <string>

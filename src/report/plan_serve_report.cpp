@@ -227,9 +227,12 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
       paragraph("Assumed: " + joined_text(verdict.assumptions, "; ") + ". " + searched_text(options.statistics),
                 Emphasis::faint));
   if (!verdict.plans.empty() && !options.again.empty()) {
+    // A saved plan holds the clients it was searched with; arrivals at the goal's rate are the fairer trial.
+    const std::string rate =
+        quest.goal.request_rate > 0 ? " --request-rate " + exact_number(quest.goal.request_rate) : std::string();
     page.blocks.emplace_back(paragraph(fmt::format("Next: {0} --explain 1 │ {0} --save plans/ │ ridge simulate --plan "
-                                                   "plans/1.toml",
-                                                   options.again),
+                                                   "plans/1.toml{1}",
+                                                   options.again, rate),
                                        Emphasis::faint));
   }
   return page;

@@ -102,6 +102,7 @@ std::optional<CheapestChange> cheapest_change(const ServingQuest& quest, const S
   const ServingGoal& goal = quest.goal;
   if (!best.usd_per_million || !best.usd_per_hour || goal.request_rate == 0 || best.gpus == 0) return {};
   const double now = best.usd_per_million->mid;
+  if (!(now > 0)) return {};  // a fleet that is there already: nothing is cheaper than nothing
   const double rent = *best.usd_per_hour / best.gpus;
   std::optional<CheapestChange> found;
   const auto consider = [&](double cost, const std::string& text) {

@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <regex>
+#include <set>
+
+#include "catalogue/calibration_files.hpp"
 #include "folder.hpp"
+#include "ridge/file.hpp"
 
 namespace ridge {
 namespace {
@@ -14,7 +20,7 @@ std::string entry(const std::string& name, const std::string& value = "0.8", con
 
 Result<Calibration> load(const Folder& folder, const std::string& text, std::vector<std::string> overlays = {}) {
   folder.write("calibration/kernels.toml", text);
-  return load_calibration(folder.path("calibration"), overlays);
+  return read_calibration(folder.path("calibration"), overlays, {});
 }
 
 TEST(Calibration, AScopeMultipliesTheBaseAndAnUnknownScopeLeavesIt) {
@@ -54,6 +60,45 @@ TEST(Calibration, WhatIsWrittenReadsBackTheSame) {
   EXPECT_EQ(p.rows, 7);
   EXPECT_FALSE(second->parameters()[1].logarithmic);
   EXPECT_EQ(write_calibration(*first, "training"), "");
+}
+
+TEST(Calibration, DataOlderThanTheProgramIsRefusedByTheParameterItLacks) {
+  namespace fs = std::filesystem;
+  const Folder folder;
+  fs::copy(RIDGE_DATA_DIR "/calibration", folder.path("calibration"));
+  ASSERT_TRUE(load_calibration(folder.path("calibration")));
+  for (const char* name : {"gemm.wave", "host.eager_layer@recurrent"}) {
+    const std::string path =
+        folder.path(name == std::string("gemm.wave") ? "calibration/kernels.toml" : "calibration/inference.toml");
+    const std::string whole = *read_file(path, 1'000'000);
+    const std::size_t at = whole.find("name = \"" + std::string(name) + '"');
+    const std::size_t from = whole.rfind("[[parameter]]", at);
+    std::string older = whole;
+    older.erase(from, whole.find("[[parameter]]", at) - from);
+    ASSERT_TRUE(write_file_atomically(path, older));
+    const auto refused = load_calibration(folder.path("calibration"));
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().where, path);
+    EXPECT_NE(refused.error().message.find("'" + std::string(name) + "' is missing"), std::string::npos);
+    EXPECT_NE(refused.error().message.find("older than the program"), std::string::npos);
+    ASSERT_TRUE(write_file_atomically(path, whole));
+  }
+}
+
+// What the code asks for by name has to be among what loading insists on; else it would be NaN at the first use.
+TEST(Calibration, EveryNameInTheCodeIsOneThatLoadingInsistsOn) {
+  std::set<std::string, std::less<>> required;
+  for (const RequiredParameter& r : program_parameters()) required.emplace(r.name);
+  const std::regex literal("value\\(\"([a-z_]+(\\.[a-z_]+)*(@[a-z0-9_]+)?)\"");
+  int found = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(RIDGE_TEST_DIR "/../src/perf")) {
+    const std::string text = *read_file(file.path().string(), 1'000'000);
+    for (auto at = std::sregex_iterator(text.begin(), text.end(), literal); at != std::sregex_iterator(); ++at) {
+      ++found;
+      EXPECT_TRUE(required.contains((*at)[1].str())) << (*at)[1] << " in " << file.path();
+    }
+  }
+  EXPECT_GT(found, 50);
 }
 
 TEST(Calibration, RefusalsNameThePlaceAndTheFix) {

@@ -58,17 +58,73 @@ TEST(Call, OnlyCallersOnThisMachineNameFiles) {
                                    {"plan", R"({"kind": "examples/chat-70b.toml"})"},
                                    {"plan", R"({"file": "examples/chat-70b.toml"})"}}) {
     EXPECT_FALSE(words(verb, json)) << json;
-    EXPECT_TRUE(words(verb, json, {.files = true})) << json;
+    EXPECT_TRUE(words(verb, json, {.files = Files::allowed})) << json;
   }
-  EXPECT_FALSE(words("estimate", R"({"data": "elsewhere"})", {.files = true}));
+  EXPECT_FALSE(words("estimate", R"({"data": "elsewhere"})", {.files = Files::allowed}));
 }
 
 TEST(Call, ASentenceIsNeverTakenForAPath) {
   const auto line = words("check", R"({"text": "/etc/passwd"})");
   ASSERT_TRUE(line);
   const StopSign never;
-  const auto answer = call(*line, shared(), here(), never);
+  const auto answer = call(*line, shared(), here(), never, Files::refused);
   EXPECT_TRUE(!answer || answer->json.find("root") == std::string::npos);
+}
+
+// What a caller may do is the session's to say, too: a line that slipped through does not reach the file system.
+TEST(Call, ASessionForCallersFromElsewhereReadsNoFile) {
+  const StopSign never;
+  const std::string memo = RIDGE_TEST_DIR "/../examples/memo.md";
+  const Words line{"check", memo, "--json"};
+  const auto home = call(line, shared(), here(), never, Files::allowed);
+  ASSERT_TRUE(home) << home.error().text();
+  EXPECT_NE(home->json.find("memo.md"), std::string::npos);
+  EXPECT_EQ(home->exit_code, kCheckFailed);
+  const auto elsewhere = call(line, shared(), here(), never, Files::refused);
+  EXPECT_TRUE(!elsewhere || elsewhere->exit_code != kCheckFailed);
+
+  const Words measured{"estimate", "infer", "--model=llama3.1-8b", "--device=" RIDGE_DATA_DIR "/profiles/h200-sxm.toml",
+                       "--json"};
+  EXPECT_TRUE(call(measured, shared(), here(), never, Files::allowed));
+  const auto refused = call(measured, shared(), here(), never, Files::refused);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("names a file"), std::string::npos) << refused.error().text();
+}
+
+TEST(Call, ACallerOnThisMachineNamesFilesOfEveryKind) {
+  const StopSign never;
+  const std::string root = RIDGE_TEST_DIR "/..";
+  const auto run = [&](std::string_view verb, const std::string& json) {
+    const auto line = words(verb, json, {.files = Files::allowed});
+    if (!line) return line.error().text();
+    const auto answer = call(*line, shared(), here(), never, Files::allowed);
+    return answer ? answer->json : answer.error().text();
+  };
+  EXPECT_NE(run("check", R"({"file": ")" + root + R"(/examples/memo.md"})").find("memo.md"), std::string::npos);
+  EXPECT_NE(
+      run("show", R"({"id": "rtx4090-48", "catalogue": ")" + root + R"(/examples/my-board.toml"})").find("48000000000"),
+      std::string::npos);
+  EXPECT_NE(run("validate", R"({"cases": ")" + root + R"(/examples/measurements.csv"})").find("\"cases\": 4"),
+            std::string::npos);
+  // A plan file holds flags of other verbs, which are left out.
+  const std::string plan = root + "/examples/chat-70b.toml";
+  EXPECT_NE(run("estimate", R"({"kind": "infer", "device": "h200-sxm", "gpus": 2, "plan": ")" + plan + "\"}")
+                .find("\"fits\": true"),
+            std::string::npos);
+  EXPECT_NE(run("simulate", R"({"model": "llama3.1-8b", "device": "rtx4090", "workload": ")" RIDGE_DATA_DIR
+                            R"(/evidence/traces/rtx4090-llama3.1-8b-tp1.csv"})")
+                .find("\"arrived\": 300"),
+            std::string::npos);
+}
+
+TEST(Call, WhatAVerbAnswersAsATextIsAMemberOfAnObject) {
+  const auto line = words("emit", R"({"for": "vllm", "model": "llama3.3-70b", "device": "h200-sxm", "gpus": 2})");
+  ASSERT_TRUE(line);
+  const StopSign never;
+  const auto answer = call(*line, shared(), here(), never, Files::refused);
+  ASSERT_TRUE(answer) << answer.error().text();
+  EXPECT_EQ(answer->json.find("{\n  \"schema\": \"ridge.text/1\""), 0u) << answer->json;
+  EXPECT_NE(answer->json.find("vllm serve"), std::string::npos);
 }
 
 TEST(Batch, RefusesWhatIsNoColumnAndALayoutLeftOpen) {
@@ -83,6 +139,24 @@ TEST(Batch, RefusesWhatIsNoColumnAndALayoutLeftOpen) {
   EXPECT_EQ(open("train", {"gpus", "tp", "pp", "micro_batch"}, {"mfu"}).error().where, "global_batch");
   EXPECT_EQ(open("infer", {"tp", "model"}, {"ttft_s"}).error().where, "model");
   EXPECT_FALSE(open("diffusion", {}, {}));
+}
+
+TEST(Batch, TakesADeviceAsMeasured) {
+  const auto rate = [&](const std::string& device) {
+    const auto batch =
+        Batch::open("infer", R"({"model": "llama3.1-8b", "engine": "native", "device": ")" + device + "\"}",
+                    {"tp", "batch"}, {"output_tokens_per_s"}, shared(), here());
+    EXPECT_TRUE(batch) << batch.error().text();
+    const std::int32_t one[] = {1};
+    double out[1];
+    double* const columns[] = {out};
+    const Column in[] = {{ColumnType::int32, one}, {ColumnType::int32, one}};
+    EXPECT_TRUE((*batch)->evaluate(1, in, columns, 1));
+    return out[0];
+  };
+  const double measured = rate(RIDGE_DATA_DIR "/profiles/h200-sxm.toml");
+  EXPECT_GT(measured, 10);
+  EXPECT_NE(measured, rate("h200-sxm"));
 }
 
 TEST(Batch, PointsThatCannotRunHaveAReasonAndNoNumbers) {

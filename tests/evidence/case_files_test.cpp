@@ -132,6 +132,14 @@ TEST(CaseFiles, ColumnsMayStandInAnyOrderWithOthersBetween) {
   EXPECT_EQ((*cases)[0].targets[0].metric, Metric::tpot_ms);
 }
 
+TEST(CaseFiles, ARowWithoutAnIdIsCalledAfterItsLine) {
+  const auto cases =
+      read_cases("model,device,gpus,mode,isl,osl,output_tok_s\nm,d,1,offline,10,10,5\n", "mine.csv", kWorkloads);
+  ASSERT_TRUE(cases) << cases.error().text();
+  EXPECT_EQ(cases->front().id, "line 2");
+  EXPECT_EQ(cases->front().refusal, "");
+}
+
 TEST(CaseFiles, MissingColumnIsRefusedByName) {
   const auto cases = read_cases("id,mode,model,device\na,offline,m,d\n", "mine.csv", kWorkloads);
   ASSERT_FALSE(cases.ok());

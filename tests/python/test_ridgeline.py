@@ -2,6 +2,7 @@
 
 import doctest
 import json
+import pathlib
 import subprocess
 import sys
 import threading
@@ -61,6 +62,25 @@ class Module(unittest.TestCase):
         self.assertTrue(numpy.isnan(out["mfu"][3]))
         self.assertNotEqual(out["reason"][3], 0)
 
+    def test_a_random_sample_of_points_is_what_the_program_says_to_the_last_bit(self):
+        random = numpy.random.default_rng(7)
+        for model, device in (("qwen3-30b-a3b", "h100-sxm"), ("deepseek-v3", "b200-sxm-180"), ("llama3.1-8b", "mi300x")):
+            columns = {
+                "tp": random.choice([1, 2, 4, 8], 6),
+                "concurrency": random.integers(1, 300, 6),
+                "isl": random.integers(16, 8000, 6),
+                "osl": random.integers(2, 2000, 6),
+            }
+            names = ["output_tokens_per_s", "ttft_s", "tpot_s", "power_w", "reason"]
+            out = ridgeline.evaluate_batch("infer", model=model, device=device, outputs=names, **columns)
+            for i in range(6):
+                point = {key: int(array[i]) for key, array in columns.items()}
+                want = program("estimate", "infer", model=model, device=device, **point)
+                self.assertEqual(want["fits"], out["reason"][i] == 0, point)
+                for name in names[:-1]:
+                    if want["fits"]:
+                        self.assertEqual(out[name][i], want[name]["mid"], (name, point))
+
     def test_points_that_are_no_numbers_are_bad_values(self):
         out = ridgeline.evaluate_batch("infer", tp=numpy.array([2, 2.5, -1, numpy.nan]), concurrency=8, **SERVE)
         self.assertEqual([ridgeline.reason_name(r) for r in out["reason"]], ["none"] + ["bad value"] * 3)
@@ -107,6 +127,45 @@ class Module(unittest.TestCase):
     def test_tables_are_data_frames_where_pandas_is(self):
         table = ridgeline.Catalogue().devices(where="year>=2024")
         self.assertGreater(len(table), 5)
+        try:
+            import pandas
+        except ImportError:
+            return
+        self.assertIsInstance(table, pandas.DataFrame)
+
+    def test_tables_are_lists_of_dictionaries_where_pandas_is_not(self):
+        hidden = sys.modules.get("pandas")
+        sys.modules["pandas"] = None  # what makes `import pandas` fail
+        try:
+            table = ridgeline.Catalogue().devices(where="year>=2024")
+            rows = ridgeline.plan("serve", model="llama3.1-8b", devices="h100-sxm", request_rate=5).table("plans")
+        finally:
+            del sys.modules["pandas"]
+            if hidden is not None:
+                sys.modules["pandas"] = hidden
+        self.assertIsInstance(table, list)
+        self.assertEqual(set(table[0]) >= {"id", "vendor", "year"}, True)
+        self.assertEqual(rows[0]["device"], "h100-sxm")
+
+    def test_files_are_named_as_on_the_command_line(self):
+        root = pathlib.Path(DATA).parent
+        memo = ridgeline.check(file=root / "examples" / "memo.md")
+        self.assertEqual(memo.documents[0].counts.wrong, 2)
+        self.assertEqual(ridgeline.check(str(root / "examples" / "memo.md")).documents[0].counts.wrong, 0)  # a sentence
+        own = {"model": str(root / "examples/my-model/config.json"), "device": "h100-sxm", "gpus": 2, "concurrency": 4}
+        self.assertEqual(ridgeline.estimate("infer", **own).to_dict(), program("estimate", "infer", **own))
+        measured = {"model": "llama3.1-8b", "device": str(root / "data/profiles/h200-sxm.toml"), "gpus": 1, "batch": 1}
+        self.assertEqual(ridgeline.estimate("infer", **measured).to_dict(), program("estimate", "infer", **measured))
+        board = {"model": "qwen3-8b", "device": "rtx4090-48", "catalogue": str(root / "examples/my-board.toml")}
+        self.assertEqual(ridgeline.estimate("infer", **board).to_dict(), program("estimate", "infer", **board))
+        cases = ridgeline.validate(cases=str(root / "examples/measurements.csv"))
+        self.assertEqual(cases.schema, "ridge.validate/1")
+        plan = ridgeline.estimate("infer", plan=root / "examples/offline-labels.toml")
+        self.assertTrue(plan.fits)
+
+    def test_what_a_command_answers_as_a_text_is_a_text(self):
+        self.assertIn("vllm serve", ridgeline.emit("vllm", model="llama3.1-8b", device="h100-sxm", gpus=1))
+        self.assertIn("gb200", ridgeline.mlperf("chart", benchmark="llama2-70b", scenario="Offline", round="v5.1").text)
 
     def test_examples_in_the_docstrings_hold(self):
         result = doctest.testmod(ridgeline, optionflags=doctest.ELLIPSIS)

@@ -127,6 +127,9 @@ TEST(Plan, AFleetCostsNothingMore) {
   ASSERT_FALSE(verdict.plans.empty());
   EXPECT_EQ(verdict.plans.front().query.device, "l40s");
   EXPECT_EQ(verdict.plans.front().usd_per_hour, 0.0);
+  // Nothing is cheaper than nothing: no saving, and no pool that is dearer by a share of zero.
+  EXPECT_FALSE(verdict.change);
+  EXPECT_TRUE(verdict.alternatives.empty());
 }
 
 TEST(Plan, OneVendorAloneIsRefusedWhereItMayNotHaveAll) {

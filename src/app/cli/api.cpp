@@ -96,7 +96,7 @@ Api::~Api() {
 }
 
 Response Api::run(const std::vector<std::string>& words, const StopSign& stop) const {
-  Result<Answer> answer = call(words, shared_, surroundings_, stop);
+  Result<Answer> answer = call(words, shared_, surroundings_, stop, Files::refused);
   if (!answer) return refused(answer.error());
   Response response = Response::json(200, std::move(answer->json));
   response.headers.emplace_back("X-Ridge-Exit", std::to_string(answer->exit_code));

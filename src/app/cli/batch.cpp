@@ -10,6 +10,7 @@
 
 #include "app/cli/call.hpp"
 #include "app/cli/estimate.hpp"
+#include "app/cli/profiles.hpp"
 #include "app/cli/verbs.hpp"
 #include "ridge/text.hpp"
 
@@ -220,13 +221,18 @@ Result<std::unique_ptr<Base>> make_base(EstimateWord word, std::string_view json
   }
   flags->insert(flags->end(), columns.begin(), columns.end());
   flags->push_back({"kind", {std::string(name(word))}});
-  const Result<std::vector<std::string>> words = call_words("estimate", *flags, *shared.catalogue, {.files = true});
+  Result<std::vector<std::string>> words = call_words("estimate", *flags, *shared.catalogue, {.files = Files::allowed});
   if (!words) return words.error();
   GlobalOptions options;
   const Result<Command> command = parse_command_line(*words, std::span(verb_of("estimate"), 1), options);
   if (!command) return command.error();
   auto base = std::make_unique<Base>();
-  base->session = std::make_unique<Session>(std::move(options), surroundings, shared, base->printed, base->stop);
+  base->session =
+      std::make_unique<Session>(std::move(options), surroundings, shared, base->printed, base->stop, Files::allowed);
+  if (names_profile(*words)) {
+    words = with_profiles(*std::move(words), *base->session);
+    if (!words) return words.error();
+  }
   const std::vector<OptionText> globals = grammar(verbs()).globals;
   for (const std::string& text : *words) {
     const std::size_t end = std::min(text.find('='), text.size());

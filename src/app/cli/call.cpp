@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "app/cli/plan_file.hpp"
+#include "app/cli/profiles.hpp"
 #include "app/cli/verbs.hpp"
 #include "catalogue/json_document.hpp"
+#include "ridge/report.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -64,7 +67,9 @@ class Writer {
  private:
   /// "kind" is a flag of some verbs, and a word after the others.
   [[nodiscard]] bool is_word(std::string_view key) const {
-    if (std::find(kWords.begin(), kWords.end(), key) == kWords.end() || (key == "file" && !limits_.files)) return false;
+    if (std::find(kWords.begin(), kWords.end(), key) == kWords.end() ||
+        (key == "file" && limits_.files == Files::refused))
+      return false;
     return std::any_of(options_->begin(), options_->end(), [](const OptionText& o) { return o.name.empty(); });
   }
 
@@ -78,10 +83,11 @@ class Writer {
       }
       if (text.empty() || text.starts_with("-")) return wrong(flag.key, quoted(text) + " is no word");
       // What a verb reads as a path when it stands alone must not be one.
-      if (!limits_.files && (text.find('/') != std::string::npos || text.find(".toml") != std::string::npos)) {
+      if (limits_.files == Files::refused &&
+          (text.find('/') != std::string::npos || text.find(".toml") != std::string::npos)) {
         return wrong(flag.key, "names a file: give the words themselves");
       }
-      if (!limits_.files &&
+      if (limits_.files == Files::refused &&
           ((verb_.name == "mlperf" && text == "import") || (verb_.name == "plan" && text == "merge"))) {
         return wrong(flag.key, quoted(text) + " reads files: use the command line");
       }
@@ -116,7 +122,8 @@ class Writer {
   }
 
   [[nodiscard]] bool may_set(const OptionText& text) const {
-    return !text.hidden && (limits_.files || (!names_file(text) && !changes_data(verb_.name, text.name)));
+    return !text.hidden &&
+           (limits_.files == Files::allowed || (!names_file(text) && !changes_data(verb_.name, text.name)));
   }
 
   [[nodiscard]] Error unknown(std::string_view key, std::string_view name) const {
@@ -136,7 +143,7 @@ class Writer {
       if (text.name != name || text.hidden) continue;
       const bool anybody = std::find(kGlobals.begin(), kGlobals.end(), name) != kGlobals.end();
       // The catalogue is the session's, so --data is nobody's.
-      if (anybody || (limits_.files && names_file(text) && name != "--data")) return &text;
+      if (anybody || (limits_.files == Files::allowed && names_file(text) && name != "--data")) return &text;
     }
     return nullptr;
   }
@@ -148,7 +155,7 @@ class Writer {
         return wrong("", "is more than the " + format_number(limits_.most_requests, 9) + " that this server simulates");
       }
     }
-    if (limits_.files) return {};
+    if (limits_.files == Files::allowed) return {};
     if (name == "--model" && !value.starts_with("dense:") && !value.starts_with("moe:")) {
       for (std::string_view rest = value; !rest.empty();) {
         const std::string_view id = rest.substr(0, rest.find(','));
@@ -227,15 +234,23 @@ Result<std::vector<std::string>> call_words(std::string_view verb, const std::ve
 }
 
 Result<Answer> call(const std::vector<std::string>& words, const SharedData& shared, const Surroundings& surroundings,
-                    const StopSign& stop) {
+                    const StopSign& stop, Files files) {
+  // All verbs are looked at only where a plan file may hold flags of others: one is much faster.
+  const bool plans = std::any_of(words.begin(), words.end(), [](const auto& w) { return w.starts_with(kPlanFlag); });
+  const std::span<const Verb> known = plans ? verbs() : std::span(verb_of(words.front()), 1);
   GlobalOptions options;
-  const Result<Command> command = parse_command_line(words, std::span(verb_of(words.front()), 1), options);
+  Result<Command> command = parse_command_line(words, known, options);
   if (!command) return command.error();
   Answer answer;
-  Session session(std::move(options), surroundings, shared, answer.json, stop);
+  Session session(std::move(options), surroundings, shared, answer.json, stop, files);
+  command = measured_command(*std::move(command), words, known, session);
+  if (!command) return command.error();
   const Result<int> code = command->action(session);
   if (!code) return code.error();
   answer.exit_code = *code;
+  if (!answer.json.starts_with('{')) {
+    answer.json = Json::object().set("schema", "ridge.text/1").set("text", answer.json).text();
+  }
   return answer;
 }
 

@@ -24,7 +24,7 @@ namespace ridge::cli {
 struct Verb;
 
 struct CallLimits {
-  bool files = false;  ///< a caller on this machine may name files; one from elsewhere must not
+  Files files = Files::refused;
   double most_requests = std::numeric_limits<double>::infinity();  ///< of one simulation
 };
 
@@ -52,8 +52,9 @@ Result<std::vector<Flag>> read_flags(std::string_view json, std::string_view whe
 Result<std::vector<std::string>> call_words(std::string_view verb, const std::vector<Flag>& flags,
                                             const Catalogue& catalogue, const CallLimits& limits);
 
-/// Runs the line, with what all calls share. Refuses what the verb refuses.
+/// Runs the line, with what all calls share. What a verb answers as a text (emit, mlperf chart, calibrate, ...) becomes
+/// {"schema": "ridge.text/1", "text": "..."}. Refuses what the verb refuses.
 Result<Answer> call(const std::vector<std::string>& words, const SharedData& shared, const Surroundings& surroundings,
-                    const StopSign& stop);
+                    const StopSign& stop, Files files);
 
 }  // namespace ridge::cli

@@ -5,7 +5,6 @@
 
 #include "app/cli/command_line.hpp"
 #include "app/cli/completion.hpp"
-#include "app/cli/plan_file.hpp"
 #include "app/cli/profiles.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/verbs.hpp"
@@ -39,13 +38,8 @@ int run(std::vector<std::string> words) {
     return exit_code(error.code);
   };
   if (!command) return failed(command.error());
-  if (Result<std::vector<std::string>> line = with_plan_file(words, grammar(verbs())); line && names_profile(*line)) {
-    Result<std::vector<std::string>> plain = with_profiles(*std::move(line), session);
-    if (!plain) return failed(plain.error());
-    GlobalOptions again;  // as before: only the devices are named otherwise
-    command = parse_command_line(*plain, verbs(), again);
-    if (!command) return failed(command.error());
-  }
+  command = measured_command(*std::move(command), words, verbs(), session);
+  if (!command) return failed(command.error());
   if (command->help) {
     session.print(*command->help);
     return kFine;

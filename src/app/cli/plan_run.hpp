@@ -18,7 +18,7 @@ struct PlanRun {
   int threads = 0;
   int shard = 0, shards = 1;
   std::function<bool()> stopped = {};  ///< whether to end with the best so far
-  bool remote = false;                 ///< nobody watches the terminal
+  bool unwatched = false;              ///< nobody watches the terminal
 };
 
 struct PlanOutcome {

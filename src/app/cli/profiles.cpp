@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "app/cli/plan_file.hpp"
+
 namespace ridge::cli {
 
 namespace {
@@ -66,6 +68,19 @@ Result<std::vector<std::string>> with_profiles(std::vector<std::string> words, S
   });
   if (!done) return done.error();
   return words;
+}
+
+Result<Command> measured_command(Command command, const std::vector<std::string>& words, std::span<const Verb> verbs,
+                                 Session& session) {
+  Result<std::vector<std::string>> line = words;
+  if (std::any_of(words.begin(), words.end(), [](const auto& word) { return word.starts_with(kPlanFlag); })) {
+    line = with_plan_file(words, grammar(verbs));
+  }
+  if (!line || !names_profile(*line)) return command;
+  const Result<std::vector<std::string>> plain = with_profiles(*std::move(line), session);
+  if (!plain) return plain.error();
+  GlobalOptions as_before;  // only the devices are named otherwise
+  return parse_command_line(*plain, verbs, as_before);
 }
 
 }  // namespace ridge::cli

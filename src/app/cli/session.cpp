@@ -68,13 +68,14 @@ Session::Session(Session&&) noexcept = default;
 Session::~Session() = default;
 
 Session::Session(GlobalOptions options, Surroundings surroundings, const SharedData& shared, std::string& into,
-                 const StopSign& stop)
+                 const StopSign& stop, Files files)
     : Session(std::move(options), std::move(surroundings)) {
   data_ = shared;
   if (!options_.settings.empty() || !options_.overlays.empty() || !options_.price_lists.empty())
     data_.catalogue.reset();
   if (!options_.calibrations.empty()) data_.calibration.reset();
   into_ = &into;
+  files_ = files;
   stop_ = &stop;
 }
 
@@ -147,7 +148,7 @@ Result<SharedData> Session::share() {
 }
 
 void Session::catch_interrupts() const {
-  if (!is_remote()) cli::catch_interrupts();
+  if (!is_called()) cli::catch_interrupts();
 }
 
 bool Session::stopped() const {
@@ -167,7 +168,7 @@ Result<const FacilityData*> Session::facility() {
 
 Result<std::string> Session::use_profile(const std::string& path) {
   constexpr std::size_t kProfileLimit = 16u << 20;
-  if (is_remote()) return Error{ErrorCode::bad_input, "--device", "names a file: name a device"};
+  if (!may_name_files()) return Error{ErrorCode::bad_input, "--device", "names a file: name a device"};
   for (const Measured& m : measured_) {
     if (m.path == path) return m.id;
   }

@@ -77,13 +77,16 @@ struct StopSign {
   [[nodiscard]] bool is_up() const { return raised || std::chrono::steady_clock::now() >= deadline; }
 };
 
+/// Whether whoever asks is at home on this machine and may name its files: C, Python and people may, HTTP may not.
+enum class Files { allowed, refused };
+
 class Session {
  public:
   Session(GlobalOptions options, Surroundings surroundings);
-  /// A session whose output goes to `into` instead of standard output, that takes from `shared` what the options leave
-  /// as it is, and that ends long work early once `stop` is set. All three outlive it.
+  /// A session for a program: its output goes to `into` instead of standard output, it takes from `shared` what the
+  /// options leave as it is, and ends long work early once `stop` is set. All three outlive it.
   Session(GlobalOptions options, Surroundings surroundings, const SharedData& shared, std::string& into,
-          const StopSign& stop);
+          const StopSign& stop, Files files);
   Session(Session&&) noexcept;
   ~Session();
 
@@ -112,13 +115,14 @@ class Session {
 
   /// Everything read, for sessions to come.
   Result<SharedData> share();
-  /// Whether the work is done for somebody else on this machine's behalf: then nothing of theirs names a file.
-  [[nodiscard]] bool is_remote() const { return into_ != nullptr; }
-  /// From here on the first Ctrl-C only makes stopped() true. Nothing if the session is remote.
+  /// Whether a program asks: nobody watches a terminal, and signals are not this session's.
+  [[nodiscard]] bool is_called() const { return into_ != nullptr; }
+  [[nodiscard]] bool may_name_files() const { return files_ == Files::allowed; }
+  /// From here on the first Ctrl-C only makes stopped() true. Nothing if a program asks.
   void catch_interrupts() const;
   /// A bar for long work, where somebody is there to see it.
   [[nodiscard]] Progress progress(std::string what) const {
-    return Progress(std::move(what), is_remote() ? nullptr : stderr);
+    return Progress(std::move(what), is_called() ? nullptr : stderr);
   }
   /// Whether long work should end with what it has: Ctrl-C, or the client has gone.
   [[nodiscard]] bool stopped() const;
@@ -144,6 +148,7 @@ class Session {
   std::vector<Measured> measured_;
   SharedData data_;
   std::string* into_ = nullptr;
+  Files files_ = Files::allowed;
   const StopSign* stop_ = nullptr;
   std::optional<FacilityData> facility_;
 };

@@ -62,7 +62,7 @@ class Check {
     std::vector<std::string> paths;
     std::string sentence;
     for (const std::string& word : arguments_.words) {
-      if (!session_.is_remote() && is_path(word)) {
+      if (session_.may_name_files() && is_path(word)) {
         paths.push_back(word == "-" ? "/dev/stdin" : word);
       } else {
         sentence += (sentence.empty() ? "" : " ") + word;

@@ -150,7 +150,7 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   PlanRun run;
   session.catch_interrupts();
   run.stopped = [&session] { return session.stopped(); };
-  run.remote = session.is_remote();
+  run.unwatched = session.is_called();
   run.question = flags.question(asked.kind);
   for (const std::string& setting : session.options().settings) run.question += "\n--set=" + setting;
   run.question += "\n--as-of=" + session.options().as_of;

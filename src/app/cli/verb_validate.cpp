@@ -261,6 +261,7 @@ class Validation {
     };
     if (left_out_.empty()) add({}, rows_);
     for (const auto& left_out : left_out_) add(left_out.what, left_out.rows);
+    if (!arguments_.cases.empty()) add_refused(page);
     if (left_out_.size() > 1) {
       Table table = report::interval_table(left_out_, cases_, *catalogue_);
       table.title = "How often the 80 % interval held";
@@ -289,6 +290,24 @@ class Validation {
     for (const Verdict& v : verdicts)
       page.blocks.emplace_back(Paragraph{v.text, v.met ? Emphasis::good : Emphasis::bad});
     return page;
+  }
+
+  /// Of the user's own rows those that say nothing, with the reason: a misspelt name, usually.
+  void add_refused(Document& page) const {
+    constexpr std::size_t kMost = 10;
+    std::vector<std::string> lines;
+    for (const ResultRow& row : main_rows()) {
+      const Case& c = cases_[row.case_index];
+      if (row.refusal.empty() || !shown(c.kind)) continue;
+      std::string line = fmt::format("{}: {}", c.id, row.refusal);
+      if (lines.empty() || lines.back() != line) lines.push_back(std::move(line));
+    }
+    for (std::size_t i = 0; i < std::min(kMost, lines.size()); ++i) {
+      page.blocks.emplace_back(Paragraph{"Not predicted: " + lines[i] + ".", Emphasis::bad});
+    }
+    if (lines.size() > kMost) {
+      page.blocks.emplace_back(Paragraph{fmt::format("and {} rows more (--rows lists all)", lines.size() - kMost)});
+    }
   }
 
   // Every prediction beside its measurement; what was refused is left out, as nothing was predicted.

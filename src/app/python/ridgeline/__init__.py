@@ -34,6 +34,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Union
 
 import numpy
+from numpy.typing import NDArray
 
 from . import _native
 
@@ -121,7 +122,7 @@ def _wrapped(value: Any) -> Any:
 
 def _table(rows: list[dict[str, Any]]) -> Any:
     try:
-        import pandas
+        import pandas  # type: ignore[import]
     except ImportError:
         return rows
     return pandas.json_normalize(rows)
@@ -162,7 +163,8 @@ def _plain(flags: Mapping[str, Any]) -> str:
 
 def call(verb: str, **flags: Flag) -> Result:
     """Runs any command of ``ridge`` with these flags. ``kind`` and ``id`` are the words after it, ``file`` a path where
-    it takes one. ``from_`` is ``--from``. A check that did not hold (exit code 3) is an answer like any other.
+    it takes one. ``from_`` is ``--from``, ``for_`` is ``--for``. What a command answers as a text is the member
+    ``text``. A check that did not hold (exit code 3) is an answer like any other.
 
     >>> call("show", kind="devices", id="h200-sxm").devices[0].year
     2024
@@ -225,13 +227,21 @@ def goodput(**flags: Flag) -> Result:
 
 
 def facility(**flags: Flag) -> Result:
-    """``ridge facility``: racks, power, cooling, fabric and storage of a cluster."""
+    """``ridge facility``: racks, power, cooling, fabric and storage of a cluster.
+
+    >>> facility(system="dgx-h100", nodes=16, rack_power="42kW").schema
+    'ridge.facility/1'
+    """
     return call("facility", **flags)
 
 
-def emit(kind: str, **flags: Flag) -> Result:
-    """``ridge emit``: launch files of a plan."""
-    return call("emit", kind=kind, **flags)
+def emit(for_: str, **flags: Flag) -> str:
+    """``ridge emit``: the launch file of a plan, for ``vllm``, ``slurm``, ``k8s``, ...
+
+    >>> print(emit("vllm", model="llama3.1-8b", device="h100-sxm", gpus=1)[:19])
+    #!/usr/bin/env bash
+    """
+    return str(call("emit", for_=for_, **flags).text)
 
 
 def mlperf(kind: str | None = None, **flags: Flag) -> Result:
@@ -244,7 +254,7 @@ def mlperf(kind: str | None = None, **flags: Flag) -> Result:
 
 
 def check(text: str | None = None, **flags: Flag) -> Result:
-    """``ridge check``: is this claim right?
+    """``ridge check``: is this claim right? ``file`` audits a document instead: ``check(file="report.md")``.
 
     >>> check("The H200 has 4.8 TB/s of memory bandwidth").schema
     'ridge.check/1'
@@ -253,7 +263,11 @@ def check(text: str | None = None, **flags: Flag) -> Result:
 
 
 def validate(**flags: Flag) -> Result:
-    """``ridge validate``: predictions beside published measurements."""
+    """``ridge validate``: predictions beside published measurements, or beside yours (``cases="mine.csv"``).
+
+    >>> validate(kind="power").schema
+    'ridge.validate/1'
+    """
     return call("validate", **flags)
 
 
@@ -275,7 +289,7 @@ class Catalogue:
 
     def counts(self) -> dict[str, int]:
         """Entries of each kind."""
-        return call("show").counts.to_dict()
+        return dict(call("show").counts)
 
     def ids(self, kind: str) -> list[str]:
         """Of all entries of a kind, as it is listed."""
@@ -287,7 +301,8 @@ class Catalogue:
 
     def get(self, kind: str, id: str) -> Result:
         """One entry: ``get("systems", "dgx-h200")``."""
-        return call("show", kind=kind, id=id)[kind][0]
+        entry: Result = call("show", kind=kind, id=id)[kind][0]
+        return entry
 
     def device(self, id: str) -> Result:
         return self.get("devices", id)
@@ -317,7 +332,8 @@ def batch_columns(kind: str) -> dict[str, list[str]]:
     >>> batch_columns("train")["inputs"][:4]
     ['gpus', 'tp', 'pp', 'vp']
     """
-    return json.loads(_native.batch_names(kind))
+    names: dict[str, list[str]] = json.loads(_native.batch_names(kind))
+    return names
 
 
 def reason_name(reason: float) -> str:
@@ -336,7 +352,7 @@ _USUAL = {
 
 def evaluate_batch(
     kind: str = "infer", outputs: Sequence[str] | None = None, threads: int = 1, **flags: Any
-) -> dict[str, numpy.ndarray]:
+) -> dict[str, NDArray[Any]]:
     """Many plans in one call. Flags that are NumPy arrays vary from point to point (:func:`batch_columns` lists which
     may), the others are the same for all; arrays are broadcast against each other. Each point is what
     :func:`estimate` says, to the last bit. Points that cannot run are NaN, and ``reason`` says why. Releases the GIL.
@@ -364,7 +380,7 @@ def evaluate_batch(
     return {name: result.reshape(shape) for name, result in zip(names, results)}
 
 
-def _column(array: numpy.ndarray, shape: tuple[int, ...]) -> numpy.ndarray:
+def _column(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     if array.dtype not in (numpy.int32, numpy.int64, numpy.float64):
         array = array.astype(numpy.float64)
     return numpy.ascontiguousarray(numpy.broadcast_to(array, shape).reshape(-1))

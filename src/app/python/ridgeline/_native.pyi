@@ -1,4 +1,6 @@
-import numpy
+from typing import Any
+
+from numpy.typing import NDArray
 
 class Failure(RuntimeError): ...
 
@@ -9,10 +11,10 @@ class Session:
         self,
         kind: str,
         flags: str,
-        inputs: list[tuple[str, numpy.ndarray]],
+        inputs: list[tuple[str, NDArray[Any]]],
         outputs: list[str],
         threads: int,
-    ) -> list[numpy.ndarray]: ...
+    ) -> list[NDArray[Any]]: ...
 
 def version() -> str: ...
 def batch_names(kind: str) -> str: ...

@@ -1,0 +1,18 @@
+# The parameters that the program reads, from the calibration it is built with: a data folder that lacks one is refused
+# when it is loaded (src/catalogue/calibration.cpp). Factors for a scope may be absent, but for those read whole.
+set(read_whole host.eager_layer@recurrent)
+file(GLOB calibration_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/data/calibration/*.toml)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${calibration_files})
+set(entries "")
+foreach(file IN LISTS calibration_files)
+  get_filename_component(name ${file} NAME)
+  file(STRINGS ${file} lines REGEX "^name = ")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^name = \"(.*)\"$" "\\1" parameter "${line}")
+    if(NOT parameter MATCHES "@" OR parameter IN_LIST read_whole)
+      string(APPEND entries "    {\"${parameter}\", \"${name}\"},\n")
+    endif()
+  endforeach()
+endforeach()
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/catalogue/calibration_names.inc CONTENT "${entries}" @ONLY)
+target_include_directories(ridge_catalogue PRIVATE ${CMAKE_BINARY_DIR}/generated)

@@ -315,9 +315,18 @@ double Calibration::value(std::string_view name, std::initializer_list<std::stri
   assert(base != nullptr && "no such calibration parameter");
   if (base == nullptr) return std::nan("");
   double value = base->value;
+  // Names that begin like the base stand right behind it, its factors among them; most bases have none.
+  const Parameter* const begin = base + 1;
+  const Parameter* const end = parameters_.data() + parameters_.size();
+  const Parameter* last = begin;
+  while (last != end && last->name.starts_with(name)) ++last;
   for (const std::string_view scope : scopes) {
-    const Parameter* factor = scope.empty() ? nullptr : find(name, scope);
-    if (factor != nullptr) value *= factor->value;
+    if (scope.empty()) continue;
+    for (const Parameter* p = begin; p != last; ++p) {
+      const std::string_view whole = p->name;
+      if (whole.size() != name.size() + 1 + scope.size() || whole[name.size()] != '@') continue;
+      if (whole.ends_with(scope)) value *= p->value;
+    }
   }
   return value;
 }

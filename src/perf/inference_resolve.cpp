@@ -55,10 +55,33 @@ class Resolver {
   Resolver(const InferenceQuery& query, const Knowledge& knowledge) : q_(query), k_(knowledge) {}
 
   Result<InferenceDeployment> run() {
-    auto model = k_.catalogue.find_model(q_.model);
-    if (!model) return model.error();
-    model_ = std::move(*model);
-    if (model_.type != ModelType::language) {
+    if (const Status s = fill(); !s) return s.error();
+    InferenceDeployment out;
+    spreads();
+    out.facts = facts();
+    out.resolved = std::move(r_);
+    out.assumptions = std::move(assumptions_);
+    return out;
+  }
+
+  /// Without the words and the intervals.
+  Result<std::unique_ptr<ResolvedInference>> numbers() {
+    in_words_ = false;
+    if (const Status s = fill(); !s) return s.error();
+    return std::move(r_);
+  }
+
+ private:
+  Status fill() {
+    const Model* known = k_.catalogue.model(q_.model);
+    if (known == nullptr) {
+      auto model = k_.catalogue.find_model(q_.model);
+      if (!model) return model.error();
+      written_out_ = std::move(*model);
+      known = &written_out_;
+    }
+    model_ = known;
+    if (model_->type != ModelType::language) {
       return Error{ErrorCode::refused, q_.model, "is a diffusion model: ask 'ridge estimate diffusion'"};
     }
     if (Status s = find_device(); !s) return s.error();
@@ -84,24 +107,18 @@ class Resolver {
     if (Status s = layout(); !s) return s.error();
     formats();
     fill_rates();
-    if (const auto s = perf::fill_layers(*r_, model_, {formats_.weights, formats_.kv, q_.lora_rank}); !s) {
+    if (const auto s = perf::fill_layers(*r_, *model_, {formats_.weights, formats_.kv, q_.lora_rank}); !s) {
       return s.error();
     }
     engine_costs();
     memory();
-    spreads();
     if (r_->ideal) perf::make_ideal(*r_, formats_.weights, formats_.activations, formats_.kv);
-    InferenceDeployment out;
-    out.facts = facts();
-    out.resolved = std::move(r_);
-    out.assumptions = std::move(assumptions_);
-    return out;
+    return {};
   }
 
- private:
   template <class... Args>
   void assume(fmt::format_string<Args...> text, Args&&... args) {
-    assumptions_.push_back(fmt::format(text, std::forward<Args>(args)...));
+    if (in_words_) assumptions_.push_back(fmt::format(text, std::forward<Args>(args)...));
   }
   void infeasible(Reason reason, double by = 0) {
     if (r_->reason == Reason::none) {
@@ -156,18 +173,18 @@ class Resolver {
     r.ep = std::max(q_.ep, 1);
     r.dp = dp;
     r.rank_spread = std::sqrt(2 * std::log(r.ep));
-    if (r.pp > model_.layers()) infeasible(Reason::layers_too_few, model_.layers());
-    if (r.ep > 1 && !model_.is_moe()) infeasible(Reason::experts_not_divisible, r.ep);
-    r.attention_dp = model_.is_moe() && dp > 1;
-    r.expert_ranks = model_.is_moe() ? tp * (r.attention_dp ? dp : 1) : 1;
+    if (r.pp > model_->layers()) infeasible(Reason::layers_too_few, model_->layers());
+    if (r.ep > 1 && !model_->is_moe()) infeasible(Reason::experts_not_divisible, r.ep);
+    r.attention_dp = model_->is_moe() && dp > 1;
+    r.expert_ranks = model_->is_moe() ? tp * (r.attention_dp ? dp : 1) : 1;
     if (r.ep > r.expert_ranks) infeasible(Reason::experts_not_divisible, r.expert_ranks);
     return {};
   }
 
   void formats() {
     Format stored = Format::bf16;
-    if (!model_.quantization.empty()) {
-      if (auto f = parse_format(model_.quantization)) stored = *f;
+    if (!model_->quantization.empty()) {
+      if (auto f = parse_format(model_->quantization)) stored = *f;
     }
     formats_.weights = q_.weights.value_or(stored);
     if (!q_.weights) assume("weights in {}", name(formats_.weights));
@@ -190,7 +207,7 @@ class Resolver {
   /// Whether the cache is in fp8 where nobody says so.
   [[nodiscard]] bool cache_is_narrow(bool narrow_weights, Format stored) const {
     // SGLang's sparse attention keeps its cache in fp8 on Blackwell and in 16 bits before, whatever the weights.
-    const bool sparse = std::any_of(model_.groups.begin(), model_.groups.end(),
+    const bool sparse = std::any_of(model_->groups.begin(), model_->groups.end(),
                                     [](const LayerGroup& g) { return g.mixer.index_heads > 0; });
     if (sparse && engine_.engine->id == "sglang") return r_->device.architecture == "blackwell";
     if (!narrow_weights || !engine_.serving().quantised_kv_by_default) return false;
@@ -228,9 +245,13 @@ class Resolver {
     const ScaleUpTopology topology = device_.scale_up_topology;
     const bool own_fabric = topology == ScaleUpTopology::switched || topology == ScaleUpTopology::mesh ||
                             topology == ScaleUpTopology::torus;
+    std::optional<perf::LinkRates> scale_up;  // the same for every group within the domain
     const auto link = [&](double ranks) {
       const double node = own_fabric ? node_size() : std::max(node_size(), kCardsPerServer);
-      if (ranks <= domain && own_fabric) return perf::scale_up_link(device_, k_.calibration, library());
+      if (ranks <= domain && own_fabric) {
+        if (!scale_up) scale_up = perf::scale_up_link(device_, k_.calibration, library());
+        return *scale_up;
+      }
       if (ranks <= node) {  // cards in one server: bridges join pairs only, the rest goes over PCIe
         Device card = device_;
         card.scale_up_per_direction.reset();
@@ -273,7 +294,7 @@ class Resolver {
     r.max_sequences = q_.max_sequences > 0 ? q_.max_sequences : e.max_sequences;
     const std::string_view family = e.family.empty() ? std::string_view(e.id) : std::string_view(e.family);
     const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->id) : family;
-    const std::string_view kind = model_.is_moe() ? "moe" : "dense";
+    const std::string_view kind = model_->is_moe() ? "moe" : "dense";
     const std::string_view arch = r.device.architecture;
     const std::string_view format = name(formats_.weights);
     const Calibration& c = k_.calibration;
@@ -323,10 +344,10 @@ class Resolver {
     // Every rank chooses from all logits. Real use sorts them (top-p, top-k); benchmarks of random tokens take the
     // best.
     const double moved = c.value(q_.load.natural_text > 0 ? "sampling.sorted" : "sampling.best");
-    r.sample_seconds = model_.vocab * moved / (r.device.memory_bandwidth * r.device.memory_share);
+    r.sample_seconds = model_->vocab * moved / (r.device.memory_bandwidth * r.device.memory_share);
     const double correlation = q_.load.natural_text > 0 ? c.value("experts.correlation") : 1.0;
     for (auto& kind_of_layer : r.kinds) kind_of_layer.moe.correlation = correlation;
-    r.draft_share = q_.draft_model_share > 0 ? q_.draft_model_share : 1.5 / std::max(1, model_.layers());
+    r.draft_share = q_.draft_model_share > 0 ? q_.draft_model_share : 1.5 / std::max(1, model_->layers());
   }
 
   void memory() {
@@ -335,7 +356,7 @@ class Resolver {
     const double total = r.device.memory_capacity;
     const std::string_view family = e.family.empty() ? std::string_view(e.id) : std::string_view(e.family);
     const double utilisation = q_.memory_utilization > 0 ? q_.memory_utilization : e.memory_utilization;
-    r.weight_bytes = perf::weight_bytes(r, model_, formats_.weights);
+    r.weight_bytes = perf::weight_bytes(r, *model_, formats_.weights);
     if (q_.cpu_offload > 0) {
       const double away = std::min(q_.cpu_offload, r.weight_bytes);
       r.weight_bytes -= away;
@@ -344,7 +365,7 @@ class Resolver {
       assume("CPU offload: {} of weights per device wait in host memory and cross at {} in every step, which is slow",
              format(Bytes(away)), format(BytesPerSecond(rate)));
     }
-    r.activation_bytes = std::min(r.max_tokens, 16384.0) * perf::widest_activation(r, model_) * 2;
+    r.activation_bytes = std::min(r.max_tokens, 16384.0) * perf::widest_activation(r, *model_) * 2;
     const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->id) : std::string_view();
     const double buffers = k_.calibration.value("memory.buffers", {family, era});
     r.buffer_bytes = r.ideal ? 0 : buffers + (r.tp > 1 ? 0.5e9 : 0.0);
@@ -357,7 +378,7 @@ class Resolver {
     }
     r.reserve_bytes = std::max(0.0, left - std::max(r.kv_pool_bytes, 0.0));
     if (r.kv_pool_bytes <= 0) infeasible(Reason::out_of_memory, -r.kv_pool_bytes);
-    assume("{} reports {} to programs", device_.id, format(Bytes(total)));
+    if (in_words_) assume("{} reports {} to programs", device_.id, format(Bytes(total)));
   }
 
   [[nodiscard]] DeploymentFacts facts() const {
@@ -390,7 +411,7 @@ class Resolver {
     static constexpr std::string_view kModes[] = {"fixed-batch", "closed-loop", "offline", "prefill"};
     static constexpr std::string_view kNames[] = {"output_tok_s", "ttft_ms", "tpot_ms",
                                                   "prefill_ms",   "power_w", "joules_per_output_token"};
-    const std::string kind = model_.is_moe() ? "moe" : "dense";
+    const std::string kind = model_->is_moe() ? "moe" : "dense";
     const bool known = k_.calibration.knows_kernels_of(device_.architecture);
     for (std::size_t mode = 0; mode < 4; ++mode) {
       for (std::size_t metric = 0; metric < perf::kMetrics; ++metric) {
@@ -410,7 +431,9 @@ class Resolver {
   const Knowledge& k_;
   std::unique_ptr<ResolvedInference> r_ = std::make_unique<ResolvedInference>();
   std::vector<std::string> assumptions_;
-  Model model_;
+  bool in_words_ = true;
+  const Model* model_ = nullptr;
+  Model written_out_;  ///< of a spec or a file
   Device device_;
   const System* system_ = nullptr;
   EngineMatch engine_;
@@ -428,6 +451,11 @@ std::string_view name(MemoryPart part) {
 
 Result<InferenceDeployment> resolve(const InferenceQuery& query, const Knowledge& knowledge) {
   return Resolver(query, knowledge).run();
+}
+
+Result<std::unique_ptr<ResolvedInference>> perf::resolve_numbers(const InferenceQuery& query,
+                                                                 const Knowledge& knowledge) {
+  return Resolver(query, knowledge).numbers();
 }
 
 }  // namespace ridge

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "app/cli/verbs.hpp"
 #include "catalogue/json_document.hpp"
@@ -170,6 +171,30 @@ class Writer {
   std::vector<std::string> words_;
 };
 
+/// The reader of lines that this thread keeps for a verb, taken out while a call uses it.
+class KeptReader {
+ public:
+  explicit KeptReader(const Verb& verb) : verb_(verb) {
+    if (!verb.keeps_arguments) return;
+    reader_ = std::move(slot());
+    if (!reader_) reader_ = std::make_unique<LineReader>(verb);
+  }
+  ~KeptReader() {
+    if (reader_) slot() = std::move(reader_);
+  }
+  KeptReader(const KeptReader&) = delete;
+  KeptReader& operator=(const KeptReader&) = delete;
+  [[nodiscard]] LineReader* reader() const { return reader_.get(); }
+
+ private:
+  [[nodiscard]] std::unique_ptr<LineReader>& slot() const {
+    thread_local std::map<std::string_view, std::unique_ptr<LineReader>> kept;
+    return kept[verb_.name];
+  }
+  const Verb& verb_;
+  std::unique_ptr<LineReader> reader_;
+};
+
 std::string plain(const JsonNode& node) {
   return node.kind == JsonNode::Kind::text      ? node.text
          : node.kind == JsonNode::Kind::integer ? std::to_string(node.integer)
@@ -228,8 +253,11 @@ Result<std::vector<std::string>> call_words(std::string_view verb, const std::ve
 
 Result<Answer> call(const std::vector<std::string>& words, const SharedData& shared, const Surroundings& surroundings,
                     const StopSign& stop) {
+  const Verb& verb = *verb_of(words.front());
   GlobalOptions options;
-  const Result<Command> command = parse_command_line(words, std::span(verb_of(words.front()), 1), options);
+  KeptReader kept(verb);
+  const Result<Command> command = kept.reader() != nullptr ? kept.reader()->read(words, options)
+                                                           : parse_command_line(words, std::span(&verb, 1), options);
   if (!command) return command.error();
   Answer answer;
   Session session(std::move(options), surroundings, shared, answer.json, stop);

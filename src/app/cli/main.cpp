@@ -7,6 +7,7 @@
 #include "app/cli/completion.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/profiles.hpp"
+#include "app/cli/report_file.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/verbs.hpp"
 
@@ -31,6 +32,8 @@ int run(std::vector<std::string> words) {
     }
     return kFine;
   }
+  const Result<std::optional<ForwardedReport>> report = forwarded_report(words);
+  if (report && *report) words = (*report)->words;
   GlobalOptions options;
   Result<Command> command = parse_command_line(words, verbs(), options);
   Session session(std::move(options), look_around());
@@ -38,6 +41,7 @@ int run(std::vector<std::string> words) {
     session.warn(error.text());
     return exit_code(error.code);
   };
+  if (!report) return failed(report.error());
   if (!command) return failed(command.error());
   if (Result<std::vector<std::string>> line = with_plan_file(words, grammar(verbs())); line && names_profile(*line)) {
     Result<std::vector<std::string>> plain = with_profiles(*std::move(line), session);
@@ -55,6 +59,9 @@ int run(std::vector<std::string> words) {
     return kFine;
   }
   const Result<int> done = command->action(session);
+  if (done && *report) {
+    if (const Status finished = finish_report(session, **report); !finished) return failed(finished.error());
+  }
   return done ? *done : failed(done.error());
 }
 

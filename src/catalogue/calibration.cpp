@@ -271,13 +271,24 @@ std::string digits(double value) {
 
 // Eight bytes at a time: names are short, but a lookup happens hundreds of times for every deployment that is resolved.
 std::uint64_t hash_of(std::string_view text, std::uint64_t hash = 0) {
+  constexpr std::size_t kWord = sizeof hash;
   hash ^= text.size();
-  for (; !text.empty(); text.remove_prefix(std::min(text.size(), sizeof hash))) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, text.data(), std::min(text.size(), sizeof word));
+  const auto mix = [&hash](std::uint64_t word) {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
     hash ^= hash >> 32;
+  };
+  std::uint64_t word = 0;
+  if (text.size() < kWord) {
+    for (const char c : text) word = word << 8 | static_cast<unsigned char>(c);
+    mix(word);
+    return hash;
   }
+  for (std::size_t at = 0; at + kWord < text.size(); at += kWord) {
+    std::memcpy(&word, text.data() + at, kWord);
+    mix(word);
+  }
+  std::memcpy(&word, text.data() + text.size() - kWord, kWord);  // the last eight, some of them again
+  mix(word);
   return hash;
 }
 

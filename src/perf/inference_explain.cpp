@@ -104,9 +104,14 @@ class Suggester {
   }
 
  private:
-  void consider(const InferenceQuery& changed, std::string what) {
-    const double gain = merit(changed, k_) / base_ - 1;
+  void consider(double changed_merit, std::string what) {
+    const double gain = changed_merit / base_ - 1;
     if (gain > 0.02) found_.push_back({std::move(what), gain});
+  }
+  void consider(const InferenceQuery& changed, std::string what) { consider(merit(changed, k_), std::move(what)); }
+  /// Another load on the same deployment.
+  void consider(const InferenceLoad& changed, std::string what) {
+    consider(merit(changed, r_, evaluate(r_, changed)), std::move(what));
   }
   void formats() {
     for (const Format f : {Format::fp8, Format::nvfp4}) {
@@ -144,14 +149,13 @@ class Suggester {
     }
   }
   void load() {
-    InferenceQuery changed = q_;
-    if (q_.load.mode == LoadMode::fixed_batch) {
-      changed.load.batch *= 2;
-      consider(changed, fmt::format("batch {:.0f} instead of {:.0f}", changed.load.batch, q_.load.batch));
-    } else if (q_.load.mode == LoadMode::closed_loop) {
-      changed.load.concurrency *= 2;
-      consider(changed,
-               fmt::format("concurrency {:.0f} instead of {:.0f}", changed.load.concurrency, q_.load.concurrency));
+    InferenceLoad changed = q_.load;
+    if (changed.mode == LoadMode::fixed_batch) {
+      changed.batch *= 2;
+      consider(changed, fmt::format("batch {:.0f} instead of {:.0f}", changed.batch, q_.load.batch));
+    } else if (changed.mode == LoadMode::closed_loop) {
+      changed.concurrency *= 2;
+      consider(changed, fmt::format("concurrency {:.0f} instead of {:.0f}", changed.concurrency, q_.load.concurrency));
     }
   }
   void other_devices() {

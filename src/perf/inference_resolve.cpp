@@ -85,7 +85,7 @@ class Resolver {
       return Error{ErrorCode::refused, q_.model, "is a diffusion model: ask 'ridge estimate diffusion'"};
     }
     if (Status s = find_device(); !s) return s.error();
-    auto rates = perf::device_rates(device_, k_.catalogue, k_.calibration);
+    auto rates = perf::device_rates(*device_, k_.catalogue, k_.calibration);
     if (!rates) return rates.error();
     r_->device = *rates;
     if (q_.power_cap > 0) {
@@ -135,25 +135,33 @@ class Resolver {
       if (id.empty()) id = system_->device;
     }
     if (id.empty()) return Error{ErrorCode::bad_input, "--device", "name a device or a system, e.g. --device h200-sxm"};
-    auto device = k_.catalogue.find_device(id);
-    if (!device) return device.error();
-    device_ = std::move(*device);
+    device_ = k_.catalogue.device(id);
+    if (device_ == nullptr) {  // a share of a device, or none
+      auto device = k_.catalogue.find_device(id);
+      if (!device) return device.error();
+      own_device_ = std::move(*device);
+      device_ = &own_device_;
+    }
     scale_resources();
     return {};
   }
 
   void scale_resources() {
     const ResourceScale& by = q_.scale;
+    const double factors[] = {by.compute, by.clock, by.memory_bandwidth, by.memory_capacity, by.scale_up, by.scale_out};
+    if (std::all_of(std::begin(factors), std::end(factors), [](double f) { return f == 1; })) return;
+    if (device_ != &own_device_) own_device_ = *device_;
+    device_ = &own_device_;
     const auto scale = [](auto& figure, double factor) {
       if (figure) figure->value *= factor;
     };
-    for (auto& peak : device_.peak_dense) scale(peak, by.compute * by.clock);
-    scale(device_.memory_bandwidth, by.memory_bandwidth);
-    scale(device_.memory_capacity, by.memory_capacity);
-    scale(device_.scale_up_per_direction, by.scale_up);
-    scale(device_.scale_up_peer_per_direction, by.scale_up);
-    scale(device_.nic_per_direction, by.scale_out);
-    scale(device_.boost_clock, by.clock);
+    for (auto& peak : own_device_.peak_dense) scale(peak, by.compute * by.clock);
+    scale(own_device_.memory_bandwidth, by.memory_bandwidth);
+    scale(own_device_.memory_capacity, by.memory_capacity);
+    scale(own_device_.scale_up_per_direction, by.scale_up);
+    scale(own_device_.scale_up_peer_per_direction, by.scale_up);
+    scale(own_device_.nic_per_direction, by.scale_out);
+    scale(own_device_.boost_clock, by.clock);
   }
 
   Status layout() {
@@ -239,33 +247,33 @@ class Resolver {
                               r.device.peak[static_cast<std::size_t>(wide)]);
     r.narrow_peak = r.device.peak[static_cast<std::size_t>(formats_.activations)];
 
-    const double domain = system_ != nullptr        ? system_->scale_up_domain
-                          : device_.scale_up_domain ? device_.scale_up_domain->value
-                                                    : 1;
-    const ScaleUpTopology topology = device_.scale_up_topology;
+    const double domain = system_ != nullptr         ? system_->scale_up_domain
+                          : device_->scale_up_domain ? device_->scale_up_domain->value
+                                                     : 1;
+    const ScaleUpTopology topology = device_->scale_up_topology;
     const bool own_fabric = topology == ScaleUpTopology::switched || topology == ScaleUpTopology::mesh ||
                             topology == ScaleUpTopology::torus;
     std::optional<perf::LinkRates> scale_up;  // the same for every group within the domain
     const auto link = [&](double ranks) {
       const double node = own_fabric ? node_size() : std::max(node_size(), kCardsPerServer);
       if (ranks <= domain && own_fabric) {
-        if (!scale_up) scale_up = perf::scale_up_link(device_, k_.calibration, library());
+        if (!scale_up) scale_up = perf::scale_up_link(*device_, k_.calibration, library());
         return *scale_up;
       }
       if (ranks <= node) {  // cards in one server: bridges join pairs only, the rest goes over PCIe
-        Device card = device_;
+        Device card = *device_;
         card.scale_up_per_direction.reset();
         card.scale_up_peer_per_direction.reset();
         if (ranks > 1) assume("groups of {:.0f} devices talk over PCIe", ranks);
         perf::LinkRates pcie = perf::scale_up_link(card, k_.calibration, library());
-        const double share = k_.calibration.value("serving.pcie", {device_.architecture});
+        const double share = k_.calibration.value("serving.pcie", {device_->architecture});
         pcie.bandwidth *= share;
         pcie.peer_bandwidth *= share;
         pcie.one_shot_bandwidth *= share;
         return pcie;
       }
       assume("a group of {:.0f} devices crosses the network: the scale-up domain has {:.0f}", ranks, domain);
-      const double nic = device_.nic_per_direction ? device_.nic_per_direction->value.value() : kUsualNic;
+      const double nic = device_->nic_per_direction ? device_->nic_per_direction->value.value() : kUsualNic;
       return perf::scale_out_link(nic, kNetworkLatency, k_.calibration);
     };
     r.tp_link = link(r.tp);
@@ -273,7 +281,7 @@ class Resolver {
     r.stage_link = link(r.tp * r.pp);
   }
 
-  [[nodiscard]] double node_size() const { return device_.node_size ? device_.node_size->value : 1; }
+  [[nodiscard]] double node_size() const { return device_->node_size ? device_->node_size->value : 1; }
   [[nodiscard]] perf::CollectiveLibrary library() const { return perf::CollectiveLibrary::one_shot; }
 
   void engine_costs() {
@@ -287,7 +295,7 @@ class Resolver {
     if (!engine_.serving().grouped_decode) perf::decode_head_by_head(r.attention, r.device, k_.calibration);
     if (engine_.era != nullptr) {
       const auto& eager = engine_.era->eager_on;
-      if (std::find(eager.begin(), eager.end(), device_.vendor) != eager.end()) r.graphs = false;
+      if (std::find(eager.begin(), eager.end(), device_->vendor) != eager.end()) r.graphs = false;
     }
     r.ranks_prefill_together = e.ranks_prefill_together;
     r.max_tokens = q_.max_batched_tokens > 0 ? q_.max_batched_tokens : e.max_batched_tokens;
@@ -306,7 +314,7 @@ class Resolver {
     k.layer_small = c.value("layer.small_kernels", {family, era, kind, measured});
     k.collective = c.value("serving.collective", {family, era});
     // What stands in for an architecture without kernels of its own may run faster or slower in a server.
-    const std::string real = device_.architecture == arch ? "" : fmt::format("{}/{}", family, device_.architecture);
+    const std::string real = device_->architecture == arch ? "" : fmt::format("{}/{}", family, device_->architecture);
     const std::string both = fmt::format("{}/{}", era, arch);  // kernels that an era had not tuned for a chip yet
     k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real});
     k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured, real});
@@ -378,7 +386,7 @@ class Resolver {
     }
     r.reserve_bytes = std::max(0.0, left - std::max(r.kv_pool_bytes, 0.0));
     if (r.kv_pool_bytes <= 0) infeasible(Reason::out_of_memory, -r.kv_pool_bytes);
-    if (in_words_) assume("{} reports {} to programs", device_.id, format(Bytes(total)));
+    if (in_words_) assume("{} reports {} to programs", device_->id, format(Bytes(total)));
   }
 
   [[nodiscard]] DeploymentFacts facts() const {
@@ -392,7 +400,7 @@ class Resolver {
     f.weights = formats_.weights;
     f.activations = formats_.activations;
     f.kv = formats_.kv;
-    f.device = device_.id;
+    f.device = device_->id;
     f.engine = engine_.engine->id;
     if (engine_.era != nullptr) f.era = engine_.era->id;
     f.memory_bytes = r.device.memory_capacity;
@@ -412,7 +420,7 @@ class Resolver {
     static constexpr std::string_view kNames[] = {"output_tok_s", "ttft_ms", "tpot_ms",
                                                   "prefill_ms",   "power_w", "joules_per_output_token"};
     const std::string kind = model_->is_moe() ? "moe" : "dense";
-    const bool known = k_.calibration.knows_kernels_of(device_.architecture);
+    const bool known = k_.calibration.knows_kernels_of(device_->architecture);
     for (std::size_t mode = 0; mode < 4; ++mode) {
       for (std::size_t metric = 0; metric < perf::kMetrics; ++metric) {
         const std::string key = fmt::format("{}/{}", kNames[metric], kModes[mode]);
@@ -434,7 +442,8 @@ class Resolver {
   bool in_words_ = true;
   const Model* model_ = nullptr;
   Model written_out_;  ///< of a spec or a file
-  Device device_;
+  const Device* device_ = nullptr;
+  Device own_device_;  ///< scaled, or a share of one
   const System* system_ = nullptr;
   EngineMatch engine_;
   Formats formats_;

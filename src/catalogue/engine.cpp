@@ -161,6 +161,7 @@ EngineMatch Engines::find(std::string_view name, EngineWork work, std::string_vi
       }
     };
     consider(engine.id);
+    if (longest > wanted.size()) break;  // the very name: none is longer
     for (const std::string& alias : engine.aliases) consider(normalised(alias));
   }
   if (match.engine == nullptr) return match;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "perf/inference_model.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -31,9 +32,7 @@ class Answerer {
     if (a.outcome.reason != Reason::none) {
       a.refusal = explain_refusal(q_, a.outcome, k_);
     } else if (options_.explain) {
-      auto explanation = explain(q_, k_);
-      if (!explanation) return explanation.error();
-      a.explanation = std::move(*explanation);
+      a.explanation = perf::explain_resolved(q_, k_, *deployment->resolved, a.outcome);
     }
     a.query = std::move(q_);
     return a;
@@ -93,8 +92,16 @@ class Answerer {
     InferenceQuery candidate = q_;
     candidate.tp = tp;
     candidate.gpus = gpus;
-    const auto deployment = resolve(candidate, k_);
-    return deployment ? evaluate(*deployment->resolved, candidate.load).reason : Reason::bad_value;
+    const auto r = perf::resolve_numbers(candidate, k_);
+    return r ? evaluate(**r, candidate.load).reason : Reason::bad_value;
+  }
+
+  /// Whatever the load, which costs most of an evaluation.
+  [[nodiscard]] bool heads_divide(int tp) const {
+    InferenceQuery candidate = q_;
+    candidate.tp = tp;
+    const auto r = perf::resolve_numbers(candidate, k_);
+    return !r || (*r)->reason != Reason::heads_not_divisible;
   }
 
   void choose_layout() {
@@ -135,7 +142,7 @@ class Answerer {
     const int ranks = q_.gpus / others;
     q_.tp = 1;
     for (int tp = std::min(ranks, domain()); tp > 1; --tp) {
-      if (ranks % tp != 0 || reason_of(tp, q_.gpus) == Reason::heads_not_divisible) continue;
+      if (ranks % tp != 0 || !heads_divide(tp)) continue;
       q_.tp = tp;
       break;
     }

@@ -328,9 +328,10 @@ class Evaluation {
         std::max(1.0, std::min({engine_limit, cache_limit(r_, load_, n_), prefill_limit(r_, load_, n_)}));
     const double offered = clients > 0 ? clients / replicas() : limit;
     double running = std::min(limit, std::max(offered, 1.0));
-    Steady s = steady_state(r_, load_, n_, running);
+    Steady s;
     double ttft = 0;
     if (queue_never_empty) {
+      s = steady_state(r_, load_, n_, running);
       ttft = ttft_of(r_, n_, s, running, 0);
     } else {
       // Little's law over one replica: clients = running + request rate x time to first token. Regula falsi (Illinois).

@@ -62,14 +62,16 @@ std::vector<OperatorLine> operators_of(const ResolvedInference& r, const Step& s
 }
 
 /// What a change is judged by: output tokens per second and device, or prompts per second where nothing is decoded.
-double merit(const InferenceQuery& query, const Knowledge& knowledge) {
-  const auto deployment = resolve(query, knowledge);
-  if (!deployment) return 0;
-  const InferenceOutcome o = evaluate(*deployment->resolved, query.load);
+double merit(const InferenceLoad& load, const ResolvedInference& r, const InferenceOutcome& o) {
   if (o.reason != Reason::none) return 0;
   const double rate =
-      query.load.mode == LoadMode::prefill ? 1 / o.estimate.prefill_s.mid : o.estimate.output_tokens_per_s.mid;
-  return rate / deployment->resolved->gpus;
+      load.mode == LoadMode::prefill ? 1 / o.estimate.prefill_s.mid : o.estimate.output_tokens_per_s.mid;
+  return rate / r.gpus;
+}
+
+double merit(const InferenceQuery& query, const Knowledge& knowledge) {
+  const auto r = perf::resolve_numbers(query, knowledge);
+  return r ? merit(query.load, **r, evaluate(**r, query.load)) : 0;
 }
 
 ResourceScale elasticity_of(const InferenceQuery& query, const Knowledge& knowledge, double base) {
@@ -102,9 +104,14 @@ class Suggester {
   }
 
  private:
-  void consider(const InferenceQuery& changed, std::string what) {
-    const double gain = merit(changed, k_) / base_ - 1;
+  void consider(double changed_merit, std::string what) {
+    const double gain = changed_merit / base_ - 1;
     if (gain > 0.02) found_.push_back({std::move(what), gain});
+  }
+  void consider(const InferenceQuery& changed, std::string what) { consider(merit(changed, k_), std::move(what)); }
+  /// Another load on the same deployment.
+  void consider(const InferenceLoad& changed, std::string what) {
+    consider(merit(changed, r_, evaluate(r_, changed)), std::move(what));
   }
   void formats() {
     for (const Format f : {Format::fp8, Format::nvfp4}) {
@@ -142,14 +149,13 @@ class Suggester {
     }
   }
   void load() {
-    InferenceQuery changed = q_;
-    if (q_.load.mode == LoadMode::fixed_batch) {
-      changed.load.batch *= 2;
-      consider(changed, fmt::format("batch {:.0f} instead of {:.0f}", changed.load.batch, q_.load.batch));
-    } else if (q_.load.mode == LoadMode::closed_loop) {
-      changed.load.concurrency *= 2;
-      consider(changed,
-               fmt::format("concurrency {:.0f} instead of {:.0f}", changed.load.concurrency, q_.load.concurrency));
+    InferenceLoad changed = q_.load;
+    if (changed.mode == LoadMode::fixed_batch) {
+      changed.batch *= 2;
+      consider(changed, fmt::format("batch {:.0f} instead of {:.0f}", changed.batch, q_.load.batch));
+    } else if (changed.mode == LoadMode::closed_loop) {
+      changed.concurrency *= 2;
+      consider(changed, fmt::format("concurrency {:.0f} instead of {:.0f}", changed.concurrency, q_.load.concurrency));
     }
   }
   void other_devices() {
@@ -193,6 +199,11 @@ Result<InferenceExplanation> explain(const InferenceQuery& query, const Knowledg
   if (o.reason != Reason::none) {
     return Error{ErrorCode::infeasible, query.model, fmt::format("cannot run: {}", name(o.reason))};
   }
+  return perf::explain_resolved(query, knowledge, r, o);
+}
+
+InferenceExplanation perf::explain_resolved(const InferenceQuery& query, const Knowledge& knowledge,
+                                            const ResolvedInference& r, const InferenceOutcome& o) {
   InferenceExplanation out;
   const double mean = 0.5 * (1 + query.load.length_low);
   Step decode;
@@ -205,7 +216,7 @@ Result<InferenceExplanation> explain(const InferenceQuery& query, const Knowledg
   prefill.prompts = 1;
   prefill.prefill_context = prefill.prefill_length;
   out.prefill = operators_of(r, prefill);
-  const double base = merit(query, knowledge);
+  const double base = merit(query.load, r, o);
   out.elasticity = elasticity_of(query, knowledge, base);
   out.suggestions = Suggester(query, knowledge, r, base).best();
   return out;

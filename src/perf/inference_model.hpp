@@ -126,6 +126,14 @@ struct ResolvedInference {
 
 namespace perf {
 
+/// resolve() for a variant of a plan whose words and intervals nobody reads: mid values only, and no assumptions.
+/// Refuses what resolve() refuses.
+Result<std::unique_ptr<ResolvedInference>> resolve_numbers(const InferenceQuery& query, const Knowledge& knowledge);
+
+/// explain() of a plan that is resolved and evaluated already, and feasible.
+[[nodiscard]] InferenceExplanation explain_resolved(const InferenceQuery& query, const Knowledge& knowledge,
+                                                    const ResolvedInference& resolved, const InferenceOutcome& outcome);
+
 /// One step of one replica: `decode` sequences advance by `tokens_each` tokens with `context` tokens behind them, and
 /// `prefill` tokens of `prompts` prompts ride along, each attending to `prefill_context` tokens on average at its end.
 struct Step {

@@ -55,14 +55,37 @@ class Resolver {
   Resolver(const InferenceQuery& query, const Knowledge& knowledge) : q_(query), k_(knowledge) {}
 
   Result<InferenceDeployment> run() {
-    auto model = k_.catalogue.find_model(q_.model);
-    if (!model) return model.error();
-    model_ = std::move(*model);
-    if (model_.type != ModelType::language) {
+    if (const Status s = fill(); !s) return s.error();
+    InferenceDeployment out;
+    spreads();
+    out.facts = facts();
+    out.resolved = std::move(r_);
+    out.assumptions = std::move(assumptions_);
+    return out;
+  }
+
+  /// Without the words and the intervals.
+  Result<std::unique_ptr<ResolvedInference>> numbers() {
+    in_words_ = false;
+    if (const Status s = fill(); !s) return s.error();
+    return std::move(r_);
+  }
+
+ private:
+  Status fill() {
+    const Model* known = k_.catalogue.model(q_.model);
+    if (known == nullptr) {
+      auto model = k_.catalogue.find_model(q_.model);
+      if (!model) return model.error();
+      written_out_ = std::move(*model);
+      known = &written_out_;
+    }
+    model_ = known;
+    if (model_->type != ModelType::language) {
       return Error{ErrorCode::refused, q_.model, "is a diffusion model: ask 'ridge estimate diffusion'"};
     }
     if (Status s = find_device(); !s) return s.error();
-    auto rates = perf::device_rates(device_, k_.catalogue, k_.calibration);
+    auto rates = perf::device_rates(*device_, k_.catalogue, k_.calibration);
     if (!rates) return rates.error();
     r_->device = *rates;
     if (q_.power_cap > 0) {
@@ -84,24 +107,18 @@ class Resolver {
     if (Status s = layout(); !s) return s.error();
     formats();
     fill_rates();
-    if (const auto s = perf::fill_layers(*r_, model_, {formats_.weights, formats_.kv, q_.lora_rank}); !s) {
+    if (const auto s = perf::fill_layers(*r_, *model_, {formats_.weights, formats_.kv, q_.lora_rank}); !s) {
       return s.error();
     }
     engine_costs();
     memory();
-    spreads();
     if (r_->ideal) perf::make_ideal(*r_, formats_.weights, formats_.activations, formats_.kv);
-    InferenceDeployment out;
-    out.facts = facts();
-    out.resolved = std::move(r_);
-    out.assumptions = std::move(assumptions_);
-    return out;
+    return {};
   }
 
- private:
   template <class... Args>
   void assume(fmt::format_string<Args...> text, Args&&... args) {
-    assumptions_.push_back(fmt::format(text, std::forward<Args>(args)...));
+    if (in_words_) assumptions_.push_back(fmt::format(text, std::forward<Args>(args)...));
   }
   void infeasible(Reason reason, double by = 0) {
     if (r_->reason == Reason::none) {
@@ -118,25 +135,33 @@ class Resolver {
       if (id.empty()) id = system_->device;
     }
     if (id.empty()) return Error{ErrorCode::bad_input, "--device", "name a device or a system, e.g. --device h200-sxm"};
-    auto device = k_.catalogue.find_device(id);
-    if (!device) return device.error();
-    device_ = std::move(*device);
+    device_ = k_.catalogue.device(id);
+    if (device_ == nullptr) {  // a share of a device, or none
+      auto device = k_.catalogue.find_device(id);
+      if (!device) return device.error();
+      own_device_ = std::move(*device);
+      device_ = &own_device_;
+    }
     scale_resources();
     return {};
   }
 
   void scale_resources() {
     const ResourceScale& by = q_.scale;
+    const double factors[] = {by.compute, by.clock, by.memory_bandwidth, by.memory_capacity, by.scale_up, by.scale_out};
+    if (std::all_of(std::begin(factors), std::end(factors), [](double f) { return f == 1; })) return;
+    if (device_ != &own_device_) own_device_ = *device_;
+    device_ = &own_device_;
     const auto scale = [](auto& figure, double factor) {
       if (figure) figure->value *= factor;
     };
-    for (auto& peak : device_.peak_dense) scale(peak, by.compute * by.clock);
-    scale(device_.memory_bandwidth, by.memory_bandwidth);
-    scale(device_.memory_capacity, by.memory_capacity);
-    scale(device_.scale_up_per_direction, by.scale_up);
-    scale(device_.scale_up_peer_per_direction, by.scale_up);
-    scale(device_.nic_per_direction, by.scale_out);
-    scale(device_.boost_clock, by.clock);
+    for (auto& peak : own_device_.peak_dense) scale(peak, by.compute * by.clock);
+    scale(own_device_.memory_bandwidth, by.memory_bandwidth);
+    scale(own_device_.memory_capacity, by.memory_capacity);
+    scale(own_device_.scale_up_per_direction, by.scale_up);
+    scale(own_device_.scale_up_peer_per_direction, by.scale_up);
+    scale(own_device_.nic_per_direction, by.scale_out);
+    scale(own_device_.boost_clock, by.clock);
   }
 
   Status layout() {
@@ -156,18 +181,18 @@ class Resolver {
     r.ep = std::max(q_.ep, 1);
     r.dp = dp;
     r.rank_spread = std::sqrt(2 * std::log(r.ep));
-    if (r.pp > model_.layers()) infeasible(Reason::layers_too_few, model_.layers());
-    if (r.ep > 1 && !model_.is_moe()) infeasible(Reason::experts_not_divisible, r.ep);
-    r.attention_dp = model_.is_moe() && dp > 1;
-    r.expert_ranks = model_.is_moe() ? tp * (r.attention_dp ? dp : 1) : 1;
+    if (r.pp > model_->layers()) infeasible(Reason::layers_too_few, model_->layers());
+    if (r.ep > 1 && !model_->is_moe()) infeasible(Reason::experts_not_divisible, r.ep);
+    r.attention_dp = model_->is_moe() && dp > 1;
+    r.expert_ranks = model_->is_moe() ? tp * (r.attention_dp ? dp : 1) : 1;
     if (r.ep > r.expert_ranks) infeasible(Reason::experts_not_divisible, r.expert_ranks);
     return {};
   }
 
   void formats() {
     Format stored = Format::bf16;
-    if (!model_.quantization.empty()) {
-      if (auto f = parse_format(model_.quantization)) stored = *f;
+    if (!model_->quantization.empty()) {
+      if (auto f = parse_format(model_->quantization)) stored = *f;
     }
     formats_.weights = q_.weights.value_or(stored);
     if (!q_.weights) assume("weights in {}", name(formats_.weights));
@@ -190,7 +215,7 @@ class Resolver {
   /// Whether the cache is in fp8 where nobody says so.
   [[nodiscard]] bool cache_is_narrow(bool narrow_weights, Format stored) const {
     // SGLang's sparse attention keeps its cache in fp8 on Blackwell and in 16 bits before, whatever the weights.
-    const bool sparse = std::any_of(model_.groups.begin(), model_.groups.end(),
+    const bool sparse = std::any_of(model_->groups.begin(), model_->groups.end(),
                                     [](const LayerGroup& g) { return g.mixer.index_heads > 0; });
     if (sparse && engine_.engine->id == "sglang") return r_->device.architecture == "blackwell";
     if (!narrow_weights || !engine_.serving().quantised_kv_by_default) return false;
@@ -222,29 +247,33 @@ class Resolver {
                               r.device.peak[static_cast<std::size_t>(wide)]);
     r.narrow_peak = r.device.peak[static_cast<std::size_t>(formats_.activations)];
 
-    const double domain = system_ != nullptr        ? system_->scale_up_domain
-                          : device_.scale_up_domain ? device_.scale_up_domain->value
-                                                    : 1;
-    const ScaleUpTopology topology = device_.scale_up_topology;
+    const double domain = system_ != nullptr         ? system_->scale_up_domain
+                          : device_->scale_up_domain ? device_->scale_up_domain->value
+                                                     : 1;
+    const ScaleUpTopology topology = device_->scale_up_topology;
     const bool own_fabric = topology == ScaleUpTopology::switched || topology == ScaleUpTopology::mesh ||
                             topology == ScaleUpTopology::torus;
+    std::optional<perf::LinkRates> scale_up;  // the same for every group within the domain
     const auto link = [&](double ranks) {
       const double node = own_fabric ? node_size() : std::max(node_size(), kCardsPerServer);
-      if (ranks <= domain && own_fabric) return perf::scale_up_link(device_, k_.calibration, library());
+      if (ranks <= domain && own_fabric) {
+        if (!scale_up) scale_up = perf::scale_up_link(*device_, k_.calibration, library());
+        return *scale_up;
+      }
       if (ranks <= node) {  // cards in one server: bridges join pairs only, the rest goes over PCIe
-        Device card = device_;
+        Device card = *device_;
         card.scale_up_per_direction.reset();
         card.scale_up_peer_per_direction.reset();
         if (ranks > 1) assume("groups of {:.0f} devices talk over PCIe", ranks);
         perf::LinkRates pcie = perf::scale_up_link(card, k_.calibration, library());
-        const double share = k_.calibration.value("serving.pcie", {device_.architecture});
+        const double share = k_.calibration.value("serving.pcie", {device_->architecture});
         pcie.bandwidth *= share;
         pcie.peer_bandwidth *= share;
         pcie.one_shot_bandwidth *= share;
         return pcie;
       }
       assume("a group of {:.0f} devices crosses the network: the scale-up domain has {:.0f}", ranks, domain);
-      const double nic = device_.nic_per_direction ? device_.nic_per_direction->value.value() : kUsualNic;
+      const double nic = device_->nic_per_direction ? device_->nic_per_direction->value.value() : kUsualNic;
       return perf::scale_out_link(nic, kNetworkLatency, k_.calibration);
     };
     r.tp_link = link(r.tp);
@@ -252,7 +281,7 @@ class Resolver {
     r.stage_link = link(r.tp * r.pp);
   }
 
-  [[nodiscard]] double node_size() const { return device_.node_size ? device_.node_size->value : 1; }
+  [[nodiscard]] double node_size() const { return device_->node_size ? device_->node_size->value : 1; }
   [[nodiscard]] perf::CollectiveLibrary library() const { return perf::CollectiveLibrary::one_shot; }
 
   void engine_costs() {
@@ -266,7 +295,7 @@ class Resolver {
     if (!engine_.serving().grouped_decode) perf::decode_head_by_head(r.attention, r.device, k_.calibration);
     if (engine_.era != nullptr) {
       const auto& eager = engine_.era->eager_on;
-      if (std::find(eager.begin(), eager.end(), device_.vendor) != eager.end()) r.graphs = false;
+      if (std::find(eager.begin(), eager.end(), device_->vendor) != eager.end()) r.graphs = false;
     }
     r.ranks_prefill_together = e.ranks_prefill_together;
     r.ranks_pad_prefill = engine_.serving().ranks_pad_prefill;
@@ -274,7 +303,7 @@ class Resolver {
     r.max_sequences = q_.max_sequences > 0 ? q_.max_sequences : e.max_sequences;
     const std::string_view family = e.family.empty() ? std::string_view(e.id) : std::string_view(e.family);
     const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->id) : family;
-    const std::string_view kind = model_.is_moe() ? "moe" : "dense";
+    const std::string_view kind = model_->is_moe() ? "moe" : "dense";
     const std::string_view arch = r.device.architecture;
     const std::string_view format = name(formats_.weights);
     const Calibration& c = k_.calibration;
@@ -286,7 +315,7 @@ class Resolver {
     k.layer_small = c.value("layer.small_kernels", {family, era, kind, measured});
     k.collective = c.value("serving.collective", {family, era});
     // What stands in for an architecture without kernels of its own may run faster or slower in a server.
-    const std::string real = device_.architecture == arch ? "" : fmt::format("{}/{}", family, device_.architecture);
+    const std::string real = device_->architecture == arch ? "" : fmt::format("{}/{}", family, device_->architecture);
     const std::string both = fmt::format("{}/{}", era, arch);  // kernels that an era had not tuned for a chip yet
     k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real});
     k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured, real});
@@ -330,10 +359,10 @@ class Resolver {
     // Every rank chooses from all logits. Real use sorts them (top-p, top-k); benchmarks of random tokens take the
     // best.
     const double moved = c.value(q_.load.natural_text > 0 ? "sampling.sorted" : "sampling.best");
-    r.sample_seconds = model_.vocab * moved / (r.device.memory_bandwidth * r.device.memory_share);
+    r.sample_seconds = model_->vocab * moved / (r.device.memory_bandwidth * r.device.memory_share);
     const double correlation = q_.load.natural_text > 0 ? c.value("experts.correlation") : 1.0;
     for (auto& kind_of_layer : r.kinds) kind_of_layer.moe.correlation = correlation;
-    r.draft_share = q_.draft_model_share > 0 ? q_.draft_model_share : 1.5 / std::max(1, model_.layers());
+    r.draft_share = q_.draft_model_share > 0 ? q_.draft_model_share : 1.5 / std::max(1, model_->layers());
   }
 
   void memory() {
@@ -342,7 +371,7 @@ class Resolver {
     const double total = r.device.memory_capacity;
     const std::string_view family = e.family.empty() ? std::string_view(e.id) : std::string_view(e.family);
     const double utilisation = q_.memory_utilization > 0 ? q_.memory_utilization : e.memory_utilization;
-    r.weight_bytes = perf::weight_bytes(r, model_, formats_.weights);
+    r.weight_bytes = perf::weight_bytes(r, *model_, formats_.weights);
     if (q_.cpu_offload > 0) {
       const double away = std::min(q_.cpu_offload, r.weight_bytes);
       r.weight_bytes -= away;
@@ -351,7 +380,7 @@ class Resolver {
       assume("CPU offload: {} of weights per device wait in host memory and cross at {} in every step, which is slow",
              format(Bytes(away)), format(BytesPerSecond(rate)));
     }
-    r.activation_bytes = std::min(r.max_tokens, 16384.0) * perf::widest_activation(r, model_) * 2;
+    r.activation_bytes = std::min(r.max_tokens, 16384.0) * perf::widest_activation(r, *model_) * 2;
     const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->id) : std::string_view();
     const double buffers = k_.calibration.value("memory.buffers", {family, era});
     r.buffer_bytes = r.ideal ? 0 : buffers + (r.tp > 1 ? 0.5e9 : 0.0);
@@ -364,7 +393,7 @@ class Resolver {
     }
     r.reserve_bytes = std::max(0.0, left - std::max(r.kv_pool_bytes, 0.0));
     if (r.kv_pool_bytes <= 0) infeasible(Reason::out_of_memory, -r.kv_pool_bytes);
-    assume("{} reports {} to programs", device_.id, format(Bytes(total)));
+    if (in_words_) assume("{} reports {} to programs", device_->id, format(Bytes(total)));
   }
 
   [[nodiscard]] DeploymentFacts facts() const {
@@ -378,7 +407,7 @@ class Resolver {
     f.weights = formats_.weights;
     f.activations = formats_.activations;
     f.kv = formats_.kv;
-    f.device = device_.id;
+    f.device = device_->id;
     f.engine = engine_.engine->id;
     if (engine_.era != nullptr) f.era = engine_.era->id;
     f.memory_bytes = r.device.memory_capacity;
@@ -397,8 +426,8 @@ class Resolver {
     static constexpr std::string_view kModes[] = {"fixed-batch", "closed-loop", "offline", "prefill"};
     static constexpr std::string_view kNames[] = {"output_tok_s", "ttft_ms", "tpot_ms",
                                                   "prefill_ms",   "power_w", "joules_per_output_token"};
-    const std::string kind = model_.is_moe() ? "moe" : "dense";
-    const bool known = k_.calibration.knows_kernels_of(device_.architecture);
+    const std::string kind = model_->is_moe() ? "moe" : "dense";
+    const bool known = k_.calibration.knows_kernels_of(device_->architecture);
     for (std::size_t mode = 0; mode < 4; ++mode) {
       for (std::size_t metric = 0; metric < perf::kMetrics; ++metric) {
         const std::string key = fmt::format("{}/{}", kNames[metric], kModes[mode]);
@@ -417,8 +446,11 @@ class Resolver {
   const Knowledge& k_;
   std::unique_ptr<ResolvedInference> r_ = std::make_unique<ResolvedInference>();
   std::vector<std::string> assumptions_;
-  Model model_;
-  Device device_;
+  bool in_words_ = true;
+  const Model* model_ = nullptr;
+  Model written_out_;  ///< of a spec or a file
+  const Device* device_ = nullptr;
+  Device own_device_;  ///< scaled, or a share of one
   const System* system_ = nullptr;
   EngineMatch engine_;
   Formats formats_;
@@ -435,6 +467,11 @@ std::string_view name(MemoryPart part) {
 
 Result<InferenceDeployment> resolve(const InferenceQuery& query, const Knowledge& knowledge) {
   return Resolver(query, knowledge).run();
+}
+
+Result<std::unique_ptr<ResolvedInference>> perf::resolve_numbers(const InferenceQuery& query,
+                                                                 const Knowledge& knowledge) {
+  return Resolver(query, knowledge).numbers();
 }
 
 }  // namespace ridge

@@ -1,4 +1,5 @@
-// A page for a browser: paragraphs, tables and figures, self-contained, without scripts.
+// A page for a browser: paragraphs, tables and figures, self-contained, without scripts, for light and dark screens
+// and for paper.
 //
 //   HtmlPage page("h200-sxm against b200-sxm-180");
 //   page.add(Paragraph{"..."});
@@ -9,10 +10,12 @@
 // Text is escaped. One thread per object.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "report/provenance.hpp"
 #include "ridge/report.hpp"
 
 namespace ridge::report {
@@ -31,8 +34,10 @@ class HtmlPage {
   void add(const Document& document);
   /// A finished SVG.
   void add_figure(std::string_view svg);
-  /// Several, two in a row where the window is wide enough.
-  void add_figures(const std::vector<std::string>& svgs);
+  /// Several, beside each other where there is room.
+  void add_figures(std::span<const std::string> svgs);
+  /// Sources and command; nothing of what is empty.
+  void add(const Provenance& provenance);
 
   /// The whole file. The object is empty afterwards.
   [[nodiscard]] std::string finish();

@@ -12,9 +12,15 @@ namespace {
 
 constexpr std::size_t kLine = 100;
 
+/// What stands in JSON as it is: most keys and texts.
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
+}
+
 std::string quoted(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";
+  if (is_plain(text)) return out.append(text) + '"';
   for (const char c : valid_utf8(text)) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {

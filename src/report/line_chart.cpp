@@ -25,8 +25,8 @@ class Axes {
     for (const LineSeries& s : c.series) {
       for (const SvgPoint& p : s.points) {
         if (!std::isfinite(p.x) || !std::isfinite(p.y) || (log_ && p.x <= 0)) continue;
-        low_ = any ? std::min(low_, p.x) : p.x;
-        high_ = any ? std::max(high_, p.x) : p.x;
+        low_ = any ? std::min(low_, p.x * s.low) : p.x * s.low;
+        high_ = any ? std::max(high_, p.x * s.high) : p.x * s.high;
         top_ = std::max(top_, p.y);
         any = true;
       }
@@ -91,6 +91,20 @@ std::string line_chart_svg(const LineChart& c) {
     std::vector<SvgPoint> points;
     for (const SvgPoint& p : s.points) {
       if (axes.holds(p)) points.push_back({axes.x(p.x), axes.y(p.y)});
+    }
+    if (s.low < s.high) {
+      std::vector<SvgPoint> band;
+      const auto edge = [&](const SvgPoint& p, double factor) {
+        const double at = std::clamp(p.x * factor, axes.low(), axes.high());
+        band.push_back({axes.x(at), axes.y(p.y)});
+      };
+      for (const SvgPoint& p : s.points) {
+        if (axes.holds(p)) edge(p, s.low);
+      }
+      for (auto p = s.points.rbegin(); p != s.points.rend(); ++p) {
+        if (axes.holds(*p)) edge(*p, s.high);
+      }
+      svg.polygon(band, {.fill = colour(s.style), .opacity = 0.15});
     }
     svg.polyline(points, {.stroke = colour(s.style), .width = 1.8});
     if (c.series.size() == 1) continue;  // the title names it

@@ -19,6 +19,7 @@ struct LineSeries {
   std::string name;
   std::vector<SvgPoint> points;  ///< in the units of the axes, x growing
   int style = 0;
+  double low = 1, high = 1;  ///< factors on x: the band of the prediction, drawn where they differ
 };
 
 struct LineMark {

@@ -48,6 +48,12 @@ std::string bar(double share, int width) {
   return out;
 }
 
+std::string spaced(std::string_view name) {
+  std::string out(name);
+  std::replace(out.begin(), out.end(), '_', ' ');
+  return out;
+}
+
 std::string spoken(Term term) {
   std::string out(name(term));
   std::replace(out.begin(), out.end(), '_', '-');

@@ -20,6 +20,8 @@ namespace ridge::report {
 [[nodiscard]] Cell time_cell(const Interval& interval);
 /// A bar of at most `width` characters for a share in [0, 1].
 [[nodiscard]] std::string bar(double share, int width = 20);
+/// "data_parallel" → "data parallel".
+[[nodiscard]] std::string spaced(std::string_view name);
 /// "scale_up" → "scale-up".
 [[nodiscard]] std::string spoken(Term term);
 /// "Assumed: a; b." Nothing if there is nothing.

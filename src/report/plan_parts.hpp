@@ -15,9 +15,62 @@ namespace ridge::report {
 void add_losers(Document& page, const std::vector<Loser>& losers);
 /// "Searched 1,204,116 plans in 0.9 s (12,304 evaluated, the rest shown to be worse)."
 [[nodiscard]] std::string searched_text(const PlanStatistics& statistics);
+/// "and 3 devices more (--top N)".
+[[nodiscard]] Paragraph and_more(std::size_t devices);
+/// "Next: ridge plan … --explain 1 │ ...".
+[[nodiscard]] Paragraph next_commands(const std::string& again, std::string_view next, std::string_view flags);
 void set_statistics(Json& json, const PlanStatistics& statistics);
 [[nodiscard]] Json losers_json(const std::vector<Loser>& losers);
 /// "rent", in words of the goal.
 [[nodiscard]] std::string limits_text(const Buyer& buyer);
+
+/// The ranked plans, or what fails first and `nearest`; then why the others lost.
+template <class Verdict>
+void add_ranking(Document& page, const Verdict& verdict, Table ranked, Table nearest,
+                 const PlanReportOptions& options) {
+  if (verdict.plans.empty()) {
+    page.blocks.emplace_back(paragraph("No plan meets this goal.", Emphasis::bad));
+    if (!verdict.fails_first.empty()) {
+      page.blocks.emplace_back(paragraph("Fails first: " + verdict.fails_first + "."));
+      page.blocks.emplace_back(paragraph("Nearest feasible goal: " + verdict.nearest_goal + "."));
+      nearest.title = "Nearest plans";
+      page.blocks.emplace_back(std::move(nearest));
+    }
+  } else {
+    page.blocks.emplace_back(std::move(ranked));
+    if (verdict.plans.size() > options.rows) page.blocks.emplace_back(and_more(verdict.plans.size() - options.rows));
+  }
+  add_losers(page, verdict.losers);
+}
+
+/// What was taken for granted, how much was searched, and `next`: the verb that takes a saved plan further,
+/// with those flags after it.
+template <class Verdict>
+void add_footing(Document& page, const Verdict& verdict, const PlanReportOptions& options, std::string_view next,
+                 std::string_view flags = {}) {
+  page.blocks.emplace_back(
+      paragraph("Assumed: " + joined_text(verdict.assumptions, "; ") + ". " + searched_text(options.statistics),
+                Emphasis::faint));
+  if (!verdict.plans.empty() && !options.again.empty())
+    page.blocks.emplace_back(next_commands(options.again, next, flags));
+}
+
+/// plans, front, losers, nearest and what fails first; `object` writes one plan.
+template <class Verdict, class Object>
+void set_ranking(Json& json, const Verdict& verdict, const Object& object) {
+  const auto list = [&](const auto& some) {
+    Json out = Json::array();
+    for (const auto& one : some) out.push(object(one));
+    return out;
+  };
+  Json plans = Json::array();
+  for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
+    plans.push(object(verdict.plans[i]).set("rank", verdict.ranks[i].place).set("tie", verdict.ranks[i].tie));
+  }
+  json.set("plans", std::move(plans)).set("front", list(verdict.front)).set("losers", losers_json(verdict.losers));
+  json.set("nearest", verdict.plans.empty() ? list(verdict.nearest) : Json::array());
+  json.set("fails_first", verdict.fails_first.empty() ? Json() : Json(verdict.fails_first));
+  json.set("nearest_goal", verdict.nearest_goal.empty() ? Json() : Json(verdict.nearest_goal));
+}
 
 }  // namespace ridge::report

@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "report/provenance.hpp"
 #include "ridge/plan.hpp"
 #include "ridge/report.hpp"
 
@@ -41,6 +42,11 @@ struct PlanReportOptions {
                              const PlanReportOptions& options);
 [[nodiscard]] Json plan_json(const TrainingQuest& quest, const TrainingVerdict& verdict,
                              const PlanReportOptions& options);
+/// The page with its charts, for a browser or paper.
+[[nodiscard]] std::string plan_html(const ServingQuest& quest, const ServingVerdict& verdict,
+                                    const PlanReportOptions& options, const Provenance& provenance);
+[[nodiscard]] std::string plan_html(const TrainingQuest& quest, const TrainingVerdict& verdict,
+                                    const PlanReportOptions& options, const Provenance& provenance);
 [[nodiscard]] Table plan_table(const ServingVerdict& verdict);
 [[nodiscard]] Table plan_table(const TrainingVerdict& verdict);
 

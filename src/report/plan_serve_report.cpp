@@ -166,25 +166,9 @@ Table plan_table(const ServingVerdict& verdict) {
 Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, const PlanReportOptions& options) {
   Document page;
   page.title = goal_text(quest.goal);
-  if (verdict.plans.empty()) {
-    page.blocks.emplace_back(paragraph("No plan meets this goal.", Emphasis::bad));
-    if (!verdict.fails_first.empty()) {
-      page.blocks.emplace_back(paragraph("Fails first: " + verdict.fails_first + "."));
-      page.blocks.emplace_back(paragraph("Nearest feasible goal: " + verdict.nearest_goal + "."));
-      std::vector<ServingPlan> closest = verdict.nearest;
-      Table table = for_people(table_of(closest, {}, 3), false);
-      table.title = "Nearest plans";
-      page.blocks.emplace_back(std::move(table));
-    }
-  } else {
-    page.blocks.emplace_back(
-        for_people(table_of(verdict.plans, verdict.ranks, options.rows), verdict.plans.front().ttft_p95_s.has_value()));
-    if (verdict.plans.size() > options.rows) {
-      page.blocks.emplace_back(paragraph(
-          fmt::format("and {} devices more (--top N)", verdict.plans.size() - options.rows), Emphasis::faint));
-    }
-  }
-  add_losers(page, verdict.losers);
+  const bool simulated = !verdict.plans.empty() && verdict.plans.front().ttft_p95_s.has_value();
+  add_ranking(page, verdict, for_people(table_of(verdict.plans, verdict.ranks, options.rows), simulated),
+              for_people(table_of(verdict.nearest, {}, 3), false), options);
   for (const Alternative& other : verdict.alternatives) {
     page.blocks.emplace_back(paragraph("Or: " + other.text + "."));
   }
@@ -223,18 +207,10 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
   if (!verdict.rationale.empty()) page.blocks.emplace_back(paragraph("Why: " + joined_text(verdict.rationale, " ")));
   add_explanation(page, verdict, options.explain);
   if (!verdict.plans.empty()) page.blocks.emplace_back(paragraph(sure_text(verdict.plans.front()), Emphasis::faint));
-  page.blocks.emplace_back(
-      paragraph("Assumed: " + joined_text(verdict.assumptions, "; ") + ". " + searched_text(options.statistics),
-                Emphasis::faint));
-  if (!verdict.plans.empty() && !options.again.empty()) {
-    // A saved plan holds the clients it was searched with; arrivals at the goal's rate are the fairer trial.
-    const std::string rate =
-        quest.goal.request_rate > 0 ? " --request-rate " + exact_number(quest.goal.request_rate) : std::string();
-    page.blocks.emplace_back(paragraph(fmt::format("Next: {0} --explain 1 │ {0} --save plans/ │ ridge simulate --plan "
-                                                   "plans/1.toml{1}",
-                                                   options.again, rate),
-                                       Emphasis::faint));
-  }
+  // A saved plan holds the clients it was searched with; arrivals at the goal's rate are the fairer trial.
+  const std::string rate =
+      quest.goal.request_rate > 0 ? " --request-rate " + exact_number(quest.goal.request_rate) : std::string();
+  add_footing(page, verdict, options, "ridge simulate", rate);
   return page;
 }
 
@@ -254,25 +230,7 @@ Json plan_json(const ServingQuest& quest, const ServingVerdict& verdict, const P
   asked.set("e2e_s", goal.e2e_s > 0 ? Json(goal.e2e_s) : Json());
   asked.set("objective", name(goal.objective));
   json.set("goal", std::move(asked));
-  Json plans = Json::array();
-  for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
-    Json one = plan_object(verdict.plans[i]);
-    one.set("rank", verdict.ranks[i].place);
-    one.set("tie", verdict.ranks[i].tie);
-    plans.push(std::move(one));
-  }
-  json.set("plans", std::move(plans));
-  Json front = Json::array();
-  for (const ServingPlan& p : verdict.front) front.push(plan_object(p));
-  json.set("front", std::move(front));
-  json.set("losers", losers_json(verdict.losers));
-  Json nearest = Json::array();
-  if (verdict.plans.empty()) {
-    for (const ServingPlan& p : verdict.nearest) nearest.push(plan_object(p));
-  }
-  json.set("nearest", std::move(nearest));
-  json.set("fails_first", verdict.fails_first.empty() ? Json() : Json(verdict.fails_first));
-  json.set("nearest_goal", verdict.nearest_goal.empty() ? Json() : Json(verdict.nearest_goal));
+  set_ranking(json, verdict, plan_object);
   if (verdict.change) {
     Json change = Json::object();
     change.set("text", verdict.change->text);

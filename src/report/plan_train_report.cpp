@@ -47,8 +47,6 @@ Table table_of(const std::vector<TrainingPick>& plans, const std::vector<Rank>& 
   for (std::size_t i = 0; i < std::min(plans.size(), rows); ++i) {
     const TrainingPick& p = plans[i];
     const TrainingEstimate& e = p.estimate;
-    std::string bound(name(e.bound));
-    std::replace(bound.begin(), bound.end(), '_', ' ');
     table.rows.push_back(
         {Cell(i < ranks.size() ? ranks[i].text() : std::to_string(i + 1)), Cell(p.device), Cell(p.plan.gpus),
          Cell(layout_text(p)), Cell(std::string(name(p.precision))),
@@ -57,7 +55,7 @@ Table table_of(const std::vector<TrainingPick>& plans, const std::vector<Rank>& 
          p.days ? Cell::interval(*p.days).shown_as(days_text(*p.days)) : Cell(),
          p.usd ? Cell::interval(*p.usd).shown_as(usd_text(*p.usd)) : Cell(),
          e.power_w.mid > 0 ? Cell::interval(e.power_w).shown_as(format_number(e.power_w.mid * 1e-6)) : Cell(),
-         Cell(bound)});
+         Cell(spaced(name(e.bound)))});
   }
   return table;
 }
@@ -115,9 +113,7 @@ void add_explanation(Document& page, const TrainingVerdict& verdict, int which) 
   add("memory", fmt::format("{} on the fullest device", format(Bytes(memory))));
   for (std::size_t i = 0; i < kTrainingPhases; ++i) {
     const double share = e.phases_s[i] / e.step_time_s.mid;
-    std::string phase(name(static_cast<TrainingPhase>(i)));
-    std::replace(phase.begin(), phase.end(), '_', ' ');
-    if (share > 0.001) add(phase, fmt::format("{:.1f} %", 100 * share));
+    if (share > 0.001) add(spaced(name(static_cast<TrainingPhase>(i))), fmt::format("{:.1f} %", 100 * share));
   }
   if (!p.confirmed.empty()) add("confirmed", p.confirmed);
   page.blocks.emplace_back(std::move(table));
@@ -149,23 +145,8 @@ Document plan_page(const TrainingQuest& quest, const TrainingVerdict& verdict, c
   Document page;
   const bool run = quest.goal.tokens > 0;
   page.title = goal_text(quest.goal);
-  if (verdict.plans.empty()) {
-    page.blocks.emplace_back(paragraph("No plan meets this goal.", Emphasis::bad));
-    if (!verdict.fails_first.empty()) {
-      page.blocks.emplace_back(paragraph("Fails first: " + verdict.fails_first + "."));
-      page.blocks.emplace_back(paragraph("Nearest feasible goal: " + verdict.nearest_goal + "."));
-      Table table = table_of(verdict.nearest, {}, 3, run);
-      table.title = "Nearest plans";
-      page.blocks.emplace_back(std::move(table));
-    }
-  } else {
-    page.blocks.emplace_back(table_of(verdict.plans, verdict.ranks, options.rows, run));
-    if (verdict.plans.size() > options.rows) {
-      page.blocks.emplace_back(paragraph(
-          fmt::format("and {} devices more (--top N)", verdict.plans.size() - options.rows), Emphasis::faint));
-    }
-  }
-  add_losers(page, verdict.losers);
+  add_ranking(page, verdict, table_of(verdict.plans, verdict.ranks, options.rows, run),
+              table_of(verdict.nearest, {}, 3, run), options);
   if (verdict.front.size() > 1) {
     Table table = table_of(verdict.front, {}, 8, run);
     table.title =
@@ -174,15 +155,7 @@ Document plan_page(const TrainingQuest& quest, const TrainingVerdict& verdict, c
   }
   if (!verdict.rationale.empty()) page.blocks.emplace_back(paragraph("Why: " + joined_text(verdict.rationale, " ")));
   add_explanation(page, verdict, options.explain);
-  page.blocks.emplace_back(
-      paragraph("Assumed: " + joined_text(verdict.assumptions, "; ") + ". " + searched_text(options.statistics),
-                Emphasis::faint));
-  if (!verdict.plans.empty() && !options.again.empty()) {
-    page.blocks.emplace_back(
-        paragraph(fmt::format("Next: {0} --explain 1 │ {0} --save plans/ │ ridge estimate train --plan plans/1.toml",
-                              options.again),
-                  Emphasis::faint));
-  }
+  add_footing(page, verdict, options, "ridge estimate train");
   return page;
 }
 
@@ -200,25 +173,7 @@ Json plan_json(const TrainingQuest& quest, const TrainingVerdict& verdict, const
   asked.set("global_batch", goal.global_batch);
   asked.set("objective", name(goal.objective));
   json.set("goal", std::move(asked));
-  Json plans = Json::array();
-  for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
-    Json one = plan_object(verdict.plans[i]);
-    one.set("rank", verdict.ranks[i].place);
-    one.set("tie", verdict.ranks[i].tie);
-    plans.push(std::move(one));
-  }
-  json.set("plans", std::move(plans));
-  Json front = Json::array();
-  for (const TrainingPick& p : verdict.front) front.push(plan_object(p));
-  json.set("front", std::move(front));
-  json.set("losers", losers_json(verdict.losers));
-  Json nearest = Json::array();
-  if (verdict.plans.empty()) {
-    for (const TrainingPick& p : verdict.nearest) nearest.push(plan_object(p));
-  }
-  json.set("nearest", std::move(nearest));
-  json.set("fails_first", verdict.fails_first.empty() ? Json() : Json(verdict.fails_first));
-  json.set("nearest_goal", verdict.nearest_goal.empty() ? Json() : Json(verdict.nearest_goal));
+  set_ranking(json, verdict, plan_object);
   json.set("cheapest_change", Json());
   json.set("rationale", texts_json(verdict.rationale));
   json.set("assumptions", texts_json(verdict.assumptions));

@@ -1,4 +1,4 @@
-// The scaling curve of a training plan, and one step of its pipeline as a trace.
+// The scaling curve of a training plan.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include "report/svg.hpp"
 #include "report/training_report.hpp"
 #include "ridge/text.hpp"
-#include "ridge/timeline.hpp"
 
 namespace ridge::report {
 
@@ -21,7 +20,6 @@ constexpr double kPlotWidth = 620;
 constexpr double kPlotHeight = 330;
 constexpr std::string_view kFaint = "#6e7781";
 constexpr std::string_view kGrid = "#e4e7eb";
-constexpr std::size_t kMostEvents = 200'000;
 
 double each(const ScalingPoint& p, double Interval::*bound) {
   return p.outcome.estimate.tokens_per_s.*bound / p.plan.gpus;
@@ -117,77 +115,6 @@ std::string scaling_svg(const ScalingCurve& curve, const std::string& title) {
   svg.text(kLeft + kPlotWidth, kTop + kPlotHeight + 40, "band: 80 % interval; dashed: no loss",
            {.anchor = "end", .size = 11, .fill = kFaint});
   return svg.finish();
-}
-
-Result<std::string> pipeline_trace(const TrainingAnswer& a) {
-  if (a.refusal) return Error{ErrorCode::infeasible, "--trace", "a plan that cannot run has no timeline"};
-  const TrainingEstimate& e = a.outcome.estimate;
-  const TrainingPlan& plan = a.query.plan;
-  const auto phase = [&](TrainingPhase p) { return e.phases_s[static_cast<std::size_t>(p)]; };
-  // What a stage does for one micro-batch: the passes, and what is exposed or waits for the host beside them.
-  const double forward = phase(TrainingPhase::forward);
-  const double backward = phase(TrainingPhase::backward) + phase(TrainingPhase::recompute);
-  const double beside = phase(TrainingPhase::tensor_parallel) + phase(TrainingPhase::context_parallel) +
-                        phase(TrainingPhase::expert_parallel) + phase(TrainingPhase::host);
-  const double share = forward / (forward + backward);
-  PipelineShape shape;
-  shape.stages = plan.pp;
-  shape.chunks = e.vp;
-  shape.micro_batches = e.micro_batches;
-  shape.forward = (forward + beside * share + phase(TrainingPhase::head) / 3) / e.micro_batches;
-  shape.backward = (backward + beside * (1 - share) + phase(TrainingPhase::head) * 2 / 3) / e.micro_batches;
-  shape.weight_gradient = e.weight_gradient_s / e.micro_batches;
-  shape.schedule = plan.schedule;
-  const double count = 2.0 * shape.stages * shape.chunks * shape.micro_batches;
-  if (count > static_cast<double>(kMostEvents)) {
-    return Error{ErrorCode::refused, "--trace",
-                 fmt::format("{} events are more than a browser shows: take fewer micro-batches (--global-batch)",
-                             format_number(count, 9))};
-  }
-  std::vector<TimelineEvent> events = pipeline_timeline(shape);
-  if (events.empty()) {
-    return Error{
-        ErrorCode::refused, "--trace",
-        "DualPipe needs an even number of stages and at least twice as many micro-batches: raise --global-batch"};
-  }
-  // Transfers are not drawn, and stages that are not the longest are drawn as long as it: the whole lasts as predicted.
-  const double ends = phase(TrainingPhase::data_parallel) + phase(TrainingPhase::optimizer);
-  const double stretch = (e.step_time_s.mid - ends) / pipeline_span(events);
-  for (TimelineEvent& event : events) {
-    event.start *= stretch;
-    event.seconds *= stretch;
-  }
-  std::string out = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n";
-  for (int stage = 0; stage < plan.pp; ++stage) {
-    out += fmt::format(
-        "{{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 0, \"tid\": {0}, \"args\": {{\"name\": \"stage "
-        "{0}\"}}}},\n",
-        stage);
-  }
-  const auto add = [&](const std::string& name, const char* category, int stage, double start, double seconds) {
-    out += fmt::format(
-        "{{\"ph\": \"X\", \"name\": \"{}\", \"cat\": \"{}\", \"pid\": 0, \"tid\": {}, \"ts\": {:.3f}, \"dur\": "
-        "{:.3f}}},\n",
-        name, category, stage, start * 1e6, seconds * 1e6);
-  };
-  for (const TimelineEvent& event : events) {
-    static constexpr std::string_view kLetters[] = {"F", "B", "W"};
-    static constexpr const char* kCategories[] = {"forward", "backward", "weight gradient"};
-    const auto work = static_cast<std::size_t>(event.work);
-    const bool parts = shape.chunks > 1 || plan.schedule == Schedule::dual_pipe;
-    const std::string chunk = parts ? fmt::format(".{}", event.chunk) : "";
-    add(fmt::format("{}{}{}", kLetters[work], event.micro_batch, chunk), kCategories[work], event.stage, event.start,
-        event.seconds);
-  }
-  const double reduced = phase(TrainingPhase::data_parallel);
-  const double updated = phase(TrainingPhase::optimizer);
-  const double end = pipeline_span(events);
-  for (int stage = 0; stage < plan.pp; ++stage) {
-    if (reduced > 0) add("gradients", "data parallel", stage, end, reduced);
-    if (updated > 0) add("optimizer", "optimizer", stage, end + reduced, updated);
-  }
-  out.resize(out.size() - 2);  // the comma of the last event
-  return out + "\n]}\n";
 }
 
 }  // namespace ridge::report

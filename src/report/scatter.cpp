@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "report/html.hpp"
 #include "report/svg.hpp"
 
 namespace ridge::report {
@@ -127,19 +128,14 @@ std::string scatter_sheet(std::span<const Scatter> scatters, int columns) {
   return svg.finish();
 }
 
-std::string scatter_page(const std::string& title, const std::string& introduction, std::span<const Scatter> scatters) {
-  std::string page = fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n<style>\n"
-      "body {{ margin: 2rem auto; max-width: 96rem; padding: 0 1rem; font-family: system-ui, 'DejaVu Sans', Arial, "
-      "sans-serif; color: #24292f; background: #fff }}\n"
-      "main {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 34rem), 1fr)); gap: 1.5rem }}\n"
-      "figure {{ margin: 0 }}\nsvg {{ width: 100%; height: auto }}\np {{ max-width: 60rem; line-height: 1.5 }}\n"
-      "</style>\n</head>\n<body>\n<h1>{0}</h1>\n<p>{1}</p>\n<main>\n",
-      escape_markup(title), escape_markup(introduction));
-  for (const Scatter& scatter : scatters) page += "<figure>\n" + scatter_svg(scatter) + "</figure>\n";
-  page += "</main>\n</body>\n</html>\n";
-  return page;
+std::string scatter_page(const Document& text, std::span<const Scatter> scatters, const Provenance& provenance) {
+  HtmlPage page(text.title);
+  page.add(text);
+  std::vector<std::string> figures;
+  for (const Scatter& scatter : scatters) figures.push_back(scatter_svg(scatter));
+  page.add_figures(figures);
+  page.add(provenance);
+  return page.finish();
 }
 
 }  // namespace ridge::report

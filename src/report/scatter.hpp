@@ -4,7 +4,7 @@
 //   s.series = {{"h100-sxm", 0}, {"b200-sxm-180", 1}};
 //   s.points = {{1200, 1100, 0, "inf-0001: 1200 measured, 1100 predicted"}};
 //   std::string svg = scatter_svg(s);                 // one self-contained figure
-//   std::string page = scatter_page("Accuracy", {...});  // HTML with one figure per metric, no scripts
+//   std::string page = scatter_page(text, all, {});   // HTML with one figure per metric, no scripts
 //
 // Points that are not positive and finite are left out. Pure; any thread.
 #pragma once
@@ -12,6 +12,9 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include "report/provenance.hpp"
+#include "ridge/report.hpp"
 
 namespace ridge::report {
 
@@ -43,8 +46,8 @@ inline constexpr double kScatterHeight = 560;
 [[nodiscard]] std::string scatter_svg(const Scatter& scatter);
 /// All figures in one SVG, `columns` beside each other.
 [[nodiscard]] std::string scatter_sheet(std::span<const Scatter> scatters, int columns = 2);
-/// A page with a heading, a paragraph and the figures.
-[[nodiscard]] std::string scatter_page(const std::string& title, const std::string& introduction,
-                                       std::span<const Scatter> scatters);
+/// A page with the text, the figures, and where it all is from.
+[[nodiscard]] std::string scatter_page(const Document& text, std::span<const Scatter> scatters,
+                                       const Provenance& provenance);
 
 }  // namespace ridge::report

@@ -5,6 +5,7 @@
 
 #include "report/html.hpp"
 #include "report/line_chart.hpp"
+#include "report/page.hpp"
 #include "report/simulation_report.hpp"
 #include "ridge/text.hpp"
 
@@ -39,15 +40,22 @@ LineChart chart(const char* title, std::string subtitle) {
   return c;
 }
 
-std::string cdf(const char* title, const LatencyDistribution& d, double limit, int style, const char* of = "requests") {
-  LineChart c = chart(title, fmt::format("half within {}, 95 % within {}, 99 % within {}", format(Seconds(d.p50())),
-                                         format(Seconds(d.p95())), format(Seconds(d.p99()))));
+struct Look {
+  int style = 0;
+  double low = 1, high = 1;  ///< of the prediction, as factors
+};
+
+std::string cdf(const char* title, const LatencyDistribution& d, double limit, const Look& look,
+                const char* of = "requests") {
+  LineChart c = chart(title, fmt::format("half within {}, 95 % within {}, 99 % within {}{}", format(Seconds(d.p50())),
+                                         format(Seconds(d.p95())), format(Seconds(d.p99())),
+                                         look.low < look.high ? "; band: 80 % of cases like it" : ""));
   const TimeUnit unit = latency_unit(d.p99());
   c.x_axis = unit.name;
   c.y_axis = fmt::format("% of {} within", of);
   c.log_x = true;
   c.y_top = kPercent;
-  LineSeries series{title, {}, style};
+  LineSeries series{title, {}, look.style, look.low, look.high};
   constexpr int kPoints = 400;
   for (int i = 0; i <= kPoints && d.count() > 0; ++i) {
     const double q = std::max(1e-4, static_cast<double>(i) / kPoints);
@@ -65,7 +73,7 @@ class Timelines {
 
   template <class Read>
   [[nodiscard]] LineSeries series(const char* name, int style, const Read& read) const {
-    LineSeries s{name, {}, style};
+    LineSeries s{.name = name, .points = {}, .style = style};
     for (const TimelinePoint& p : result_.timeline) {
       s.points.push_back({(p.start + 0.5 * result_.timeline_step) / unit_.seconds, read(p)});
     }
@@ -87,18 +95,37 @@ class Timelines {
   TimeUnit unit_;
 };
 
+std::string answer_sentence(const SimulationAnswer& a) {
+  const SimulationResult& r = a.result;
+  if (r.overloaded) {
+    return fmt::format("Overloaded: the queue grows by {} requests a second.", format_number(r.growth_per_s));
+  }
+  const auto p95 = [](const LatencyDistribution& d) { return format(Seconds(d.p95())); };
+  std::string text = fmt::format("Of 100 requests 95 have their first token within {}", p95(r.ttft));
+  if (r.tpot.count() > 0) text += fmt::format(", {} per token after it", p95(r.tpot));
+  text += fmt::format(" and end within {}; {} requests a second", p95(r.e2e), format_number(r.requests_per_s));
+  const bool limited = a.query.limits.ttft > 0 || a.query.limits.tpot > 0 || a.query.limits.e2e > 0;
+  if (limited && r.arrived > 0) {
+    const double share = static_cast<double>(r.good) / static_cast<double>(r.arrived);
+    text += fmt::format(", {} of them within the limits", percent(share, 1));
+  }
+  return text + ".";
+}
+
 }  // namespace
 
-std::string simulation_html(const SimulationAnswer& a) {
+std::string simulation_html(const SimulationAnswer& a, const Provenance& provenance) {
   const SimulationResult& r = a.result;
   HtmlPage page(simulation_title(a));
-  page.add(simulation_page(a));
-  std::vector<std::string> latencies{cdf("Time to first token", r.ttft, a.query.limits.ttft, 0)};
+  page.add(Paragraph{answer_sentence(a), r.overloaded ? Emphasis::bad : Emphasis::strong});
+  const PredictionSpread& sure = r.spread;
+  std::vector<std::string> latencies{
+      cdf("Time to first token", r.ttft, a.query.limits.ttft, {0, sure.ttft_low, sure.ttft_high})};
   if (r.tpot.count() > 0) {
-    latencies.push_back(cdf("Time per output token", r.tpot, a.query.limits.tpot, 1));
-    latencies.push_back(cdf("Between tokens", r.itl, 0, 2, "gaps"));
+    latencies.push_back(cdf("Time per output token", r.tpot, a.query.limits.tpot, {1, sure.tpot_low, sure.tpot_high}));
+    latencies.push_back(cdf("Between tokens", r.itl, 0, {2, sure.tpot_low, sure.tpot_high}, "gaps"));
   }
-  latencies.push_back(cdf("End to end", r.e2e, a.query.limits.e2e, 3));
+  latencies.push_back(cdf("End to end", r.e2e, a.query.limits.e2e, {3, sure.tpot_low, sure.tpot_high}));
   page.add_heading("How long requests take");
   page.add_figures(latencies);
 
@@ -121,6 +148,8 @@ std::string simulation_html(const SimulationAnswer& a) {
   }
   page.add_heading("The system over time");
   page.add_figures(timelines);
+  page.add(simulation_page(a));
+  page.add(provenance);
   return page.finish();
 }
 

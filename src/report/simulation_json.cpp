@@ -27,6 +27,30 @@ Json latency_json(const LatencyDistribution& d, double low, double high) {
   return json;
 }
 
+/// Shares at which a distribution is told: every fiftieth, and finer where people look, at the ends.
+std::vector<double> told_shares() {
+  std::vector<double> shares = {0.001, 0.005, 0.01};
+  for (int i = 1; i < 50; ++i) shares.push_back(i / 50.0);
+  shares.insert(shares.end(), {0.985, 0.99, 0.995, 0.999, 1});
+  return shares;
+}
+
+/// The whole curves, mid values; their intervals are those of the percentiles, by the same factors.
+Json cdf_json(const SimulationResult& r) {
+  const std::vector<double> shares = told_shares();
+  Json list = Json::array();
+  for (const double share : shares) list.push(share);
+  Json json = Json::object().set("share", std::move(list));
+  const std::pair<const char*, const LatencyDistribution*> curves[] = {
+      {"ttft_s", &r.ttft}, {"tpot_s", &r.tpot}, {"itl_s", &r.itl}, {"e2e_s", &r.e2e}, {"wait_s", &r.wait}};
+  for (const auto& [key, distribution] : curves) {
+    Json values = Json::array();
+    for (const double share : shares) values.push(distribution->quantile(share));
+    json.set(key, distribution->count() > 0 ? std::move(values) : Json());
+  }
+  return json;
+}
+
 Json query_json(const SimulationAnswer& a) {
   static constexpr std::string_view kKinds[] = {"rate", "concurrency", "offline", "trace"};
   const SimulationQuery& q = a.query;
@@ -98,6 +122,7 @@ Json simulation_json(const SimulationAnswer& a) {
   json.set("itl_s", latency_json(r.itl, s.tpot_low, s.tpot_high));
   json.set("e2e_s", latency_json(r.e2e, s.tpot_low, s.tpot_high));
   json.set("wait_s", latency_json(r.wait, s.ttft_low, s.ttft_high));
+  json.set("cdf", cdf_json(r));
   Json classes = Json::array();
   if (r.classes.size() > 1) {
     for (const ClassResult& c : r.classes) {

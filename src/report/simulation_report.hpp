@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "report/provenance.hpp"
 #include "ridge/report.hpp"
 #include "ridge/simulation.hpp"
 
@@ -32,7 +33,7 @@ struct SimulationAnswer {
 /// One row for each measure, its mean and percentiles.
 [[nodiscard]] Table latency_table(const SimulationAnswer& answer);
 [[nodiscard]] Table timeline_table(const SimulationResult& result);
-[[nodiscard]] std::string simulation_html(const SimulationAnswer& answer);
+[[nodiscard]] std::string simulation_html(const SimulationAnswer& answer, const Provenance& provenance);
 /// "llama3.1-70b on 8 × h100-sxm, TP 8, ... · chat, 12 requests/s".
 [[nodiscard]] std::string simulation_title(const SimulationAnswer& answer);
 

@@ -17,12 +17,6 @@ Interval over(const Interval& i, double by) {
   return {i.low / by, i.mid / by, i.high / by};
 }
 
-std::string spaced(std::string_view name) {
-  std::string out(name);
-  std::replace(out.begin(), out.end(), '_', ' ');
-  return out;
-}
-
 /// What the run takes: less time at the high rate.
 struct Run {
   Interval days, gpu_hours;

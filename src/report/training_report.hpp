@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "report/provenance.hpp"
 #include "ridge/report.hpp"
 #include "ridge/training_answer.hpp"
 
@@ -34,5 +35,11 @@ struct TrainingReportOptions {
 /// predicted time of the step. Refuses an answer that cannot run, DualPipe without the micro-batches it needs, and more
 /// events than a browser shows.
 Result<std::string> pipeline_trace(const TrainingAnswer& answer);
+/// The same drawn; empty for one stage, for what pipeline_trace() refuses, and for more than a page takes.
+[[nodiscard]] std::string pipeline_svg(const TrainingAnswer& answer);
+
+/// The page with its charts, for a browser or paper.
+[[nodiscard]] std::string training_html(const TrainingAnswer& answer, const TrainingReportOptions& options,
+                                        const std::optional<ScalingCurve>& curve, const Provenance& provenance);
 
 }  // namespace ridge::report

@@ -54,6 +54,48 @@ const step = async (name, work) => {
   console.log(`${name}: ${((Date.now() - start) / 1000).toFixed(1)} s`);
 };
 
+/// What a checker of accessibility would say of the page as it stands: contrast, names, landmarks, order of headings.
+const audit = (page) => page.evaluate(() => {
+  const found = [];
+  const say = (what, e) => found.push(`${what}: ${(e.outerHTML ?? "").replace(/\s+/g, " ").slice(0, 110)}`);
+  const seen = (e) => e.checkVisibility?.({ checkOpacity: true, checkVisibilityCSS: true }) && e.getClientRects().length > 0;
+  const rgba = (text) => { const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number); return [r, g, b, a]; };
+  const light = ([r, g, b]) => { const f = (c) => { c /= 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; }; return 0.2126 * f(r) + 0.7152 * f(g) + 0.0722 * f(b); };
+  const over = (a, b) => [0, 1, 2].map((i) => a[i] * a[3] + b[i] * (1 - a[3])).concat(1);
+  const behind = (e) => { const layers = []; for (let at = e; at; at = at.parentElement) { const c = rgba(getComputedStyle(at).backgroundColor); layers.push(c); if (c[3] === 1) break; } return layers.reverse().reduce((below, c) => over(c, below), [255, 255, 255, 1]); };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const done = new Set();
+  while (walker.nextNode()) {
+    const e = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || done.has(e) || !seen(e) || e.closest("noscript, option, .skip, [disabled], script, style")) continue;
+    done.add(e);
+    const style = getComputedStyle(e), ground = behind(e);
+    const ink = over(rgba(e.namespaceURI.includes("svg") ? (style.fill.startsWith("rgb") ? style.fill : style.color) : style.color), ground);
+    const [a, b] = [light(ink), light(ground)].sort((x, y) => y - x), ratio = (a + 0.05) / (b + 0.05);
+    const size = parseFloat(style.fontSize), large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
+    if (ratio < (large ? 3 : 4.5) - 0.01) say(`contrast ${ratio.toFixed(2)}`, e);
+  }
+  for (const e of document.querySelectorAll("button, a[href], input, select, textarea, progress")) {
+    if (!seen(e)) continue;
+    const name = e.getAttribute("aria-label") || e.textContent.trim() || e.title || [...(e.labels ?? [])].map((l) => l.textContent.trim()).join("");
+    if (!name) say("no name", e);
+  }
+  for (const e of document.querySelectorAll("img:not([alt])")) say("no alternative text", e);
+  for (const e of document.querySelectorAll("figure > svg, figure > figure > svg")) if (seen(e) && !e.closest("[role=img][aria-label]") && !e.getAttribute("aria-label")) say("a picture without words", e);
+  for (const e of document.querySelectorAll("th:not([scope])")) if (!e.closest(".uplot")) say("a heading of a table without scope", e);
+  const navs = [...document.querySelectorAll("nav")].map((e) => e.getAttribute("aria-label"));
+  if (!navs.length || navs.some((n) => !n) || new Set(navs).size < navs.length) found.push(`navigations are not told apart: ${navs}`);
+  for (const tag of ["header", "main", "footer", "h1"]) { const n = document.querySelectorAll(`body ${tag}`).length; if (n !== 1) found.push(`${n} of <${tag}>`); }
+  if (!document.documentElement.lang) found.push("the page has no language");
+  if (!document.title) found.push("the page has no title");
+  let last = 1;
+  for (const e of document.querySelectorAll("h1, h2, h3, h4")) { const level = Number(e.tagName[1]); if (level > last + 1) say("a heading skips a level", e); last = level; }
+  const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
+  for (const id of new Set(ids.filter((x, i) => ids.indexOf(x) !== i))) found.push(`twice the id ${id}`);
+  for (const e of document.querySelectorAll("[tabindex]")) if (Number(e.getAttribute("tabindex")) > 0) say("an order of its own for the tab key", e);
+  return [...new Set(found)].slice(0, 12);
+});
+
 const page = await open();
 await step("plan", async () => {
   await page.goto(base);
@@ -112,9 +154,12 @@ await step("train", async () => { await view(page, "train"); await drawn(page); 
 await step("serve", async () => {
   await view(page, "serve?requests=500");
   await page.waitForSelector(".uplot canvas");
+  const curve = await page.locator("figure > svg path[stroke-width='2'], figure > svg g[stroke-width='2'] path").first().getAttribute("d");
+  expect("the distribution is a curve, not a few points", (curve.match(/[ML,]/g) ?? []).length > 40);
   await downloads(page, "serve", ["JSON", "CSV", "SVG"]);
   await page.locator("#f-requests").fill("2000000");
   await page.locator("#f-requests").press("Enter");
+  await page.waitForFunction(() => document.querySelector("progress:not([hidden])")?.value > 0);
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.waitForFunction(() => /ended/.test(document.querySelector(".error")?.textContent ?? ""));
 });
@@ -134,11 +179,14 @@ await step("check", async () => {
   await page.locator("#f-text").fill("H100 SXM has 9.9 TB/s of memory bandwidth.");
   await page.getByRole("button", { name: "Check" }).click();
   await page.waitForFunction(() => /wrong/.test(document.querySelector(".lines")?.textContent ?? ""));
-  await downloads(page, "check", ["JSON", "CSV"]);
+  await drawn(page);
+  await downloads(page, "check", ["JSON", "CSV", "SVG"]);
 });
 await step("catalogue", async () => {
   for (const kind of ["devices", "systems", "fabrics", "models", "prices", "architectures", "sources"]) { await view(page, `catalogue?kind=${kind}`); await page.waitForSelector("tbody tr"); }
   await view(page, "catalogue");
+  await drawn(page);
+  await downloads(page, "catalogue", ["JSON", "CSV", "SVG"]);
   await page.locator("#filter").fill("h200");
   await page.locator("tbody a", { hasText: "h200-sxm" }).first().click();
   await page.waitForFunction(() => /figure/.test(document.querySelector("th")?.textContent ?? ""));
@@ -174,10 +222,24 @@ await step("phone", async () => {
   }
   await phone.context().close();
 });
+const views = ["plan", "explore", "train", "serve?requests=500", "cost", "record", "accuracy", "check", "catalogue", "catalogue?kind=devices&id=h200-sxm"];
+await step("audit", async () => {
+  for (const scheme of ["light", "dark"]) {
+    const audited = await open({ colorScheme: scheme });
+    for (const name of views) {
+      await view(audited, name);
+      await audited.waitForTimeout(300);
+      for (const what of await audit(audited)) expect(`${name}, ${scheme}: ${what}`, false);
+      const title = await audited.title();
+      expect(`${name}: its title names it (${title})`, title.toLowerCase().includes(name.split("?")[0]));
+    }
+    await audited.context().close();
+  }
+});
 if (shots) {
   for (const scheme of ["light", "dark"]) {
     const wide = await open({ colorScheme: scheme });
-    for (const name of ["plan", "explore", "train", "serve", "cost", "record", "accuracy", "check", "catalogue", "catalogue?kind=devices&id=h200-sxm"]) {
+    for (const name of views) {
       await view(wide, name);
       await wide.waitForTimeout(1200);
       await wide.screenshot({ path: join(shots, `${scheme}-${name.replace(/\W+/g, "-")}.png`), fullPage: true });

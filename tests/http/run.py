@@ -2,10 +2,12 @@
 import http.client
 import json
 import pathlib
+import resource
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -114,11 +116,50 @@ def heads(server):
     check("a page that is known is 304", server.ask("GET", "/", headers={"If-None-Match": tag})[0] == 304)
 
 
+def ask_from(address, port):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20, source_address=(address, 0))
+    try:
+        connection.request("POST", "/v1/estimate", json.dumps(INFER))
+        return connection.getresponse().status
+    except OSError as error:
+        return error
+    finally:
+        connection.close()
+
+
+class Trickle(threading.Thread):
+    """A request of which a byte comes now and then: never idle, never done."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.port, self.lasted = port, None
+        self.start()
+
+    def run(self):
+        begin = time.time()
+        try:
+            with socket.create_connection(("127.0.0.1", self.port)) as s:
+                s.sendall(b"POST /v1/estimate HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
+                while time.time() - begin < 60:
+                    s.sendall(b"a")
+                    s.settimeout(1)
+                    try:
+                        if s.recv(100) == b"":
+                            break
+                    except TimeoutError:
+                        pass
+        except OSError:
+            pass
+        self.lasted = time.time() - begin
+
+
 def crowds(server):
     slow = socket.create_connection(("127.0.0.1", server.port))
     slow.sendall(b"POST /v1/estimate HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 500\r\n\r\n{")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard < 12000 else 12000, hard))
     many = []
-    for _ in range(900):  # more than the server takes
+    for _ in range(10000):
         try:
             s = socket.socket()
             s.setblocking(False)
@@ -126,17 +167,34 @@ def crowds(server):
             many.append(s)
         except OSError:
             break
-    time.sleep(0.5)
+    ended = set()
+    deadline = time.time() + 20
+    while time.time() < deadline and len(ended) < len(many) - 600:
+        for s in many:
+            if s in ended:
+                continue
+            try:
+                if s.recv(100) == b"":
+                    ended.add(s)
+            except BlockingIOError:
+                pass
+            except OSError:
+                ended.add(s)
+        # Whoever comes from elsewhere is served meanwhile: one address has no more than its share.
+        status = ask_from("127.0.0.2", server.port)
+        check("during a crowd from one address others are served", status == 200, status)
+        time.sleep(0.2)
+    check(f"of {len(many)} connections from one address all but its share are closed", len(ended) >= len(many) - 600, len(ended))
     for s in many:
         s.close()
-    deadline = time.time() + 20
     status = None
+    deadline = time.time() + 20
     while status != 200 and time.time() < deadline:
         try:
             status = server.post("/v1/estimate", INFER)[0]
         except OSError:
             time.sleep(0.2)
-    check("after hundreds of connections it serves", status == 200, status)
+    check(f"after {len(many)} connections it serves", status == 200, status)
     slow.settimeout(25)
     try:
         closed = slow.recv(1000)
@@ -156,7 +214,14 @@ def jobs(server):
     status, _, body = server.post("/v1/simulate", long)
     check("a job starts with 202", status == 202 and body["job"], body)
     path = f"/v1/jobs/{body['job']}"
-    check("a job says that it runs", server.ask("GET", path)[0] in (200, 202))
+    deadline = time.time() + 20
+    share = 0
+    while share == 0 and time.time() < deadline:
+        status, _, body = server.ask("GET", path)
+        share = json.loads(body).get("progress", 0)
+        check("a job says that it runs", status == 202, (status, body))
+        time.sleep(0.05)
+    check("a job says how far it is", 0 < share < 1, share)
     check("a job can be ended", server.ask("DELETE", path)[0] == 200)
     check("an ended job is gone", server.ask("GET", path)[0] == 404)
     before = cpu_seconds(server)
@@ -165,11 +230,14 @@ def jobs(server):
 
 
 server = Server(sys.argv[1])
+trickle = Trickle(server.port)
 try:
     for part in (answers, refusals, files, heads, jobs, crowds):
         start = time.time()
         part(server)
         print(f"{part.__name__}: {time.time() - start:.1f} s")
+    trickle.join(30)
+    check("a request that trickles in is cut off", trickle.lasted is not None and trickle.lasted < 25, trickle.lasted)
     check("it still runs", server.process.poll() is None)
 finally:
     server.process.send_signal(signal.SIGINT)

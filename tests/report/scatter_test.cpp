@@ -80,7 +80,11 @@ TEST(Scatter, PerfectPredictionsLieOnTheDiagonal) {
 
 TEST(Scatter, PageIsSelfContained) {
   const Scatter all[] = {small(), small()};
-  const std::string page = scatter_page("Accuracy <1>", "text", all);
+  Document text;
+  text.title = "Accuracy <1>";
+  const std::string page = scatter_page(text, all, {{"a paper"}, "ridge validate"});
+  EXPECT_NE(page.find("<li>a paper</li>"), std::string::npos);
+  EXPECT_NE(page.find("<code>ridge validate</code>"), std::string::npos);
   EXPECT_EQ(count(page, "<svg "), 2);
   EXPECT_EQ(page.find("<script"), std::string::npos);
   EXPECT_EQ(page.find("src="), std::string::npos);

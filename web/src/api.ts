@@ -19,8 +19,8 @@ export async function get(path: string, query: Record<string, string> = {}): Pro
   return read(await fetch(`/v1/${path}${text ? `?${text}` : ""}`));
 }
 
-/// Long work as a job: polled, and ended on the server if the signal aborts.
-export async function job(verb: string, body: Record<string, unknown>, signal: AbortSignal): Promise<Answer> {
+/// Long work as a job: polled, and ended on the server if the signal aborts. `told` hears how far it is, 0 to 1.
+export async function job(verb: string, body: Record<string, unknown>, signal: AbortSignal, told: (share: number) => void = () => undefined): Promise<Answer> {
   const started = await post(verb, { ...body, async: true });
   const path = `/v1/jobs/${started.job}`;
   const end = () => void fetch(path, { method: "DELETE" });
@@ -29,6 +29,7 @@ export async function job(verb: string, body: Record<string, unknown>, signal: A
     await new Promise((done) => setTimeout(done, wait));
     const response = await fetch(path);
     if (response.status !== 202) { end(); return read(response); }
+    told((await read(response)).progress ?? 0);
   }
 }
 

@@ -28,7 +28,7 @@ async function render(focus: boolean): Promise<void> {
   const mine = ++shown;
   const { name, values } = place();
   for (const link of nav.querySelectorAll("a")) {
-    if (link.dataset.view === name) link.setAttribute("aria-current", "page");
+    if (link.dataset.view === name) { link.setAttribute("aria-current", "page"); link.scrollIntoView({ block: "nearest", inline: "center" }); }
     else link.removeAttribute("aria-current");
   }
   document.title = `${views[name].name} – Ridgeline`;

@@ -15,7 +15,8 @@ export interface Bench {
   button?: string;
   /// Changes of these keys make the form anew.
   reform?: string[];
-  ask: (values: Values, signal: AbortSignal) => Promise<() => void>;
+  /// `told` hears how far long work is, 0 to 1.
+  ask: (values: Values, signal: AbortSignal, told: (share: number) => void) => Promise<() => void>;
 }
 
 /// A form on the left, what `ask` shows on the right. Returns where to show it, and a way to ask again.
@@ -31,10 +32,12 @@ export function bench(o: Bench): { out: HTMLElement; again: (change?: Values) =>
 
   const run = async (values: Values) => {
     const mine = (current = new AbortController());
-    const late = setTimeout(() => { if (current === mine) status.replaceChildren("Working… ", h("button", { type: "button", onclick: () => mine.abort() }, "Cancel")); }, 250);
+    const bar = h("progress", { max: 1, "aria-label": "how far it is", hidden: true }) as HTMLProgressElement, share = h("span", { class: "value" });
+    const late = setTimeout(() => { if (current === mine) status.replaceChildren("Working… ", bar, share, " ", h("button", { type: "button", onclick: () => mine.abort() }, "Cancel")); }, 250);
+    const told = (done: number) => { if (done > 0) { bar.hidden = false; bar.value = done; share.textContent = ` ${Math.floor(100 * done)} %`; } };
     out.setAttribute("aria-busy", "true");
     try {
-      const draw = await o.ask(values, mine.signal);
+      const draw = await o.ask(values, mine.signal, told);
       if (current === mine && !gone) { trouble.replaceChildren(); out.hidden = false; draw(); }
     } catch (error) {
       if (current === mine && !gone) { trouble.replaceChildren(failure((error as Error)?.name === "AbortError" ? { message: "ended" } : error)); out.hidden = true; }
@@ -66,7 +69,7 @@ export function bench(o: Bench): { out: HTMLElement; again: (change?: Values) =>
   };
   form();
   o.into.append(h("h1", {}, o.title), h("p", { class: "lede" }, o.lede),
-    h("div", { class: "split" }, h("section", { "aria-label": "Question" }, holder), h("section", { "aria-label": "Answer" }, status, trouble, out)), offers());
+    h("div", { class: "split" }, h("section", { "aria-label": "Question" }, h("details", { class: "question", open: o.live || o.button === "Check" || !matchMedia("(max-width: 800px)").matches }, h("summary", {}, "Question"), holder)), h("section", { "aria-label": "Answer" }, status, trouble, out)), offers());
   question();
   return {
     out,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "app/cli/plan_file.hpp"
 #include "app/cli/profiles.hpp"
@@ -177,6 +178,30 @@ class Writer {
   std::vector<std::string> words_;
 };
 
+/// The reader of lines that this thread keeps for a verb, taken out while a call uses it.
+class KeptReader {
+ public:
+  explicit KeptReader(const Verb& verb) : verb_(verb) {
+    if (!verb.keeps_arguments) return;
+    reader_ = std::move(slot());
+    if (!reader_) reader_ = std::make_unique<LineReader>(verb);
+  }
+  ~KeptReader() {
+    if (reader_) slot() = std::move(reader_);
+  }
+  KeptReader(const KeptReader&) = delete;
+  KeptReader& operator=(const KeptReader&) = delete;
+  [[nodiscard]] LineReader* reader() const { return reader_.get(); }
+
+ private:
+  [[nodiscard]] std::unique_ptr<LineReader>& slot() const {
+    thread_local std::map<std::string_view, std::unique_ptr<LineReader>> kept;
+    return kept[verb_.name];
+  }
+  const Verb& verb_;
+  std::unique_ptr<LineReader> reader_;
+};
+
 std::string plain(const JsonNode& node) {
   return node.kind == JsonNode::Kind::text      ? node.text
          : node.kind == JsonNode::Kind::integer ? std::to_string(node.integer)
@@ -237,9 +262,12 @@ Result<Answer> call(const std::vector<std::string>& words, const SharedData& sha
                     const StopSign& stop, Files files) {
   // All verbs are looked at only where a plan file may hold flags of others: one is much faster.
   const bool plans = std::any_of(words.begin(), words.end(), [](const auto& w) { return w.starts_with(kPlanFlag); });
-  const std::span<const Verb> known = plans ? verbs() : std::span(verb_of(words.front()), 1);
+  const Verb& verb = *verb_of(words.front());
+  const std::span<const Verb> known = plans ? verbs() : std::span(&verb, 1);
   GlobalOptions options;
-  Result<Command> command = parse_command_line(words, known, options);
+  KeptReader kept(verb);
+  const bool reads = !plans && kept.reader() != nullptr;
+  Result<Command> command = reads ? kept.reader()->read(words, options) : parse_command_line(words, known, options);
   if (!command) return command.error();
   Answer answer;
   Session session(std::move(options), surroundings, shared, answer.json, stop, files);

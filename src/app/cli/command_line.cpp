@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <deque>
 
@@ -20,12 +21,18 @@ Options::Options(std::unique_ptr<Parser> parser) : parser_(std::move(parser)) {}
 Options::Options(Options&&) noexcept = default;
 Options::~Options() = default;
 
+void Options::forget() const {
+  for (const auto& reset : resets_) reset();
+}
+
 void Options::flag(std::string name, bool& into, std::string help, bool hidden) {
+  remember(into);
   parser_->app->add_flag(name, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   texts_.push_back({std::move(name), "", std::move(help), {}, hidden});
 }
 
 void Options::text(std::string name, std::string value, std::string& into, std::string help, Completer completer) {
+  remember(into);
   parser_->app->add_option(name, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   // "-o,--out" is --out to completion and messages; help says that -o does as well.
   if (const std::size_t comma = name.find(','); comma != std::string::npos) {
@@ -37,12 +44,14 @@ void Options::text(std::string name, std::string value, std::string& into, std::
 
 void Options::list(std::string name, std::string value, std::vector<std::string>& into, std::string help,
                    Completer completer) {
+  remember(into);
   // One value for each time it is given: without this an option would swallow the words after it.
   parser_->app->add_option(name, into)->allow_extra_args(false);
   texts_.push_back({std::move(name), std::move(value), std::move(help) + "; repeatable", std::move(completer), false});
 }
 
 void Options::count(std::string name, std::string value, int& into, std::string help) {
+  remember(into);
   const auto whole = [](const std::string& text) {
     int number = 0;
     const char* end = text.data() + text.size();
@@ -55,6 +64,7 @@ void Options::count(std::string name, std::string value, int& into, std::string 
 }
 
 void Options::words(std::string value, std::vector<std::string>& into, std::string help, Completer completer) {
+  remember(into);
   parser_->app->add_option("words", into);
   texts_.push_back({"", std::move(value), std::move(help), std::move(completer), false});
 }
@@ -112,6 +122,11 @@ struct Application {
       actions.push_back(verb.declare(options.back()));
     }
   }
+
+  void forget() {
+    help = version = false;
+    for (const Options& of_verb : options) of_verb.forget();
+  }
 };
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
@@ -145,24 +160,13 @@ Error not_understood(const std::vector<std::string>& left, const std::vector<Opt
   return {ErrorCode::bad_input, "", "there is no option " + ridge::quoted(name) + hint};
 }
 
-}  // namespace
-
-Result<Command> parse_command_line(const std::vector<std::string>& words, std::span<const Verb> verbs,
-                                   GlobalOptions& globals) {
-  if (words.empty()) return Command{{}, program_help(grammar(verbs)), false};
-  if (words[0] == "help") {
-    if (words.size() == 1) return Command{{}, program_help(grammar(verbs)), false};
-    const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == words[1]; });
-    if (verb == verbs.end()) return unknown_verb(words[1], verbs);
-    return Command{{}, verb_help(grammar(verbs), static_cast<std::size_t>(verb - verbs.begin())), false};
-  }
-
+Result<Command> understand(Application& application, const std::vector<std::string>& words,
+                           std::span<const Verb> verbs) {
   Result<std::vector<std::string>> line = words;
   if (std::any_of(words.begin(), words.end(), [](const auto& word) { return word.starts_with(kPlanFlag); })) {
     line = with_plan_file(words, grammar(verbs));
     if (!line) return line.error();
   }
-  Application application(verbs, globals);
   try {
     application.app.parse(std::vector<std::string>(line->rbegin(), line->rend()));
   } catch (const CLI::ArgumentMismatch& error) {
@@ -188,7 +192,43 @@ Result<Command> parse_command_line(const std::vector<std::string>& words, std::s
     return not_understood(left, &application.options[index].texts(), application.globals.texts(), verbs[index].name);
   }
   if (application.version) return Command{{}, {}, true};
-  return Command{std::move(application.actions[index]), {}, false};
+  return Command{application.actions[index], {}, false};
+}
+
+}  // namespace
+
+Result<Command> parse_command_line(const std::vector<std::string>& words, std::span<const Verb> verbs,
+                                   GlobalOptions& globals) {
+  if (words.empty()) return Command{{}, program_help(grammar(verbs)), false};
+  if (words[0] == "help") {
+    if (words.size() == 1) return Command{{}, program_help(grammar(verbs)), false};
+    const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == words[1]; });
+    if (verb == verbs.end()) return unknown_verb(words[1], verbs);
+    return Command{{}, verb_help(grammar(verbs), static_cast<std::size_t>(verb - verbs.begin())), false};
+  }
+
+  Application application(verbs, globals);
+  globals.line = words;
+  return understand(application, words, verbs);
+}
+
+struct LineReader::Declared {
+  const Verb& verb;
+  GlobalOptions globals;
+  Application application{std::span(&verb, 1), globals};
+};
+
+LineReader::LineReader(const Verb& verb) : declared_(new Declared{verb, {}}) {
+  assert(verb.keeps_arguments && "what an action changes would show in the next line");
+}
+LineReader::~LineReader() = default;
+
+Result<Command> LineReader::read(const std::vector<std::string>& words, GlobalOptions& globals) {
+  declared_->globals = {};
+  declared_->application.forget();
+  Result<Command> command = understand(declared_->application, words, std::span(&declared_->verb, 1));
+  globals = declared_->globals;
+  return command;
 }
 
 Grammar grammar(std::span<const Verb> verbs) {

@@ -67,10 +67,17 @@ class Options {
 
   [[nodiscard]] const std::vector<OptionText>& texts() const { return texts_; }
   [[nodiscard]] Parser& parser() { return *parser_; }
+  /// The targets as they were when they were declared.
+  void forget() const;
 
  private:
+  template <class T>
+  void remember(T& into) {
+    resets_.push_back([&into, initial = into] { into = initial; });
+  }
   std::unique_ptr<Parser> parser_;
   std::vector<OptionText> texts_;
+  std::vector<std::function<void()>> resets_;
 };
 
 /// A command of the program: one line in verbs.cpp, one file verb_NAME.cpp.
@@ -80,6 +87,7 @@ struct Verb {
   std::string_view details;  ///< paragraphs for `ridge help NAME`, parted by blank lines; may be empty
   std::string_view example;  ///< a command that runs as it stands; lines of several
   Action (*declare)(Options&);
+  bool keeps_arguments = false;  ///< its action changes nothing that was declared: one declaration serves many lines
 };
 
 /// The line as understood: exactly one of the three.
@@ -93,6 +101,22 @@ struct Command {
 /// or after the verb. Refuses (bad_input): an unknown verb or option, naming the nearest; a missing or malformed value.
 Result<Command> parse_command_line(const std::vector<std::string>& words, std::span<const Verb> verbs,
                                    GlobalOptions& globals);
+
+/// Reads line after line for one verb that keeps its arguments (assert): declaring costs more than most answers. An
+/// action must have run before the next line is read. One thread at a time.
+class LineReader {
+ public:
+  explicit LineReader(const Verb& verb);
+  ~LineReader();
+  LineReader(const LineReader&) = delete;
+  LineReader& operator=(const LineReader&) = delete;
+  /// As parse_command_line() with that verb alone.
+  Result<Command> read(const std::vector<std::string>& words, GlobalOptions& globals);
+
+ private:
+  struct Declared;
+  std::unique_ptr<Declared> declared_;
+};
 
 /// What can be completed: the options of every verb, and those that all share.
 struct VerbText {

@@ -74,7 +74,7 @@ Result<int> cost_devices(Session& session, const CostCommand& command) {
     for (const Device& device : (*catalogue)->devices()) ids.push_back(device.id);
   }
   const bool all = !command.estimate.given("--device");
-  Progress progress("pricing devices");
+  Progress progress = session.progress("pricing devices");
   for (std::size_t i = 0; i < ids.size(); ++i) {
     progress.show(static_cast<double>(i) / static_cast<double>(ids.size()));
     const Result<Device> device = (*catalogue)->find_device(ids[i]);

@@ -298,7 +298,7 @@ Result<int> cost_power_cap(Session& session, const CostCommand& command) {
   report::PowerCapSweep sweep;
   sweep.title = work->title;
   sweep.gpus = work->gpus;
-  Progress progress("sweeping the cap");
+  Progress progress = session.progress("sweeping the cap");
   // Boards allow no less than about 30 % of their limit (200 of 700 W on an H100).
   constexpr int kSteps = 14;
   for (int i = 0; i <= kSteps; ++i) {

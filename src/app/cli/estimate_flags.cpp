@@ -162,7 +162,8 @@ EstimateFlags::EstimateFlags() {
   add("--resolution", "PIXELS", "of an image: 1024, or 1920x1080", kDiffusion);
   add("--ulysses", "N", "devices that share the heads of an image", kDiffusion);
   add("--ring", "N", "devices around which keys and values of an image pass", kDiffusion);
-  add("--html", "FILE", "write a page with the roofline and the operators on it", kCompare, complete_files);
+  add("--html", "FILE", "write a page with charts: of the roofline and the operators on it, or of the step",
+      kCompare | kTrain, complete_files);
   add("--explain", "", "the operators, each with its time, bound and share of the roofline", kInfer);
 }
 

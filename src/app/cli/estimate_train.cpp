@@ -5,6 +5,7 @@
 #include <array>
 
 #include "app/cli/estimate.hpp"
+#include "app/cli/report_file.hpp"
 #include "report/training_report.hpp"
 #include "ridge/file.hpp"
 #include "ridge/plan.hpp"
@@ -17,6 +18,7 @@ namespace {
 constexpr int kUsualSequence = 8192;
 constexpr int kMostLayers = 100'000;
 constexpr double kMostFactor = 1000;
+constexpr int kPageScale = 16;  ///< times the devices, to which the curve of a page goes where nothing is said
 constexpr int kMostSequences = 100'000'000;
 
 Error wrong(std::string_view flag, std::string message) {
@@ -283,6 +285,8 @@ Result<int> estimate_train(Session& session, const EstimateFlags& flags) {
   std::optional<ScalingCurve> curve;
   if (question->scaling && !answer->refusal) {
     curve = scaling(*answer, *question->scaling, question->from, question->to);
+  }
+  if ((question->scaling || flags.given("--html")) && !answer->refusal) {  // both price the curve
     Buyer buyer;
     buyer.date = session.options().as_of;
     const auto price = price_of(knowledge->catalogue, answer->facts.device, buyer, nullptr);
@@ -305,6 +309,15 @@ Result<int> estimate_train(Session& session, const EstimateFlags& flags) {
   if (flags.given("--svg")) {
     const std::string title = fmt::format("Train {} on {}", answer->query.model, answer->facts.device);
     const Status s = write_file_atomically(flags.value("--svg"), report::scaling_svg(*curve, title));
+    if (!s) return s.error();
+  }
+  if (flags.given("--html")) {
+    const int gpus = answer->query.plan.gpus;
+    const ScalingCurve shown = curve ? *curve : scaling(*answer, Scaling::weak, gpus, kPageScale * gpus);
+    const report::Provenance provenance{
+        report::sources_of(knowledge->catalogue, {answer->query.model}, {answer->facts.device}), command_text(session)};
+    const Status s =
+        write_file_atomically(flags.value("--html"), report::training_html(*answer, options, shown, provenance));
     if (!s) return s.error();
   }
   if (session.form() == Form::csv) {

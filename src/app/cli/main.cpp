@@ -6,6 +6,7 @@
 #include "app/cli/command_line.hpp"
 #include "app/cli/completion.hpp"
 #include "app/cli/profiles.hpp"
+#include "app/cli/report_file.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/verbs.hpp"
 
@@ -30,6 +31,8 @@ int run(std::vector<std::string> words) {
     }
     return kFine;
   }
+  const Result<std::optional<ForwardedReport>> report = forwarded_report(words);
+  if (report && *report) words = (*report)->words;
   GlobalOptions options;
   Result<Command> command = parse_command_line(words, verbs(), options);
   Session session(std::move(options), look_around());
@@ -37,6 +40,7 @@ int run(std::vector<std::string> words) {
     session.warn(error.text());
     return exit_code(error.code);
   };
+  if (!report) return failed(report.error());
   if (!command) return failed(command.error());
   command = measured_command(*std::move(command), words, verbs(), session);
   if (!command) return failed(command.error());
@@ -49,6 +53,9 @@ int run(std::vector<std::string> words) {
     return kFine;
   }
   const Result<int> done = command->action(session);
+  if (done && *report) {
+    if (const Status finished = finish_report(session, **report); !finished) return failed(finished.error());
+  }
   return done ? *done : failed(done.error());
 }
 

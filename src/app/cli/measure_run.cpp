@@ -1,14 +1,10 @@
 // Starting ridge-measure.
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include "app/cli/measure.hpp"
+#include "app/cli/program.hpp"
 
 namespace ridge::cli {
 
@@ -17,25 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kProgram = "ridge-measure";
-
-bool can_run(const fs::path& path) {
-  return access(path.c_str(), X_OK) == 0 && fs::is_regular_file(path);
-}
-
-/// Beside the program, or in $PATH; empty if it is in neither.
-std::string find_program(const Session& session) {
-  const fs::path beside = fs::path(session.program()).parent_path() / kProgram;
-  if (can_run(beside)) return beside.string();
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path != nullptr ? path : "";
-  while (!rest.empty()) {
-    const std::size_t colon = rest.find(':');
-    const fs::path at = fs::path(rest.substr(0, colon)) / kProgram;
-    if (can_run(at)) return at.string();
-    rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
-  }
-  return {};
-}
 
 /// The shape of a catalogue model, as options; refuses what the plain decoder does not run.
 Result<std::vector<std::string>> shape_options(Session& session, const std::string& name) {
@@ -64,25 +41,6 @@ Result<std::vector<std::string>> shape_options(Session& session, const std::stri
   return words;
 }
 
-/// Runs it in the foreground; its exit code.
-Result<int> start(const std::string& program, const std::vector<std::string>& words) {
-  const pid_t child = fork();
-  if (child < 0)
-    return Error{ErrorCode::refused, program, fmt::format("could not be started: {}", std::strerror(errno))};
-  if (child == 0) {
-    std::vector<char*> argv = {const_cast<char*>(program.c_str())};  // NOLINT: execv takes them so
-    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));  // NOLINT
-    argv.push_back(nullptr);
-    execv(program.c_str(), argv.data());
-    _exit(127);
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status)) return WEXITSTATUS(status);
-  return Error{ErrorCode::refused, program, fmt::format("was ended by signal {}", WTERMSIG(status))};
-}
-
 }  // namespace
 
 Result<int> measure_run(Session& session, const MeasureArguments& arguments, bool whole_model) {
@@ -96,7 +54,7 @@ Result<int> measure_run(Session& session, const MeasureArguments& arguments, boo
   } else {
     words.emplace_back(arguments.full ? "--full" : "--quick");
   }
-  const std::string program = find_program(session);
+  const std::string program = find_program({kProgram}, fs::path(session.program()).parent_path().string());
   if (program.empty()) {
     return Error{ErrorCode::bad_input, kProgram,
                  "is neither beside this program nor in $PATH; on a machine with a GPU and the CUDA toolkit, "
@@ -112,7 +70,7 @@ Result<int> measure_run(Session& session, const MeasureArguments& arguments, boo
     words.push_back(*value);
   }
   if (arguments.force) words.emplace_back("--force");
-  return start(program, words);
+  return run_program(program, words);
 }
 
 }  // namespace ridge::cli

@@ -100,7 +100,7 @@ Result<int> mlperf_explain(Session& session, const MlperfRecord& record, const m
   std::vector<Explanation> explanations;
   std::map<std::string, int> refused;
   {
-    Progress progress("predicting");
+    Progress progress = session.progress("predicting");
     for (std::size_t i = 0; i < rows.size(); ++i) {
       progress.show(static_cast<double>(i) / static_cast<double>(rows.size()));
       Result<Explanation> e = mlperf::explain(*rows[i], record.names, *knowledge);

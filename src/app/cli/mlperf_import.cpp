@@ -73,7 +73,7 @@ Result<mlperf::Results> read(Session& session, const MlperfImport& arguments, co
   if (!paths) return paths.error();
   add_systems(*paths);
   std::vector<mlperf::InputFile> files;
-  Progress progress("reading");
+  Progress progress = session.progress("reading");
   for (const std::string& path : *paths) {
     progress.show(static_cast<double>(files.size()) / static_cast<double>(paths->size()));
     Result<std::string> text = read_file(path, kFileLimit);

@@ -107,6 +107,8 @@ PlanFlags::PlanFlags() {
       false, complete_files);
   add("--resume", "", "go on where --results FILE.sqlite stopped", kBoth, false);
   add("--shard", "I/N", "search part I of N (from 0) and keep it in --results; then ridge plan merge", kBoth, false);
+  add("--html", "FILE", "write a page with the front and the intervals of the best plans", kBoth, false,
+      complete_files);
   add("--save", "DIR", "write the plans as plan files: DIR/1.toml, ...", kBoth, false, complete_directories);
 }
 

@@ -222,7 +222,7 @@ class Runner {
   bool complete_ = true;
   Status written_;
   Range whole_;
-  Progress progress_{"searching", run_.unwatched ? nullptr : stderr};
+  Progress progress_{"searching", run_.unwatched ? nullptr : stderr, run_.told};
   const Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;
 };

@@ -1,6 +1,7 @@
 // Runs a search for `ridge plan`: progress, Ctrl-C, checkpoints, shards, ranks.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 
@@ -17,8 +18,9 @@ struct PlanRun {
   bool exhaustive = false;
   int threads = 0;
   int shard = 0, shards = 1;
-  std::function<bool()> stopped = {};  ///< whether to end with the best so far
-  bool unwatched = false;              ///< nobody watches the terminal
+  std::function<bool()> stopped = {};   ///< whether to end with the best so far
+  bool unwatched = false;               ///< nobody watches the terminal
+  std::atomic<double>* told = nullptr;  ///< who hears how far the search is
 };
 
 struct PlanOutcome {

@@ -38,14 +38,15 @@ std::string progress_line(std::string_view what, double share, double elapsed_se
   return line;
 }
 
-Progress::Progress(std::string what, std::FILE* to)
-    : what_(std::move(what)), to_(to), terminal_(to != nullptr && isatty(fileno(to)) != 0) {}
+Progress::Progress(std::string what, std::FILE* to, std::atomic<double>* told)
+    : what_(std::move(what)), to_(to), told_(told), terminal_(to != nullptr && isatty(fileno(to)) != 0) {}
 
 Progress::~Progress() {
   if (drawn_) write(to_, kWipe);
 }
 
 void Progress::show(double share, double done, std::string_view of) {
+  if (told_ != nullptr) told_->store(std::clamp(share, 0.0, 1.0), std::memory_order_relaxed);
   if (!terminal_) return;
   const Clock::time_point now = Clock::now();
   if (now - last_ < kBetween) return;

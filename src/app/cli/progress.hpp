@@ -6,6 +6,7 @@
 // Draws only on a terminal and wipes its line when it ends. For one thread.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -20,7 +21,8 @@ namespace ridge::cli {
 
 class Progress {
  public:
-  explicit Progress(std::string what, std::FILE* to = stderr);
+  /// `told` hears the share too, terminal or not, for somebody who waits elsewhere.
+  explicit Progress(std::string what, std::FILE* to = stderr, std::atomic<double>* told = nullptr);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -31,6 +33,7 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   std::string what_;
   std::FILE* to_;
+  std::atomic<double>* told_;
   bool terminal_;
   bool drawn_ = false;
   Clock::time_point start_ = Clock::now();

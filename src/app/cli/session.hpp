@@ -42,6 +42,7 @@ struct GlobalOptions {
   std::vector<std::string> settings = {};      ///< what-ifs: "device.hbm_bandwidth=8TB/s"
   std::string plan = {};                       ///< the file that the line's flags were completed from
   std::string as_of = {};
+  std::vector<std::string> line = {};  ///< the words as they were given
   bool json = false;
   bool csv = false;
   bool markdown = false;
@@ -70,9 +71,10 @@ struct SharedData {
   std::shared_ptr<const Calibration> calibration;
 };
 
-/// Asks long work to end with what it has: when somebody raises it, or time is up.
+/// Asks long work to end with what it has: when somebody raises it, or time is up. The work says how far it is.
 struct StopSign {
   std::atomic<bool> raised = false;
+  mutable std::atomic<double> done_share = 0;  ///< in [0, 1]
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   [[nodiscard]] bool is_up() const { return raised || std::chrono::steady_clock::now() >= deadline; }
 };
@@ -122,8 +124,10 @@ class Session {
   void catch_interrupts() const;
   /// A bar for long work, where somebody is there to see it.
   [[nodiscard]] Progress progress(std::string what) const {
-    return Progress(std::move(what), is_called() ? nullptr : stderr);
+    return Progress(std::move(what), is_called() ? nullptr : stderr, told());
   }
+  /// Who hears how far long work is, or null.
+  [[nodiscard]] std::atomic<double>* told() const { return stop_ != nullptr ? &stop_->done_share : nullptr; }
   /// Whether long work should end with what it has: Ctrl-C, or the client has gone.
   [[nodiscard]] bool stopped() const;
 

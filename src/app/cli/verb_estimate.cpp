@@ -141,7 +141,8 @@ static Action declare_estimate(Options& options) {
 
 Verb estimate_verb() {
   return {
-      "estimate", "does it fit, how fast is it, what binds it",
+      "estimate",
+      "does it fit, how fast is it, what binds it",
       "`infer` answers for serving: throughput, latency, memory, energy, each with an 80 % interval, what binds it and "
       "what would help. `train` gives the step by term, MFU, memory of every stage, days; `diffusion` the time of an "
       "image. `fit` says what fits where, `techniques` what quantisation, paging or speculation gain here, `compare` "
@@ -157,7 +158,8 @@ Verb estimate_verb() {
       "ridge estimate diffusion --model flux.1-dev --device h100-sxm --steps 28\n"
       "ridge estimate fit --device h100-sxm,b200-sxm-180\n"
       "ridge estimate infer --model llama3.1-8b --device h100-sxm --batch 1 --set device.hbm_bandwidth=8TB/s --json",
-      declare_estimate};
+      declare_estimate,
+      true};
 }
 
 }  // namespace ridge::cli

@@ -154,7 +154,7 @@ Result<int> goodput(Session& session, const Arguments& a) {
   q.trials = static_cast<int>(*trials);
   q.seed = static_cast<std::uint64_t>(*seed);
 
-  Progress progress("simulating failures");
+  Progress progress = session.progress("simulating failures");
   const Result<GoodputAnswer> answer = answer_goodput(q, catalogue, *data, [&](double share) { progress.show(share); });
   if (!answer) return answer.error();
   if (const std::string& file = a.estimate.value("--html"); !file.empty()) {

@@ -11,6 +11,7 @@
 #include "app/cli/plan_run.hpp"
 #include "app/cli/plan_save.hpp"
 #include "app/cli/progress.hpp"
+#include "app/cli/report_file.hpp"
 #include "app/cli/verbs.hpp"
 #include "economics/economics_data.hpp"
 #include "report/plan_report.hpp"
@@ -75,7 +76,19 @@ struct Shown {
   report::PlanReportOptions options;
   std::string results;
   std::string save;
+  std::string html;
 };
+
+std::vector<std::string> devices_of(const ServingVerdict& verdict) {
+  std::vector<std::string> out;
+  for (const ServingPlan& p : verdict.plans) out.push_back(p.query.device);
+  return out;
+}
+std::vector<std::string> devices_of(const TrainingVerdict& verdict) {
+  std::vector<std::string> out;
+  for (const TrainingPick& p : verdict.plans) out.push_back(p.device);
+  return out;
+}
 
 template <class Quest, class Verdict>
 Result<int> show(Session& session, const Quest& quest, const Verdict& verdict, const Shown& shown) {
@@ -86,6 +99,14 @@ Result<int> show(Session& session, const Quest& quest, const Verdict& verdict, c
   if (!shown.save.empty()) {
     const Result<int> saved = save_plans(shown.save, quest, verdict);
     if (!saved) return saved.error();
+  }
+  if (!shown.html.empty()) {
+    const Result<const Catalogue*> catalogue = session.catalogue();
+    if (!catalogue) return catalogue.error();
+    const report::Provenance provenance{report::sources_of(**catalogue, {quest.goal.model}, devices_of(verdict)),
+                                        command_text(session)};
+    const Status s = write_file_atomically(shown.html, report::plan_html(quest, verdict, shown.options, provenance));
+    if (!s) return s.error();
   }
   if (session.form() == Form::json) {
     session.print(report::plan_json(quest, verdict, shown.options).text());
@@ -151,6 +172,7 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   session.catch_interrupts();
   run.stopped = [&session] { return session.stopped(); };
   run.unwatched = session.is_called();
+  run.told = session.told();
   run.question = flags.question(asked.kind);
   for (const std::string& setting : session.options().settings) run.question += "\n--set=" + setting;
   run.question += "\n--as-of=" + session.options().as_of;
@@ -161,6 +183,7 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   Shown shown;
   shown.results = run.results;
   shown.save = flags.value("--save");
+  shown.html = flags.value("--html");
   if (run.results.ends_with(".csv")) run.results.clear();
   run.resume = flags.given("--resume");
   run.exhaustive = flags.given("--exhaustive");
@@ -202,7 +225,7 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
     Result<ServingGoal> goal = serving_goal(flags, context);
     if (!goal) return goal.error();
     if (goal->model == "largest") {
-      Progress progress("trying models");
+      Progress progress = session.progress("trying models");
       const auto found = largest_model(*goal, *knowledge, &*economics, [&](double share) {
         progress.show(share);
         return true;

@@ -5,6 +5,7 @@
 
 #include "app/cli/estimate.hpp"
 #include "app/cli/mlperf.hpp"
+#include "app/cli/report_file.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/mlperf_article.hpp"
 #include "ridge/file.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 struct ReportArguments {
   std::vector<std::string> words;
-  std::string out, language, database;
+  std::string out, pdf, language, database;
 };
 
 /// A report: its word and what makes it.
@@ -34,11 +35,14 @@ Result<report::Article> make_mlperf(Session& session, const ReportArguments& arg
 }
 
 constexpr std::array<ReportKind, 1> kReports = {{{"mlperf", make_mlperf}}};
+/// Made by other verbs: see report_file.hpp.
+constexpr std::array<std::string_view, 4> kForwarded = {"plan", "train", "serve", "accuracy"};
 
 std::vector<std::string> complete_words(Session&, const std::vector<std::string>& before) {
   std::vector<std::string> offers;
   if (before.empty()) {
     for (const ReportKind& kind : kReports) offers.emplace_back(kind.word);
+    offers.insert(offers.end(), kForwarded.begin(), kForwarded.end());
   }
   return offers;
 }
@@ -46,6 +50,7 @@ std::vector<std::string> complete_words(Session&, const std::vector<std::string>
 Result<int> run(Session& session, const ReportArguments& arguments) {
   std::vector<std::string_view> names;
   for (const ReportKind& kind : kReports) names.push_back(kind.word);
+  names.insert(names.end(), kForwarded.begin(), kForwarded.end());
   const std::string all = fmt::format("{}", fmt::join(names, ", "));
   if (arguments.words.empty()) return Error{ErrorCode::bad_input, "", "say which report: " + all};
   if (arguments.words.size() > 1) {
@@ -62,12 +67,17 @@ Result<int> run(Session& session, const ReportArguments& arguments) {
     const Result<report::Article> article = kind.make(session, arguments, *language);
     if (!article) return article.error();
     const std::string text = html ? article_html(*article) : article_markdown(*article);
-    if (arguments.out.empty()) {
-      session.print(text);
-      return kFine;
+    if (!arguments.out.empty()) {
+      if (const Status written = write_file_atomically(arguments.out, text); !written) return written.error();
+      session.print(fmt::format("{}: {} kB\n", arguments.out, (text.size() + 999) / 1000));
     }
-    if (const Status written = write_file_atomically(arguments.out, text); !written) return written.error();
-    session.print(fmt::format("{}: {} kB\n", arguments.out, (text.size() + 999) / 1000));
+    if (!arguments.pdf.empty()) {
+      const ForwardedReport page{.words = {}, .html = passing_page(), .pdf = arguments.pdf, .keeps_html = false};
+      if (const Status s = write_file_atomically(page.html, article_html(*article)); !s) return s.error();
+      if (const Status s = finish_report(session, page); !s) return s.error();
+    } else if (arguments.out.empty()) {
+      session.print(text);
+    }
     return kFine;
   }
   const std::string near = nearest(arguments.words[0], names.data(), names.size());
@@ -78,10 +88,11 @@ Result<int> run(Session& session, const ReportArguments& arguments) {
 
 Action declare_report(Options& options) {
   auto arguments = std::make_shared<ReportArguments>();
-  options.words("mlperf", arguments->words, "which report", complete_words);
+  options.words("mlperf|plan|train|serve|accuracy", arguments->words, "which report", complete_words);
   options.text("-o,--out", "FILE", arguments->out, "write it there, as .html or .md; Markdown is printed without it",
                complete_files);
-  options.text("--lang", "LANGUAGE", arguments->language, "en (unless said otherwise) or zh");
+  options.text("--pdf", "FILE", arguments->pdf, "print it there, through Chromium or Chrome", complete_files);
+  options.text("--lang", "LANGUAGE", arguments->language, "mlperf: en (unless said otherwise) or zh");
   options.text("--db", "FILE", arguments->database, "mlperf: read the results of this database", complete_files);
   return [arguments](Session& session) { return run(session, *arguments); };
 }
@@ -92,10 +103,15 @@ Verb report_verb() {
   return {
       "report", "a whole report as one file",
       "`mlperf` is the published MLPerf record: method and repairs, dense specifications, tables and charts for each "
-      "model, "
-      "what racks, generations, latency limits and virtualisation did, and what bound the submissions. One HTML file "
-      "without scripts, or Markdown; in English or Chinese.",
+      "model, what racks, generations, latency limits and virtualisation did, and what bound the submissions; in "
+      "English or Chinese, as HTML or Markdown.\n\n"
+      "The others take the flags of the verb that answers, and are its answer as a page: `plan` (ridge plan; to serve "
+      "with unless `train` or a file follows), `train` (ridge estimate train), `serve` (ridge simulate) and `accuracy` "
+      "(ridge validate). Each is one HTML file without scripts, for light and dark screens and for paper.",
       "ridge report mlperf -o /tmp/mlperf.html\n"
+      "ridge report serve --model llama3.1-8b --device h100-sxm --workload chat --request-rate 5 --requests 500 -o "
+      "/tmp/serve.html\n"
+      "ridge report train --model llama3.1-70b --device h100-sxm --gpus 512 --tokens 15T -o /tmp/train.html\n"
       "ridge report mlperf -o /tmp/mlperf-zh.md --lang zh",
       declare_report};
 }

@@ -1,6 +1,8 @@
 // ridge serve: the page and the API, on this machine.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <thread>
@@ -33,6 +35,16 @@ void harden(http::Response& response) {
                                 "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
                                 "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
                                 "frame-ancestors 'none'");
+}
+
+constexpr unsigned kOtherFiles = 128;  ///< open beside the connections
+
+/// Connections are files: many systems allow a process 1,024 of them until it asks for more.
+void allow_files(unsigned wanted) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 bool is_loopback(std::string_view host) {
@@ -75,6 +87,7 @@ Result<int> serve(Session& session, const ServeArguments& arguments, int port) {
   const auto log = [&](std::string_view line) { session.warn(line); };
 
   catch_interrupts();
+  allow_files(http::Server::Options().connection_limit + kOtherFiles);
   http::Server::Options options;
   options.address = arguments.host;
   options.port = port;

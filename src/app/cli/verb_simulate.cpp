@@ -4,6 +4,7 @@
 #include "app/cli/dates.hpp"
 #include "app/cli/estimate.hpp"
 #include "app/cli/progress.hpp"
+#include "app/cli/report_file.hpp"
 #include "app/cli/simulate_flags.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/simulation_report.hpp"
@@ -46,7 +47,8 @@ class Watcher final : public SimulationObserver {
   bool wants_trace_;
 };
 
-Status write_files(const SimulateFlags& flags, const report::SimulationAnswer& answer, Watcher& watcher) {
+Status write_files(const Session& session, const SimulateFlags& flags, const report::SimulationAnswer& answer,
+                   const Catalogue& catalogue, Watcher& watcher) {
   const auto write = [&](std::string_view flag, const auto& text) -> Status {
     return flags.given(flag) ? write_file_atomically(flags.value(flag), text()) : Status();
   };
@@ -55,7 +57,11 @@ Status write_files(const SimulateFlags& flags, const report::SimulationAnswer& a
   if (const Status s = write("--timeline-csv", [&] { return to_csv(report::timeline_table(answer.result)); }); !s) {
     return s;
   }
-  return write("--html", [&] { return report::simulation_html(answer); });
+  return write("--html", [&] {
+    const InferenceQuery& plan = answer.query.deployment;
+    return report::simulation_html(answer,
+                                   {report::sources_of(catalogue, {plan.model}, {plan.device}), command_text(session)});
+  });
 }
 
 Result<int> run_simulation(Session& session, const SimulateFlags& flags) {
@@ -92,7 +98,7 @@ Result<int> run_simulation(Session& session, const SimulateFlags& flags) {
   }
   answer.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
-  if (const Status s = write_files(flags, answer, watcher); !s) return s.error();
+  if (const Status s = write_files(session, flags, answer, knowledge->catalogue, watcher); !s) return s.error();
   if (session.form() == Form::json) {
     session.print(report::simulation_json(answer).text());
   } else if (session.form() == Form::csv) {

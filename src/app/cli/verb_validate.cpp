@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/cli/command_line.hpp"
+#include "app/cli/report_file.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/verbs.hpp"
 #include "evidence/bundle.hpp"
@@ -177,16 +178,29 @@ class Validation {
       if (!s) return s;
     }
     if (!arguments_.html.empty()) {
-      const Status s = write_file_atomically(
-          arguments_.html,
-          report::scatter_page(
-              "Predicted against measured",
-              "Each point is one published measurement; on the dashed line the prediction is right. Point at one to "
-              "see what it is.",
-              report::scatters(cases_, main_rows())));
+      Document text = document({});
+      text.title = "Predicted against measured";
+      const Paragraph how{
+          "Each point is one published measurement; on the dashed line the prediction is right. Point at one to see "
+          "what it is."};
+      text.blocks.emplace_back(how);
+      const Status s =
+          write_file_atomically(arguments_.html, report::scatter_page(text, report::scatters(cases_, main_rows()),
+                                                                      {evidence_sources(), command_text(session_)}));
       if (!s) return s;
     }
     return arguments_.report.empty() ? Status() : write_report();
+  }
+
+  /// Publishers of what was shown, each with its rows.
+  [[nodiscard]] std::vector<std::string> evidence_sources() const {
+    std::map<std::string, int> rows;
+    for (const ResultRow& row : main_rows()) {
+      if (shown(cases_[row.case_index].kind)) ++rows[cases_[row.case_index].source];
+    }
+    std::vector<std::string> out;
+    for (const auto& [source, count] : rows) out.push_back(fmt::format("{}: {} figures", source, count));
+    return out;
   }
 
   Status write_report() const {

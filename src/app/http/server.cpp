@@ -15,6 +15,7 @@
 #include <deque>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 
 #include "ridge/report.hpp"
 
@@ -64,8 +65,63 @@ struct Exchange {
   Clock::time_point start = Clock::now();
 };
 
+/// Ends connections that keep a request open by sending a byte now and then, which a time without progress never ends.
+class Watch {
+ public:
+  explicit Watch(std::chrono::seconds most) : most_(most), thread_([this] { look(); }) {}
+  ~Watch() {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  /// From now on the connection owes a request.
+  void expect(MHD_Connection* connection) {
+    const MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info == nullptr) return;
+    const std::lock_guard lock(mutex_);
+    owing_[connection] = {info->connect_fd, Clock::now()};
+  }
+  /// The request is there, or the connection is about to be closed.
+  void forget(MHD_Connection* connection) {
+    const std::lock_guard lock(mutex_);
+    owing_.erase(connection);
+  }
+
+ private:
+  struct Owing {
+    MHD_socket socket;
+    Clock::time_point since;
+  };
+  void look() {
+    std::unique_lock lock(mutex_);
+    while (!closing_) {
+      wake_.wait_for(lock, std::chrono::seconds(1));
+      const Clock::time_point now = Clock::now();
+      for (const auto& [connection, owing] : owing_) {
+        // The server notices and closes it; until it has called forget() the socket is this connection's.
+        if (now - owing.since > most_) shutdown(owing.socket, SHUT_RDWR);
+      }
+    }
+  }
+
+  const std::chrono::seconds most_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::unordered_map<MHD_Connection*, Owing> owing_;
+  bool closing_ = false;
+  std::thread thread_;
+};
+
 struct Server::Core {
+  explicit Core(const Options& wanted) : options(wanted), watch(std::chrono::seconds(wanted.reading_s)) {}
   Options options;
+  Watch watch;
   Handler handler;
   Log log;
   MHD_Daemon* daemon = nullptr;
@@ -136,6 +192,7 @@ struct Server::Core {
     if (exchange.stage == Stage::answered) return send(exchange);
     if (exchange.stage != Stage::reading) return MHD_YES;
     exchange.stage = Stage::ready;
+    watch.forget(connection);
     if (exchange.too_large) {
       exchange.response =
           Response::error(413, "the body is larger than " + std::to_string(options.body_limit) + " bytes");
@@ -193,8 +250,7 @@ MHD_Result take_header(void* into, MHD_ValueKind /*kind*/, const char* key, cons
 }  // namespace
 
 Result<Server> Server::start(const Options& options, Handler handler, Log log) {
-  auto core = std::make_unique<Core>();
-  core->options = options;
+  auto core = std::make_unique<Core>(options);
   core->handler = std::move(handler);
   core->log = std::move(log);
 
@@ -226,10 +282,15 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
     }
     return static_cast<Core*>(closure)->step(connection, data, size, exchange);
   };
-  const auto end = [](void* /*closure*/, MHD_Connection* /*connection*/, void** state,
-                      MHD_RequestTerminationCode /*why*/) {
+  const auto end = [](void* closure, MHD_Connection* connection, void** state, MHD_RequestTerminationCode why) {
     delete static_cast<Exchange*>(*state);
     *state = nullptr;
+    if (why == MHD_REQUEST_TERMINATED_COMPLETED_OK) static_cast<Core*>(closure)->watch.expect(connection);
+  };
+  const auto meet = [](void* closure, MHD_Connection* connection, void** /*context*/,
+                       MHD_ConnectionNotificationCode what) {
+    Watch& watch = static_cast<Core*>(closure)->watch;
+    what == MHD_CONNECTION_NOTIFY_STARTED ? watch.expect(connection) : watch.forget(connection);
   };
   const auto quiet = [](void*, const char*, va_list) {};
 
@@ -243,10 +304,11 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
       core.get(), MHD_OPTION_EXTERNAL_LOGGER, static_cast<void (*)(void*, const char*, va_list)>(quiet), nullptr,
       MHD_OPTION_SOCK_ADDR, address, MHD_OPTION_URI_LOG_CALLBACK,
       static_cast<void* (*)(void*, const char*, MHD_Connection*)>(begin), nullptr, MHD_OPTION_NOTIFY_COMPLETED,
-      static_cast<MHD_RequestCompletedCallback>(end), nullptr, MHD_OPTION_CONNECTION_LIMIT, options.connection_limit,
-      MHD_OPTION_PER_IP_CONNECTION_LIMIT, each, MHD_OPTION_CONNECTION_TIMEOUT, options.timeout_s,
-      MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_THREAD_POOL_SIZE, std::max(options.threads, 2U),
-      MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U, MHD_OPTION_END);
+      static_cast<MHD_RequestCompletedCallback>(end), core.get(), MHD_OPTION_NOTIFY_CONNECTION,
+      static_cast<MHD_NotifyConnectionCallback>(meet), core.get(), MHD_OPTION_CONNECTION_LIMIT,
+      options.connection_limit, MHD_OPTION_PER_IP_CONNECTION_LIMIT, each, MHD_OPTION_CONNECTION_TIMEOUT,
+      options.timeout_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_THREAD_POOL_SIZE,
+      std::max(options.threads, 2U), MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U, MHD_OPTION_END);
   if (core->daemon == nullptr) {
     return Error{ErrorCode::bad_input, options.address + ":" + std::to_string(options.port),
                  "cannot listen there" + (errno != 0 ? ": " + std::string(std::strerror(errno)) : std::string()) +

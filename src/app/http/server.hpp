@@ -60,9 +60,10 @@ class Server {
     std::string address = "127.0.0.1";
     int port = 8080;  ///< 0: any that is free
     std::size_t body_limit = 1 << 20;
-    unsigned connection_limit = 512;
-    unsigned connections_per_address = 0;  ///< 0: as many as in all
-    unsigned timeout_s = 10;               ///< without progress on a connection
+    unsigned connection_limit = 1024;
+    unsigned connections_per_address = 256;  ///< one more is closed at once; 0: as many as in all
+    unsigned timeout_s = 10;                 ///< without progress on a connection
+    unsigned reading_s = 15;                 ///< until a request is there as a whole, however its bytes trickle in
     unsigned threads = 2;
     unsigned long_threads = 2;
     std::size_t waiting_limit = 32;  ///< deferred requests that wait for a thread; more are answered 503

@@ -1,6 +1,7 @@
 // Catalogue: every entry, every figure, each with its source.
 import { get, list, type Answer } from "../api";
-import { csv, digits, failure, h, table, tools, unit, type Child, type Column } from "../ui";
+import { draw, figureOf } from "../charts";
+import { csv, digits, failure, h, palette, table, tools, unit, type Child, type Column } from "../ui";
 import { section, words, type Show } from "../view";
 
 const kinds = ["devices", "systems", "fabrics", "models", "prices", "architectures", "sources"];
@@ -29,6 +30,25 @@ function flat(value: Answer, path = ""): [string, unknown][] {
   if (value && typeof value === "object") return Object.entries(value).flatMap(([k, v]) => flat(v, path ? `${path}.${k}` : k));
   return [[path, value]];
 }
+/// What is worth a picture of each kind: two figures against each other.
+const pictures: Record<string, { x: string; y: string; say: string; x_axis: string; y_axis: string; group: string; linear?: boolean }> = {
+  devices: { x: "memory_bandwidth_bytes_per_s", y: "peak_dense_flops_per_s.bf16", say: "Devices: memory bandwidth against the dense bf16 peak", x_axis: "memory bandwidth (B/s) →", y_axis: "↑ bf16 peak (FLOP/s)", group: "vendor" },
+  systems: { x: "devices", y: "total_memory_bytes", say: "Systems: how many devices, how much memory", x_axis: "devices →", y_axis: "↑ memory (B)", group: "kind" },
+  fabrics: { x: "latency_s", y: "port_bytes_per_s_per_direction", say: "Fabrics: latency against the rate of a port", x_axis: "latency (s) →", y_axis: "↑ port, one direction (B/s)", group: "kind" },
+  models: { x: "active_parameters", y: "kv_bytes_per_token", say: "Models: parameters that a token meets against the cache that it leaves", x_axis: "active parameters →", y_axis: "↑ KV cache per token (B)", group: "type" },
+  prices: { x: "date", y: "price_usd_per_gpu_hour", say: "Prices of a GPU-hour over time", x_axis: "published →", y_axis: "↑ $ per GPU-hour", group: "kind", linear: true },
+};
+async function picture(into: HTMLElement, kind: string, entries: Answer[]): Promise<void> {
+  const of = pictures[kind];
+  const points = of ? entries.map((e) => ({ id: e.id as string, x: of.linear ? (e[of.x] ? new Date(e[of.x]) : null) : (plain(e, of.x) as number), y: plain(e, of.y) as number, group: String(e[of.group] ?? "–") })).filter((p) => p.x && p.y > 0) : [];
+  into.hidden = points.length < 2;
+  if (into.hidden) return;
+  const groups = [...new Set(points.map((p) => p.group))];
+  await draw(into, of.say, (p) => ({
+    x: of.linear ? { label: of.x_axis } : { type: "log", label: of.x_axis, tickFormat: "~s", ticks: 6 }, y: { type: "log", label: of.y_axis, tickFormat: "~s", ticks: 6 }, color: { legend: true, domain: groups, range: palette },
+    marks: [p.dot(points, { x: "x", y: "y", stroke: "group", fill: "group", fillOpacity: 0.3, r: 3.5 }), p.tip(points, p.pointer({ x: "x", y: "y", title: (d) => `${d.id}\n${d.group}\n${figure(of.y, d.y)}`, fill: "var(--page)" }))],
+  }));
+}
 const link = (text: string): Child => (/^https?:\/\/\S+$/.test(text) ? h("a", { href: text, rel: "noreferrer noopener", target: "_blank" }, text) : text);
 
 export const show: Show = (into, values, go) => {
@@ -47,17 +67,18 @@ export const show: Show = (into, values, go) => {
       name: words(path.replace(/_(bytes_per_s_per_direction|bytes_per_s|bytes|w|hz|s)$/, "").replace("peak_dense_flops_per_s.", "peak ")), number: all.some((e) => typeof plain(e, path) === "number"), plain: (e) => plain(e, path) as string,
       show: (e) => (path === "id" ? h("a", { href: `#/catalogue?kind=${kind}&id=${encodeURIComponent(e.id)}` }, e.id) : path === "device" && e.device ? h("a", { href: `#/catalogue?kind=devices&id=${e.device}` }, e.device) : figure(path, plain(e, path))),
     }));
-    const rows = h("div"), count = h("p", { class: "faint", role: "status" });
+    const rows = h("div"), chart = h("figure"), count = h("p", { class: "faint", role: "status" });
     let found = all;
     const filter = (text: string) => {
       const parts = text.toLowerCase().split(/\s+/).filter(Boolean);
       found = all.filter((e) => { const whole = JSON.stringify(e).toLowerCase(); return parts.every((p) => whole.includes(p)); });
       count.textContent = `${found.length} of ${all.length}`;
       rows.replaceChildren(table(columns, found));
+      void picture(chart, kind, found);
     };
     out.replaceChildren(h("label", { for: "filter", class: "filter" }, "Filter", h("input", { id: "filter", type: "search", value: values.filter ?? "", placeholder: "every word must occur: hbm3e nvidia",
-      oninput: (e: Event) => { const text = (e.target as HTMLInputElement).value; go({ kind, ...(text ? { filter: text } : {}) }); filter(text); } })), count, rows,
-      tools(kind, { json: all, csv: () => csv(columns, found), command: `ridge show ${kind}` }));
+      oninput: (e: Event) => { const text = (e.target as HTMLInputElement).value; go({ kind, ...(text ? { filter: text } : {}) }); filter(text); } })), count, chart, rows,
+      tools(kind, { json: all, csv: () => csv(columns, found), ...(pictures[kind] ? { figure: () => figureOf(chart) } : {}), command: `ridge show ${kind}` }));
     filter(values.filter ?? "");
   }
 

@@ -1,5 +1,6 @@
 // Check: a text in, its claims judged.
 import { job, type Answer } from "../api";
+import { draw, figureOf } from "../charts";
 import { csv, h, table, tools, type Column } from "../ui";
 import { assumptions, bench, section, type Show } from "../view";
 
@@ -29,15 +30,21 @@ export const show: Show = (into, values, go) => {
   function paint(answer: Answer, text: string): void {
     const document_ = answer.documents[0];
     const findings: Answer[] = document_.findings;
+    const chart = h("figure");
     const counts = Object.entries(document_.counts as Record<string, number>).filter(([, n]) => n > 0);
     view.out.replaceChildren(
       h("p", {}, counts.length ? counts.map(([k, n]) => h("span", { class: tone[k] ?? "faint" }, `${n} ${k}  `)) : "Nothing here can be checked: a figure needs its unit, and a device or model its name."),
-      findings.length ? table(columns, findings) : "",
+      counts.length ? chart : "", findings.length ? table(columns, findings) : "",
       section("The text, annotated", h("ol", { class: "lines" }, text.split("\n").map((line, i) => h("li", {}, line || " ",
         findings.filter((f) => f.line === i + 1).map((f) => h("div", { class: `note ${tone[f.verdict] ?? "faint"}` }, `${mark[f.verdict] ?? "?"} ${f.says}: ${f.verdict}${f.right && tone[f.verdict] !== "good" ? `, it is ${f.right.text}` : ""}`)),
         document_.not_understood.filter((n: Answer) => n.line === i + 1).map((n: Answer) => h("div", { class: "note faint" }, `? not understood: ${n.text}`)))))),
       assumptions(answer.assumptions) ?? "",
-      tools("check", { json: answer, csv: () => csv(columns, findings), command: `ridge check '${text.replace(/'/g, "'\\''")}'` }));
+      tools("check", { json: answer, csv: () => csv(columns, findings), ...(counts.length ? { figure: () => figureOf(chart) } : {}), command: `ridge check '${text.replace(/'/g, "'\\''")}'` }));
+    const bars = counts.map(([verdict, n]) => ({ verdict, n }));
+    if (bars.length) void draw(chart, "Claims by verdict", (p) => ({
+      height: 50 + 28 * bars.length, marginLeft: 110, marginRight: 40, x: { label: "claims →", domain: [0, Math.max(1, ...bars.map((b) => b.n))], ticks: 5, tickFormat: "d" }, y: { label: null, domain: bars.map((b) => b.verdict) },
+      marks: [p.barX(bars, { x: "n", y: "verdict", fill: (b: { verdict: string }) => `var(--${tone[b.verdict] ?? "faint"})` }), p.text(bars, { x: "n", y: "verdict", text: (b: { n: number }) => String(b.n), dx: 4, textAnchor: "start" })],
+    }));
   }
   return view.leave;
 };

@@ -54,11 +54,11 @@ export const show: Show = (into, values, go) => {
   const view = bench({
     into, values, go: (v) => go(v), button: "Plan", title: "Plan", lede: "What to rent or buy for a goal: the best plan of each device, ties where predictions cannot tell them apart, and why the others lost. Drag over the chart to keep a part of the front.",
     list: (v) => [...common, ...(v.kind === "train" ? train : serve), ...tail], defaults: { ...defaults(kind), brush: "" }, reform: ["kind"],
-    ask: async (v, signal) => {
+    ask: async (v, signal, told) => {
       if ((v.kind === "train") !== (kind === "train")) { location.hash = `#/plan?kind=${v.kind}`; return () => undefined; }
       const keys = [...common, ...(kind === "train" ? train : serve), ...tail].map((f) => f.key);
       const question = body(Object.fromEntries(Object.entries(v).filter(([k]) => keys.includes(k))));
-      const answer = await job("plan", { ...question, top: 20 }, signal);
+      const answer = await job("plan", { ...question, top: 20 }, signal, told);
       return () => paint(answer, question);
     },
   });

@@ -15,7 +15,6 @@ const form: Field[] = [
   { key: "ttft", label: "Time to first token, at most", hint: "500ms", group: "Limits" }, { key: "tpot", label: "Time per output token, at most", hint: "80ms", group: "Limits" },
   { key: "find_rate", label: "Find the highest rate within the limits", kind: "switch", group: "Limits" },
 ];
-const shares: [string, number][] = [["p50", 0.5], ["p90", 0.9], ["p95", 0.95], ["p99", 0.99], ["max", 1]];
 const kinds: [string, string][] = [["ttft_s", "first token"], ["tpot_s", "per output token"], ["itl_s", "between tokens"], ["e2e_s", "whole request"], ["wait_s", "wait in queue"]];
 interface Row { key: string; name: string; values: Answer }
 const columns: Column<Row>[] = [{ name: "time", show: (r) => r.name }, ...["mean", "p50", "p90", "p95", "p99", "max"].map((q): Column<Row> => ({ name: q, number: true, show: (r) => span(r.values[q], seconds), plain: (r) => r.values[q]?.mid }))];
@@ -25,9 +24,9 @@ export const show: Show = (into, values, go) => {
   const view = bench({
     into, values, go, button: "Simulate", list: form, title: "Serve", lede: "Plays requests against the deployment: what each of them waits, what the queue and the KV cache do, and how many requests keep within the limits.",
     defaults: { model: "llama3.1-8b", device: "h100-sxm", gpus: "1", precision: "", replicas: "1", router: "", workload: "chat", request_rate: "16", arrivals: "", requests: "2000", seed: "1", ttft: "500ms", tpot: "80ms", find_rate: "" },
-    ask: async (v, signal) => {
+    ask: async (v, signal, told) => {
       const question = body(v, v.find_rate ? ["request_rate"] : []);
-      const answer = await job("simulate", question, signal);
+      const answer = await job("simulate", question, signal, told);
       return () => paint(answer, question);
     },
   });
@@ -46,10 +45,14 @@ export const show: Show = (into, values, go) => {
         { what: "Running, mean", big: digits(a.mean_running), note: `queue ${digits(a.mean_queue)}` }, { what: "KV cache, peak", big: percent(a.peak_kv_share), note: `${digits(a.preemptions)} preemptions` },
         { what: "Power", big: unit(a.mean_power_w, "W"), note: `busy ${percent(a.busy_share)}` },
       ]));
-    const points = rows.filter((r) => r.key !== "wait_s").flatMap((r) => shares.map(([q, share]) => ({ name: r.name, share, ...r.values[q] })).filter((p) => p.mid > 0));
+    // One factor for all of a curve: that of its median.
+    const points = rows.filter((r) => r.key !== "wait_s" && r.values.p50.mid > 0).flatMap((r) => (a.cdf.share as number[]).map((share, i) => {
+      const mid: number = a.cdf[r.key][i], { low, mid: median, high } = r.values.p50;
+      return { name: r.name, share, mid, low: (mid * low) / median, high: (mid * high) / median };
+    })).filter((p) => p.mid > 0);
     void draw(curve, "Latency: the share of requests (of tokens, between tokens) that wait at most so long, with the 80 % interval", (p) => ({
-      x: { type: "log", label: "seconds →", tickFormat: "~s" }, y: { label: "↑ share", domain: [0.45, 1], tickFormat: "%" }, color: { legend: true, domain: kinds.map(([, n]) => n).filter((n) => points.some((q) => q.name === n)), range: palette },
-      marks: [p.ruleY(points, { x1: "low", x2: "high", y: "share", stroke: "name", strokeOpacity: 0.4, strokeWidth: 3 }), p.line(points, { x: "mid", y: "share", stroke: "name", strokeWidth: 2, marker: true, curve: "monotone-y" }),
+      x: { type: "log", label: "seconds →", tickFormat: "~s" }, y: { label: "↑ share", domain: [0, 1], tickFormat: "%" }, color: { legend: true, domain: kinds.map(([, n]) => n).filter((n) => points.some((q) => q.name === n)), range: palette },
+      marks: [p.areaX(points, { x1: "low", x2: "high", y: "share", fill: "name", fillOpacity: 0.16 }), p.line(points, { x: "mid", y: "share", stroke: "name", strokeWidth: 2 }),
         ...[["ttft_limit_s", 0], ["tpot_limit_s", 1]].filter(([k]) => a.query[k]).map(([k, i]) => p.ruleX([a.query[k]], { stroke: palette[i as number], strokeDasharray: "4,3" })),
         p.tip(points, p.pointer({ x: "mid", y: "share", title: (d) => `${d.name}\n${percent(d.share)} within ${seconds(d.mid)}`, fill: "var(--page)" }))],
     }));

@@ -1,0 +1,222 @@
+// The API without its sockets: what a request becomes, that one answer leaves nothing behind for the next, and that no
+// bytes bring it down.
+#include "app/cli/api.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "app/cli/report_file.hpp"
+#include "catalogue/json_document.hpp"
+
+namespace ridge::cli {
+namespace {
+
+using http::Request;
+using http::Response;
+using Words = std::vector<std::string>;
+
+const Surroundings& here() {
+  static const Surroundings found{.program = "", .data_variable = RIDGE_DATA_DIR};
+  return found;
+}
+
+const SharedData& shared() {
+  static const SharedData data = *Session({}, here()).share();
+  return data;
+}
+
+Request posted(std::string path, std::string body) {
+  Request request;
+  request.method = "POST";
+  request.path = std::move(path);
+  request.body = std::move(body);
+  return request;
+}
+
+Request got(std::string path, std::vector<std::pair<std::string, std::string>> query) {
+  Request request;
+  request.method = "GET";
+  request.path = std::move(path);
+  request.query = std::move(query);
+  return request;
+}
+
+Result<Words> words(const Request& request) {
+  return request_words(request, *shared().catalogue, {});
+}
+
+constexpr std::string_view kInfer =
+    R"({"kind": "infer", "model": "llama3.1-8b", "device": "h100-sxm", "isl": 1000, "osl": 250, "concurrency": 8)";
+
+TEST(RequestWords, ABodyBecomesTheLineThatAPersonWouldWrite) {
+  EXPECT_EQ(*words(posted("/v1/estimate", R"({"kind": "infer", "model": "llama3.1-8b", "explain": true})")),
+            (Words{"estimate", "infer", "--model=llama3.1-8b", "--explain", "--json"}));
+}
+
+TEST(RequestWords, AQueryBecomesOneToo) {
+  EXPECT_EQ(*words(got("/v1/catalogue", {{"kind", "devices"}, {"where", "memory>=80GB"}, {"keys", ""}})),
+            (Words{"show", "devices", "--where=memory>=80GB", "--keys", "--json"}));
+}
+
+TEST(RequestWords, AsyncSaysHowToAnswerAndIsNoFlag) {
+  const auto line = words(posted("/v1/simulate", R"({"async": true, "workload": "chat"})"));
+  ASSERT_TRUE(line);
+  EXPECT_EQ(*line, (Words{"simulate", "--workload=chat", "--json"}));
+}
+
+TEST(RequestWords, OtherPathsAreNotFound) {
+  for (const char* path : {"/v1/none", "/v1/estimate/", "/v1/", "/v1/serve", "/v1/calibrate"}) {
+    const auto line = words(posted(path, "{}"));
+    ASSERT_FALSE(line) << path;
+    EXPECT_EQ(line.error().code, ErrorCode::not_found) << path;
+  }
+}
+
+TEST(RequestWords, NothingNamesAFile) {
+  for (const char* body :
+       {R"({"kind": "infer", "model": "/etc/passwd"})", R"({"kind": "infer", "html": "x.html"})", R"({"data": "/tmp"})",
+        R"({"kind": "train", "trace": "x.json"})", R"({"plan": "x.toml"})", R"({"calibration": "x.toml"})"}) {
+    EXPECT_FALSE(words(posted("/v1/estimate", body))) << body;
+  }
+  EXPECT_FALSE(words(posted("/v1/plan", R"({"kind": "serve", "html": "x.html"})")));
+  EXPECT_FALSE(words(posted("/v1/plan", R"({"kind": "../x.toml"})")));
+}
+
+TEST(RequestWords, MoreRequestsThanTheServerSimulatesAreRefused) {
+  ApiLimits limits;
+  limits.most_requests = 1000;
+  const auto asked = [&](const char* count) {
+    return request_words(posted("/v1/simulate", std::string(R"({"requests": )") + count + "}"), *shared().catalogue,
+                         limits);
+  };
+  EXPECT_TRUE(asked("1000"));
+  EXPECT_FALSE(asked("1001"));
+}
+
+TEST(Api, OneAnswerLeavesNothingBehindForTheNext) {
+  Api api(shared(), here(), {});
+  const auto ask = [&](const std::string& more) {
+    return api.answer(posted("/v1/estimate", std::string(kInfer) + more + "}"), false);
+  };
+  const Response plain = ask("");
+  ASSERT_EQ(plain.status, 200);
+  EXPECT_NE(ask(R"(, "explain": true)").body.find("\"operators\""), std::string::npos);
+  EXPECT_EQ(ask(R"(, "gpus": "many")").status, 400);
+  EXPECT_EQ(ask(R"(, "set": ["device.hbm_bandwidth=9TB/s"])").status, 200);
+  // Not the kept answer: a blank makes it another question.
+  EXPECT_EQ(ask(" ").body, plain.body);
+}
+
+TEST(Api, AJobTellsHowFarItIsAndEnds) {
+  Api api(shared(), here(), {});
+  const Response started = api.answer(
+      posted("/v1/simulate", R"({"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat", "request_rate": 20,
+                                 "requests": 2000000, "async": true})"),
+      false);
+  ASSERT_EQ(started.status, 202);
+  double share = 0;
+  for (int i = 0; i < 3000 && share <= 0; ++i) {
+    const Response state = api.answer(got("/v1/jobs/1", {}), false);
+    ASSERT_EQ(state.status, 202);
+    const Result<JsonNode> json = parse_json(state.body, "state");
+    ASSERT_TRUE(json && json->find("progress") != nullptr);
+    share = json->find("progress")->number;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_GT(share, 0);
+  EXPECT_LT(share, 1);
+  Request end = got("/v1/jobs/1", {});
+  end.method = "DELETE";
+  EXPECT_TRUE(api.answer(end, false).defer);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(api.answer(end, true).status, 200);  // joins the thread that computed
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+}
+
+/// Bytes of a body changed, dropped, doubled or swapped for what parsers trip over.
+std::string mutated(std::string text, std::mt19937& random) {
+  static const std::array<std::string, 14> kPieces = {"\"",   "{",    "[[[[", "\\u0000", "-1", "1e999", "null",
+                                                      "true", "\xff", "\n",   "--json",  "=",  "../..", "9999999999"};
+  const auto below = [&](std::size_t n) { return n == 0 ? 0 : random() % n; };
+  for (std::size_t changes = 1 + below(4); changes > 0; --changes) {
+    const std::size_t at = below(text.size() + 1);
+    switch (below(5)) {
+      case 0:
+        text.insert(at, kPieces[below(kPieces.size())]);
+        break;
+      case 1:
+        text.erase(at, 1 + below(6));
+        break;
+      case 2:
+        if (at < text.size()) text[at] = static_cast<char>(random());
+        break;
+      case 3:
+        text.insert(at, text.substr(below(text.size()), below(20)));
+        break;
+      default:
+        if (const std::size_t colon = text.find(':', at); colon != std::string::npos) {
+          text.insert(colon + 1, kPieces[below(kPieces.size())]);
+        }
+    }
+  }
+  return text;
+}
+
+TEST(Api, NoBytesBringItDown) {
+  Api api(shared(), here(), {});
+  const std::array<Request, 10> seeds = {
+      posted("/v1/estimate", std::string(kInfer) + R"(, "gpus": 2, "tp": 2, "precision": "fp8"})"),
+      posted("/v1/estimate", R"({"kind": "infer", "model": "dense:layers=32,hidden=4096,heads=32", "device": "l40s"})"),
+      posted("/v1/estimate", R"({"kind": "train", "model": "llama3.1-8b", "device": "h100-sxm", "gpus": 64})"),
+      posted("/v1/estimate", R"({"kind": "fit", "device": ["h100-sxm", "l40s"], "isl": "1k"})"),
+      posted("/v1/simulate", R"({"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat", "requests": 100})"),
+      posted("/v1/plan", R"({"kind": "serve", "model": "llama3.1-8b", "request_rate": 5, "ttft": "1s"})"),
+      posted("/v1/cost", R"({"kind": "rent", "device": "h100-sxm", "gpus": 8, "price": 2.5})"),
+      posted("/v1/check", R"({"text": "H200 has 4.8 TB/s of memory bandwidth"})"),
+      got("/v1/catalogue", {{"kind", "devices"}, {"where", "memory>=80GB"}}),
+      got("/v1/jobs/1", {})};
+  std::mt19937 random(11);
+  for (int i = 0; i < 4000; ++i) {
+    Request request = seeds[random() % seeds.size()];
+    if (!request.body.empty()) request.body = mutated(std::move(request.body), random);
+    for (auto& [key, value] : request.query) (random() % 2 == 0 ? key : value) = mutated(value, random);
+    if (random() % 20 == 0) request.path = mutated(std::move(request.path), random);
+    const Response response = api.answer(request, false);
+    if (response.defer) continue;  // understood; it would run elsewhere
+    const std::array known = {200, 202, 400, 404, 405, 422, 503};
+    EXPECT_TRUE(std::find(known.begin(), known.end(), response.status) != known.end()) << response.status;
+    EXPECT_TRUE(parse_json(response.body, "answer")) << request.path << " " << request.body;
+  }
+}
+
+TEST(ForwardedReport, IsTheLineOfTheVerbThatMakesIt) {
+  const auto report = forwarded_report({"report", "serve", "--model", "llama3.1-8b", "-o", "a.html", "--seed=1"});
+  ASSERT_TRUE(report && *report);
+  EXPECT_EQ((*report)->words, (Words{"simulate", "--model", "llama3.1-8b", "--seed=1", "--html=a.html"}));
+  EXPECT_TRUE((*report)->pdf.empty());
+  const auto plan = forwarded_report({"report", "plan", "--model", "llama3.1-8b", "--pdf=a.pdf"});
+  ASSERT_TRUE(plan && *plan);
+  EXPECT_EQ((*plan)->words[1], "serve");
+  EXPECT_EQ((*plan)->pdf, "a.pdf");
+  EXPECT_FALSE((*plan)->keeps_html);
+  EXPECT_EQ((**forwarded_report({"report", "plan", "train", "-o", "a.html"})).words[1], "train");
+}
+
+TEST(ForwardedReport, LeavesOtherLinesAlone) {
+  EXPECT_FALSE(forwarded_report({"report", "mlperf", "-o", "a.html"})->has_value());
+  EXPECT_FALSE(forwarded_report({"plan", "serve"})->has_value());
+  EXPECT_FALSE(forwarded_report({"report", "plan", "--help"})->has_value());
+}
+
+TEST(ForwardedReport, WantsToKnowWhereTo) {
+  EXPECT_FALSE(forwarded_report({"report", "accuracy"}));
+  EXPECT_FALSE(forwarded_report({"report", "accuracy", "-o", "a.md"}));
+}
+
+}  // namespace
+}  // namespace ridge::cli

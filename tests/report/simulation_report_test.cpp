@@ -56,7 +56,7 @@ TEST(SimulationPage, SaysInWordsWhatLimitsTheRate) {
 TEST(SimulationHtml, AxesHaveUnitsThatFitTheNumbers) {
   SimulationAnswer a = answered();
   a.query.limits.ttft = 0.05;
-  const std::string page = simulation_html(a);
+  const std::string page = simulation_html(a, {});
   EXPECT_TRUE(holds(page, ">ms</text>")) << "first tokens within 100 ms";
   EXPECT_TRUE(holds(page, ">s</text>")) << "requests within 10 s";
   EXPECT_TRUE(holds(page, "min since the start")) << "fifteen minutes";

@@ -83,6 +83,7 @@ TEST(TrainingTrace, RefusesDualPipeWithTooFewMicroBatches) {
 TEST(TrainingScalingTable, DollarsAreRentOverTokens) {
   ScalingPoint point;
   point.plan.gpus = 64;
+  point.plan.global_batch = 512;
   point.outcome.estimate.tokens_per_s = {64000, 64000, 64000};
   point.outcome.estimate.step_time_s = {1, 1, 1};
   point.efficiency = 1;

@@ -7,6 +7,7 @@ packages=(
   libgtest-dev libbenchmark-dev libmicrohttpd-dev chromium
   openmpi-bin libopenmpi-dev slurm-wlm munge shellcheck python3-yaml
   pybind11-dev python3-dev python3-numpy dpkg-dev
+  wrk  # bench/estimate.lua
 )
 # Some machines have node and npm from elsewhere, and the two packages would quarrel with those.
 command -v npm > /dev/null || packages+=(nodejs npm)

@@ -188,6 +188,14 @@ TEST(System, PortsOfNoFabricAreRefused) {
   EXPECT_TRUE(contains(refusal_of(with("[system.scale_out]\nnics_per_node = 8\n")), "ports of which fabric?"));
 }
 
+TEST(System, OversubscriptionNeedsThePodItBeginsBeyond) {
+  EXPECT_TRUE(contains(refusal_of(with("[system.scale_out]\nfabric = \"roce-v2-400\"\noversubscription = 7\n")),
+                       "beyond how many devices?"));
+  EXPECT_EQ(system_of("meta-roce-h100").pod->value, 3072);
+  EXPECT_EQ(system_of("meta-roce-h100").oversubscription->value, 7);
+  EXPECT_FALSE(system_of("dgx-h100").oversubscription);
+}
+
 TEST(System, NodeOfSeveralNodesIsRefused) {
   std::string text = with("");
   text.replace(text.find("\"rack\""), 6, "\"node\"");

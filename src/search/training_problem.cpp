@@ -100,7 +100,8 @@ Floor TrainingProblem::floor(std::size_t group, std::size_t block) const noexcep
     return floor;
   }
   const bool dual = layout.schedule == Schedule::dual_pipe;
-  const StepFloor least = step_floor(job, plan, d, times.passes[variant(ContextParallel::ring, layout.schedule)],
+  // Gathered keys are attended to in one call: no scheme computes less.
+  const StepFloor least = step_floor(job, plan, d, times.passes[variant(ContextParallel::all_gather, layout.schedule)],
                                      times.exposed_least[dual ? 1 : 0], times.head);
   const double missing = least.bytes - kMostReported * job.memory_capacity;
   if (missing > 0) {

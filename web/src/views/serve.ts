@@ -25,7 +25,7 @@ export const show: Show = (into, values, go) => {
     into, values, go, button: "Simulate", list: form, title: "Serve", lede: "Plays requests against the deployment: what each of them waits, what the queue and the KV cache do, and how many requests keep within the limits.",
     defaults: { model: "llama3.1-8b", device: "h100-sxm", gpus: "1", precision: "", replicas: "1", router: "", workload: "chat", request_rate: "16", arrivals: "", requests: "2000", seed: "1", ttft: "500ms", tpot: "80ms", find_rate: "" },
     ask: async (v, signal, told) => {
-      const question = body(v, v.find_rate ? ["request_rate"] : []);
+      const question = body(v, v.find_rate ? ["request_rate", "requests"] : []);
       const answer = await job("simulate", question, signal, told);
       return () => paint(answer, question);
     },

@@ -113,7 +113,9 @@ class LayerWork {
       return;
     }
     const double reach = mean_reach(plan_.sequence, g.window);
-    const double ramp = 1 + c_.attention_ramp / (2 * reach);
+    // A ring attends in as many calls as it has ranks, each over its share of the keys.
+    const double calls = plan_.context == ContextParallel::ring ? d_.cp : 1;
+    const double ramp = 1 + c_.attention_ramp * calls / (2 * reach);
     const double narrow = g.key_dim < 128 ? std::pow(128 / g.key_dim, c_.narrow_head) : 1;
     const double flops = 2 * d_.tokens * reach * heads * width * ramp * narrow * drift;
     forward_.attention += g.count * flops / c_.attention_forward;

@@ -248,7 +248,8 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
   }
   if (outcome.reason == Reason::none) {
     if (job.plan.vp == 0 && job.plan.pp > 1) {
-      job.assumptions.push_back(fmt::format("{} chunks per pipeline stage, the engine's usual choice", e.vp));
+      job.assumptions.push_back(e.vp > 1 ? fmt::format("{} chunks per pipeline stage, the engine's usual choice", e.vp)
+                                         : "pipeline stages in one piece, the engine's usual choice");
     }
     if (job.plan.recompute == Recompute::unknown) {
       job.assumptions.push_back(fmt::format("recompute: the least that fits: {} ({:.0f} % of the forward pass again)",

@@ -79,20 +79,19 @@ TEST(TrainingTrace, RefusesDualPipeWithTooFewMicroBatches) {
   EXPECT_FALSE(pipeline_trace(a));
 }
 
-// A GPU-hour of $3.60 is $0.001 a second; at 1,000 tokens/s a million tokens take 1,000 s and cost $1.
+// A GPU-hour of $7.20 is $0.002 a second; at 1,000 tokens/s a million tokens take 1,000 s and cost $2.
 TEST(TrainingScalingTable, DollarsAreRentOverTokens) {
   ScalingPoint point;
   point.plan.gpus = 64;
+  point.plan.global_batch = 512;
   point.outcome.estimate.tokens_per_s = {64000, 64000, 64000};
   point.outcome.estimate.step_time_s = {1, 1, 1};
   point.efficiency = 1;
   ScalingCurve curve;
   curve.points = {point};
-  const std::string csv = to_csv(scaling_table(curve, 3.6));
-  const std::string priced = csv.substr(csv.find('\n') + 1);
-  EXPECT_NE(priced.find(",1,1,"), std::string::npos) << csv;  // efficiency, dollars
-  const std::string unpriced = to_csv(scaling_table(curve));
-  EXPECT_EQ(unpriced.find(",1,1,"), std::string::npos) << unpriced;
+  // MFU, efficiency, dollars
+  EXPECT_NE(to_csv(scaling_table(curve, 7.2)).find(",0,1,2,"), std::string::npos) << to_csv(scaling_table(curve, 7.2));
+  EXPECT_NE(to_csv(scaling_table(curve)).find(",0,1,,"), std::string::npos) << to_csv(scaling_table(curve));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using http::Request;
 using http::Response;
 
 constexpr std::size_t kLargestKeptBody = 4096;
-constexpr std::size_t kMostKeptBytes = 16u << 20;
+constexpr std::size_t kMostKeptBytes = 8u << 20;
 
 struct Endpoint {
   std::string_view path;
@@ -167,11 +167,18 @@ Response Api::end_job(std::string_view id) {
 
 void Api::keep(const std::string& body, const Response& response) {
   const std::lock_guard lock(kept_mutex_);
-  if (kept_bytes_ > kMostKeptBytes) {  // starting anew is cheaper than knowing which one is the oldest
-    kept_.clear();
-    kept_bytes_ = 0;
+  const auto size = [](const auto& entry) { return entry.first.size() + entry.second.body.size(); };
+  const auto [at, is_new] = kept_.emplace(body, response);
+  if (!is_new) return;
+  kept_bytes_ += size(*at);
+  oldest_.push_back(&at->first);
+  // One out for one in: memory stays as it is, whoever asks what.
+  while (kept_bytes_ > kMostKeptBytes) {
+    const auto gone = kept_.find(*oldest_.front());
+    kept_bytes_ -= size(*gone);
+    kept_.erase(gone);
+    oldest_.pop_front();
   }
-  if (kept_.emplace(body, response).second) kept_bytes_ += body.size() + response.body.size();
 }
 
 Response Api::answer(const Request& request, bool may_take_long) {

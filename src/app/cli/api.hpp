@@ -13,6 +13,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -59,6 +60,7 @@ class Api {
   // Estimates depend on nothing but the request: those of late are kept, as sliders come back to where they were.
   std::mutex kept_mutex_;
   std::unordered_map<std::string, http::Response> kept_;
+  std::deque<const std::string*> oldest_;  ///< keys of kept_, as they came
   std::size_t kept_bytes_ = 0;
   std::array<std::string, 2> validation_;  ///< the bundled cases never change: predicted once, without and with points
 };

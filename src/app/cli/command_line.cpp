@@ -213,17 +213,22 @@ Result<Command> parse_command_line(const std::vector<std::string>& words, std::s
 }
 
 struct LineReader::Declared {
+  explicit Declared(const Verb& of) : verb(of) {}
   const Verb& verb;
+  int lines = 0;
   GlobalOptions globals;
   Application application{std::span(&verb, 1), globals};
 };
 
-LineReader::LineReader(const Verb& verb) : declared_(new Declared{verb, {}}) {
+LineReader::LineReader(const Verb& verb) : declared_(std::make_unique<Declared>(verb)) {
   assert(verb.keeps_arguments && "what an action changes would show in the next line");
 }
 LineReader::~LineReader() = default;
 
 Result<Command> LineReader::read(const std::vector<std::string>& words, GlobalOptions& globals) {
+  // CLI11 remembers every option that it ever read, in order: now and then it has to be made anew.
+  constexpr int kMostLines = 1000;
+  if (++declared_->lines > kMostLines) declared_ = std::make_unique<Declared>(declared_->verb);
   declared_->globals = {};
   declared_->application.forget();
   Result<Command> command = understand(declared_->application, words, std::span(&declared_->verb, 1));

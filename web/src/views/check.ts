@@ -40,9 +40,9 @@ export const show: Show = (into, values, go) => {
         document_.not_understood.filter((n: Answer) => n.line === i + 1).map((n: Answer) => h("div", { class: "note faint" }, `? not understood: ${n.text}`)))))),
       assumptions(answer.assumptions) ?? "",
       tools("check", { json: answer, csv: () => csv(columns, findings), ...(counts.length ? { figure: () => figureOf(chart) } : {}), command: `ridge check '${text.replace(/'/g, "'\\''")}'` }));
-    const bars = counts.map(([verdict, n]) => ({ verdict, n }));
+    const bars = counts.map(([verdict, n]) => ({ verdict, n })), most = Math.max(1, ...bars.map((b) => b.n));
     if (bars.length) void draw(chart, "Claims by verdict", (p) => ({
-      height: 50 + 28 * bars.length, marginLeft: 110, marginRight: 40, x: { label: "claims →", domain: [0, Math.max(1, ...bars.map((b) => b.n))], ticks: 5, tickFormat: "d" }, y: { label: null, domain: bars.map((b) => b.verdict) },
+      height: 50 + 28 * bars.length, marginLeft: 110, marginRight: 40, x: { label: "claims →", domain: [0, most], ticks: most <= 10 ? Array.from({ length: most + 1 }, (_, i) => i) : 5, tickFormat: "d" }, y: { label: null, domain: bars.map((b) => b.verdict) },
       marks: [p.barX(bars, { x: "n", y: "verdict", fill: (b: { verdict: string }) => `var(--${tone[b.verdict] ?? "faint"})` }), p.text(bars, { x: "n", y: "verdict", text: (b: { n: number }) => String(b.n), dx: 4, textAnchor: "start" })],
     }));
   }

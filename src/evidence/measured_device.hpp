@@ -45,6 +45,9 @@ struct MeasuredGain {
   double median_after = 0, worst_after = 0;
 };
 
+/// From logarithms of predicted/measured of the same points, before and after.
+[[nodiscard]] MeasuredGain gain_of(std::string family, std::vector<double> before, std::vector<double> after);
+
 struct MeasuredFit {
   Calibration calibration;   ///< all parameters, with those of the measured device added
   std::string architecture;  ///< "hopper-measured"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "evidence/errors.hpp"
 #include "evidence/fit.hpp"
 #include "evidence/measured_device.hpp"
 #include "evidence/measured_steps.hpp"
@@ -140,24 +141,6 @@ std::string family_of(const KernelCase& c) {
   }
 }
 
-MeasuredGain gain_of(std::string family, std::vector<double> before, std::vector<double> after) {
-  const auto errors = [](std::vector<double>& logs) {
-    for (double& e : logs) e = std::abs(std::exp(e) - 1);
-    std::sort(logs.begin(), logs.end());
-  };
-  errors(before);
-  errors(after);
-  MeasuredGain gain;
-  gain.family = std::move(family);
-  gain.points = static_cast<int>(after.size());
-  if (after.empty()) return gain;
-  gain.median_before = before[before.size() / 2];
-  gain.worst_before = before.back();
-  gain.median_after = after[after.size() / 2];
-  gain.worst_after = after.back();
-  return gain;
-}
-
 class Fitting {
  public:
   Fitting(const measure::Profile& profile, const std::string& id, const Catalogue& catalogue, const Engines& engines)
@@ -274,6 +257,24 @@ class Fitting {
 };
 
 }  // namespace
+
+MeasuredGain gain_of(std::string family, std::vector<double> before, std::vector<double> after) {
+  const auto errors = [](std::vector<double>& logs) {
+    for (double& e : logs) e = std::abs(std::exp(e) - 1);
+    std::sort(logs.begin(), logs.end());
+  };
+  errors(before);
+  errors(after);
+  MeasuredGain gain;
+  gain.family = std::move(family);
+  gain.points = static_cast<int>(after.size());
+  if (after.empty()) return gain;
+  gain.median_before = quantile(before, 0.5);
+  gain.worst_before = before.back();
+  gain.median_after = quantile(after, 0.5);
+  gain.worst_after = after.back();
+  return gain;
+}
 
 Result<MeasuredFit> fit_measured(const measure::Profile& profile, const std::string& id, const Calibration& calibration,
                                  const Catalogue& catalogue, const Engines& engines) {

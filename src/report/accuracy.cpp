@@ -93,6 +93,21 @@ std::string gains_section(const Findings& f) {
   return to_markdown(table);
 }
 
+std::string measured_section(const Findings& f) {
+  std::string text =
+      "## Devices that were measured\n\nProfiles of `ridge measure --quick` that come with the data (`--device "
+      "data/profiles/...`; [how](measure.md)):\nerrors by the catalogue, and after the fit to the profile.\n\n";
+  for (const evidence::MeasuredFinding& m : f.measured) {
+    text += fmt::format("### {}, {}, driver {}\n\n", m.device, m.date, m.driver);
+    if (!m.steps.empty()) {
+      text += fmt::format("Whole steps of {}, timed by `ridge measure model`; the fit has not seen them:\n\n{}\n",
+                          fmt::join(m.models, ", "), to_markdown(measured_gain_table(m.steps)));
+    }
+    text += "The points and steps that the fit is made of:\n\n" + to_markdown(measured_gain_table(m.points)) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 Table trace_table(std::span<const evidence::TraceComparison> comparisons) {
@@ -108,6 +123,23 @@ Table trace_table(std::span<const evidence::TraceComparison> comparisons) {
     table.rows.push_back({Cell(c.file), Cell(c.requests), Cell(c.measure), Cell(Seconds(c.measured)),
                           Cell(Seconds(c.simulated)),
                           Cell(c.error()).shown_as(fmt::format("{:+.1f} %", 100 * c.error())), Cell(c.distance, 2)});
+  }
+  return table;
+}
+
+Table measured_gain_table(std::span<const evidence::MeasuredGain> gains) {
+  Table table;
+  table.columns = {
+      {.key = "what", .heading = "what"},
+      {.key = "points", .heading = "points", .kind = ColumnKind::number},
+      {.key = "median_before", .unit = "percent", .heading = "median, %", .kind = ColumnKind::number},
+      {.key = "worst_before", .unit = "percent", .heading = "worst, %", .kind = ColumnKind::number},
+      {.key = "median_after", .unit = "percent", .heading = "after: median, %", .kind = ColumnKind::number},
+      {.key = "worst_after", .unit = "percent", .heading = "worst, %", .kind = ColumnKind::number}};
+  const auto percent = [](double share) { return Cell(fmt::format("{:.1f}", 100 * share)); };
+  for (const evidence::MeasuredGain& g : gains) {
+    table.rows.push_back({Cell(g.family), Cell(g.points), percent(g.median_before), percent(g.worst_before),
+                          percent(g.median_after), percent(g.worst_after)});
   }
   return table;
 }
@@ -157,6 +189,7 @@ std::string accuracy_markdown(const Findings& f) {
         "the fit: one row is given\nto `ridge calibrate --cases`, the others are predicted before and after.\n\n";
     page += gains_section(f) + "\n";
   }
+  if (!f.measured.empty()) page += measured_section(f);
   page += "## Parameters\n\n" + to_markdown(parameter_table(f.calibration)) + "\n";
   page += "## The ten worst cases\n\n" + worst_section(f) + "\n";
   page += "## Rows that look wrong\n\nKept as published; the fit is robust against them.\n\n" + suspects_section(f);

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "evidence/measured_bundle.hpp"
 #include "evidence/overlay.hpp"
 #include "evidence/trace_replay.hpp"
 #include "evidence/validation.hpp"
@@ -55,7 +56,8 @@ struct Findings {
   const Catalogue& catalogue;
   const Calibration& calibration;
   Explanations explanations;
-  std::vector<evidence::TraceComparison> traces = {};  ///< logs of engines beside the simulator
+  std::vector<evidence::TraceComparison> traces = {};    ///< logs of engines beside the simulator
+  std::vector<evidence::MeasuredFinding> measured = {};  ///< devices that ridge-measure timed
 };
 
 /// Rows of large error, worst first: by the logarithm of predicted/measured, one metric per case.
@@ -66,6 +68,8 @@ struct Findings {
                                    std::span<const evidence::Case> cases, const Catalogue& catalogue);
 /// Logs of engines, replayed request by request.
 [[nodiscard]] Table trace_table(std::span<const evidence::TraceComparison> comparisons);
+/// What a profile of ridge-measure gains, one line per family of points or kind of step.
+[[nodiscard]] Table measured_gain_table(std::span<const evidence::MeasuredGain> gains);
 /// Fitted parameters by group.
 [[nodiscard]] Table parameter_table(const Calibration& calibration);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "bundled.hpp"
+#include "evidence/measured_bundle.hpp"
 #include "evidence/measured_steps.hpp"
 #include "evidence/measurement.hpp"
 #include "ridge/file.hpp"
@@ -176,6 +177,28 @@ TEST(MeasuredDevice, StepsOfLlamaAreWithinFivePercentInTheMedianAndTwelveAtWorst
   ASSERT_GE(errors.size(), 70u);
   EXPECT_LE(errors[errors.size() / 2], 0.05);
   EXPECT_LE(errors.back(), 0.12);
+}
+
+// What the page of accuracy prints is what the fit and the steps say: the last line is of all steps.
+TEST(MeasuredFindings, AreOfTheBundledProfileAndItsModel) {
+  const Knowledge knowledge{bundled_catalogue(), bundled_engines(), bundled_calibration()};
+  const auto found = measured_findings(RIDGE_DATA_DIR, knowledge);
+  ASSERT_TRUE(found) << found.error().text();
+  ASSERT_EQ(found->size(), 1u);
+  const MeasuredFinding& h200 = found->front();
+  EXPECT_EQ(h200.device, "h200-sxm");
+  EXPECT_EQ(h200.models, std::vector<std::string>{"llama3.1-8b"});
+  ASSERT_EQ(h200.steps.size(), 5u);
+  const std::vector<double> errors = errors_of_llama(measured_h200());
+  EXPECT_EQ(h200.steps.back().points, static_cast<int>(errors.size()));
+  EXPECT_NEAR(h200.steps.back().worst_after, errors.back(), 1e-9);
+  EXPECT_LT(h200.steps.back().median_after, h200.steps.back().median_before / 2);
+  EXPECT_EQ(h200.points.size(), measured_h200().fit.gains.size());
+}
+
+TEST(MeasuredFindings, AFolderWithoutProfilesIsRefused) {
+  const Knowledge knowledge{bundled_catalogue(), bundled_engines(), bundled_calibration()};
+  EXPECT_FALSE(measured_findings("no/such/folder", knowledge));
 }
 
 TEST(MeasuredDevice, StepsOfLlamaAreAsCloseWithoutPointsOfItsMatricesAndHeads) {

@@ -74,6 +74,26 @@ TEST(ValidationReport, PageExplainsTheWorstAndListsWhatLooksWrong) {
   EXPECT_EQ(page.find("row-10", suspects), std::string::npos);
 }
 
+TEST(ValidationReport, PageTellsWhatMeasuredDevicesGain) {
+  const Catalogue catalogue;
+  const Calibration calibration;
+  Findings f{{}, {}, {}, {}, catalogue, calibration, {}};
+  EXPECT_EQ(accuracy_markdown(f).find("## Devices that were measured"), std::string::npos);
+  f.measured.push_back({.device = "chip",
+                        .date = "2026-11-15",
+                        .driver = "580",
+                        .models = {"small", "large"},
+                        .points = {{"gemm bf16", 7, 0.061, 0.15, 0.021, 0.09}},
+                        .steps = {{"all", 9, 0.1, 0.2, 0.008, 0.054}}});
+  const std::string page = accuracy_markdown(f);
+  EXPECT_NE(page.find("### chip, 2026-11-15, driver 580"), std::string::npos);
+  EXPECT_NE(page.find("Whole steps of small, large"), std::string::npos);
+  EXPECT_NE(page.find("| all | 9 | 10.0 | 20.0 | 0.8 | 5.4 |"), std::string::npos);
+  EXPECT_NE(page.find("| gemm bf16 | 7 | 6.1 | 15.0 | 2.1 | 9.0 |"), std::string::npos);
+  f.measured[0].steps.clear();
+  EXPECT_EQ(accuracy_markdown(f).find("Whole steps"), std::string::npos);
+}
+
 TEST(ValidationReport, ExplanationsNameACauseAndAnIdOnce) {
   EXPECT_TRUE(read_explanations("id,cause,explanation\na,physics,x\n", "e.csv").ok());
   const auto other = read_explanations("id,cause,explanation\na,weather,x\n", "e.csv");

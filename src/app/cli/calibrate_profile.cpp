@@ -4,6 +4,7 @@
 
 #include "evidence/measured_device.hpp"
 #include "evidence/measurement.hpp"
+#include "report/validation_report.hpp"
 #include "ridge/file.hpp"
 
 namespace ridge::cli {
@@ -13,20 +14,8 @@ namespace {
 constexpr std::size_t kProfileLimit = 16u << 20;
 
 Table gain_table(const evidence::MeasuredFit& fit) {
-  Table table;
+  Table table = report::measured_gain_table(fit.gains);
   table.title = "Errors of the profile's points: by the catalogue, and after the fit";
-  table.columns = {
-      {.key = "what", .heading = "what"},
-      {.key = "points", .heading = "points", .kind = ColumnKind::number},
-      {.key = "median_before", .unit = "percent", .heading = "median, %", .kind = ColumnKind::number},
-      {.key = "worst_before", .unit = "percent", .heading = "worst, %", .kind = ColumnKind::number},
-      {.key = "median_after", .unit = "percent", .heading = "after: median, %", .kind = ColumnKind::number},
-      {.key = "worst_after", .unit = "percent", .heading = "worst, %", .kind = ColumnKind::number}};
-  const auto percent = [](double share) { return Cell(fmt::format("{:.1f}", 100 * share)); };
-  for (const evidence::MeasuredGain& g : fit.gains) {
-    table.rows.push_back({Cell(g.family), Cell(g.points), percent(g.median_before), percent(g.worst_before),
-                          percent(g.median_after), percent(g.worst_after)});
-  }
   return table;
 }
 

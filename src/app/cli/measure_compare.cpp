@@ -7,6 +7,7 @@
 
 #include "app/cli/estimate.hpp"
 #include "app/cli/measure.hpp"
+#include "evidence/errors.hpp"
 #include "evidence/measured_device.hpp"
 #include "evidence/measured_steps.hpp"
 #include "evidence/measurement.hpp"
@@ -37,15 +38,10 @@ Spread spread_of(std::vector<double> errors) {
   Spread s;
   s.count = static_cast<int>(errors.size());
   if (errors.empty()) return s;
-  std::sort(errors.begin(), errors.end());
-  const auto middle = [](const std::vector<double>& v) {
-    return v.size() % 2 == 1 ? v[v.size() / 2] : 0.5 * (v[v.size() / 2 - 1] + v[v.size() / 2]);
-  };
-  s.bias = middle(errors);
+  s.bias = evidence::quantile(errors, 0.5);
   for (double& e : errors) e = std::abs(e);
-  std::sort(errors.begin(), errors.end());
-  s.median = middle(errors);
-  s.worst = errors.back();
+  s.worst = *std::max_element(errors.begin(), errors.end());
+  s.median = evidence::quantile(std::move(errors), 0.5);
   return s;
 }
 

@@ -12,6 +12,7 @@
 #include "evidence/bundle.hpp"
 #include "evidence/calibration_run.hpp"
 #include "evidence/gate.hpp"
+#include "evidence/measured_bundle.hpp"
 #include "evidence/requirements.hpp"
 #include "report/validation_report.hpp"
 #include "ridge/file.hpp"
@@ -215,6 +216,9 @@ class Validation {
     Result<std::vector<TraceComparison>> traces = replay_traces(*directory + "/evidence/traces", knowledge());
     if (!traces) return traces.error();
     findings.traces = *std::move(traces);
+    Result<std::vector<MeasuredFinding>> measured = measured_findings(*directory, knowledge());
+    if (!measured) return measured.error();
+    findings.measured = *std::move(measured);
     return write_file_atomically(arguments_.report, report::accuracy_markdown(findings));
   }
 

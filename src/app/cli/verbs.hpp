@@ -1,5 +1,5 @@
-// The verbs of the program. A new one is a file verb_NAME.cpp that says what it understands and does, a line here and one
-// in verbs.cpp.
+// The verbs of the program. A new one is a file verb_NAME.cpp that says what it understands and does, a line here and
+// one in verbs.cpp.
 #pragma once
 
 #include <span>

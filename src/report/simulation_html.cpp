@@ -47,9 +47,9 @@ struct Look {
 
 std::string cdf(const char* title, const LatencyDistribution& d, double limit, const Look& look,
                 const char* of = "requests") {
-  LineChart c = chart(title, fmt::format("half within {}, 95 % within {}, 99 % within {}{}", format(Seconds(d.p50())),
-                                         format(Seconds(d.p95())), format(Seconds(d.p99())),
-                                         look.low < look.high ? "; band: 80 % of cases like it" : ""));
+  LineChart c =
+      chart(title, fmt::format("half within {}, 95 % within {}{}", format(Seconds(d.p50())), format(Seconds(d.p95())),
+                               look.low < look.high ? "; band: 80 % of cases like it" : ""));
   const TimeUnit unit = latency_unit(d.p99());
   c.x_axis = unit.name;
   c.y_axis = fmt::format("% of {} within", of);

@@ -78,11 +78,15 @@ Blas::~Blas() {
 
 Tuning tuning_for(const GemmShape& shape, bool thorough) {
   Tuning tuning;
-  if (thorough) tuning.candidates = 16;
+  if (thorough) {  // each finalist as it will be timed: on its own, at the clock it leads to
+    tuning.candidates = 32;
+    tuning.finalists = 4;
+    tuning.alone = 0.04;
+  }
   if (is_large(shape)) {
     tuning.rounds = 3;
-    tuning.finalists = thorough ? 4 : 2;
-    tuning.alone = thorough ? 0.1 : 0.05;
+    tuning.finalists = thorough ? 5 : 2;
+    tuning.alone = thorough ? 0.15 : 0.05;
   }
   return tuning;
 }
@@ -214,7 +218,7 @@ std::size_t Blas::run_off(const std::vector<Candidate>& candidates, double secon
   };
   (void)alone(candidates.front());  // warms the board
   std::vector<std::vector<double>> rounds;
-  for (int number = 0; number < 2; ++number) {
+  for (int number = 0; number < 3; ++number) {
     rounds.push_back(round(candidates, number, alone));
     std::vector<double> order = rounds.back();
     std::sort(order.begin(), order.end());

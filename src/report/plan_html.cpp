@@ -103,7 +103,7 @@ std::string plan_html(const ServingQuest& quest, const ServingVerdict& verdict, 
   Ranges pace = ranking(
       verdict.plans, [](const ServingPlan& p) { return std::optional(p.tpot_s); }, device, verdict.ranks);
   for (RangeLine& line : pace.lines) line.value = {line.value.low * 1e3, line.value.mid * 1e3, line.value.high * 1e3};
-  pace.title = "Time per output token";
+  pace.title = "Time per output token, mean with every place taken";
   pace.axis = "milliseconds per token";
   pace.limit = quest.goal.tpot_s * 1e3;
   if (!pace.lines.empty()) page.add_figure(ranges_svg(pace));

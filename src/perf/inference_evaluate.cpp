@@ -42,7 +42,10 @@ double held_tokens(const ResolvedInference& r, const Lengths& n) noexcept {
 /// order, and the oldest make room first, so that either all of them fit beside what runs or none survives.
 InferenceLoad with_what_is_kept(const ResolvedInference& r, const InferenceLoad& load) noexcept {
   InferenceLoad kept = load;
-  if (load.distinct <= 0 || load.prefix_hit <= 0) return kept;
+  if (load.distinct <= 0 || load.prefix_hit <= 0) {
+    kept.distinct = 0;  // nothing comes back, so nothing is shared
+    return kept;
+  }
   const double replicas = r.gpus / (r.tp * r.pp);
   const Lengths n = lengths_of(load);
   const double ended = std::max(0.0, load.distinct - load.concurrency);

@@ -15,6 +15,7 @@ namespace ridge {
 namespace {
 
 using testing_support::bundle;
+using testing_support::facility_data;
 
 HostRecording recording(const std::string& path) {
   const auto text = read_file(path, 1 << 20);
@@ -31,7 +32,7 @@ HostRecording recorded(const char* name) {
 }
 
 HostDiagnosis judged(const HostRecording& r) {
-  return diagnose(r, bundle().facility);
+  return diagnose(r, facility_data());
 }
 
 std::set<std::string> broken(const HostDiagnosis& d) {
@@ -83,7 +84,7 @@ TEST(Doctor, CudaRunsOnDriversOfItsMajorRelease) {
   EXPECT_EQ(d.facts.at("cuda.compatible"), "minor version");
   EXPECT_FALSE(broken(d).count("cuda-compatible"));
   EXPECT_TRUE(broken(d).count("cuda-native"));
-  const FacilityData& data = bundle().facility;
+  const FacilityData& data = facility_data();
   EXPECT_EQ(data.native_cuda("555.42.02")->version, "12.5");
   EXPECT_EQ(data.native_cuda("550.54.15")->version, "12.4");
   EXPECT_EQ(data.native_cuda("450.80.02"), nullptr);
@@ -144,7 +145,7 @@ TEST(Doctor, EveryRuleCanBeBrokenAndCanBeFine) {
       if (f.outcome == HostOutcome::fine) seen_fine.insert(f.rule->id);
     }
   }
-  for (const HostRule& rule : bundle().facility.rules) {
+  for (const HostRule& rule : facility_data().rules) {
     EXPECT_TRUE(seen_broken.count(rule.id)) << rule.id << " is never broken";
     EXPECT_TRUE(seen_fine.count(rule.id)) << rule.id << " is never fine";
     EXPECT_FALSE(rule.why.empty() || rule.fix.empty()) << rule.id;
@@ -184,7 +185,7 @@ TEST(Doctor, NonsenseFromToolsIsSurvived) {
     };
     for (auto& [path, content] : r.files) spoil(content);
     for (auto& [command, output] : r.tools) spoil(output.text);
-    EXPECT_EQ(judged(r).findings.size(), bundle().facility.rules.size());
+    EXPECT_EQ(judged(r).findings.size(), facility_data().rules.size());
   }
 }
 
@@ -228,7 +229,7 @@ TEST(Doctor, HostsThatShouldBeAlikeAreCompared) {
 }
 
 TEST(FacilityData, MatrixHasTheAuditedSystems) {
-  const FacilityData& data = bundle().facility;
+  const FacilityData& data = facility_data();
   std::set<std::string> ids;
   for (const OsRelease& os : data.systems) ids.insert(os.id);
   for (const char* id : {"ubuntu-22.04", "ubuntu-24.04", "rhel-9", "rocky-9", "dgx-os-6", "sles-15.5", "debian-12",

@@ -9,6 +9,7 @@ namespace ridge {
 namespace {
 
 using testing_support::bundle;
+using testing_support::facility_data;
 
 constexpr double kNdr = 50e9;  // bytes/s, one direction
 constexpr double kXdr = 100e9;
@@ -82,7 +83,7 @@ TEST(Fabric, Gb200ScalableUnitHasThePublishedNvlinkCounts) {
   const System* rack = bundle().catalogue.system("rack-gb200-nvl72");
   ASSERT_NE(rack, nullptr);
   EXPECT_EQ(rack->nodes, 18);
-  const auto unit = count_scale_up(bundle().facility, bundle().catalogue, *rack, 8 * 72);
+  const auto unit = count_scale_up(facility_data(), bundle().catalogue, *rack, 8 * 72);
   ASSERT_TRUE(unit);
   EXPECT_EQ(unit->domains, 8);
   EXPECT_EQ(unit->switch_trays, 8 * 9);
@@ -215,7 +216,7 @@ TEST(Fabric, TorusHasThreeLinksPerDeviceAndIsCutTwice) {
 TEST(Fabric, PartsGivePowerAndPrice) {
   auto d = design_fabric(rails(128, 8, 64, kNdr));
   ASSERT_TRUE(d);
-  equip(*d, bundle().facility, "infiniband-ndr400", BytesPerSecond(kNdr), 64);
+  equip(*d, facility_data(), "infiniband-ndr400", BytesPerSecond(kNdr), 64);
   EXPECT_EQ(d->switch_model, "qm9700");
   ASSERT_TRUE(d->power && d->price);
   // 48 switches of 1.72 kW, and the nodes' ends of 1,024 links at 8.5 W.
@@ -226,7 +227,7 @@ TEST(Fabric, PartsGivePowerAndPrice) {
 }
 
 TEST(Fabric, CopperIsTakenWhereItReaches) {
-  const FacilityData& data = bundle().facility;
+  const FacilityData& data = facility_data();
   EXPECT_EQ(data.link_for(BytesPerSecond(kNdr), Metres(2))->medium, LinkMedium::copper);
   EXPECT_EQ(data.link_for(BytesPerSecond(kNdr), Metres(30))->medium, LinkMedium::multimode);
   EXPECT_EQ(data.link_for(BytesPerSecond(kNdr), Metres(80))->medium, LinkMedium::single_mode);

@@ -8,11 +8,11 @@
 namespace ridge {
 namespace {
 
-using testing_support::bundle;
+using testing_support::facility_data;
 using testing_support::knowledge;
 
 FacilityAnswer answered(const FacilityQuestion& q) {
-  auto a = answer(q, knowledge(), bundle().facility);
+  auto a = answer(q, knowledge(), facility_data());
   EXPECT_TRUE(a) << a.error().text();
   return a ? *std::move(a) : FacilityAnswer{};
 }
@@ -55,7 +55,7 @@ TEST(FacilityAnswer, SitePowerIsNeverExceeded) {
     for (const char* system : {"dgx-h100", "dgx-b200", "rack-gb200-nvl72"}) {
       FacilityQuestion q = about(system);
       q.limits.site_power = watts(megawatts * 1e6);
-      const auto a = answer(q, knowledge(), bundle().facility);
+      const auto a = answer(q, knowledge(), facility_data());
       if (!a) {
         EXPECT_EQ(a.error().code, ErrorCode::infeasible) << a.error().text();
         continue;
@@ -64,7 +64,7 @@ TEST(FacilityAnswer, SitePowerIsNeverExceeded) {
       // One more would not fit, give or take the switches that come with it.
       FacilityQuestion more = about(system);
       more.nodes = a->racks.systems + 1 + a->racks.systems / 20;
-      const auto larger = answer(more, knowledge(), bundle().facility);
+      const auto larger = answer(more, knowledge(), facility_data());
       ASSERT_TRUE(larger);
       EXPECT_GT(larger->racks.facility.value(), megawatts * 1e6) << system << " " << megawatts;
     }
@@ -106,13 +106,13 @@ TEST(FacilityAnswer, ATrainingPlanBringsItsTrafficAndCheckpoints) {
 TEST(FacilityAnswer, ATorusKeepsItsShape) {
   FacilityQuestion q = about("pod-tpu-v5p");
   q.nodes = 1;
-  const auto a = answer(q, knowledge(), bundle().facility);
+  const auto a = answer(q, knowledge(), facility_data());
   ASSERT_FALSE(a);  // nobody says what a pod draws
   EXPECT_NE(a.error().message.find("[system.power]"), std::string::npos) << a.error().message;
 }
 
 TEST(FacilityAnswer, UnknownNamesAreRefusedWithTheNearest) {
-  const auto a = answer(about("dgx-h10"), knowledge(), bundle().facility);
+  const auto a = answer(about("dgx-h10"), knowledge(), facility_data());
   ASSERT_FALSE(a);
   EXPECT_NE(a.error().message.find("dgx-h100"), std::string::npos);
   FacilityQuestion q;
@@ -122,7 +122,7 @@ TEST(FacilityAnswer, UnknownNamesAreRefusedWithTheNearest) {
   q.device = "mi300x";
   EXPECT_EQ(answered(q).racks.devices, 64);
   q.nodes = 3;
-  EXPECT_FALSE(answer(q, knowledge(), bundle().facility));  // 24 devices or 64
+  EXPECT_FALSE(answer(q, knowledge(), facility_data()));  // 24 devices or 64
 }
 
 }  // namespace

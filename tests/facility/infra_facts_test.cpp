@@ -7,6 +7,7 @@ namespace ridge {
 namespace {
 
 using testing_support::bundle;
+using testing_support::facility_data;
 
 double port(const char* fabric) {
   const Fabric* f = bundle().catalogue.fabric(fabric);
@@ -79,7 +80,7 @@ TEST(InfraFacts, ADgxHasEightDevicesAndAnNvl72HasSeventyTwo) {
 }
 
 TEST(InfraFacts, StorageClassesHaveTheAuditedRates) {
-  const auto& data = bundle().facility;
+  const auto& data = facility_data();
   const auto cluster = [&](const char* id) { return data.storage_class(id)->cluster->value.value() / 1e9; };
   const auto unit = [&](const char* id) { return data.storage_class(id)->unit->value.value() / 1e9; };
   EXPECT_DOUBLE_EQ(cluster("lustre"), 100);
@@ -92,7 +93,7 @@ TEST(InfraFacts, StorageClassesHaveTheAuditedRates) {
 }
 
 TEST(InfraFacts, EveryFigureNamesASource) {
-  const auto& data = bundle().facility;
+  const auto& data = facility_data();
   const auto check = [](const auto& entries) {
     for (const auto& entry : entries) EXPECT_GT(entry.source.index, 0u) << entry.id;
   };

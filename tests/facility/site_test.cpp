@@ -9,6 +9,7 @@ namespace ridge {
 namespace {
 
 using testing_support::bundle;
+using testing_support::facility_data;
 
 SiteRequest site(const char* system, int systems = 0) {
   SiteRequest r;
@@ -19,7 +20,7 @@ SiteRequest site(const char* system, int systems = 0) {
 }
 
 RackPlan racks(const SiteRequest& r) {
-  const Result<RackPlan> p = plan_racks(r, bundle().facility);
+  const Result<RackPlan> p = plan_racks(r, facility_data());
   EXPECT_TRUE(p) << p.error().text();
   return p ? *p : RackPlan{};
 }
@@ -89,7 +90,7 @@ TEST(Site, DevicesHaveTheAuditedPower) {
 }
 
 TEST(Site, CoolingClassFollowsTheHeatOfARack) {
-  const FacilityData& data = bundle().facility;
+  const FacilityData& data = facility_data();
   const auto at = [&](double kilowatts) { return data.cooling_for(watts(kilowatts * 1000))->id; };
   EXPECT_EQ(at(10), "air");
   EXPECT_EQ(at(15), "air");
@@ -127,7 +128,7 @@ TEST(Site, SitePowerIsSharedWithCooling) {
 TEST(Site, ARackThatIsTooWeakIsInfeasibleWithTheFigure) {
   SiteRequest r = site("dgx-b200", 4);
   r.limits.rack_power = watts(12'000);
-  const auto p = plan_racks(r, bundle().facility);
+  const auto p = plan_racks(r, facility_data());
   ASSERT_FALSE(p);
   EXPECT_EQ(p.error().code, ErrorCode::infeasible);
   EXPECT_NE(p.error().message.find("14.3 kW"), std::string::npos) << p.error().message;
@@ -138,7 +139,7 @@ TEST(Site, PowerNobodyPublishesIsEstimatedFromTdp) {
   EXPECT_NEAR(10'200 / 5'600.0, kPowerOverTdp, 0.03);
   EXPECT_NEAR(14'300 / 8'000.0, kPowerOverTdp, 0.03);
   SiteRequest r = site("mi300x-platform", 4);
-  EXPECT_FALSE(plan_racks(r, bundle().facility));  // without the device nothing is known
+  EXPECT_FALSE(plan_racks(r, facility_data()));  // without the device nothing is known
   r.device_power = bundle().catalogue.device("mi300x")->tdp->value;
   const RackPlan p = racks(r);
   EXPECT_NEAR(p.devices_power.value(), 4 * 8 * 750 * 1.8, 1);
@@ -154,7 +155,7 @@ TEST(Site, WeightLimitsWhereTheRackIsWeak) {
 }
 
 TEST(Site, FeedsCarryTheRack) {
-  const FacilityData& data = bundle().facility;
+  const FacilityData& data = facility_data();
   for (const PowerFeed& feed : data.feeds) {
     if (feed.id == "iec-400-63") {
       EXPECT_NEAR(feed.usable().value(), 43'648, 1);
@@ -182,11 +183,11 @@ TEST(Site, ChecklistSaysPassFailOrUnknownWithANumber) {
   const RackPlan p = racks(r);
   SiteFacts facts;
   facts.racks = &p;
-  const auto unknown = checklist(facts, bundle().facility);
+  const auto unknown = checklist(facts, facility_data());
   facts.limits.rack_power = watts(20'000);
   facts.limits.cooling = "rear-door";
   facts.limits.floor_load = KilogramsPerSquareMetre(1500);
-  const auto judged = checklist(facts, bundle().facility);
+  const auto judged = checklist(facts, facility_data());
   const auto verdict = [](const std::vector<ChecklistLine>& lines, const char* requirement) {
     for (const ChecklistLine& line : lines) {
       EXPECT_FALSE(line.number.empty()) << line.requirement;

@@ -10,6 +10,7 @@ namespace ridge {
 namespace {
 
 using testing_support::bundle;
+using testing_support::facility_data;
 using testing_support::knowledge;
 
 double parameters(const char* model) {
@@ -106,7 +107,7 @@ TEST(Storage, TextFeedsTrainingWithAFewMegabytesASecond) {
 TEST(Storage, ClassesAreJudgedWithAReason) {
   const StorageRequest r = training_405b();
   const StorageNeed need = storage_need(r);
-  for (const StorageVerdict& v : judge_storage(need, r, bundle().facility, Bytes(30e12))) {
+  for (const StorageVerdict& v : judge_storage(need, r, facility_data(), Bytes(30e12))) {
     EXPECT_FALSE(v.why.empty()) << v.storage->id;
     if (v.storage->id == "local-nvme") {
       EXPECT_FALSE(v.serves);
@@ -124,7 +125,7 @@ TEST(Storage, ClassesAreJudgedWithAReason) {
   StorageRequest huge = r;
   huge.dataset = Bytes(100e15);
   const StorageNeed large = storage_need(huge);
-  for (const StorageVerdict& v : judge_storage(large, huge, bundle().facility, Bytes(30e12))) {
+  for (const StorageVerdict& v : judge_storage(large, huge, facility_data(), Bytes(30e12))) {
     if (v.storage->id == "vast") {
       EXPECT_FALSE(v.serves);
     }  // 50 PB

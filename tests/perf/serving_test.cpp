@@ -153,6 +153,8 @@ TEST(Serving, SequencesOfTheSamePromptShareItsCache) {
   const double shared = evaluate(r, load).estimate.running_batch;
   EXPECT_NEAR(alone, 115000.0 / (2000 + r.costs.fill * 200), 1);
   EXPECT_NEAR(shared, 50 + (115000 - 50 * (2000 + r.costs.fill * 200)) / (r.costs.fill * 200), 1);
+  load.prefix_hit = 0;
+  EXPECT_DOUBLE_EQ(evaluate(r, load).estimate.running_batch, alone) << "without a prefix cache nothing is shared";
 }
 
 // Idle power is paid all the time, that of work only while it lasts: of a device that waits half of the time, with the

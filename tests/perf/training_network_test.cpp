@@ -4,14 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "ridge/traffic.hpp"
-#include "support/knowledge.hpp"
+#include "support/training_jobs.hpp"
 
 namespace ridge {
 namespace {
 
+using testing_support::job_of;
+using testing_support::kEven;
 using testing_support::knowledge;
-
-constexpr const char* kEven = "dense:layers=16,hidden=4096,heads=32,kv_heads=32,ffn=16384,gated=0,vocab=64,tied=1";
 
 TrainingQuery question(TrainingPlan plan, const char* model = kEven, const char* engine = "megatron-lm") {
   TrainingQuery query;
@@ -22,11 +22,6 @@ TrainingQuery question(TrainingPlan plan, const char* model = kEven, const char*
   return query;
 }
 
-TrainingJob job_of(const TrainingQuery& query) {
-  auto job = resolve(query, knowledge());
-  EXPECT_TRUE(job) << job.error().text();
-  return job ? std::move(*job) : TrainingJob();
-}
 TrainingEstimate estimate(const TrainingQuery& query) {
   const TrainingJob job = job_of(query);
   const TrainingOutcome o = evaluate(*job.resolved, job.plan);

@@ -6,15 +6,14 @@
 
 #include "perf/training_model.hpp"
 #include "ridge/training.hpp"
-#include "support/knowledge.hpp"
+#include "support/training_jobs.hpp"
 
 namespace ridge {
 namespace {
 
+using testing_support::job_of;
+using testing_support::kEven;
 using testing_support::knowledge;
-
-// Heads of 128, no vocabulary to speak of: stages of a pipeline are even.
-constexpr const char* kEven = "dense:layers=16,hidden=4096,heads=32,kv_heads=32,ffn=16384,gated=0,vocab=64,tied=1";
 
 TrainingQuery question(const char* model, const char* engine, TrainingPlan plan) {
   TrainingQuery query;
@@ -24,12 +23,6 @@ TrainingQuery question(const char* model, const char* engine, TrainingPlan plan)
   query.precision = Format::bf16;
   query.plan = plan;
   return query;
-}
-
-TrainingJob job_of(const TrainingQuery& query) {
-  auto job = resolve(query, knowledge());
-  EXPECT_TRUE(job) << job.error().text();
-  return job ? std::move(*job) : TrainingJob();
 }
 
 TrainingOutcome answer(const TrainingQuery& query) {

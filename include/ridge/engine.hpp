@@ -73,6 +73,7 @@ struct ServingTraits {
   bool overlapped_host = false;          ///< prepares the next step while the device works on this one
   double graph_tokens = 0;               ///< steps with prompts and up to so many tokens replay graphs too
   bool portable_kernels = false;         ///< its own products for every chip, instead of the vendor's library
+  bool untuned_experts = false;          ///< 16-bit experts run with tiles that were not tuned for their shape
   bool grouped_decode = true;            ///< one read of a key serves all query heads of its group
   bool ranks_pad_prefill = false;        ///< ranks around shared experts all fill up to the one with the longest prompt
 };

@@ -45,6 +45,7 @@ TrainingTraits read_traits(TableReader t, TrainingTraits traits) {
 
 ServingTraits read_serving(TableReader& t, ServingTraits traits) {
   traits.quantised_kv_by_default = t.flag("quantised_kv_by_default", traits.quantised_kv_by_default);
+  traits.untuned_experts = t.flag("untuned_experts", traits.untuned_experts);
   traits.overlapped_host = t.flag("overlapped_host", traits.overlapped_host);
   traits.graph_tokens = t.optional_number("graph_tokens", 0, 1e7).value_or(traits.graph_tokens);
   traits.portable_kernels = t.flag("portable_kernels", traits.portable_kernels);

@@ -13,10 +13,11 @@ namespace {
 constexpr double kTail = 0.1;  // 80 % are left between the two
 constexpr double kShortestTail = 0.03;
 constexpr int kFewest = 12;  // residuals that make a quantile
+constexpr std::string_view kNewDevice = "new-device";
 
 std::string class_of(const CrossValidation& cv, const Case& c, const Catalogue& catalogue) {
   if (c.kind == CaseKind::kernel) return "kernel";
-  if (cv.by == FoldBy::devices) return "new-device";
+  if (cv.by == FoldBy::devices) return std::string(kNewDevice);
   const std::string kind = model_class(c, catalogue);
   return kind.empty() ? "dense" : kind;
 }
@@ -47,7 +48,8 @@ struct Width {
 
 using CaseSet = std::vector<bool>;  // by position; empty = none
 
-// The interval includes the prediction itself even where all of the evidence is on one side.
+// The interval includes the prediction itself even where all of the evidence is on one side. A handful of devices says
+// how far a new one may be off, not in which direction: there both sides are alike.
 Width width_of(const std::vector<const Residual*>& pile, double tail, const CaseSet& without = {}) {
   std::vector<double> logs;
   for (const Residual* r : pile) {
@@ -55,6 +57,11 @@ Width width_of(const std::vector<const Residual*>& pile, double tail, const Case
   }
   if (logs.empty()) return {};
   const int rows = static_cast<int>(logs.size());
+  if (pile.front()->resembles == kNewDevice) {
+    for (double& log : logs) log = std::fabs(log);
+    const double either = std::exp(quantile(std::move(logs), 1 - 2 * tail));
+    return {1 / either, either, rows};
+  }
   const double low = std::exp(quantile(logs, tail));
   const double high = std::exp(quantile(std::move(logs), 1 - tail));
   return {std::min(low, 1.0), std::max(high, 1.0), rows};

@@ -62,7 +62,7 @@ Result<StepPrediction> predict_step(const measure::ModelStep& step, const std::s
   Operators operators{out.operators};
   perf::visit_step(resolved, s, operators);
   // The small kernels of a layer are a cost of the engine; what was timed as norms and activations holds them.
-  operators.add("norms and activations", resolved.layers * resolved.costs.layer_small);
+  operators.add("norms and activations", resolved.small_layers * resolved.costs.layer_small);
   for (measure::ModelStep::Operator& o : out.operators) o.seconds *= passes;
   return out;
 }

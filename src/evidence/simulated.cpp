@@ -61,7 +61,14 @@ InferenceEstimate simulated_estimate(const InferenceQuery& query, const Knowledg
     length->low = std::max(1.0, std::round(low * length->mean));
     length->high = std::max(length->low, std::round(high * length->mean));
   }
-  q.policies.prefix_cache = false;
+  // A list of prompts that is sent again and again: the cache of the simulated engine says what it still holds.
+  q.policies.prefix_cache = load.distinct > 0 && load.prefix_hit > 0;
+  if (q.policies.prefix_cache) {
+    RequestClass& c = q.workload.classes[0];
+    c.shared_prefix = static_cast<std::uint32_t>(std::max(1.0, std::round(load.isl)) - 1);
+    c.prefix_groups = static_cast<std::uint32_t>(std::max(1.0, std::round(load.distinct)));
+    c.input.kind = LengthKind::fixed;
+  }
   q.load.kind = OfferedKind::concurrency;
   q.load.concurrency = std::max(1.0, std::round(load.concurrency));
   if (load.queued) {  // so many places, and always somebody who waits for one
@@ -70,6 +77,7 @@ InferenceEstimate simulated_estimate(const InferenceQuery& query, const Knowledg
   }
   if (settings != nullptr) apply(*settings, load, q);
   q.requests = std::max(kFewest, kRounds * q.load.concurrency);
+  if (q.policies.prefix_cache) q.requests = std::max(2 * q.load.concurrency, load.distinct / (1 - load.prefix_hit));
   const Result<SimulationResult> r = simulate(q, knowledge);
   if (!r || r->finished == 0) return e;
   const double output = steady_output(*r);

@@ -10,6 +10,14 @@ namespace {
 
 constexpr double kWideBytes = 2;
 
+// Small kernels of a layer, beside its products and its attention.
+constexpr double kPlainLayer = 5;      // norm, rotary, cache write; norm, activation
+constexpr double kAttentionSmall = 3;  // norm, rotary, cache write
+constexpr double kLatentSmall = 6;     // and norms of both latents, one concatenation
+constexpr double kStateSmall = 4;      // norm, convolution, gates, norm with gate
+constexpr double kFfnSmall = 2;        // norm, activation
+constexpr double kQkNormSmall = 2;     // one kernel for queries, one for keys
+
 /// What a format leaves in 16 bits: MXFP4 checkpoints quantise the experts alone, NVFP4 ones leave latent attention.
 bool mixer_stays_wide(Format weights, MixerKind mixer) {
   return weights == Format::mxfp4 || (weights == Format::nvfp4 && mixer != MixerKind::attention);
@@ -45,6 +53,7 @@ class LayerBuilder {
     if (group.ffn.kind == FfnKind::dense) dense(group.ffn);
     if (group.ffn.kind == FfnKind::moe) moe(group.ffn);
     if (group.ffn.kind != FfnKind::none) kind_.elementwise_bytes += 4 * r_.hidden * kWideBytes;
+    kind_.small_kernels = small_kernels(group) / kPlainLayer;
   }
 
  private:
@@ -55,6 +64,19 @@ class LayerBuilder {
       return g.mixer.kind == MixerKind::attention && g.mixer.window == 0;
     });
     return mixed ? m.window : 0;
+  }
+
+  [[nodiscard]] double small_kernels(const LayerGroup& group) const {
+    const bool mixer = group.mixer.kind != MixerKind::none;
+    const bool ffn = group.ffn.kind != FfnKind::none;
+    double kernels = ffn ? kFfnSmall : 0;
+    if (group.mixer.kind == MixerKind::attention) kernels += kAttentionSmall;
+    if (group.mixer.kind == MixerKind::mla) kernels += kLatentSmall;
+    if (group.mixer.kind == MixerKind::linear_attention || group.mixer.kind == MixerKind::mamba2)
+      kernels += kStateSmall;
+    if (mixer && group.mixer.qk_norm != QkNorm::none) kernels += kQkNormSmall;
+    if (mixer && ffn) kernels += model_.norms_per_layer - 2;  // of the outputs too, or one for both parts
+    return std::max(1.0, kernels);
   }
 
   void product(const char* what, double n, double k, Term term, bool wide) {

@@ -38,7 +38,7 @@ struct LayerKind {
   double state_flops_per_token = 0;
   MoeShape moe;
   double elementwise_bytes = 0;   ///< per token
-  double kernels = 0;             ///< small kernels per layer
+  double small_kernels = 1;       ///< of a layer, relative to one of a plain dense model
   double reductions = 0;          ///< all-reduces over the tensor-parallel group per layer
   double kv_bytes_per_token = 0;  ///< of this device
   double kv_window = 0;           ///< tokens after which the cache stops growing; 0 = never
@@ -49,7 +49,7 @@ struct EngineCosts {
   double step = 0;         ///< host time of one step
   double sequence = 0;     ///< host time per running sequence and step
   double layer_eager = 0;  ///< host time per layer of a step that does not replay a graph
-  double layer_small = 0;  ///< device time of small kernels per layer
+  double layer_small = 0;  ///< device time of the small kernels of a plain layer
   double collective = 0;   ///< what a collective waits in a step beside its own latency
   double prefill = 1;      ///< factor on the device time of prefill
   double decode = 1;       ///< factor on the device time of decode
@@ -86,6 +86,7 @@ struct ResolvedInference {
   std::array<perf::LayerKind, kMaxKinds> kinds{};
   int kind_count = 0;
   double layers = 0;
+  double small_layers = 0;     ///< layers by the small kernels they have, of a plain dense model
   double launched_layers = 0;  ///< layers by the host time they take: a recurrent one has more kernels
   double hidden = 0;
   double head_rows = 0;       ///< vocabulary per device

@@ -240,6 +240,9 @@ class Resolver {
       for (GemmRates& g : r.gemm) perf::use_portable_kernels(g, r.device, k_.calibration);
     }
     r.moe = perf::moe_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
+    if (engine_.serving().untuned_experts && formats_.weights == wide) {
+      perf::use_untuned_tiles(r.moe, r.device, k_.calibration);
+    }
     const auto path = engine_.engine->own_attention ? perf::AttentionPath::native : perf::AttentionPath::engine;
     r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv, path);
     r.bytes_activation = bytes_per_element(formats_.activations);
@@ -319,9 +322,8 @@ class Resolver {
     const std::string both = fmt::format("{}/{}", era, arch);  // kernels that an era had not tuned for a chip yet
     k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real});
     k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured, real});
-    const bool sixteen_or_eight = bytes_per_element(formats_.weights) >= 1;  // narrower ones came with the chip
     const double untuned =
-        sixteen_or_eight ? c.value("serving.experts", {both, fmt::format("{}/{}", both, format)}) : 1;
+        formats_.weights == Format::fp8 ? c.value("serving.experts", {fmt::format("{}/fp8", both)}) : 1;
     r.moe.gemm.bandwidth /= untuned;
     r.moe.gemm.flops /= untuned;
     r.moe.gemm.fixed *= untuned;
@@ -350,6 +352,7 @@ class Resolver {
     for (int i = 0; i < r.kind_count; ++i) {
       const perf::LayerKind& layer = r.kinds[static_cast<std::size_t>(i)];
       r.launched_layers += layer.count * (layer.state_bytes > 0 ? recurrent : 1);
+      r.small_layers += layer.count * layer.small_kernels;
     }
     for (int i = 0; i < r.kind_count; ++i) {
       perf::LayerKind& layer = r.kinds[static_cast<std::size_t>(i)];

@@ -56,7 +56,7 @@ StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
   for (double& t : out.terms) t *= scale;
   for (double* part : {&out.compute, &out.memory, &out.network, &out.fixed}) *part *= scale;
   device *= scale;
-  const double small = r.layers * r.costs.layer_small;
+  const double small = r.small_layers * r.costs.layer_small;
   out.terms[index(Term::elementwise)] += small;
   out.fixed += small;
   device += small;

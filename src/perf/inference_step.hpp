@@ -3,7 +3,7 @@
 //   struct Sink {
 //     void operation(std::string_view what, Term term, const OpTime& op, double flops, double bytes, double times,
 //                    bool narrow = false);
-//     void filler(double flops, double times);
+//     void filler(double flops, double times);  // on empty rows that fill up tiles: work for nothing, but work
 //     void network(std::string_view what, Term term, double seconds, double bytes, double times);
 //   };
 //   visit_step(resolved, step, sink);
@@ -31,6 +31,8 @@ inline void visit_attention(const ResolvedInference& r, const LayerKind& kind, c
     sink.operation("attention, decode", Term::attention, attention_decode_time(r.attention, s),
                    4 * s.batch * s.q_len * s.kv_len * s.q_heads * s.head_dim,
                    step.decode * s.kv_len * kind.kv_bytes_per_token, kind.count);
+    const double empty = std::max(0.0, r.attention.decode_rows - s.q_heads / s.kv_heads * s.q_len);
+    sink.filler(4 * empty * s.batch * s.kv_len * s.kv_heads * s.head_dim, kind.count);
   }
   if (step.prefill > 0) {
     AttentionShape s = kind.attention;
@@ -107,11 +109,10 @@ inline void visit_experts(const ResolvedInference& r, const LayerKind& kind, con
   MoeShape busiest = shape;
   const double spread =
       r.rank_spread * std::sqrt(std::max(0.0, 1 - touched / shape.local_experts) / std::max(touched, 0.1));
-  busiest.tokens *= r.costs.imbalance * (1 + spread);
+  busiest.imbalance *= r.costs.imbalance * (1 + spread);
   sink.operation("routed experts", Term::experts, moe_time(r.moe, busiest),
                  2 * shape.tokens * shape.top_k * share * weights, touched * weights * r.moe.gemm.bytes_weight,
                  kind.count, true);
-  // Tiles are filled up with empty rows: work for nothing, but work.
   sink.filler(2 * r.moe.padding_rows * touched * weights, kind.count);
   if (r.expert_ranks > 1 && r.attention_dp) {  // tokens go out to every rank and come back reduced
     const double out = shape.tokens * r.hidden * r.bytes_activation;
@@ -150,8 +151,8 @@ inline void visit_step(const ResolvedInference& r, const Step& step, Sink& sink)
     }
     if (kind.ffn == FfnKind::moe) visit_experts(r, kind, step, tokens, sink);
     sink.operation("norms and activations", Term::elementwise,
-                   elementwise_time(r.device, tokens * kind.elementwise_bytes, kind.kernels), 0,
-                   tokens * kind.elementwise_bytes, kind.count);
+                   elementwise_time(r.device, tokens * kind.elementwise_bytes, 0), 0, tokens * kind.elementwise_bytes,
+                   kind.count);
     if (r.tp > 1 && kind.reductions > 0) {
       const double bytes = tokens * r.hidden * 2;
       sink.network("all-reduce", Term::scale_up, collective_time(r.tp_link, Collective::all_reduce, r.tp, bytes), bytes,

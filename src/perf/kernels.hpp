@@ -104,6 +104,7 @@ struct MoeRates {
   GemmRates gemm;           ///< its fixed part holds routing, permutation and all launches of the layer
   double padding_rows = 0;  ///< rows added per active expert by tile padding
   double stream_share = 1;  ///< of gemm.bandwidth reached while streaming experts
+  double tile_step = 0;     ///< seconds per unit of k of the main loop of a tile, where that is not hidden
 };
 struct MoeShape {
   double tokens = 0, hidden = 0, width = 0, experts = 0, local_experts = 0, top_k = 0;
@@ -122,6 +123,8 @@ enum class MoeKernel : std::uint8_t {
 };
 [[nodiscard]] MoeRates moe_rates(const DeviceRates& rates, const Calibration& calibration, Format weights,
                                  Format activations, MoeKernel kernel = MoeKernel::fused);
+/// Triton's grouped product of 16-bit experts with the tiles it falls back to where nobody tuned them for the shape.
+void use_untuned_tiles(MoeRates& moe, const DeviceRates& rates, const Calibration& calibration);
 [[nodiscard]] MoeRates ideal_moe_rates(const DeviceRates& rates, Format weights, Format activations);
 [[nodiscard]] inline OpTime moe_time(const MoeRates& rates, const MoeShape& shape) noexcept;
 /// Mean number of experts of `experts` that `tokens` tokens touch.
@@ -140,6 +143,7 @@ struct AttentionRates {
   double tail = 0;                              ///< rows of queries that are worked on at once by all cores
   double decode_bandwidth = 1;                  ///< achieved bytes/s on the KV cache
   double decode_flops = 1;   ///< ceiling of the arithmetic in decode kernels (matters at high GQA ratios)
+  double decode_rows = 1;    ///< of queries that a tile of a decode kernel computes, filled up
   double decode_passes = 1;  ///< how often queries and outputs of decode are read or written
   double fixed_prefill = 0;
   double fixed_decode = 0;    ///< one key-value head per query head, or narrow heads

@@ -76,8 +76,8 @@ GemmRates gemm_rates(const DeviceRates& rates, const Calibration& calibration, F
   if (widened) g.fixed += calibration.value("gemm.widen");
   g.short_k = value("gemm.short_k");
   g.step = value("gemm.step");
-  // Only the 16-bit and per-tensor FP8 products of the libraries split k.
-  const bool splits = !widened && quantisation != Quantisation::block && format != name(Format::nvfp4);
+  // Libraries split k over cores, but not in NVFP4 or where weights are widened on the way.
+  const bool splits = !widened && format != name(Format::nvfp4);
   g.split = splits ? 1 / value("gemm.split") : 0;
   g.padding = std::min(1.0, value("gemm.padding"));
   g.wave = std::min(1.0, value("gemm.wave"));

@@ -49,4 +49,13 @@ MoeRates moe_rates(const DeviceRates& rates, const Calibration& calibration, For
   return m;
 }
 
+void use_untuned_tiles(MoeRates& moe, const DeviceRates& rates, const Calibration& calibration) {
+  // Tiles of 64 x 64 x 32: rows fill up to 64, and 32 FLOPs for each byte that a core reads from the level-2 cache.
+  constexpr double kRowsAdded = 48;
+  moe.padding_rows = kRowsAdded;
+  moe.gemm.fixed = calibration.value("moe.fixed");  // the same kernels for routing and permutation on every device
+  moe.tile_step = calibration.value("experts.tile_step");
+  moe.gemm.flops = std::min(moe.gemm.flops, core_clocks(rates) * calibration.value("experts.tile_flops"));
+}
+
 }  // namespace ridge::perf

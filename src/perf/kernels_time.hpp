@@ -45,11 +45,11 @@ inline OpTime gemm_time(const GemmRates& rates, double m, double n, double k) no
   t.memory = (rates.bytes_weight * n * k + rates.bytes_activation * m * k + 2 * m * n) / rates.bandwidth;
   t.fixed = rates.fixed + rates.quantise + rates.quantise_per_element * m * k;
   const double loop = rates.step * k / (1 + rates.split * k);
-  // The square of smooth_max(compute, memory), without the fourth root of what is raised to the fourth power again.
+  // Weights that stream in through one tile after another: filling the first and draining the last is not hidden. The
+  // fourth power of t.compute is written out to save a root.
   const double busy2 = busy * busy;
-  const double memory2 = t.memory * t.memory;
-  const double both = std::sqrt(busy2 * busy2 * idle + memory2 * memory2);
-  t.seconds = t.fixed + std::sqrt(loop * loop + both);
+  const double streamed = (t.memory + loop) * (t.memory + loop);
+  t.seconds = t.fixed + std::sqrt(std::sqrt(busy2 * busy2 * idle + streamed * streamed));
   return t;
 }
 
@@ -71,11 +71,15 @@ inline OpTime moe_time(const MoeRates& rates, const MoeShape& shape) noexcept {
   const double matrices = shape.gated ? 3 : 2;
   const double weights = matrices * shape.hidden * shape.width;
   const double traffic = rows * 2 * (2 * shape.hidden + matrices * shape.width);
+  // Untuned tiles have 16 rows and steps of 64 where tokens are fewer than experts, then 64 rows and steps of 32.
+  const double crowded = rates.tile_step > 0 ? std::clamp(4 * (shape.tokens / shape.local_experts - 1), 0.0, 1.0) : 1.0;
+  const double padding = rates.padding_rows * (0.25 + 0.75 * crowded);
+  const double loop = rates.tile_step * (shape.hidden + shape.width) * crowded;
   OpTime t;
-  t.compute = 2 * (rows + rates.padding_rows * active) * weights / g.flops;
+  t.compute = 2 * (rows + padding * active) * weights / g.flops;
   t.memory = (active * weights * g.bytes_weight / rates.stream_share + traffic) / g.bandwidth;
   t.fixed = g.fixed + g.quantise;
-  t.seconds = t.fixed + smooth_max(t.compute, t.memory);
+  t.seconds = t.fixed + smooth_max(t.compute, t.memory + loop);
   return t;
 }
 

@@ -15,16 +15,20 @@ namespace ridge::perf {
 /// Shares of the board's power; the parameters power.* of the calibration.
 struct PowerCoefficients {
   double idle = 0.2;
-  double running = 0;  ///< beyond idle while it works at all: clocks are up, units awake
-  double memory = 0.5;
-  double compute = 0.5;
+  double running = 0;     ///< beyond idle once a program runs, whatever it does: clocks are up, units awake
+  double memory = 0.2;    ///< of saturated memory traffic, before saturation
+  double compute = 2;     ///< of saturated matrix units, before saturation
+  double saturation = 1;  ///< exponent: what memory and matrix units take together grows more slowly than their work
   double cap = 0.97;
 };
 
 [[nodiscard]] inline PowerCoefficients power_coefficients(const Calibration& calibration,
                                                           std::string_view architecture) {
-  return {calibration.value("power.idle", {architecture}), calibration.value("power.running", {architecture}),
-          calibration.value("power.memory", {architecture}), calibration.value("power.compute", {architecture}),
+  return {calibration.value("power.idle", {architecture}),
+          calibration.value("power.running", {architecture}),
+          calibration.value("power.memory"),
+          calibration.value("power.compute"),
+          calibration.value("power.saturation"),
           calibration.value("power.cap")};
 }
 
@@ -44,12 +48,11 @@ struct DeviceActivity {
                                          const DeviceActivity& a) noexcept {
   if (a.seconds <= 0) return 0;
   const double peak = rates.peak[static_cast<std::size_t>(Format::bf16)];
-  // Power is a mean over time, and falls short of proportion to the work done in a second: what matters is how hard the
-  // device works while it works, and how long.
+  // A mean over time: what matters is how hard the device works while it works, and how long.
   const double busy = std::max(a.seconds - a.waiting, kLeastBusy * a.seconds);
   const double memory = std::min(1.0, a.bytes / busy / rates.memory_bandwidth);
   const double compute = std::min(1.0, peak > 0 ? a.flops / busy / peak : 0.0);
-  const double working = power.memory * std::pow(memory, 0.7) + power.compute * std::sqrt(compute);
+  const double working = std::pow(power.memory * memory + power.compute * compute, power.saturation);
   const double share = power.idle + (power.running + working) * busy / a.seconds;
   return std::min(rates.tdp * std::min(share, power.cap), std::max(rates.power_limit, 0.0));
 }

@@ -47,6 +47,16 @@ TEST(Intervals, PredictionIsInsideItsIntervalEvenIfAllEvidenceIsAbove) {
   EXPECT_GT(classes[0].high, 1.1);
 }
 
+// Two devices, both predicted too low: a third may as well be predicted too high.
+TEST(Intervals, ANewDeviceMayBeOffInEitherDirection) {
+  std::vector<Residual> all;
+  for (int i = 0; i <= 20; ++i) all.push_back({"step_time_s", "new-device", "f", 0, 0.01 * i});
+  const auto classes = interval_classes(all);
+  ASSERT_EQ(classes.size(), 1u);
+  EXPECT_NEAR(classes[0].high, std::exp(0.16), 1e-3);
+  EXPECT_NEAR(classes[0].low, std::exp(-0.16), 1e-3);
+}
+
 // The fold under test must not widen its own interval: with one wild fold, that fold gets the narrow interval of the
 // rest.
 TEST(Intervals, ARowIsJudgedByOtherFoldsOnly) {

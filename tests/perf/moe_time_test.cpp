@@ -107,5 +107,21 @@ TEST(MoeTime, BalancedRoutingReadsTheExpertsItIsTold) {
   EXPECT_NEAR(moe_time(ideal, s).memory, (32 * 3 * s.hidden * s.width * 2 + traffic) / 4.8e12, 1e-12);
 }
 
+// Tiles that nobody tuned: once more tokens than experts come, they have 64 rows, and their main loop of 32 steps a
+// unit of k shows. Twice the local experts is well beyond the change, which is spread over a quarter.
+TEST(MoeTime, UntunedTilesSlowDownOnceTokensOutnumberExperts) {
+  const DeviceRates device = rates_of("h100-sxm");
+  const MoeRates tuned = moe_rates(device, calibration(), Format::bf16, Format::bf16);
+  MoeRates untuned = tuned;
+  use_untuned_tiles(untuned, device, calibration());
+  MoeShape s{.tokens = 16, .hidden = 4096, .width = 1536, .experts = 128, .local_experts = 16, .top_k = 8};
+  const auto slower = [&] { return moe_time(untuned, s).seconds - moe_time(tuned, s).seconds; };
+  EXPECT_LT(std::abs(slower()), 0.1 * moe_time(tuned, s).seconds);
+  s.tokens = 32;
+  EXPECT_GT(slower(), 0.8 * calibration().value("experts.tile_step") * (4096 + 1536));
+  s.tokens = 16384;
+  EXPECT_GT(moe_time(untuned, s).compute, 1.1 * moe_time(tuned, s).compute) << "each FLOP waits for the cache";
+}
+
 }  // namespace
 }  // namespace ridge::perf

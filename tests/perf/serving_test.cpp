@@ -170,5 +170,31 @@ TEST(Serving, PowerIsAMeanOverTime) {
   EXPECT_NEAR(half - idle, 0.5 * (always - idle), 1e-9 * always);
 }
 
+// Norm, rotary, cache write, norm, activation: five small kernels. Qwen3 normalises queries and keys as well, Gemma 3
+// the outputs of both parts too.
+TEST(Serving, SmallKernelsAreThoseTheLayersHave) {
+  const auto layers = [](const char* model) {
+    return deployed(model, "h100-sxm", "vllm", "0.11.1").resolved->small_layers;
+  };
+  EXPECT_NEAR(layers("llama3.1-8b"), 32, 1e-9);
+  EXPECT_NEAR(layers("qwen3-8b"), 36 * 7.0 / 5, 1e-9);
+  EXPECT_NEAR(layers("gemma3-12b"), 48 * 9.0 / 5, 1e-9);
+}
+
+// vLLM up to 0.11 had tiles for a few shapes of 16-bit experts; later releases chose them by rule.
+TEST(Serving, OldReleasesRunExpertsWithUntunedTiles) {
+  EXPECT_GT(deployed("qwen3-30b-a3b", "h100-sxm", "vllm", "0.11.1").resolved->moe.tile_step, 0);
+  EXPECT_EQ(deployed("qwen3-30b-a3b", "h100-sxm", "vllm", "0.12.0").resolved->moe.tile_step, 0);
+  EXPECT_EQ(deployed("qwen3-30b-a3b", "h100-sxm", "vllm", "0.11.1", Format::fp8).resolved->moe.tile_step, 0);
+}
+
+// FlashAttention fills a tile of 64 query rows; four heads a group leave 60 of them empty.
+TEST(Serving, DecodeAttentionWorksOnEmptyRowsToo) {
+  const auto d = deployed("llama3.1-8b", "h100-sxm", "vllm", "0.11.1");
+  const perf::StepTime t = perf::step_time(*d.resolved, {.decode = 64, .context = 8000});
+  const double attention = 4.0 * 64 * 8000 * 32 * 128 * 32;
+  EXPECT_NEAR(t.filler, attention * 60 / 4, 1e-6 * t.filler);
+}
+
 }  // namespace
 }  // namespace ridge

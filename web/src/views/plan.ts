@@ -142,7 +142,8 @@ async function front(into: HTMLElement, a: Answer, x: Axis, y: Axis, kept: numbe
   let from: [number, number] | null = null;
   svg.style.touchAction = "pan-y";
   svg.style.cursor = "crosshair";
-  svg.addEventListener("pointerdown", (e) => { from = at(e); svg.setPointerCapture(e.pointerId); e.preventDefault(); });
+  // Before the plot's own listener, which pins the tip of a point nearby and lets nobody else hear of it.
+  svg.addEventListener("pointerdown", (e) => { from = at(e); svg.setPointerCapture(e.pointerId); e.preventDefault(); e.stopImmediatePropagation(); }, { capture: true });
   svg.addEventListener("pointermove", (e) => { if (from) place(...from, ...at(e)); });
   svg.addEventListener("pointerup", (e) => {
     if (!from) return;

@@ -23,7 +23,6 @@ using search::ServingProblem;
 
 namespace {
 
-constexpr int kCardsPerServer = 8;
 constexpr int kMostTensor = 64;
 constexpr int kMostReplica = 64;  ///< devices of one replica
 constexpr double kHoursAYear = 8760;
@@ -55,7 +54,7 @@ std::vector<Format> usual_formats(const Device& device, const Model& model) {
 int widest(const Device& device) {
   const int domain = device.scale_up_domain ? device.scale_up_domain->value : 1;
   const int node = device.node_size ? device.node_size->value : 1;
-  return std::min(kMostTensor, std::max({domain, node, kCardsPerServer}));
+  return std::min(kMostTensor, std::max({domain, node, perf::kCardsPerServer}));
 }
 
 bool heads_divide(const Model& model, int tp) {

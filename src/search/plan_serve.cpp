@@ -133,7 +133,7 @@ Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge
   if (model->type != ModelType::language) {
     return Error{ErrorCode::refused, goal.model, "only language models are planned for"};
   }
-  auto devices = search::candidates(goal.buyer, knowledge);
+  auto devices = search::candidates(goal.buyer, goal.objective, knowledge);
   if (!devices) return devices.error();
   ServingQuest quest;
   quest.goal = goal;
@@ -195,6 +195,16 @@ Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge
 
 namespace search {
 
+namespace {
+
+constexpr double kMostCounted = 2e9;  ///< far beyond what any plan has
+
+int counted(double number) {
+  return static_cast<int>(std::min(number, kMostCounted));
+}
+
+}  // namespace
+
 ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Scored& scored,
                          const Knowledge& knowledge) {
   const ServingProblem& problem = *quest.problem;
@@ -213,8 +223,8 @@ ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Sco
   if (outcome.reason != Reason::none) return plan;
   const InferenceEstimate& e = outcome.estimate;
   const ServingScore s = problem.score(problem.spec(group), plan.query.gpus, e);
-  plan.replicas = static_cast<int>(s.replicas);
-  plan.gpus = static_cast<int>(s.gpus);
+  plan.replicas = counted(s.replicas);
+  plan.gpus = counted(s.gpus);
   plan.requests_per_s = s.requests_per_s;
   plan.watts = {e.power_w.low * s.replicas, e.power_w.mid * s.replicas, e.power_w.high * s.replicas};
   plan.ttft_s = e.ttft_s;
@@ -264,6 +274,11 @@ Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan) {
            fmt::format("--power {}", compact(Watts(plan.watts.mid * 1.005))));
   consider("gpus", plan.gpus, goal.buyer.gpus, fmt::format("needs {} devices, limit {}", plan.gpus, goal.buyer.gpus),
            fmt::format("--gpus {}", plan.gpus));
+  const double gpus =
+      plan.gpus < kMostCounted ? plan.gpus : goal.request_rate / (goal.load * plan.requests_per_s) * plan.query.gpus;
+  consider("devices", gpus, kMostDevices,
+           fmt::format("needs {} devices; plans have {} at most", format_number(gpus), format_number(kMostDevices, 9)),
+           fmt::format("--request-rate {:.0f}", 0.995 * goal.request_rate * kMostDevices / gpus));
   worst.feasible = all;
   return worst;
 }
@@ -345,7 +360,8 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
   const auto by_goal = [&](const ServingPlan& a, const ServingPlan& b) {
     const double x = search::price_key(a, quest.goal);
     const double y = search::price_key(b, quest.goal);
-    return x != y ? x < y : a.index < b.index;
+    if (x != y) return x < y;
+    return a.e2e_s.mid != b.e2e_s.mid ? a.e2e_s.mid < b.e2e_s.mid : a.index < b.index;
   };
   std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
   search::confirm(quest, verdict, finalists, knowledge);
@@ -355,12 +371,7 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
   verdict.ranks = rank_with_ties(intervals);
 
   // Cheapest first, a plan stays on the front if it answers faster than all before it.
-  std::sort(front.begin(), front.end(), [&](const ServingPlan& a, const ServingPlan& b) {
-    const double x = search::price_key(a, quest.goal);
-    const double y = search::price_key(b, quest.goal);
-    if (x != y) return x < y;
-    return a.e2e_s.mid != b.e2e_s.mid ? a.e2e_s.mid < b.e2e_s.mid : a.index < b.index;
-  });
+  std::sort(front.begin(), front.end(), by_goal);
   double fastest = std::numeric_limits<double>::infinity();
   for (ServingPlan& plan : front) {
     if (plan.e2e_s.mid >= fastest) continue;

@@ -75,7 +75,8 @@ std::uint64_t Space::index(const Point& point) const {
 
 bool better(const Scored& a, const Scored& b) {
   if (a.violation != b.violation) return a.violation < b.violation;
-  if (a.criteria[0] != b.criteria[0]) return a.criteria[0] < b.criteria[0];
+  // Of those that cost the same, the one that is not dominated. No tolerance: "nearly equal" is no order.
+  if (a.criteria != b.criteria) return a.criteria < b.criteria;
   return a.index < b.index;
 }
 

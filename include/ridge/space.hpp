@@ -73,7 +73,7 @@ struct Scored {
   friend bool operator==(const Scored&, const Scored&) = default;
 };
 
-/// By violation, then by the criteria one after the other, then by index: no two candidates are equal.
+/// By violation, then by the first criterion, then by index: no two candidates are equal.
 [[nodiscard]] bool better(const Scored& a, const Scored& b);
 /// In no criterion worse, and in one better, or equal in all with the smaller index. Both meet the goal.
 [[nodiscard]] bool dominates(const Scored& a, const Scored& b);

@@ -299,6 +299,19 @@ double price_key(const ServingPlan& plan, const ServingGoal& goal) {
   return plan.gpus;
 }
 
+/// The first of each device, which then has not lost.
+void keep_one_of_each_device(ServingVerdict& verdict) {
+  std::vector<ServingPlan> kept;
+  const auto is_kept = [&](const std::string& device) {
+    return std::any_of(kept.begin(), kept.end(), [&](const ServingPlan& p) { return p.query.device == device; });
+  };
+  for (ServingPlan& plan : verdict.plans) {
+    if (!is_kept(plan.query.device)) kept.push_back(std::move(plan));
+  }
+  verdict.plans = std::move(kept);
+  std::erase_if(verdict.losers, [&](const Loser& loser) { return loser.searched && is_kept(loser.device); });
+}
+
 /// The interval that ranks: larger is better.
 Interval rank_interval(const ServingPlan& plan, const ServingGoal& goal) {
   const double key = price_key(plan, goal);
@@ -355,7 +368,11 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
       continue;
     }
     verdict.plans.push_back(std::move(plan));
-    for (const Scored& s : harvest.front) front.push_back(search::serving_plan(quest, g, s, knowledge));
+    for (const Scored& s : harvest.front) {
+      front.push_back(search::serving_plan(quest, g, s, knowledge));
+      // As cheap and faster, but perhaps with less to spare: both are tried.
+      if (s.criteria[0] == best.criteria[0] && s.index != best.index) verdict.plans.push_back(front.back());
+    }
   }
   const auto by_goal = [&](const ServingPlan& a, const ServingPlan& b) {
     const double x = search::price_key(a, quest.goal);
@@ -366,6 +383,7 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
   std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
   search::confirm(quest, verdict, finalists, knowledge);
   std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
+  search::keep_one_of_each_device(verdict);
   std::vector<Interval> intervals;
   for (const ServingPlan& plan : verdict.plans) intervals.push_back(search::rank_interval(plan, quest.goal));
   verdict.ranks = rank_with_ties(intervals);

@@ -75,8 +75,7 @@ std::uint64_t Space::index(const Point& point) const {
 
 bool better(const Scored& a, const Scored& b) {
   if (a.violation != b.violation) return a.violation < b.violation;
-  // Of those that cost the same, the one that is not dominated. No tolerance: "nearly equal" is no order.
-  if (a.criteria != b.criteria) return a.criteria < b.criteria;
+  if (a.criteria[0] != b.criteria[0]) return a.criteria[0] < b.criteria[0];
   return a.index < b.index;
 }
 

@@ -84,13 +84,6 @@ TEST(Findings, MergeIsAssociativeCommutativeAndIdempotent) {
   }
 }
 
-TEST(Harvest, TheBestIsNotDominatedByOneOfTheSameFirstCriterion) {
-  Harvest harvest;
-  harvest.add({.index = 1, .violation = 0, .criteria = {5, 9, 0}}, 4);
-  harvest.add({.index = 2, .violation = 0, .criteria = {5, 3, 0}}, 4);
-  EXPECT_EQ(harvest.best.front().index, 2U);
-}
-
 TEST(Harvest, FrontHoldsExactlyWhatNothingDominates) {
   Random draws(11);
   for (int round = 0; round < 100; ++round) {

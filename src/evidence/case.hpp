@@ -71,7 +71,7 @@ struct Case {
   std::string refusal;      ///< why the row cannot be predicted as it stands, or empty
   bool fitted = true;       ///< false: reported only (data/evidence/added)
   bool median_gap = false;  ///< its tpot is the median gap between tokens
-  TrainingFreedom open;     ///< training: degrees that nobody wrote down; chosen where the plain layout cannot run
+  TrainingFreedom open;     ///< degrees that a user did not write down: chosen as `ridge estimate` does
   CaseInput input;
   std::vector<Target> targets;
 };

@@ -170,7 +170,7 @@ Result<std::vector<Case>> read_cases(std::string csv, const std::string& name, c
     read_targets(c, row, reading);
     row.refuse_whole(std::string(table->fault(i)));
     read_input(c, row, workloads);
-    if (c.kind == CaseKind::training && reading == Reading::forgiving) c.open = left_open(row);
+    if (reading == Reading::forgiving) c.open = left_open(row);
     c.refusal = row.refusal();
     if (!c.refusal.empty()) c.input = std::monostate();
     if (!table->fault(i).empty() && c.targets.empty()) {

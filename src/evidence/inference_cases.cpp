@@ -101,7 +101,10 @@ void read_load(CaseRow& row, const AssumedWorkloads& workloads, InferenceLoad& l
   load.length_low = row.number("length_range", 0, 1).value_or(1);
 
   if (load.mode == LoadMode::fixed_batch || load.mode == LoadMode::prefill) {
-    if (row.require("batch")) load.batch = row.number("batch", 1, 1e7).value_or(1);
+    // Of a fixed batch, the clients are what runs together.
+    const std::string_view column =
+        row.text("batch").empty() && !row.text("concurrency").empty() ? "concurrency" : "batch";
+    if (row.require(column)) load.batch = row.number(column, 1, 1e7).value_or(1);
   } else {
     if (load.mode == LoadMode::closed_loop && !row.require("concurrency")) return;
     load.concurrency = row.number("concurrency", 1, 1e7).value_or(0);

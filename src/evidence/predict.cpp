@@ -10,6 +10,7 @@
 
 #include "evidence/power_predict.hpp"
 #include "evidence/simulated.hpp"
+#include "ridge/answer.hpp"
 #include "ridge/diffusion.hpp"
 #include "ridge/text.hpp"
 
@@ -111,7 +112,7 @@ class Predictor {
   }
 
   std::vector<Prediction> operator()(const InferenceQuery& given) const {
-    InferenceQuery query = given;
+    InferenceQuery query = with_layout(given);
     if (basis_ == Basis::roofline) query.engine = "ideal";
     const auto deployment = resolve(query, knowledge_);
     if (!deployment) return all(refused(why_refused(deployment.error())));
@@ -183,6 +184,20 @@ class Predictor {
   }
 
  private:
+  /// The degrees that nobody wrote down as `ridge estimate` chooses them; stages where replicas do not hold the model.
+  [[nodiscard]] InferenceQuery with_layout(const InferenceQuery& given) const {
+    InferenceQuery query = given;
+    if (case_.open.tp) {
+      if (const auto chosen = answer(given, knowledge_, {.explain = false})) query = chosen->query;
+    }
+    const int ranks = std::max(query.tp, 1) * std::max(query.dp, 1);
+    if (!case_.open.pp || query.gpus <= ranks || query.gpus % ranks != 0) return query;
+    const auto replicas = resolve(query, knowledge_);
+    if (!replicas || evaluate(*replicas->resolved, query.load).reason != Reason::out_of_memory) return query;
+    query.pp = query.gpus / ranks;
+    return query;
+  }
+
   [[nodiscard]] std::vector<Prediction> all(const Prediction& p) const {
     return std::vector<Prediction>(case_.targets.size(), p);
   }

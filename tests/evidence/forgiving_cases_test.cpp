@@ -54,6 +54,12 @@ TEST(ForgivingCases, AModeThatIsLeftOutIsToldByTheLoad) {
   for (const Case& c : cases) EXPECT_EQ(c.refusal, "");
 }
 
+TEST(ForgivingCases, TheClientsOfAFixedBatchAreTheBatch) {
+  const auto cases = read(std::string(kHeader) + "a,m,d,1,fixed-batch,10,20,16,,900,\n");
+  ASSERT_EQ(cases.size(), 1u);
+  EXPECT_DOUBLE_EQ(query(cases[0]).load.batch, 16);
+}
+
 TEST(ForgivingCases, HeadersAndSeparatorsOfSpreadsheets) {
   const auto cases = read("ID; Model;DEVICE;Mode;isl;osl;Concurrency;Output tok s\nx;m;d;offline;10;20;;12,5\n");
   ASSERT_EQ(cases.size(), 1u);
@@ -144,6 +150,21 @@ TEST(ForgivingCases, ALayoutThatNobodyWroteDownIsChosenIfThePlainOneCannotRun) {
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].refusal, "");
   EXPECT_GT(rows[0].predicted.mid, 0);
+}
+
+TEST(ForgivingCases, ServersWithoutALayoutGetOneThatHoldsTheModel) {
+  const auto cases = read(
+      "model,device,gpus,tp,pp,mode,isl,osl,output_tok_s\n"
+      "llama3.1-70b,h100-sxm,,,,offline,100,200,900\n"      // more than one device is needed
+      "llama3.1-405b,h100-sxm,16,8,,offline,100,200,900\n"  // no replica of 8 holds 810 GB, two stages do
+      "llama3.1-405b,h100-sxm,16,8,2,offline,100,200,900\n"
+      "llama3.1-8b,h100-sxm,16,,,offline,100,200,900\n"  // two replicas, no 16 ranks across the network
+      "llama3.1-8b,h100-sxm,16,8,1,offline,100,200,900\n");
+  const auto rows = validate(cases, testing_support::knowledge(), {.threads = 1, .roofline = false});
+  ASSERT_EQ(rows.size(), 5u);
+  for (const ResultRow& row : rows) EXPECT_EQ(row.refusal, "") << row.case_index;
+  EXPECT_DOUBLE_EQ(rows[1].predicted.mid, rows[2].predicted.mid);
+  EXPECT_DOUBLE_EQ(rows[3].predicted.mid, rows[4].predicted.mid);
 }
 
 TEST(ForgivingCases, NamesOfPeopleArePredictedAsTheirIds) {

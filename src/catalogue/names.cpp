@@ -153,6 +153,22 @@ std::string quoted_list(const std::vector<std::string_view>& ids) {
   return out;
 }
 
+/// Up to three that begin as the word does, for as long as any does: "h1000" → the h100s.
+std::vector<std::string_view> alike_at_first(std::string_view word, const std::vector<std::string_view>& ids) {
+  constexpr std::size_t kAlike = 3;
+  std::vector<std::string_view> best;
+  std::size_t longest = kAlike;
+  for (const std::string_view id : ids) {
+    const auto same =
+        static_cast<std::size_t>(std::mismatch(word.begin(), word.end(), id.begin(), id.end()).first - word.begin());
+    if (same > longest) best.clear();
+    if (same < longest || best.size() == 3) continue;
+    longest = same;
+    best.push_back(id);
+  }
+  return best;
+}
+
 template <class Entries>
 Error unknown(std::string_view what, std::string_view name, std::string_view folded, const Entries& entries,
               std::string_view else_works) {
@@ -164,7 +180,8 @@ Error unknown(std::string_view what, std::string_view name, std::string_view fol
     if (!family.empty() && entry.id.starts_with(family)) relatives.push_back(entry.id);
   }
   if (!relatives.empty()) ids = std::move(relatives);
-  const std::string near = nearest(folded, ids.data(), ids.size());
+  std::string near = nearest(folded, ids.data(), ids.size());
+  if (near.empty()) near = quoted_list(alike_at_first(folded, ids));
   return {ErrorCode::not_found, "",
           fmt::format("there is no {} {}{}{}", what, quoted(name),
                       near.empty() ? "" : fmt::format(" (did you mean {}?)", near), else_works)};

@@ -120,6 +120,7 @@ TEST(Names, SuggestionsAreOfTheSameFamily) {
       << device_id("Tesla V100-SXM2-16GB");
   EXPECT_NE(model_id("openai/gpt-oss-121b").find("did you mean 'gpt-oss-120b'"), std::string::npos)
       << model_id("openai/gpt-oss-121b");
+  EXPECT_EQ(device_id("h1000"), "there is no device 'h1000' (did you mean 'h100-nvl', 'h100-pcie' or 'h100-sxm'?)");
 }
 
 TEST(Names, TheEndingTellsTheFormat) {

@@ -109,7 +109,12 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
   return {};
 }
 
-Result<Candidates> candidates(const Buyer& buyer, const Knowledge& knowledge) {
+Result<Candidates> candidates(Buyer& buyer, const Knowledge& knowledge) {
+  for (Fleet& fleet : buyer.fleet) {
+    const auto device = knowledge.catalogue.find_device(fleet.device);
+    if (!device) return device.error();
+    fleet.device = device->id;
+  }
   Candidates found;
   const auto consider = [&](const Device& device) {
     if (auto loser = refused(device, buyer, knowledge)) {
@@ -124,7 +129,6 @@ Result<Candidates> candidates(const Buyer& buyer, const Knowledge& knowledge) {
     for (const std::string& id : buyer.devices) {
       auto device = knowledge.catalogue.find_device(id);
       if (!device) return device.error();
-      device->id = id;
       consider(*device);
     }
   }

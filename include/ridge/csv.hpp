@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ridge/result.hpp"
@@ -32,6 +33,18 @@ class CsvTable {
   /// that is not closed or stands inside an unquoted cell, text after a closing quote, a lone CR, a NUL byte, malformed
   /// UTF-8.
   static Result<CsvTable> parse(std::string text, std::string_view name, std::size_t max_bytes = kDefaultLimit);
+
+  /// Reads a table that people wrote by hand. Unlike parse(): the header tells whether commas, semicolons or tabs part
+  /// the cells; column names are trimmed, in lower case and with '_' between words, and may be missing or repeated (the
+  /// first counts); lines without anything in them are passed over; a row with another number of cells is filled or cut
+  /// and has a fault(); a quote that makes no sense is a letter, a byte that is no UTF-8 a '?', a lone CR a line end.
+  /// Refuses only what is too large, has no header or has a NUL byte.
+  static Result<CsvTable> parse_forgiving(std::string text, std::string_view name,
+                                          std::size_t max_bytes = kDefaultLimit);
+
+  /// What is wrong with a row of such a table, with its place; or empty.
+  [[nodiscard]] std::string_view fault(std::size_t row) const;
+  [[nodiscard]] char separator() const { return separator_; }
 
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Rows below the header.
@@ -64,6 +77,7 @@ class CsvTable {
     std::uint32_t character = 0;
   };
   CsvTable() = default;
+  static Result<CsvTable> read(std::string text, std::string_view name, std::size_t max_bytes, bool forgiving);
   [[nodiscard]] const Cell& at(std::size_t row, std::size_t column) const {
     return cells_[(row + 1) * columns_ + column];
   }
@@ -73,6 +87,8 @@ class CsvTable {
   std::string name_;
   std::vector<Cell> cells_;  // row by row, the header first
   std::size_t columns_ = 1;
+  char separator_ = ',';
+  std::vector<std::pair<std::size_t, std::string>> faults_;  // row and what is wrong with it, by row
 };
 
 /// Writes rows onto the end of a string, with quotes only where they are needed:

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "ridge/file.hpp"
+#include "ridge/names.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -22,29 +23,6 @@ const T* by_id(const std::vector<T>& entries, std::string_view id) {
   const auto at = std::lower_bound(entries.begin(), entries.end(), id,
                                    [](const T& entry, std::string_view wanted) { return entry.id < wanted; });
   return at != entries.end() && at->id == id ? &*at : nullptr;
-}
-
-template <class T>
-std::string did_you_mean(std::string_view word, const std::vector<T>& entries) {
-  std::vector<std::string_view> names;
-  for (const T& entry : entries) names.push_back(entry.id);
-  const std::string near = nearest(word, names.data(), names.size());
-  return near.empty() ? "" : fmt::format(" (did you mean {}?)", near);
-}
-
-/// The name of a repository as ids are written: "Llama-3.3-70B-Instruct" → "llama3.3-70b".
-std::string short_name(std::string name) {
-  for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  for (const std::string_view ending : {"-instruct", "-chat", "-it", "-hf", "-base", "-fp8"}) {
-    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
-  }
-  if (name.starts_with("meta-")) name.erase(0, 5);
-  for (std::size_t i = 1; i + 1 < name.size(); ++i) {  // of "llama-3.3", not of "3.3-70b"
-    const bool between =
-        name[i] == '-' && name[i - 1] >= 'a' && name[i - 1] <= 'z' && name[i + 1] >= '0' && name[i + 1] <= '9';
-    if (between) name.erase(i, 1);
-  }
-  return name;
 }
 
 template <class Q>
@@ -102,11 +80,9 @@ const Model* Catalogue::model(std::string_view id) const {
 Result<Device> Catalogue::find_device(std::string_view id) const {
   const std::size_t slash = id.find('/');
   const std::string_view device_id = id.substr(0, slash);
-  const Device* whole = device(device_id);
-  if (whole == nullptr) {
-    return Error{ErrorCode::not_found, "",
-                 fmt::format("there is no device {}{}", ridge::quoted(device_id), did_you_mean(device_id, devices_))};
-  }
+  const Result<const Device*> named = device_named(*this, device_id);
+  if (!named) return named.error();
+  const Device* whole = *named;
   if (slash == std::string_view::npos) return *whole;
 
   const std::string_view wanted = id.substr(slash + 1);
@@ -131,23 +107,15 @@ Result<Model> Catalogue::find_model(std::string_view id_path_or_spec) const {
   std::filesystem::path path(id_path_or_spec);
   std::error_code absent;
   if (std::filesystem::is_directory(path, absent)) path /= "config.json";
-  const bool looks_like_path =
-      id_path_or_spec.find('/') != std::string_view::npos || path.extension() == std::filesystem::path(".json");
-  if (looks_like_path || std::filesystem::is_regular_file(path, absent)) {
-    if (path.extension() != ".json" && !std::filesystem::exists(path, absent)) {
-      return Error{
-          ErrorCode::not_found, "",
-          fmt::format("there is no file {}, and nothing is fetched: use an id of the catalogue{}, or the path of "
-                      "the model's config.json",
-                      ridge::quoted(id_path_or_spec), did_you_mean(short_name(path.filename().string()), models_))};
-    }
+  const bool is_path = path.extension() == ".json" || std::filesystem::exists(path, absent);
+  if (is_path) {
     const Result<std::string> text = read_file(path.string(), kModelFileLimit);
     if (!text) return text.error();
     return parse_hf_config(*text, path.string());
   }
-  return Error{ErrorCode::not_found, "",
-               fmt::format("there is no model {}{}; a path to a config.json or a spec \"dense:layers=...\" works too",
-                           ridge::quoted(id_path_or_spec), did_you_mean(id_path_or_spec, models_))};
+  const Result<const Model*> named = model_named(*this, id_path_or_spec);
+  if (!named) return named.error();
+  return **named;
 }
 
 }  // namespace ridge

@@ -21,10 +21,11 @@ std::vector<std::string> csv_files(const std::string& folder) {
   return paths ? *std::move(paths) : std::vector<std::string>{};
 }
 
-Status append(std::vector<Case>& cases, const std::string& path, const AssumedWorkloads& workloads, bool fitted) {
+Status append(std::vector<Case>& cases, const std::string& path, const AssumedWorkloads& workloads, bool fitted,
+              Reading reading) {
   auto text = read_file(path, kFileLimit);
   if (!text) return text.error();
-  auto read = read_cases(std::move(*text), path, workloads);
+  auto read = read_cases(std::move(*text), path, workloads, reading);
   if (!read) return read.error();
   for (Case& c : *read) c.fitted = fitted;
   std::move(read->begin(), read->end(), std::back_inserter(cases));
@@ -45,11 +46,12 @@ Result<Bundle> load_bundle(const std::string& data_directory) {
   if (!workloads) return workloads.error();
   Bundle bundle{std::move(*workloads), {}};
   for (const char* table : kTables) {
-    const Status status = append(bundle.cases, data_directory + "/evidence/" + table, bundle.workloads, true);
+    const Status status =
+        append(bundle.cases, data_directory + "/evidence/" + table, bundle.workloads, true, Reading::strict);
     if (!status) return status.error();
   }
   for (const std::string& path : csv_files(data_directory + "/evidence/added")) {
-    const Status status = append(bundle.cases, path, bundle.workloads, false);
+    const Status status = append(bundle.cases, path, bundle.workloads, false, Reading::strict);
     if (!status) return status.error();
   }
   return bundle;
@@ -58,7 +60,7 @@ Result<Bundle> load_bundle(const std::string& data_directory) {
 Result<std::vector<Case>> load_cases(std::span<const std::string> paths, const AssumedWorkloads& workloads) {
   std::vector<Case> cases;
   for (const std::string& path : paths) {
-    const Status status = append(cases, path, workloads, true);
+    const Status status = append(cases, path, workloads, true, Reading::forgiving);
     if (!status) return status.error();
   }
   return cases;

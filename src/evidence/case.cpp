@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, kMetrics> kMetricNames = {"step_time_s",
                                                                  "energy_per_image_j",
                                                                  "seconds",
                                                                  "watts",
-                                                                 "joules_per_token"};
+                                                                 "joules_per_token",
+                                                                 "tokens_per_sec_per_gpu"};
 constexpr std::array<std::string_view, kCaseKinds> kKindNames = {"training", "inference", "kernel", "power",
                                                                  "diffusion"};
 

@@ -19,6 +19,7 @@
 #include "evidence/power_cases.hpp"
 #include "ridge/inference.hpp"
 #include "ridge/training.hpp"
+#include "ridge/training_answer.hpp"
 
 namespace ridge::evidence {
 
@@ -42,14 +43,16 @@ enum class Metric : std::uint8_t {
   seconds,
   watts,
   joules_per_token,
+  tokens_per_sec_per_gpu,
 };
-inline constexpr std::size_t kMetrics = 14;
+inline constexpr std::size_t kMetrics = 15;
 [[nodiscard]] std::string_view name(Metric metric);
 [[nodiscard]] std::optional<Metric> parse_metric(std::string_view text);
 
 struct Target {
   Metric metric = Metric::step_time_s;
-  double measured = 0;  ///< in the unit of the column; NaN if the cell is not a positive number
+  double measured = 0;       ///< in the unit of the column; NaN if the cell is not a positive number
+  std::string refusal = {};  ///< why this one figure cannot be predicted, or empty
 };
 
 using CaseInput = std::variant<std::monostate, TrainingQuery, InferenceQuery, KernelCase, PowerCase, DiffusionCase>;
@@ -68,6 +71,7 @@ struct Case {
   std::string refusal;      ///< why the row cannot be predicted as it stands, or empty
   bool fitted = true;       ///< false: reported only (data/evidence/added)
   bool median_gap = false;  ///< its tpot is the median gap between tokens
+  TrainingFreedom open;     ///< degrees that a user did not write down: chosen as `ridge estimate` does
   CaseInput input;
   std::vector<Target> targets;
 };

@@ -4,11 +4,13 @@
 //   if (!cases) return cases.error();           // not a table of ours: "mine.csv:1:1: ..."
 //   for (const Case& c : *cases) if (!c.refusal.empty()) ...   // a row that cannot be read
 //
-// Columns may stand in any order and others may be there too; a required one that is missing refuses the file by name.
-// A row without an id is called after its line. A row that makes no sense is kept as a case with a refusal. Pure; any
-// thread.
+// Columns may stand in any order and others may be there too. A row without an id is called after its line. A row that
+// makes no sense is kept as a case with a refusal, a figure that makes none as a target with one. The bundled tables
+// are read strictly; those of users as docs/validate.md says: CsvTable::parse_forgiving(), a row of the wrong length is
+// a refusal, the mode may be left out, and training's tokens_per_sec_per_gpu is a figure of its own. Pure; any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,10 +21,14 @@
 
 namespace ridge::evidence {
 
-/// Training has step_time_s, diffusion batch_latency_s, inference mode, kernels op, power what. Refuses a header that
-/// is none of them or lacks a column every row needs.
-Result<CaseKind> kind_of(const CsvTable& table);
+enum class Reading : std::uint8_t { strict, forgiving };
 
-Result<std::vector<Case>> read_cases(std::string csv, const std::string& name, const AssumedWorkloads& workloads);
+/// Training has step_time_s, diffusion batch_latency_s, inference mode, kernels op, power what; forgiving, training may
+/// have tokens_per_sec_per_gpu or global_batch instead, and inference isl or osl. Refuses a header that is none of them
+/// or lacks a column every row needs.
+Result<CaseKind> kind_of(const CsvTable& table, Reading reading = Reading::strict);
+
+Result<std::vector<Case>> read_cases(std::string csv, const std::string& name, const AssumedWorkloads& workloads,
+                                     Reading reading = Reading::strict);
 
 }  // namespace ridge::evidence

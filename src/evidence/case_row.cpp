@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 namespace ridge::evidence {
 namespace {
@@ -13,7 +15,83 @@ bool digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t";
+  const std::size_t first = text.find_first_not_of(kSpaces);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
+}
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+/// "12,345.6": groups of three after the first.
+bool has_thousands(std::string_view number) {
+  const std::string_view whole = number.substr(0, number.find('.'));
+  std::size_t comma = whole.find(',');
+  if (comma == std::string_view::npos || comma == 0 || comma > 3) return false;
+  for (std::size_t from = 0;; from = comma + 1, comma = whole.find(',', from)) {
+    const std::string_view group = whole.substr(from, comma == std::string_view::npos ? comma : comma - from);
+    if (!digits(group) || (from > 0 && group.size() != 3)) return false;
+    if (comma == std::string_view::npos) return true;
+  }
+}
+
+/// Formats under names that parse_format() does not know.
+constexpr std::pair<std::string_view, std::string_view> kFormatNames[] = {
+    {"float8", "fp8"},      {"fp8-e5m2", "fp8"},    {"float8-e4m3fn", "fp8"}, {"fp8-e4m3fn", "fp8"},
+    {"bf16-mixed", "bf16"}, {"fp16-mixed", "fp16"}, {"fp8-mixed", "fp8"},     {"fp8-hybrid", "fp8"},
+    {"mixed-bf16", "bf16"}, {"fp8-kv", "fp8"},      {"float", "fp32"},        {"awq-int4", "awq"},
+    {"int4-awq", "awq"},    {"gptq-int4", "gptq"},  {"awq-marlin", "awq"},    {"gptq-marlin", "gptq"},
+    {"q4-k-m", "q4_k_m"}};
+
 }  // namespace
+
+std::string_view cell_text(const CsvTable& table, std::size_t row, std::string_view column) {
+  constexpr std::string_view kNothing[] = {"n/a", "na", "-", "nan", "null"};
+  const auto position = table.column(column);
+  if (!position) return {};
+  const std::string_view cell = trimmed(table.cell(row, *position));
+  const bool nothing = std::any_of(std::begin(kNothing), std::end(kNothing),
+                                   [&](std::string_view word) { return same_word(word, cell); });
+  return nothing ? std::string_view() : cell;
+}
+
+std::string folded_word(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '_' || c == ' ' ? '-' : lower(c);
+  return out;
+}
+
+std::optional<double> cell_number(const CsvTable& table, std::string_view cell) {
+  if (const auto plain = parse_plain_number(cell)) return plain;
+  std::string number(cell);
+  const bool decimal_comma = table.separator() == ';' && std::count(number.begin(), number.end(), ',') == 1 &&
+                             number.find('.') == std::string::npos;
+  if (decimal_comma) {
+    std::replace(number.begin(), number.end(), ',', '.');
+  } else if (has_thousands(number)) {
+    std::erase(number, ',');
+  } else {
+    return std::nullopt;
+  }
+  return parse_plain_number(number);
+}
+
+Result<std::optional<Format>> cell_format(std::string_view cell) {
+  const std::string word = folded_word(cell);
+  if (word.empty() || word == "unknown" || word == "auto") return std::optional<Format>();
+  const auto* const known = std::find_if(std::begin(kFormatNames), std::end(kFormatNames),
+                                         [&](const auto& name) { return name.first == word; });
+  const Result<Format> parsed = parse_format(known == std::end(kFormatNames) ? std::string_view(word) : known->second);
+  if (!parsed) return parse_format(cell).error();  // as it was written
+  return std::optional<Format>(*parsed);
+}
 
 std::optional<double> parse_plain_number(std::string_view text) {
   double value = 0;
@@ -35,15 +113,12 @@ std::string leading_date(std::string_view text) {
   return std::string(text.substr(0, length));
 }
 
-std::string_view CaseRow::text(std::string_view column) const {
-  const auto position = table_.column(column);
-  return position ? table_.cell(row_, *position) : std::string_view();
+std::string CaseRow::located(std::string_view column, const std::string& message) const {
+  return fmt::format("{}: {}: {}", table_.where(row_, table_.column(column).value_or(0)), column, message);
 }
 
 void CaseRow::refuse(std::string_view column, const std::string& message) {
-  if (!refusal_.empty()) return;
-  const auto position = table_.column(column);
-  refusal_ = fmt::format("{}: {}: {}", table_.where(row_, position.value_or(0)), column, message);
+  refuse_whole(located(column, message));
 }
 
 bool CaseRow::require(std::string_view column) {
@@ -55,7 +130,7 @@ bool CaseRow::require(std::string_view column) {
 std::optional<double> CaseRow::number(std::string_view column, double low, double high) {
   const std::string_view cell = text(column);
   if (cell.empty()) return std::nullopt;
-  const auto value = parse_plain_number(cell);
+  const auto value = cell_number(table_, cell);
   if (!value) {
     refuse(column, fmt::format("'{}' is not a number", cell));
     return std::nullopt;
@@ -78,9 +153,7 @@ std::optional<int> CaseRow::integer(std::string_view column, int low, int high) 
 }
 
 std::optional<Format> CaseRow::format(std::string_view column) {
-  const std::string_view cell = text(column);
-  if (cell.empty() || cell == "unknown") return std::nullopt;
-  const auto parsed = parse_format(cell);
+  const auto parsed = cell_format(text(column));
   if (!parsed) {
     refuse(column, parsed.error().message);
     return std::nullopt;

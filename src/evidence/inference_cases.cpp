@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace ridge::evidence {
 namespace {
@@ -19,6 +20,19 @@ constexpr std::array<ModeName, 4> kModes{{{"fixed-batch", LoadMode::fixed_batch}
                                           {"closed-loop", LoadMode::closed_loop},
                                           {"offline", LoadMode::offline},
                                           {"prefill", LoadMode::prefill}}};
+
+/// What others call them.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kModeSpellings{{{"closedloop", "closed-loop"},
+                                                                                        {"closed", "closed-loop"},
+                                                                                        {"concurrency", "closed-loop"},
+                                                                                        {"fixedbatch", "fixed-batch"},
+                                                                                        {"fixed", "fixed-batch"},
+                                                                                        {"static", "fixed-batch"},
+                                                                                        {"static-batch", "fixed-batch"},
+                                                                                        {"batch", "fixed-batch"},
+                                                                                        {"throughput", "offline"},
+                                                                                        {"prefill-only", "prefill"},
+                                                                                        {"context", "prefill"}}};
 
 constexpr double kMostCached = 0.97;  ///< the last block, 16 of some 500 tokens, is computed again
 
@@ -58,7 +72,7 @@ std::vector<AssumedWorkload::Repeat> read_repeats(CaseRow& row) {
 }
 
 void read_load(CaseRow& row, const AssumedWorkloads& workloads, InferenceLoad& load) {
-  const std::string_view mode = row.text("mode");
+  const std::string mode = mode_name(row);
   const auto* const known =
       std::find_if(kModes.begin(), kModes.end(), [&](const ModeName& m) { return m.text == mode; });
   if (known == kModes.end()) {
@@ -87,7 +101,10 @@ void read_load(CaseRow& row, const AssumedWorkloads& workloads, InferenceLoad& l
   load.length_low = row.number("length_range", 0, 1).value_or(1);
 
   if (load.mode == LoadMode::fixed_batch || load.mode == LoadMode::prefill) {
-    if (row.require("batch")) load.batch = row.number("batch", 1, 1e7).value_or(1);
+    // Of a fixed batch, the clients are what runs together.
+    const std::string_view column =
+        row.text("batch").empty() && !row.text("concurrency").empty() ? "concurrency" : "batch";
+    if (row.require(column)) load.batch = row.number(column, 1, 1e7).value_or(1);
   } else {
     if (load.mode == LoadMode::closed_loop && !row.require("concurrency")) return;
     load.concurrency = row.number("concurrency", 1, 1e7).value_or(0);
@@ -151,6 +168,17 @@ Result<AssumedWorkloads> read_assumed_workloads(std::string csv, const std::stri
     if (entry->prompts <= 0) entry->prompts = general->prompts;
   }
   return workloads;
+}
+
+std::string mode_name(const CaseRow& row) {
+  std::string mode = row.word("mode");
+  if (mode.empty()) {
+    return !row.text("concurrency").empty() ? "closed-loop" : !row.text("batch").empty() ? "fixed-batch" : "offline";
+  }
+  for (const auto& [spelling, name] : kModeSpellings) {
+    if (mode == spelling) return std::string(name);
+  }
+  return mode;
 }
 
 InferenceQuery read_inference_query(CaseRow& row, const AssumedWorkloads& workloads) {

@@ -41,6 +41,10 @@ using AssumedWorkloads = std::vector<AssumedWorkload>;
 /// what it says itself. Refuses a missing column, an empty cell or a number out of range.
 Result<AssumedWorkloads> read_assumed_workloads(std::string csv, const std::string& name);
 
+/// The mode of a row as the bundled tables write it. Left out, it is told by what the row has: concurrency, batch, or
+/// neither ("closed-loop", "fixed-batch", "offline").
+[[nodiscard]] std::string mode_name(const CaseRow& row);
+
 [[nodiscard]] InferenceQuery read_inference_query(CaseRow& row, const AssumedWorkloads& workloads);
 
 }  // namespace ridge::evidence

@@ -1,10 +1,10 @@
 // Reading rows of kernels.csv.
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <optional>
 
+#include "evidence/case_row.hpp"
 #include "evidence/kernel_cases.hpp"
 
 namespace ridge::evidence {
@@ -18,23 +18,28 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+/// "all-reduce" and "attn_prefill" as one word.
+std::string joined(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != '_' && c != '-') out += c;
+  }
+  return out;
+}
+
 class Row {
  public:
   Row(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}
 
-  [[nodiscard]] std::string_view text(std::string_view column) const {
-    const auto at = table_.column(column);
-    return at ? table_.cell(row_, *at) : std::string_view();
-  }
+  [[nodiscard]] std::string_view text(std::string_view column) const { return cell_text(table_, row_, column); }
   double number(std::string_view column, double otherwise, bool required) {
     const std::string_view cell = text(column);
     if (cell.empty()) {
       if (required) refuse(column, std::string(column) + " is missing");
       return otherwise;
     }
-    double value = 0;
-    const auto [end, failed] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (failed == std::errc() && end == cell.data() + cell.size() && std::isfinite(value) && value > 0) return value;
+    const auto value = cell_number(table_, cell);
+    if (value && *value > 0) return *value;
     refuse(column, "'" + std::string(cell) + "' is not a positive number");
     return otherwise;
   }
@@ -50,15 +55,16 @@ class Row {
 };
 
 void read_formats(KernelCase& c, Row& row) {
-  const auto format = parse_format(row.text("dtype"));
-  if (!format) {
-    row.refuse("dtype", format.error().message);
+  const auto read = cell_format(row.text("dtype"));
+  if (!read || !*read) {
+    row.refuse("dtype", read ? "this cell is empty, and no prediction can be made without it" : read.error().message);
     return;
   }
-  c.weights = c.activations = *format;
+  const Format format = **read;
+  c.weights = c.activations = format;
   const std::string_view notes = row.text("notes");
   // Integer weights and MXFP4 experts are widened; the activations stay in 16 bits.
-  const bool weight_only = *format == Format::int8 || *format == Format::int4 || has(notes, "w4a16");
+  const bool weight_only = format == Format::int8 || format == Format::int4 || has(notes, "w4a16");
   if (weight_only) c.activations = Format::bf16;
   c.kv = has(notes, "kv cache fp8") ? Format::fp8 : Format::bf16;
 }
@@ -166,9 +172,10 @@ KernelCase read_kernel_case(const CsvTable& table, std::size_t at) {
   c.device = row.text("device");
   c.measured = row.number("seconds", std::numeric_limits<double>::quiet_NaN(), false);
   const std::string_view notes = row.text("notes");
+  const std::string op = joined(folded_word(row.text("op")));
   bool known = false;
   for (std::size_t i = 0; i < kKernelOps && !known; ++i) {
-    known = kNames[i] == row.text("op");
+    known = joined(kNames[i]) == op;
     if (known) c.op = static_cast<KernelOp>(i);
   }
   if (!known) row.refuse("op", "'" + std::string(row.text("op")) + "' is no operator that is modelled");

@@ -20,7 +20,7 @@ PowerCase read_power_case(CaseRow& row) {
   c.gpus = row.integer("gpus", 1, 1'000'000).value_or(1);
   bool known = false;
   for (const auto& [text, work] : kWorks) {
-    if (row.text("what") != text) continue;
+    if (row.word("what") != text) continue;
     c.work = work;
     known = true;
   }

@@ -10,6 +10,7 @@
 
 #include "evidence/power_predict.hpp"
 #include "evidence/simulated.hpp"
+#include "ridge/answer.hpp"
 #include "ridge/diffusion.hpp"
 #include "ridge/text.hpp"
 
@@ -62,6 +63,17 @@ Prediction inference_metric(const InferenceEstimate& e, Metric metric, bool medi
   }
 }
 
+bool needs_decoding(Metric metric) {
+  return metric == Metric::output_tok_s || metric == Metric::tpot_ms || metric == Metric::joules_per_output_token;
+}
+
+Prediction training_metric(const TrainingEstimate& e, const TrainingPlan& plan, Metric metric) {
+  const Interval& step = e.step_time_s;
+  if (metric != Metric::tokens_per_sec_per_gpu) return scaled(step, 1);
+  const double each = 1.0 * plan.global_batch * plan.sequence / plan.gpus;
+  return scaled({each / step.high, each / step.mid, each / step.low}, 1);
+}
+
 DiffusionQuery query_of(const DiffusionCase& c) {
   DiffusionQuery query;
   query.model = c.model;
@@ -100,7 +112,7 @@ class Predictor {
   }
 
   std::vector<Prediction> operator()(const InferenceQuery& given) const {
-    InferenceQuery query = given;
+    InferenceQuery query = with_layout(given);
     if (basis_ == Basis::roofline) query.engine = "ideal";
     const auto deployment = resolve(query, knowledge_);
     if (!deployment) return all(refused(why_refused(deployment.error())));
@@ -111,7 +123,11 @@ class Predictor {
       outcome.estimate = simulated_estimate(query, knowledge_, outcome.estimate, settings);
     }
     std::vector<Prediction> out;
-    for (const Target& t : case_.targets) out.push_back(inference_metric(outcome.estimate, t.metric, case_.median_gap));
+    for (const Target& t : case_.targets) {
+      out.push_back(query.load.mode == LoadMode::prefill && needs_decoding(t.metric)
+                        ? refused("not predicted: prefill alone, nothing is decoded")
+                        : inference_metric(outcome.estimate, t.metric, case_.median_gap));
+    }
     return out;
   }
 
@@ -120,9 +136,16 @@ class Predictor {
     if (basis_ == Basis::roofline) query.engine = "ideal";
     const auto job = resolve(query, knowledge_);
     if (!job) return all(refused(why_refused(job.error())));
-    const TrainingOutcome outcome = evaluate(*job->resolved, job->plan);
+    TrainingOutcome outcome = evaluate(*job->resolved, job->plan);
+    const TrainingFreedom& open = case_.open;
+    if (outcome.reason != Reason::none && (open.tp || open.pp || open.ep || open.micro_batch)) {
+      const auto chosen = answer(query, open, knowledge_);
+      if (chosen && chosen->outcome.reason == Reason::none) outcome = chosen->outcome;
+    }
     if (outcome.reason != Reason::none) return all(refused(why_infeasible(outcome.reason, outcome.short_by)));
-    return all(scaled(outcome.estimate.step_time_s, 1));
+    std::vector<Prediction> out;
+    for (const Target& t : case_.targets) out.push_back(training_metric(outcome.estimate, query.plan, t.metric));
+    return out;
   }
   std::vector<Prediction> operator()(const KernelCase& kernel) const {
     const KernelPrediction p = basis_ == Basis::roofline
@@ -161,6 +184,20 @@ class Predictor {
   }
 
  private:
+  /// The degrees that nobody wrote down as `ridge estimate` chooses them; stages where replicas do not hold the model.
+  [[nodiscard]] InferenceQuery with_layout(const InferenceQuery& given) const {
+    InferenceQuery query = given;
+    if (case_.open.tp) {
+      if (const auto chosen = answer(given, knowledge_, {.explain = false})) query = chosen->query;
+    }
+    const int ranks = std::max(query.tp, 1) * std::max(query.dp, 1);
+    if (!case_.open.pp || query.gpus <= ranks || query.gpus % ranks != 0) return query;
+    const auto replicas = resolve(query, knowledge_);
+    if (!replicas || evaluate(*replicas->resolved, query.load).reason != Reason::out_of_memory) return query;
+    query.pp = query.gpus / ranks;
+    return query;
+  }
+
   [[nodiscard]] std::vector<Prediction> all(const Prediction& p) const {
     return std::vector<Prediction>(case_.targets.size(), p);
   }
@@ -174,7 +211,11 @@ class Predictor {
 
 std::vector<Prediction> predict(const Case& c, const Knowledge& knowledge, Basis basis,
                                 const PublishedSettings& settings) {
-  return std::visit(Predictor(c, knowledge, basis, settings), c.input);
+  std::vector<Prediction> out = std::visit(Predictor(c, knowledge, basis, settings), c.input);
+  for (std::size_t t = 0; t < out.size(); ++t) {
+    if (!c.targets[t].refusal.empty()) out[t] = refused("unreadable: " + c.targets[t].refusal);
+  }
+  return out;
 }
 
 std::vector<std::vector<Prediction>> predict_all(std::span<const Case> cases, const Knowledge& knowledge, Basis basis,

@@ -1,5 +1,6 @@
 #include "evidence/training_cases.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace ridge::evidence {
@@ -14,7 +15,7 @@ int required_integer(CaseRow& row, std::string_view column) {
 /// A word of `parse`, or what an empty cell means.
 template <class E, class Parse>
 E word(CaseRow& row, std::string_view column, E otherwise, Parse parse) {
-  const std::string_view cell = row.text(column);
+  const std::string cell = row.word(column);
   if (cell.empty()) return otherwise;
   const auto parsed = parse(cell);
   if (parsed) return *parsed;
@@ -39,7 +40,6 @@ TrainingQuery read_training_query(CaseRow& row) {
   query.scale_up_domain = row.integer("scaleup_domain", 1, kMost).value_or(0);
 
   TrainingPlan& plan = query.plan;
-  plan.gpus = required_integer(row, "gpus");
   plan.sequence = required_integer(row, "seq_len");
   plan.global_batch = required_integer(row, "global_batch");
   plan.tp = row.integer("tp", 1, kMost).value_or(1);
@@ -48,6 +48,10 @@ TrainingQuery read_training_query(CaseRow& row) {
   plan.cp = row.integer("cp", 1, kMost).value_or(1);
   plan.ep = row.integer("ep", 1, kMost).value_or(1);
   plan.dp = row.integer("dp", 1, kMost).value_or(0);
+  // Where only the degrees are given, they say how many devices there are.
+  const bool told = row.text("gpus").empty() && !row.text("dp").empty();
+  const double product = 1.0 * plan.tp * plan.pp * plan.cp * plan.dp;
+  plan.gpus = told ? static_cast<int>(std::min<double>(product, kMost)) : required_integer(row, "gpus");
   plan.micro_batch = row.integer("micro_batch", 1, kMost).value_or(1);
   plan.sharding = word(row, "sharding", Sharding::unknown, parse_sharding);
   plan.recompute = word(row, "recompute", Recompute::unknown, parse_recompute);

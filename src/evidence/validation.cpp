@@ -82,7 +82,8 @@ struct Pile {
 };
 
 bool more_is_better(Metric metric) {
-  return metric == Metric::output_tok_s || metric == Metric::total_tok_s || metric == Metric::images_per_s;
+  return metric == Metric::output_tok_s || metric == Metric::total_tok_s || metric == Metric::images_per_s ||
+         metric == Metric::tokens_per_sec_per_gpu;
 }
 
 bool bounded_by_roofline(Metric metric) {

@@ -48,6 +48,9 @@ class Answerer {
     auto model = k_.catalogue.find_model(q_.model);
     if (!model) return model.error();
     model_ = std::move(*model);
+    if (!q_.device.empty()) {
+      if (const Status s = look_up_device(); !s) return s;
+    }
     if (!q_.system.empty()) {
       system_ = k_.catalogue.system(q_.system);
       if (system_ == nullptr) return unknown_system();
@@ -64,9 +67,16 @@ class Answerer {
                    "name a device, for example --device h200-sxm; `ridge show devices` "
                    "lists them"};
     }
+    return look_up_device();
+  }
+
+  /// From here on the device goes under its id.
+  Status look_up_device() {
     auto device = k_.catalogue.find_device(q_.device);
     if (!device) return device.error();
     device_ = std::move(*device);
+    if (device_.id != q_.device) assume("device '{}' is read as {}", q_.device, device_.id);
+    q_.device = device_.id;
     return {};
   }
 

@@ -108,6 +108,8 @@ class Resolver {
     if (!model) return model.error();
     auto device = k_.catalogue.find_device(q_.device);
     if (!device) return device.error();
+    if (model->id != q_.model) assume("model '{}' is read as {}", q_.model, model->id);
+    if (device->id != q_.device) assume("device '{}' is read as {}", q_.device, device->id);
     if (model->type == ModelType::language) {
       return Error{ErrorCode::refused, q_.model, "is a language model: it makes no images; ask `estimate infer`"};
     }

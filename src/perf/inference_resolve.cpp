@@ -6,6 +6,7 @@
 
 #include "perf/inference_layers.hpp"
 #include "perf/inference_model.hpp"
+#include "ridge/names.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -79,6 +80,10 @@ class Resolver {
       if (!model) return model.error();
       written_out_ = std::move(*model);
       known = &written_out_;
+      if (k_.catalogue.model(known->id) != nullptr) {
+        assume("model '{}' is read as {}", q_.model, known->id);
+        named_format_ = format_in_name(q_.model);
+      }
     }
     model_ = known;
     if (model_->type != ModelType::language) {
@@ -162,6 +167,7 @@ class Resolver {
       if (!device) return device.error();
       own_device_ = std::move(*device);
       device_ = &own_device_;
+      if (own_device_.id != id) assume("device '{}' is read as {}", id, own_device_.id);
     }
     if (device_->id.find('/') != std::string::npos && std::max(q_.tp, 1) * std::max(q_.pp, 1) > 1) {
       return Error{ErrorCode::refused, q_.device,
@@ -220,6 +226,9 @@ class Resolver {
       if (auto f = parse_format(model_->quantization)) stored = *f;
     }
     formats_.weights = q_.weights.value_or(stored);
+    if (!q_.weights && !named_format_.empty()) {
+      if (auto f = parse_format(named_format_)) formats_.weights = *f;
+    }
     const auto computes = [&](Format f) { return r_->device.native[static_cast<std::size_t>(f)]; };
     if (formats_.weights == Format::bf16 && !computes(Format::bf16) && computes(Format::fp16)) {
       formats_.weights = Format::fp16;
@@ -493,7 +502,8 @@ class Resolver {
   std::vector<std::string> assumptions_;
   bool in_words_ = true;
   const Model* model_ = nullptr;
-  Model written_out_;  ///< of a spec or a file
+  Model written_out_;              ///< of a spec or a file, or a name understood
+  std::string_view named_format_;  ///< what the name of the checkpoint ends in
   const Device* device_ = nullptr;
   Device own_device_;  ///< scaled, or a share of one
   const System* system_ = nullptr;

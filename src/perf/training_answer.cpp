@@ -94,7 +94,9 @@ Status check_system(const TrainingQuery& query, const Catalogue& catalogue) {
                  fmt::format("there is no system {}{}", quoted(query.system),
                              near.empty() ? "" : fmt::format("; did you mean {}?", near))};
   }
-  if (!query.device.empty() && query.device != system->device) {
+  const auto device = catalogue.find_device(query.device.empty() ? system->device : query.device);
+  if (!device) return device.error();
+  if (device->id != system->device) {
     return Error{
         ErrorCode::bad_input, "--system",
         fmt::format("{} is made of {}, not of {}: leave out one of the two", system->id, system->device, query.device)};

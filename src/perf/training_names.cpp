@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -11,26 +12,40 @@ namespace {
 template <class E, std::size_t N>
 Result<E> parse(std::string_view text, const std::pair<std::string_view, E> (&words)[N], std::string_view what) {
   std::array<std::string_view, N> known;
+  std::string folded;
+  for (const char c : text) {
+    folded += c == '_' || c == ' ' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
   for (std::size_t i = 0; i < N; ++i) {
-    if (words[i].first == text) return words[i].second;
+    if (words[i].first == folded) return words[i].second;
     known[i] = words[i].first;
   }
-  return Error{ErrorCode::bad_input, "",
-               "'" + std::string(text) + "' is no " + std::string(what) + "; did you mean " +
-                   nearest(text, known.data(), known.size()) + "?"};
+  std::string near = nearest(text, known.data(), known.size());
+  if (near.empty()) {  // nothing is near: all of them
+    for (std::size_t i = 0; i < N; ++i) {
+      const auto same = [&](const auto& word) { return word.second == words[i].second; };
+      const bool first = std::none_of(words, words + i, same);
+      if (first) near += (near.empty() ? "" : ", ") + quoted(words[i].first);
+    }
+    return Error{ErrorCode::bad_input, "", quoted(text) + " is no " + std::string(what) + ": write one of " + near};
+  }
+  return Error{ErrorCode::bad_input, "", quoted(text) + " is no " + std::string(what) + "; did you mean " + near + "?"};
 }
 
 constexpr std::pair<std::string_view, Sharding> kShardings[] = {
-    {"none", Sharding::none},    {"ddp", Sharding::none},     {"zero0", Sharding::none},
-    {"zero1", Sharding::zero1},  {"zero-1", Sharding::zero1}, {"zero2", Sharding::zero2},
-    {"zero-2", Sharding::zero2}, {"zero3", Sharding::zero3},  {"zero-3", Sharding::zero3},
-    {"fsdp", Sharding::zero3},   {"hsdp", Sharding::hsdp},    {"unknown", Sharding::unknown}};
+    {"none", Sharding::none},    {"ddp", Sharding::none},       {"zero0", Sharding::none},
+    {"zero1", Sharding::zero1},  {"zero-1", Sharding::zero1},   {"zero2", Sharding::zero2},
+    {"zero-2", Sharding::zero2}, {"zero3", Sharding::zero3},    {"zero-3", Sharding::zero3},
+    {"fsdp", Sharding::zero3},   {"fsdp2", Sharding::zero3},    {"full-shard", Sharding::zero3},
+    {"hsdp", Sharding::hsdp},    {"unknown", Sharding::unknown}};
 constexpr std::pair<std::string_view, Recompute> kRecomputes[] = {{"none", Recompute::none},
                                                                   {"selective", Recompute::selective},
                                                                   {"full", Recompute::full},
                                                                   {"unknown", Recompute::unknown}};
 constexpr std::pair<std::string_view, TrainingTask> kTasks[] = {
-    {"pretrain", TrainingTask::pretrain}, {"sft", TrainingTask::sft}, {"lora", TrainingTask::lora}};
+    {"pretrain", TrainingTask::pretrain},     {"sft", TrainingTask::sft},        {"lora", TrainingTask::lora},
+    {"pretraining", TrainingTask::pretrain},  {"finetune", TrainingTask::sft},   {"fine-tune", TrainingTask::sft},
+    {"pre-training", TrainingTask::pretrain}, {"finetuning", TrainingTask::sft}, {"fine-tuning", TrainingTask::sft}};
 
 }  // namespace
 

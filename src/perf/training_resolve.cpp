@@ -223,6 +223,12 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
   if (!device) return device.error();
 
   TrainingJob job;
+  if (model->id != query.model && knowledge.catalogue.model(model->id) != nullptr) {
+    job.assumptions.push_back(fmt::format("model '{}' is read as {}", query.model, model->id));
+  }
+  if (device->id != device_id) {
+    job.assumptions.push_back(fmt::format("device '{}' is read as {}", device_id, device->id));
+  }
   job.resolved = std::make_unique<ResolvedTraining>();
   job.plan = query.plan;
   ResolvedTraining& resolved = *job.resolved;

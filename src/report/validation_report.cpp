@@ -40,6 +40,8 @@ std::pair<std::string, double> axis_of(Metric metric) {
     case Metric::output_tok_s:
     case Metric::total_tok_s:
       return {"tokens/s", 1};
+    case Metric::tokens_per_sec_per_gpu:
+      return {"tokens/s/GPU", 1};
     case Metric::ttft_ms:
     case Metric::tpot_ms:
     case Metric::e2e_ms:

@@ -114,7 +114,12 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
   return {};
 }
 
-Result<Candidates> candidates(const Buyer& buyer, Objective objective, const Knowledge& knowledge) {
+Result<Candidates> candidates(Buyer& buyer, Objective objective, const Knowledge& knowledge) {
+  for (Fleet& fleet : buyer.fleet) {
+    const auto device = knowledge.catalogue.find_device(fleet.device);
+    if (!device) return device.error();
+    fleet.device = device->id;
+  }
   Candidates found;
   const auto consider = [&](const Device& device) {
     if (auto loser = refused(device, buyer, knowledge)) {
@@ -131,7 +136,6 @@ Result<Candidates> candidates(const Buyer& buyer, Objective objective, const Kno
     for (const std::string& id : buyer.devices) {
       auto device = knowledge.catalogue.find_device(id);
       if (!device) return device.error();
-      device->id = id;
       consider(*device);
     }
   }

@@ -13,13 +13,13 @@ namespace ridge::search {
 /// bits).
 [[nodiscard]] double total_processing_performance(const Device& device);
 
-/// Every device of the catalogue or of `buyer.devices`, split into those to search and those left out. Refuses
-/// (not_found) a device that does not exist.
+/// Every device of the catalogue or of `buyer.devices`, split into those to search and those left out. From then on the
+/// fleet goes under ids of the catalogue. Refuses (not_found) a device that does not exist.
 struct Candidates {
   std::vector<Device> devices;
   std::vector<Loser> excluded;
 };
-Result<Candidates> candidates(const Buyer& buyer, Objective objective, const Knowledge& knowledge);
+Result<Candidates> candidates(Buyer& buyer, Objective objective, const Knowledge& knowledge);
 
 /// Watts at the socket per watt of the devices: hosts, fans and losses.
 [[nodiscard]] double host_overhead(const Catalogue& catalogue, const Device& device);

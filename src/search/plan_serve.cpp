@@ -126,8 +126,11 @@ Status check(const ServingGoal& goal) {
 
 }  // namespace
 
-Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge, const EconomicsData* economics) {
-  if (const Status s = check(goal); !s) return s.error();
+Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledge, const EconomicsData* economics) {
+  if (const Status s = check(asked); !s) return s.error();
+  ServingQuest quest;
+  quest.goal = asked;
+  ServingGoal& goal = quest.goal;
   const auto model = knowledge.catalogue.find_model(goal.model);
   if (!model) return model.error();
   if (model->type != ModelType::language) {
@@ -135,8 +138,6 @@ Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge
   }
   auto devices = search::candidates(goal.buyer, goal.objective, knowledge);
   if (!devices) return devices.error();
-  ServingQuest quest;
-  quest.goal = goal;
   quest.economics = economics;
   quest.excluded = std::move(devices->excluded);
   std::vector<ServingGroupSpec> groups;

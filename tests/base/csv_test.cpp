@@ -156,5 +156,58 @@ TEST(Csv, QuotesAreWrittenOnlyWhereNeeded) {
   EXPECT_EQ(out, "a,b c,\"1,5\"\n\"\"\n");
 }
 
+TEST(ForgivingCsv, TheHeaderTellsTheSeparator) {
+  for (const char* text : {"a,b\n1,2\n", "a;b\n1;2\n", "a\tb\n1\t2\n"}) {
+    const auto table = CsvTable::parse_forgiving(text, "t.csv");
+    ASSERT_TRUE(table.ok()) << table.error().text();
+    EXPECT_EQ(table->columns(), 2u) << text;
+    EXPECT_EQ(table->cell(0, 1), "2") << text;
+  }
+  const auto quoted = CsvTable::parse_forgiving("a;b\n\"1;2\";3,4\n", "t.csv");
+  ASSERT_TRUE(quoted.ok());
+  EXPECT_EQ(quoted->cell(0, 0), "1;2");
+  EXPECT_EQ(quoted->cell(0, 1), "3,4");
+}
+
+TEST(ForgivingCsv, ColumnNamesAreFolded) {
+  const auto table = CsvTable::parse_forgiving("\n Model , Output Tok-s,,model,\nx,1,2,3\n", "t.csv");
+  ASSERT_TRUE(table.ok()) << table.error().text();
+  EXPECT_EQ(table->columns(), 4u) << "a separator at the end is no column";
+  EXPECT_EQ(table->column("model"), 0u) << "of two, the first";
+  EXPECT_EQ(table->column("output_tok_s"), 1u);
+  EXPECT_EQ(table->line(0, 0), 3u);
+  EXPECT_EQ(table->fault(0), "");
+}
+
+TEST(ForgivingCsv, AFaultIsOfItsRowAlone) {
+  const auto table = CsvTable::parse_forgiving("a,b\n1\n\n2,3\n4,5,6\n7,8,\n", "t.csv");
+  ASSERT_TRUE(table.ok()) << table.error().text();
+  ASSERT_EQ(table->rows(), 4u);
+  EXPECT_EQ(table->fault(0), "t.csv:2:1: this row has 1 cell, the header has 2");
+  EXPECT_EQ(table->cell(0, 1), "") << "what is missing is empty";
+  EXPECT_EQ(table->fault(1), "");
+  EXPECT_EQ(table->cell(1, 1), "3");
+  EXPECT_NE(table->fault(2), "");
+  EXPECT_EQ(table->fault(3), "");
+}
+
+TEST(ForgivingCsv, WhatIsNoQuoteIsALetter) {
+  const auto table = CsvTable::parse_forgiving("a,b\n\"x,2\n5\" card,3\n \"y, z\" ,4\n \"p, q\",6\r7,\xff\n", "t.csv");
+  ASSERT_TRUE(table.ok()) << table.error().text();
+  ASSERT_EQ(table->rows(), 5u);
+  EXPECT_EQ(table->cell(0, 0), "\"x") << "text stands after the next quote: it closes nothing";
+  EXPECT_EQ(table->cell(1, 0), "5\" card");
+  EXPECT_EQ(table->cell(2, 0), "y, z");
+  EXPECT_EQ(table->cell(3, 0), "p, q");
+  EXPECT_EQ(table->cell(4, 1), "?");
+  for (std::size_t row = 0; row < 5; ++row) EXPECT_EQ(table->fault(row), "");
+}
+
+TEST(ForgivingCsv, WhatIsNoTableIsRefused) {
+  EXPECT_FALSE(CsvTable::parse_forgiving("", "t.csv").ok());
+  EXPECT_FALSE(CsvTable::parse_forgiving(" \n\n", "t.csv").ok());
+  EXPECT_FALSE(CsvTable::parse_forgiving(std::string("a,b\n1,\0\n", 8), "t.csv").ok());
+}
+
 }  // namespace
 }  // namespace ridge

@@ -50,6 +50,15 @@ TEST(Call, KeysThatDoNotExistAreRefusedByName) {
   EXPECT_FALSE(words("estimate", R"({"model": {"id": 1}})"));
 }
 
+TEST(Call, NamesOfModelsBecomeIds) {
+  const auto line = words("estimate", R"({"kind": "infer", "model": "meta-llama/Llama-3.1-8B-Instruct"})");
+  ASSERT_TRUE(line) << line.error().text();
+  EXPECT_EQ(*line, (Words{"estimate", "infer", "--model=llama3.1-8b", "--json"})) << "so that no file is looked for";
+  const auto narrow = words("estimate", R"({"kind": "infer", "model": "nvidia/Llama-3.3-70B-Instruct-FP8"})");
+  ASSERT_FALSE(narrow) << "the format would be lost";
+  EXPECT_NE(narrow.error().message.find("write 'llama3.3-70b' and the format"), std::string::npos);
+}
+
 TEST(Call, OnlyCallersOnThisMachineNameFiles) {
   for (const auto& [verb, json] : {std::pair{"estimate", R"({"kind": "train", "svg": "x.svg"})"},
                                    {"estimate", R"({"kind": "infer", "model": "./config.json"})"},

@@ -187,6 +187,18 @@ TEST(Plan, AFleetCostsNothingMore) {
   EXPECT_TRUE(verdict.alternatives.empty());
 }
 
+TEST(Plan, DevicesMayGoUnderEverydayNames) {
+  ServingGoal goal = chat();
+  goal.buyer.devices = {"L40S", "NVIDIA H100 80GB HBM3"};
+  goal.buyer.fleet = {{"NVIDIA L40S", 1000}};
+  const ServingVerdict verdict = answer(goal);
+  ASSERT_FALSE(verdict.plans.empty());
+  EXPECT_EQ(verdict.plans.front().query.device, "l40s");
+  EXPECT_EQ(verdict.plans.front().usd_per_hour, 0.0);
+  goal.buyer.fleet = {{"no-such-card", 8}};
+  EXPECT_FALSE(prepare(goal, knowledge()).ok());
+}
+
 TEST(Plan, OneVendorAloneIsRefusedWhereItMayNotHaveAll) {
   ServingGoal goal = chat();
   goal.buyer.vendor_share = 0.6;

@@ -8,6 +8,7 @@
 #include "app/cli/profiles.hpp"
 #include "app/cli/verbs.hpp"
 #include "catalogue/json_document.hpp"
+#include "ridge/names.hpp"
 #include "ridge/report.hpp"
 #include "ridge/text.hpp"
 
@@ -110,8 +111,11 @@ class Writer {
     if (given.is_switch) return wrong(given.key, "needs a value, not true");
     const bool repeatable = option->help.ends_with("repeatable");
     std::string joined;
-    for (const std::string& value : given.values) {
+    for (std::string value : given.values) {
       if (const Status s = check(name, value); !s) return wrong(given.key, s.error().message);
+      if (name == "--model" && limits_.files == Files::refused) {
+        if (const Status s = put_ids(value); !s) return wrong(given.key, s.error().message);
+      }
       if (repeatable) {
         words_.push_back(name + "=" + value);
       } else {
@@ -157,17 +161,29 @@ class Writer {
       }
     }
     if (limits_.files == Files::allowed) return {};
-    if (name == "--model" && !value.starts_with("dense:") && !value.starts_with("moe:")) {
-      for (std::string_view rest = value; !rest.empty();) {
-        const std::string_view id = rest.substr(0, rest.find(','));
-        if (catalogue_.model(id) == nullptr) {
-          return wrong("", "there is no model " + quoted(id) + "; a model written out (dense:layers=...) works too");
-        }
-        rest.remove_prefix(std::min(rest.size(), id.size() + 1));
-      }
-    }
     if (name == "--device" && value.find(".toml") != std::string::npos) return wrong("", "names a file");
     if (name == "--workload" && value.find('/') != std::string::npos) return wrong("", "names a file");
+    return {};
+  }
+
+  /// Ids of the catalogue in the place of names, so that no name is looked for among files.
+  [[nodiscard]] Status put_ids(std::string& models) const {
+    if (models.starts_with("dense:") || models.starts_with("moe:")) return {};
+    std::string ids;
+    for (std::string_view rest = models; !rest.empty();) {
+      const std::string_view id = rest.substr(0, rest.find(','));
+      const Result<const Model*> model = model_named(catalogue_, id);
+      if (!model) {
+        return wrong("", "there is no model " + quoted(id) + "; a model written out (dense:layers=...) works too");
+      }
+      if ((*model)->id != id && !format_in_name(id).empty()) {
+        return wrong("",
+                     quoted(id) + " tells a format: write " + quoted((*model)->id) + " and the format under its key");
+      }
+      ids += (ids.empty() ? "" : ",") + (*model)->id;
+      rest.remove_prefix(std::min(rest.size(), id.size() + 1));
+    }
+    models = std::move(ids);
     return {};
   }
 

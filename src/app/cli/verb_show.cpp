@@ -8,6 +8,7 @@
 #include "app/cli/show_kinds.hpp"
 #include "app/cli/show_print.hpp"
 #include "app/cli/verbs.hpp"
+#include "ridge/names.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -143,7 +144,8 @@ class Show {
     std::vector<Sheet> sheets;
     for (const Kind& kind : kinds) sheets.push_back(kind.sheet(context_));
     std::vector<std::vector<Row>> found(sheets.size());
-    for (const std::string& id : ids) {
+    for (const std::string& name : ids) {
+      const std::string id = id_of(name, sheets);
       bool any = false;
       for (std::size_t s = 0; s < sheets.size(); ++s) {
         const auto at =
@@ -160,6 +162,26 @@ class Show {
     for (std::size_t s = 0; s < sheets.size(); ++s) sheets[s].rows = std::move(found[s]);
     std::erase_if(sheets, [](const Sheet& sheet) { return sheet.rows.empty(); });
     return present(sheets, ids.size());
+  }
+
+  /// The id of the device or model that people call so; the name itself if it is an id, or none is called so.
+  [[nodiscard]] std::string id_of(const std::string& name, const std::vector<Sheet>& sheets) const {
+    bool devices = false;
+    bool models = false;
+    for (const Sheet& sheet : sheets) {
+      if (std::any_of(sheet.rows.begin(), sheet.rows.end(), [&](const Row& row) { return row.id == name; }))
+        return name;
+      devices = devices || sheet.plural == "devices";
+      models = models || sheet.plural == "models";
+    }
+    if (name.find_first_of("/:") != std::string::npos) return name;  // made on the spot
+    if (devices) {
+      if (const auto device = device_named(context_.catalogue, name)) return (*device)->id;
+    }
+    if (models) {
+      if (const auto model = model_named(context_.catalogue, name)) return (*model)->id;
+    }
+    return name;
   }
 
   /// A share of a device, an inline model or a config.json: entries that are made on the spot.

@@ -17,6 +17,8 @@ QUERIES = [
     ("serve --model llama3.1-8b --request-rate 20 --devices h100-sxm,l40s,mi300x --ttft 1s --tpot 40ms", 0),
     ("serve --model llama3.1-8b --request-rate 20 --devices h100-sxm,mi300x --ttft 1s --vendor-share 60%", 0),
     ("serve --model llama3.1-8b --gpus 8 --devices h100-sxm --tpot 30ms", 0),
+    ("serve --model llama3.1-8b --request-rate 20 --devices tpu-v6e", 0),
+    ("train --model llama3.1-8b --gpus 64 --devices tpu-v6e", 0),
     ("serve --model llama3.3-70b --request-rate 20 --devices h100-sxm --tpot 1ms", 2),
     ("serve --model llama3.3-70b --request-rate 20 --devices h100-sxm --budget $1k", 2),
     ("train --model llama3.1-8b --tokens 1T --days 30 --devices h100-sxm,mi300x", 0),

@@ -21,6 +21,7 @@ QUERIES = [
     "--model llama3.1-8b --device h100-sxm --workload agent --request-rate 3 --requests 300 --disaggregate 1P2D",
     "--model llama3.1-8b --device l40s --workload chat --request-rate 50 --requests 2000",
     "--model llama3.1-8b --device rtx4090 --gpus 1 --workload summarise --request-rate 0.1 --requests 300",
+    "--model llama3.1-8b --device tpu-v6e --workload chat --request-rate 2 --requests 300",
 ]
 DAMAGES = [
     lambda d: d.pop("overloaded"), lambda d: d.update(overloaded="no"), lambda d: d["ttft_s"].pop("p95"),

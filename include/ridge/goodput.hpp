@@ -114,9 +114,9 @@ struct GoodputSample {
   Interval time_to_train_s;  ///< 5 %, 50 % and 95 % of the trials
   Interval goodput;          ///< the same
   Interval interruptions;    ///< the same
-  bool gave_up = false;      ///< some trial would never end: the job fails faster than it gets on
+  bool gave_up = false;      ///< some trial would take 20 times its useful time: the job fails faster than it gets on
 };
-/// Discrete events. `trials` >= 1.
+/// Discrete events. `trials` >= 1; fewer are run (GoodputSample::trials) where each has very many interruptions.
 [[nodiscard]] GoodputSample simulate_goodput(const GoodputInputs& in, int trials, std::uint64_t seed);
 
 /// Mean goodput by checkpoint interval, simulated with the same failures for each, and the best of them.

@@ -300,9 +300,9 @@ Result<SimulationResult> simulate(const SimulationQuery& query, const InferenceD
                                   const InferenceDeployment* prefill = nullptr, SimulationObserver* observer = nullptr);
 
 struct RateSearch {
-  double rate = 0;  ///< requests per second that hold every limit; 0 = not even a single request does
-  SimulationResult at_rate;
-  double refused_rate = 0;  ///< the lowest rate that did not
+  double rate = 0;           ///< requests per second that hold every limit; 0 = none does
+  SimulationResult at_rate;  ///< at the rate; if there is none, of one client that sends a request after the other
+  double refused_rate = 0;   ///< the lowest rate that did not
   int simulations = 0;
   std::string limited_by;  ///< "ttft", "tpot", "e2e" or "overload"
 };
@@ -310,7 +310,8 @@ struct RateSearch {
 /// Whether the result holds the query's limits at their share; what breaks first otherwise.
 [[nodiscard]] std::string broken_limit(const SimulationResult& result, const LatencyLimits& limits);
 
-/// Bisects the highest open-loop rate that holds the limits, to 1 %.
+/// Bisects the highest open-loop rate that holds the limits, to 1 %. Refuses (refused) a run of so few requests that it
+/// holds any rate.
 Result<RateSearch> find_rate(const SimulationQuery& query, const Knowledge& knowledge,
                              SimulationObserver* observer = nullptr);
 

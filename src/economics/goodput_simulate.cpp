@@ -15,7 +15,12 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 /// A run that takes so many times its useful time is not going to end.
-constexpr double kHopeless = 200;
+constexpr double kHopeless = 20;
+/// Interruptions after which what a run got done tells how long the rest will take.
+constexpr double kTelling = 10'000;
+/// Interruptions that all trials together simulate: the more a run has, the less one differs from another.
+constexpr double kMostInterruptions = 1e6;
+constexpr double kFewestTrials = 5;
 
 constexpr std::size_t at(LossKind kind) {
   return static_cast<std::size_t>(kind);
@@ -102,8 +107,10 @@ class Simulation {
       const std::size_t cause = draw_cause(draws);
       done += survive(failure, cause, run);
       come_back(down, cause, draws, spares, run);
-      if (run.wall_s > kHopeless * work_) {
+      const double end = kHopeless * work_;
+      if (run.wall_s > end || (run.interruptions > kTelling && run.wall_s * work_ > end * done)) {
         run.hopeless = true;
+        stretch(run, std::max(1.0, end / run.wall_s));
         break;
       }
     }
@@ -111,6 +118,14 @@ class Simulation {
   }
 
  private:
+  /// As if it had gone on as it began.
+  static void stretch(Run& run, double factor) {
+    run.wall_s *= factor;
+    run.interruptions *= factor;
+    for (double& lost : run.lost_s) lost *= factor;
+    for (double& lost : run.by_cause_s) lost *= factor;
+  }
+
   std::size_t draw_cause(Random& draws) const {
     const double u = draws.uniform() * cumulated_.back();
     const auto found = std::upper_bound(cumulated_.begin(), cumulated_.end(), u);
@@ -133,7 +148,7 @@ class Simulation {
 
   /// Detection, spares, restart; a failure on the way starts it over.
   void come_back(double down_s, std::size_t cause, Random& draws, SparePool& spares, Run& run) const {
-    while (true) {
+    for (double tries = 0; tries <= kTelling; ++tries) {
       run.interruptions += 1;
       const auto kind = static_cast<FailureCause>(cause);
       if (needs_spare(kind) && in_.repair_s > 0) {
@@ -174,9 +189,10 @@ Interval spread(std::vector<double>& values) {
 
 GoodputSample simulate_goodput(const GoodputInputs& in, int trials, std::uint64_t seed) {
   GoodputSample sample;
-  sample.trials = std::max(trials, 1);
   GoodputOutputs& mean = sample.mean;
   mean = expected_goodput(in);  // interval, MTBF and the two optima stay as they are
+  const double enough = std::max(kFewestTrials, kMostInterruptions / std::max(1.0, mean.interruptions));
+  sample.trials = static_cast<int>(std::clamp<double>(trials, 1, enough));
   mean.interruptions = mean.time_to_train_s = 0;
   mean.lost_gpu_hours = {};
   mean.lost_by_cause = {};

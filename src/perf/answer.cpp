@@ -89,21 +89,26 @@ class Answerer {
                         near.empty() ? "; `ridge show systems` lists them" : fmt::format("; did you mean {}?", near))};
   }
 
-  /// Devices that the scale-up fabric, or at least one host, joins.
+  /// Devices that the scale-up fabric, or at least one host, joins. Instances of one device join nothing.
   [[nodiscard]] int domain() const {
-    const int joined = system_ != nullptr        ? system_->scale_up_domain
-                       : device_.scale_up_domain ? device_.scale_up_domain->value
-                                                 : 1;
-    const int host = device_.node_size ? device_.node_size->value : 1;
+    if (device_.id.find('/') != std::string::npos) return 1;
+    const int joined = fabric();
+    const int host = device_.node_size ? device_.node_size->value : joined > 1 ? 1 : perf::kCardsPerServer;
     return std::clamp(std::max(joined, host), 1, kLargestDomain);
   }
+  [[nodiscard]] int fabric() const {
+    return system_ != nullptr ? system_->scale_up_domain : device_.scale_up_domain ? device_.scale_up_domain->value : 1;
+  }
 
-  [[nodiscard]] Reason reason_of(int tp, int gpus) const {
+  [[nodiscard]] InferenceOutcome outcome_of(int tp, int gpus) const {
     InferenceQuery candidate = q_;
     candidate.tp = tp;
     candidate.gpus = gpus;
     const auto r = perf::resolve_numbers(candidate, k_);
-    return r ? evaluate(**r, candidate.load).reason : Reason::bad_value;
+    if (r) return evaluate(**r, candidate.load);
+    InferenceOutcome none;
+    none.reason = Reason::bad_value;
+    return none;
   }
 
   /// Whatever the load, which costs most of an evaluation.
@@ -121,26 +126,66 @@ class Answerer {
       return;
     }
     if (q_.gpus <= 0) {
-      fewest(others);
-    } else {
+      best_each(others);
+    } else if (fabric() > 1) {
       widest(others);
+    } else {
+      best_of_all(others);
     }
   }
 
-  void fewest(int others) {
+  /// As many devices as give most per device: the fewest that hold the model, or more where those would starve for
+  /// room for the cache.
+  void best_each(int others) {
     int last = 1;
+    double best = 0;
     for (int tp = 1; tp <= domain(); tp *= 2) {
-      const Reason reason = reason_of(tp, tp * others);
-      if (reason == Reason::heads_not_divisible || reason == Reason::experts_not_divisible) continue;
+      const InferenceOutcome o = outcome_of(tp, tp * others);
+      if (o.reason == Reason::heads_not_divisible || o.reason == Reason::experts_not_divisible) continue;
+      if (o.reason == Reason::none) {
+        const double each = o.estimate.total_tokens_per_s.mid / tp;
+        if (each <= best) break;  // it has passed its peak
+        best = each;
+      } else if (best > 0) {
+        break;
+      }
       last = tp;
-      if (reason != Reason::out_of_memory) break;  // runs, or no number of devices helps
+      if (o.reason != Reason::none && o.reason != Reason::out_of_memory) break;  // no number of devices helps
     }
     q_.tp = last;
     q_.gpus = last * others;
     if (q_.gpus > 1) {
-      assume("{} devices, tensor parallel {}: the fewest that hold the model", q_.gpus, q_.tp);
+      assume("{} devices, tensor parallel {}: the number that gives most per device", q_.gpus, q_.tp);
     } else {
       assume("one device");
+    }
+  }
+
+  /// Cards without a fabric: wide tensor parallelism may cost more than it brings.
+  void best_of_all(int others) {
+    if (q_.gpus % others == 0) {
+      const int ranks = q_.gpus / others;
+      double best = 0;
+      for (int tp = std::min(ranks, domain()); tp >= 1; --tp) {
+        if (ranks % tp != 0 || !heads_divide(tp)) continue;
+        const InferenceOutcome o = outcome_of(tp, q_.gpus);
+        if (o.reason != Reason::none || o.estimate.total_tokens_per_s.mid <= best) continue;
+        best = o.estimate.total_tokens_per_s.mid;
+        q_.tp = tp;
+      }
+      if (best > 0) {
+        note_layout(ranks / q_.tp);
+        return;
+      }
+    }
+    widest(others);  // none runs: refused in words
+  }
+
+  void note_layout(int replicas) {
+    if (replicas > 1) {
+      assume("tensor parallel {}, {} replicas", q_.tp, replicas * std::max(q_.dp, 1));
+    } else if (q_.tp > 1) {
+      assume("tensor parallel {}", q_.tp);
     }
   }
 
@@ -156,12 +201,7 @@ class Answerer {
       q_.tp = tp;
       break;
     }
-    const int replicas = ranks / q_.tp;
-    if (replicas > 1) {
-      assume("tensor parallel {}, {} replicas", q_.tp, replicas * std::max(q_.dp, 1));
-    } else if (q_.tp > 1) {
-      assume("tensor parallel {}", q_.tp);
-    }
+    note_layout(ranks / q_.tp);
   }
 
   void note_context() {

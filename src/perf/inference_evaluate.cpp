@@ -203,8 +203,9 @@ Bound bound_of(const StepTime& t) noexcept {
   const double busiest = std::max({t.compute, t.memory, t.network, t.fixed});
   if (busiest == t.memory) return Bound::memory_bandwidth;
   if (busiest == t.compute) return Bound::compute;
-  if (busiest == t.network) return Bound::scale_up;
-  const double host = t.terms[static_cast<std::size_t>(Term::host)] + t.terms[static_cast<std::size_t>(Term::offload)];
+  const auto of = [&](Term term) { return t.terms[static_cast<std::size_t>(term)]; };
+  if (busiest == t.network) return of(Term::scale_out) > of(Term::scale_up) ? Bound::scale_out : Bound::scale_up;
+  const double host = of(Term::host) + of(Term::offload);
   return host > 0.5 * t.fixed ? Bound::host : Bound::latency;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace ridge::perf {
@@ -18,9 +19,9 @@ constexpr double kStateSmall = 4;      // norm, convolution, gates, norm with ga
 constexpr double kFfnSmall = 2;        // norm, activation
 constexpr double kQkNormSmall = 2;     // one kernel for queries, one for keys
 
-/// What a format leaves in 16 bits: MXFP4 checkpoints quantise the experts alone, NVFP4 ones leave latent attention.
-bool mixer_stays_wide(Format weights, MixerKind mixer) {
-  return weights == Format::mxfp4 || (weights == Format::nvfp4 && mixer != MixerKind::attention);
+/// MXFP4 checkpoints of models with experts quantise those alone.
+bool experts_alone(Format weights, const Model& model) {
+  return weights == Format::mxfp4 && model.is_moe();
 }
 
 class LayerBuilder {
@@ -66,6 +67,12 @@ class LayerBuilder {
     return mixed ? m.window : 0;
   }
 
+  /// NVFP4 checkpoints leave latent attention and states in 16 bits.
+  [[nodiscard]] bool mixer_stays_wide(MixerKind mixer) const {
+    return experts_alone(formats_.weights, model_) ||
+           (formats_.weights == Format::nvfp4 && mixer != MixerKind::attention);
+  }
+
   [[nodiscard]] double small_kernels(const LayerGroup& group) const {
     const bool mixer = group.mixer.kind != MixerKind::none;
     const bool ffn = group.ffn.kind != FfnKind::none;
@@ -88,9 +95,8 @@ class LayerBuilder {
     }
   }
   void add(const Product& p) {
-    if (kind_.product_count < static_cast<int>(kind_.products.size())) {
-      kind_.products[static_cast<std::size_t>(kind_.product_count++)] = p;
-    }
+    assert(kind_.product_count < static_cast<int>(kind_.products.size()));
+    kind_.products[static_cast<std::size_t>(kind_.product_count++)] = p;
   }
   [[nodiscard]] double split(double parts) const { return parts / r_.tp; }
 
@@ -99,7 +105,7 @@ class LayerBuilder {
     const double kv = std::max(1.0, split(m.kv_heads));  // fewer KV heads than devices: replicated
     const double dim = m.head_dim;
     const double v_dim = m.v_head_dim > 0 ? m.v_head_dim : dim;
-    const bool wide = mixer_stays_wide(formats_.weights, m.kind);
+    const bool wide = mixer_stays_wide(m.kind);
     product("QKV projection", (heads * (m.output_gate ? 2 : 1) + kv) * dim + kv * v_dim, r_.hidden, Term::linear, wide);
     product("output projection", r_.hidden, heads * v_dim, Term::linear, wide);
     kind_.attention.q_heads = heads;
@@ -115,7 +121,7 @@ class LayerBuilder {
   void mla(const Mixer& m) {
     const double heads = split(m.heads);
     const double qk = m.qk_nope_dim + m.qk_rope_dim;
-    const bool wide = mixer_stays_wide(formats_.weights, m.kind);
+    const bool wide = mixer_stays_wide(m.kind);
     const double latent = m.kv_lora_rank + m.qk_rope_dim;
     product("latent down projections", m.q_lora_rank + latent, r_.hidden, Term::linear,
             wide);  // both down projections, on every device
@@ -142,7 +148,7 @@ class LayerBuilder {
   void state(const Mixer& m) {
     const double inner = split(static_cast<double>(m.state_v_heads) * m.state_v_dim);
     const double keys = split(static_cast<double>(m.state_k_heads) * m.state_k_dim);
-    const bool wide = mixer_stays_wide(formats_.weights, m.kind);
+    const bool wide = mixer_stays_wide(m.kind);
     const bool linear = m.kind == MixerKind::linear_attention;
     product("mixer input projection", 2 * inner + 2 * keys + split(m.state_v_heads) * (linear ? 2 : 1), r_.hidden,
             Term::linear, wide);
@@ -154,7 +160,7 @@ class LayerBuilder {
 
   void dense(const Ffn& f) {
     const double width = split(f.width);
-    const bool wide = formats_.weights == Format::mxfp4;
+    const bool wide = experts_alone(formats_.weights, model_);
     product("gate and up", (f.gated ? 2 : 1) * width, r_.hidden, Term::linear, wide);
     product("down", r_.hidden, width, Term::linear, wide);
     kind_.reductions += 1;
@@ -166,7 +172,7 @@ class LayerBuilder {
     product("router", f.experts, r_.hidden, Term::experts, true);
     if (f.shared_experts > 0) {
       const double width = split(static_cast<double>(f.shared_experts) * f.shared_width);
-      const bool wide = formats_.weights == Format::mxfp4;
+      const bool wide = experts_alone(formats_.weights, model_);
       product("shared expert, gate and up", (f.gated ? 2 : 1) * width, r_.hidden, Term::experts, wide);
       product("shared expert, down", r_.hidden, width, Term::experts, wide);
     }

@@ -27,7 +27,7 @@ struct LayerKind {
   double count = 0;  ///< in the whole model
   MixerKind mixer = MixerKind::none;
   FfnKind ffn = FfnKind::none;
-  std::array<Product, 16> products{};
+  std::array<Product, 24> products{};  ///< the most, with adapters: 21
   int product_count = 0;
   AttentionShape attention;  ///< heads of this device; lengths are filled per step
   MlaShape mla;
@@ -98,6 +98,8 @@ struct ResolvedInference {
   perf::AttentionRates attention;
   perf::DeviceRates device;
   perf::LinkRates tp_link, expert_link, stage_link;
+  Term tp_term = Term::scale_up;      ///< what the collectives of tensor parallelism count as
+  Term expert_term = Term::scale_up;  ///< and those around experts
   double bytes_activation = 2;
   double fastest_peak = 1;  ///< FLOP/s of the narrowest format in use
   double narrow_peak = 1;   ///< datasheet FLOP/s in the format of the activations

@@ -20,10 +20,10 @@ namespace {
 
 using perf::GemmRates;
 
-constexpr double kWaitPerStep = 0.1;      ///< of what a collective waits in all, again at each step of a ring
-constexpr double kCardsPerServer = 8;     ///< PCIe cards that one server takes
-constexpr double kUsualNic = 12.5e9;      ///< 100 Gb/s per device where nothing is said
-constexpr double kNetworkLatency = 5e-6;  ///< end to end, small message
+constexpr double kWaitPerStep = 0.1;       ///< of what a collective waits in all, again at each step of a ring
+constexpr double kLeastMeasuredCap = 0.4;  ///< of the power limit: what published runs were capped to
+constexpr double kUsualNic = 12.5e9;       ///< 100 Gb/s per device where nothing is said
+constexpr double kNetworkLatency = 5e-6;   ///< end to end, small message
 
 /// The formats a query asks for, completed by the habits of checkpoints, chips and engines.
 struct Formats {
@@ -94,8 +94,7 @@ class Resolver {
     if (!rates) return rates.error();
     r_->device = *rates;
     if (q_.power_cap > 0) {
-      r_->device.power_limit = std::min(q_.power_cap, r_->device.tdp);
-      assume("power capped at {:.0f} W per device", q_.power_cap);
+      if (const Status s = cap_power(); !s) return s.error();
     }
     r_->device.memory_capacity *= perf::kReportedMemory;
 
@@ -132,6 +131,28 @@ class Resolver {
     }
   }
 
+  Status cap_power() {
+    perf::DeviceRates& device = r_->device;
+    const double idle = device.tdp * k_.calibration.value("power.idle", {device.architecture});
+    if (q_.power_cap <= idle) {
+      return Error{
+          ErrorCode::refused, "--power-cap",
+          fmt::format("{:.0f} W is no more than {} draws idle, about {:.0f} W", q_.power_cap, device_->id, idle)};
+    }
+    if (q_.power_cap >= device.tdp && device.tdp > 0) {
+      assume("a cap of {:.0f} W is above the limit of {}, {:.0f} W: it changes nothing", q_.power_cap, device_->id,
+             device.tdp);
+      return {};
+    }
+    device.power_limit = q_.power_cap;
+    assume("power capped at {:.0f} W per device", q_.power_cap);
+    if (q_.power_cap < kLeastMeasuredCap * device.tdp) {
+      assume("caps below {:.0f} % of the limit were never measured: speed there is extrapolated",
+             100 * kLeastMeasuredCap);
+    }
+    return {};
+  }
+
   Status find_device() {
     std::string id = q_.device;
     if (!q_.system.empty()) {
@@ -147,6 +168,10 @@ class Resolver {
       own_device_ = std::move(*device);
       device_ = &own_device_;
       if (own_device_.id != id) assume("device '{}' is read as {}", id, own_device_.id);
+    }
+    if (device_->id.find('/') != std::string::npos && std::max(q_.tp, 1) * std::max(q_.pp, 1) > 1) {
+      return Error{ErrorCode::refused, q_.device,
+                   "instances of a device have no links between them: one replica runs on one (--tp 1 --pp 1)"};
     }
     scale_resources();
     return {};
@@ -204,7 +229,13 @@ class Resolver {
     if (!q_.weights && !named_format_.empty()) {
       if (auto f = parse_format(named_format_)) formats_.weights = *f;
     }
-    if (!q_.weights) assume("weights in {}", name(formats_.weights));
+    const auto computes = [&](Format f) { return r_->device.native[static_cast<std::size_t>(f)]; };
+    if (formats_.weights == Format::bf16 && !computes(Format::bf16) && computes(Format::fp16)) {
+      formats_.weights = Format::fp16;
+      assume("weights in fp16: {} does not compute in bf16", device_->id);
+    } else if (!q_.weights) {
+      assume("weights in {}", name(formats_.weights));
+    }
     formats_.activations = q_.activations.value_or(usual_activations(formats_.weights, r_->device));
     const Format a = formats_.activations;
     if (!is_sixteen_bit(a) && a != Format::fp32 && !r_->device.native[static_cast<std::size_t>(a)]) {
@@ -243,13 +274,17 @@ class Resolver {
     // Serving engines fuse most of the quantisation of activations into the norm before.
     r.gemm[ResolvedInference::kNarrow].quantise *= k_.calibration.value("serving.quantise");
     r.gemm[ResolvedInference::kWide] = perf::gemm_rates(r.device, k_.calibration, wide, wide);
+    // Tables of NVFP4 products alone do not split k; what served models need says that engines have kernels that do.
+    r.gemm[ResolvedInference::kNarrow].split = r.gemm[ResolvedInference::kWide].split;
     r.gemm[ResolvedInference::kHead] = r.gemm[ResolvedInference::kWide];
     if (formats_.weights == Format::q4_k_m) r.gemm[ResolvedInference::kHead].bytes_weight = perf::kSixBitHead;
     if (engine_.serving().portable_kernels) {
       for (GemmRates& g : r.gemm) perf::use_portable_kernels(g, r.device, k_.calibration);
     }
     r.moe = perf::moe_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
-    if (engine_.serving().untuned_experts && formats_.weights == wide) {
+    // Of vLLM itself: engines that resemble it have kernels of their own.
+    const bool itself = engine_.engine->family == engine_.engine->id;
+    if (engine_.serving().untuned_experts && itself && formats_.weights == wide) {
       perf::use_untuned_tiles(r.moe, r.device, k_.calibration);
     }
     const auto path = engine_.engine->own_attention ? perf::AttentionPath::native : perf::AttentionPath::engine;
@@ -267,7 +302,7 @@ class Resolver {
                             topology == ScaleUpTopology::torus;
     std::optional<perf::LinkRates> scale_up;  // the same for every group within the domain
     const auto link = [&](double ranks) {
-      const double node = own_fabric ? node_size() : std::max(node_size(), kCardsPerServer);
+      const double node = own_fabric ? node_size() : std::max<double>(node_size(), perf::kCardsPerServer);
       if (ranks <= domain && own_fabric) {
         if (!scale_up) scale_up = perf::scale_up_link(*device_, k_.calibration, library());
         return *scale_up;
@@ -288,8 +323,14 @@ class Resolver {
       const double nic = device_->nic_per_direction ? device_->nic_per_direction->value.value() : kUsualNic;
       return perf::scale_out_link(nic, kNetworkLatency, k_.calibration);
     };
+    const auto term = [&](double ranks) {
+      const double server = own_fabric ? domain : std::max<double>(node_size(), perf::kCardsPerServer);
+      return ranks > std::max(server, node_size()) ? Term::scale_out : Term::scale_up;
+    };
     r.tp_link = link(r.tp);
+    r.tp_term = term(r.tp);
     r.expert_link = link(r.expert_ranks);
+    r.expert_term = term(r.expert_ranks);
     r.stage_link = link(r.tp * r.pp);
   }
 
@@ -317,7 +358,8 @@ class Resolver {
     const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->id) : family;
     const std::string_view kind = model_->is_moe() ? "moe" : "dense";
     const std::string_view arch = r.device.architecture;
-    const std::string_view format = name(formats_.weights);
+    const bool experts_alone = formats_.weights == Format::mxfp4;  // measured where nothing else is in this format
+    const std::string_view format = experts_alone && !model_->is_moe() ? "" : name(formats_.weights);
     const Calibration& c = k_.calibration;
     const std::string measured = fmt::format("{}/{}", family, arch);  // of a device that was measured with it
     perf::EngineCosts& k = r.costs;

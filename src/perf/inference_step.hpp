@@ -20,6 +20,11 @@
 
 namespace ridge::perf {
 
+/// FLOPs of one pair of query and key: the product with the key and that with the value.
+[[nodiscard]] inline double pair_flops(const AttentionShape& s) noexcept {
+  return 2 * s.q_heads * (s.head_dim + (s.v_head_dim > 0 ? s.v_head_dim : s.head_dim));
+}
+
 /// Softmax attention of one layer: the decoding sequences and the prompts that ride along.
 template <class Sink>
 inline void visit_attention(const ResolvedInference& r, const LayerKind& kind, const Step& step, Sink& sink) {
@@ -29,10 +34,11 @@ inline void visit_attention(const ResolvedInference& r, const LayerKind& kind, c
     s.q_len = step.tokens_each;
     s.kv_len = s.window > 0 ? std::min(step.context, s.window) : step.context;
     sink.operation("attention, decode", Term::attention, attention_decode_time(r.attention, s),
-                   4 * s.batch * s.q_len * s.kv_len * s.q_heads * s.head_dim,
-                   step.decode * s.kv_len * kind.kv_bytes_per_token, kind.count);
-    const double empty = std::max(0.0, r.attention.decode_rows - s.q_heads / s.kv_heads * s.q_len);
-    sink.filler(4 * empty * s.batch * s.kv_len * s.kv_heads * s.head_dim, kind.count);
+                   s.batch * s.q_len * s.kv_len * pair_flops(s), step.decode * s.kv_len * kind.kv_bytes_per_token,
+                   kind.count);
+    const double group = s.q_heads / s.kv_heads * s.q_len;
+    const double empty = std::max(0.0, r.attention.decode_rows / group - 1);
+    sink.filler(empty * s.batch * s.q_len * s.kv_len * pair_flops(s), kind.count);
   }
   if (step.prefill > 0) {
     AttentionShape s = kind.attention;
@@ -40,8 +46,8 @@ inline void visit_attention(const ResolvedInference& r, const LayerKind& kind, c
     s.q_len = step.prefill_length;
     s.kv_len = step.prefill_context;
     const double pairs = s.batch * attended_pairs(s.q_len, s.kv_len, s.window);
-    sink.operation("attention, prefill", Term::attention, attention_prefill_time(r.attention, s),
-                   4 * pairs * s.q_heads * s.head_dim, s.batch * s.kv_len * kind.kv_bytes_per_token, kind.count);
+    sink.operation("attention, prefill", Term::attention, attention_prefill_time(r.attention, s), pairs * pair_flops(s),
+                   s.batch * s.kv_len * kind.kv_bytes_per_token, kind.count);
   }
 }
 
@@ -117,9 +123,9 @@ inline void visit_experts(const ResolvedInference& r, const LayerKind& kind, con
   if (r.expert_ranks > 1 && r.attention_dp) {  // tokens go out to every rank and come back reduced
     const double out = shape.tokens * r.hidden * r.bytes_activation;
     const double back = shape.tokens * r.hidden * 2;
-    sink.network("gather tokens", Term::scale_up,
+    sink.network("gather tokens", r.expert_term,
                  collective_time(r.expert_link, Collective::all_gather, r.expert_ranks, out), out, kind.count);
-    sink.network("scatter expert outputs", Term::scale_up,
+    sink.network("scatter expert outputs", r.expert_term,
                  collective_time(r.expert_link, Collective::reduce_scatter, r.expert_ranks, back), back, kind.count);
   }
 }
@@ -155,7 +161,7 @@ inline void visit_step(const ResolvedInference& r, const Step& step, Sink& sink)
                    kind.count);
     if (r.tp > 1 && kind.reductions > 0) {
       const double bytes = tokens * r.hidden * 2;
-      sink.network("all-reduce", Term::scale_up, collective_time(r.tp_link, Collective::all_reduce, r.tp, bytes), bytes,
+      sink.network("all-reduce", r.tp_term, collective_time(r.tp_link, Collective::all_reduce, r.tp, bytes), bytes,
                    kind.count * kind.reductions);
     }
   }

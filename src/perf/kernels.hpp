@@ -23,6 +23,9 @@
 
 namespace ridge::perf {
 
+/// PCIe cards that one server takes, where the catalogue does not say.
+inline constexpr int kCardsPerServer = 8;
+
 /// Bytes that programs find over those listed. Boards count binary gigabytes and keep a little for themselves: an
 /// "80 GB" H100 reports 81,559 MiB, a "141 GB" H200 143,771 MiB, a "180 GB" B200 183,359 MiB: 0.995 of as many GiB.
 inline constexpr double kReportedMemory = 1.073741824 * 0.995;
@@ -143,7 +146,7 @@ struct AttentionRates {
   double tail = 0;                              ///< rows of queries that are worked on at once by all cores
   double decode_bandwidth = 1;                  ///< achieved bytes/s on the KV cache
   double decode_flops = 1;   ///< ceiling of the arithmetic in decode kernels (matters at high GQA ratios)
-  double decode_rows = 1;    ///< of queries that a tile of a decode kernel computes, filled up
+  double decode_rows = 1;    ///< of queries in a tile of a decode kernel; empty ones take no time, but power
   double decode_passes = 1;  ///< how often queries and outputs of decode are read or written
   double fixed_prefill = 0;
   double fixed_decode = 0;    ///< one key-value head per query head, or narrow heads

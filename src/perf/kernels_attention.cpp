@@ -90,7 +90,9 @@ AttentionRates attention_rates(const DeviceRates& rates, const Calibration& cali
 
   a.decode_bandwidth *= std::min(1.0, value("attention.stream"));
   a.decode_flops = sixteen_bit * value("attention.decode_compute");
-  a.decode_rows = architecture.starts_with("blackwell") ? 16 : 64;  // of the tensor-core instructions in use
+  // FlashAttention's tiles have 64 rows, kernels for Blackwell put keys on the rows instead.
+  const bool flash = architecture.starts_with("ampere") || architecture.starts_with("hopper");
+  a.decode_rows = flash ? 64 : 16;
   a.decode_passes = value("attention.decode_passes");
   a.fixed_decode = calibration.value("attention.fixed_decode", {architecture, scope, own});
   a.fixed_grouped = calibration.value("attention.fixed_decode", {architecture, scope, both, own});

@@ -71,12 +71,12 @@ inline OpTime moe_time(const MoeRates& rates, const MoeShape& shape) noexcept {
   const double matrices = shape.gated ? 3 : 2;
   const double weights = matrices * shape.hidden * shape.width;
   const double traffic = rows * 2 * (2 * shape.hidden + matrices * shape.width);
-  // Untuned tiles have 16 rows and steps of 64 where tokens are fewer than experts, then 64 rows and steps of 32.
-  const double crowded = rates.tile_step > 0 ? std::clamp(4 * (shape.tokens / shape.local_experts - 1), 0.0, 1.0) : 1.0;
-  const double padding = rates.padding_rows * (0.25 + 0.75 * crowded);
+  // Where tiles were not tuned, their loop shows once tokens outnumber the experts of the device: steps of 32 units of
+  // k instead of 64. Spread over a quarter, so that results stay smooth.
+  const double crowded = std::clamp(4 * (shape.tokens / shape.local_experts - 1), 0.0, 1.0);
   const double loop = rates.tile_step * (shape.hidden + shape.width) * crowded;
   OpTime t;
-  t.compute = 2 * (rows + padding * active) * weights / g.flops;
+  t.compute = 2 * (rows + rates.padding_rows * active) * weights / g.flops;
   t.memory = (active * weights * g.bytes_weight / rates.stream_share + traffic) / g.bandwidth;
   t.fixed = g.fixed + g.quantise;
   t.seconds = t.fixed + smooth_max(t.compute, t.memory + loop);

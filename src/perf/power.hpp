@@ -15,10 +15,10 @@ namespace ridge::perf {
 /// Shares of the board's power; the parameters power.* of the calibration.
 struct PowerCoefficients {
   double idle = 0.2;
-  double running = 0;     ///< beyond idle once a program runs, whatever it does: clocks are up, units awake
-  double memory = 0.2;    ///< of saturated memory traffic, before saturation
-  double compute = 2;     ///< of saturated matrix units, before saturation
-  double saturation = 1;  ///< exponent: what memory and matrix units take together grows more slowly than their work
+  double running = 0;       ///< beyond idle while it works at all: clocks are up, units awake
+  double memory = 0.2;      ///< of saturated memory traffic, before saturation
+  double compute = 2;       ///< of saturated matrix units, before saturation
+  double saturation = 0.5;  ///< exponent: what memory and matrix units take together grows more slowly than their work
   double cap = 0.97;
 };
 

@@ -73,7 +73,8 @@ void set_estimate(Json& json, const DiffusionOutcome& o, const DiffusionLoad& lo
   const auto predicted = [&](const Interval& i) { return fits ? interval_json(i) : Json(); };
   json.set("batch_latency_s", predicted(e.batch_latency_s)).set("image_s", predicted(per_image(e, load)));
   json.set("images_per_s", predicted(e.images_per_s));
-  json.set("power_w", predicted(e.power_w)).set("energy_per_image_j", predicted(e.energy_per_image_j));
+  const auto published = [&](const Interval& value) { return value.mid > 0 ? predicted(value) : Json(); };
+  json.set("power_w", published(e.power_w)).set("energy_per_image_j", published(e.energy_per_image_j));
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ std::string headline(const GoodputAnswer& a) {
   const GoodputOutputs& o = a.sample.mean;
   if (a.sample.gave_up) {
     return fmt::format(
-        "The job fails every {} and needs {} to be back: it would never end. Fewer GPUs, more spares, faster restarts "
-        "or checkpoints are needed.",
+        "The job fails every {} and needs {} to be back: it would take more than 20 times its useful time, if it ended "
+        "at all. Fewer GPUs, more spares, faster restarts or checkpoints are needed.",
         time(o.mtbf_s), time(a.inputs.detection_s + a.inputs.restart_s + a.inputs.checkpoint.load_s));
   }
   std::string text = fmt::format("Goodput {} ({}–{}): {} of useful time take {}, {} at p95. ", percent(o.goodput, 1),

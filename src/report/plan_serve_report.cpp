@@ -101,7 +101,7 @@ void add_explanation(Document& page, const ServingVerdict& verdict, int which) {
   add("TTFT", Cell::interval<Seconds>(p.ttft_s).text());
   add("TPOT", Cell::interval<Seconds>(p.tpot_s).text());
   add("request", Cell::interval<Seconds>(p.e2e_s).text());
-  add("power of the devices", Cell::interval<Watts>(p.watts).text());
+  add("power of the devices", p.watts.mid > 0 ? Cell::interval<Watts>(p.watts).text() : "not published");
   add("bound by", p.bound_text);
   if (!p.confirmed.empty()) add("confirmed", p.confirmed);
   page.blocks.emplace_back(std::move(table));
@@ -125,7 +125,7 @@ Json plan_object(const ServingPlan& p) {
   one.set("requests_per_replica_per_s", p.requests_per_s);
   one.set("usd_per_hour", p.usd_per_hour ? Json(*p.usd_per_hour) : Json());
   one.set("usd_per_million_output_tokens", p.usd_per_million ? interval_json(*p.usd_per_million) : Json());
-  one.set("power_w", interval_json(p.watts));
+  one.set("power_w", p.watts.mid > 0 ? interval_json(p.watts) : Json());
   one.set("ttft_s", interval_json(p.ttft_s));
   one.set("tpot_s", interval_json(p.tpot_s));
   one.set("e2e_s", interval_json(p.e2e_s));
@@ -200,7 +200,7 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
     for (const ServingPlan& p : front) {
       table.rows.push_back({Cell(p.query.device), Cell(p.gpus), Cell(layout_text(p)), Cell(formats_text(p)),
                             p.usd_per_million ? Cell(p.usd_per_million->mid) : Cell(), Cell(Seconds(p.e2e_s.mid)),
-                            Cell(Seconds(p.tpot_s.mid)), Cell(p.watts.mid / 1000)});
+                            Cell(Seconds(p.tpot_s.mid)), p.watts.mid > 0 ? Cell(p.watts.mid / 1000) : Cell()});
     }
     page.blocks.emplace_back(std::move(table));
   }

@@ -88,8 +88,8 @@ Json plan_object(const TrainingPick& p) {
   one.set("goodput", p.goodput);
   one.set("cost_usd", p.usd ? interval_json(*p.usd) : Json());
   one.set("usd_per_hour", p.usd_per_hour ? Json(*p.usd_per_hour) : Json());
-  one.set("power_w", interval_json(e.power_w));
-  one.set("joules_per_token", p.joules_per_token);
+  one.set("power_w", e.power_w.mid > 0 ? interval_json(e.power_w) : Json());
+  one.set("joules_per_token", p.joules_per_token > 0 ? Json(p.joules_per_token) : Json());
   one.set("bound", name(e.bound));
   one.set("confirmed", p.confirmed.empty() ? Json() : Json(p.confirmed));
   return one;

@@ -4,6 +4,7 @@
 #include "report/page.hpp"
 #include "report/simulation_report.hpp"
 #include "ridge/text.hpp"
+#include "search/sentences.hpp"
 
 namespace ridge::report {
 
@@ -74,6 +75,8 @@ Table served(const SimulationAnswer& a) {
     add("power",
         fmt::format("{} for {} {}, {} J per output token", format(Watts(r.mean_power_w)), format_number(r.gpus, 7),
                     r.gpus == 1 ? "GPU" : "GPUs", format_number(r.energy_j / static_cast<double>(r.output_tokens))));
+  } else if (r.finished > 0) {
+    add("power", "not published");
   }
   return t;
 }
@@ -116,10 +119,37 @@ std::string devices(const DeploymentFacts& f, double gpus, int engines) {
   return text;
 }
 
+/// What one client alone sees, and so what the limit has to be at least.
+std::string no_rate_sentence(const SimulationAnswer& a) {
+  const SimulationResult& r = a.result;
+  const LatencyLimits& l = a.query.limits;
+  if (r.finished == 0) return "No rate holds the limits: no request can be served at all.";
+  const std::string broken = broken_limit(r, l);
+  struct Limit {
+    std::string_view flag;
+    double seconds;
+    const LatencyDistribution& seen;
+  };
+  for (const Limit& limit : {Limit{"ttft", l.ttft, r.ttft}, {"tpot", l.tpot, r.tpot}, {"e2e", l.e2e, r.e2e}}) {
+    if (limit.flag != broken) continue;
+    const double needed = limit.seen.quantile(l.share);
+    return fmt::format(
+        "No rate holds the limits: one request at a time misses that of {} already, {} for {} of the "
+        "requests where {} is asked. It takes --{} {} or more, or a faster deployment. The table is of "
+        "one client that sends a request after the other.",
+        limit_name(broken), format(Seconds(needed)), percent(l.share), format(Seconds(limit.seconds)), limit.flag,
+        search::compact(Seconds(needed * 1.005)));
+  }
+  return fmt::format(
+      "No rate holds the limits: one request at a time does, but requests that come by themselves miss "
+      "that of {}, however few they are. The table is of one client that sends a request after the "
+      "other.",
+      limit_name(a.search->limited_by));
+}
+
 std::string search_sentence(const SimulationAnswer& a) {
   const RateSearch& s = *a.search;
-  if (s.rate <= 0)
-    return fmt::format("No rate holds the limits: even a lone request exceeds that of {}.", limit_name(s.limited_by));
+  if (s.rate <= 0) return no_rate_sentence(a);
   const std::string highest = fmt::format("{} requests/s hold the limits for {} of the requests", format_number(s.rate),
                                           percent(a.query.limits.share));
   if (s.limited_by == "overload") {

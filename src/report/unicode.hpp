@@ -1,4 +1,4 @@
-// Characters of UTF-8 text and the columns they take on a terminal. Private to report.
+// Characters of UTF-8 text and the columns they take on a terminal.
 #pragma once
 
 #include <cstdint>

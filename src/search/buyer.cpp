@@ -35,6 +35,10 @@ double bits(PeakFormat format) {
   return kBits[static_cast<std::size_t>(format)];
 }
 
+Loser unknown_power(const Device& device) {
+  return {device.id, "its power is not published", "figures", 0, false};
+}
+
 }  // namespace
 
 double total_processing_performance(const Device& device) {
@@ -93,12 +97,13 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
   if (buyer.air_cooled && system != nullptr && system->cooling == "liquid") {
     return out("cooling", fmt::format("{} is cooled by liquid", system->name));
   }
+  if (buyer.power_w > 0 && !device.tdp) return unknown_power(device);
   if (buyer.rack_w > 0) {
     const System* fed = smallest_system(knowledge.catalogue, device.id, true);
+    if (fed == nullptr && !device.tdp) return unknown_power(device);
     const double node = device.node_size ? device.node_size->value : 1;
-    const double unit = fed != nullptr ? fed->power_max->value.value()
-                        : device.tdp   ? device.tdp->value.value() * kUsualOverhead * node
-                                       : 0;
+    const double unit =
+        fed != nullptr ? fed->power_max->value.value() : device.tdp->value.value() * kUsualOverhead * node;
     if (unit > buyer.rack_w) {
       return out("rack",
                  fmt::format("one {} takes {}, a rack has {}", fed != nullptr ? fed->name : "server of " + device.name,
@@ -109,7 +114,7 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
   return {};
 }
 
-Result<Candidates> candidates(Buyer& buyer, const Knowledge& knowledge) {
+Result<Candidates> candidates(Buyer& buyer, Objective objective, const Knowledge& knowledge) {
   for (Fleet& fleet : buyer.fleet) {
     const auto device = knowledge.catalogue.find_device(fleet.device);
     if (!device) return device.error();
@@ -119,6 +124,8 @@ Result<Candidates> candidates(Buyer& buyer, const Knowledge& knowledge) {
   const auto consider = [&](const Device& device) {
     if (auto loser = refused(device, buyer, knowledge)) {
       found.excluded.push_back(*std::move(loser));
+    } else if (objective == Objective::energy && !device.tdp) {
+      found.excluded.push_back(unknown_power(device));
     } else {
       found.devices.push_back(device);
     }

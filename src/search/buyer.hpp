@@ -19,7 +19,7 @@ struct Candidates {
   std::vector<Device> devices;
   std::vector<Loser> excluded;
 };
-Result<Candidates> candidates(Buyer& buyer, const Knowledge& knowledge);
+Result<Candidates> candidates(Buyer& buyer, Objective objective, const Knowledge& knowledge);
 
 /// Watts at the socket per watt of the devices: hosts, fans and losses.
 [[nodiscard]] double host_overhead(const Catalogue& catalogue, const Device& device);

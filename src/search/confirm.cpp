@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "economics/goodput_case.hpp"
 #include "ridge/goodput.hpp"
@@ -146,7 +148,13 @@ void apply(const ServingQuest& quest, ServingPlan& plan, const Trial& trial) {
 
 void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t finalists, const Knowledge& knowledge) {
   if (quest.goal.request_rate <= 0) return;
-  const std::size_t count = std::min(finalists, verdict.plans.size());
+  std::size_t count = 0;  // all plans of as many devices
+  std::set<std::string> devices;
+  while (count < verdict.plans.size()) {
+    devices.insert(verdict.plans[count].query.device);
+    if (devices.size() > finalists) break;
+    ++count;
+  }
   std::vector<Trial> trials(count);
   oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
     const ServingPlan& plan = verdict.plans[i];

@@ -23,7 +23,6 @@ using search::ServingProblem;
 
 namespace {
 
-constexpr int kCardsPerServer = 8;
 constexpr int kMostTensor = 64;
 constexpr int kMostReplica = 64;  ///< devices of one replica
 constexpr double kHoursAYear = 8760;
@@ -55,7 +54,7 @@ std::vector<Format> usual_formats(const Device& device, const Model& model) {
 int widest(const Device& device) {
   const int domain = device.scale_up_domain ? device.scale_up_domain->value : 1;
   const int node = device.node_size ? device.node_size->value : 1;
-  return std::min(kMostTensor, std::max({domain, node, kCardsPerServer}));
+  return std::min(kMostTensor, std::max({domain, node, perf::kCardsPerServer}));
 }
 
 bool heads_divide(const Model& model, int tp) {
@@ -138,7 +137,7 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
   if (model->type != ModelType::language) {
     return Error{ErrorCode::refused, goal.model, "only language models are planned for"};
   }
-  auto devices = search::candidates(goal.buyer, knowledge);
+  auto devices = search::candidates(goal.buyer, goal.objective, knowledge);
   if (!devices) return devices.error();
   quest.economics = economics;
   quest.excluded = std::move(devices->excluded);
@@ -198,6 +197,16 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
 
 namespace search {
 
+namespace {
+
+constexpr double kMostCounted = 2e9;  ///< far beyond what any plan has
+
+int counted(double number) {
+  return static_cast<int>(std::min(number, kMostCounted));
+}
+
+}  // namespace
+
 ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Scored& scored,
                          const Knowledge& knowledge) {
   const ServingProblem& problem = *quest.problem;
@@ -216,8 +225,8 @@ ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Sco
   if (outcome.reason != Reason::none) return plan;
   const InferenceEstimate& e = outcome.estimate;
   const ServingScore s = problem.score(problem.spec(group), plan.query.gpus, e);
-  plan.replicas = static_cast<int>(s.replicas);
-  plan.gpus = static_cast<int>(s.gpus);
+  plan.replicas = counted(s.replicas);
+  plan.gpus = counted(s.gpus);
   plan.requests_per_s = s.requests_per_s;
   plan.watts = {e.power_w.low * s.replicas, e.power_w.mid * s.replicas, e.power_w.high * s.replicas};
   plan.ttft_s = e.ttft_s;
@@ -267,6 +276,11 @@ Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan) {
            fmt::format("--power {}", compact(Watts(plan.watts.mid * 1.005))));
   consider("gpus", plan.gpus, goal.buyer.gpus, fmt::format("needs {} devices, limit {}", plan.gpus, goal.buyer.gpus),
            fmt::format("--gpus {}", plan.gpus));
+  const double gpus =
+      plan.gpus < kMostCounted ? plan.gpus : goal.request_rate / (goal.load * plan.requests_per_s) * plan.query.gpus;
+  consider("devices", gpus, kMostDevices,
+           fmt::format("needs {} devices; plans have {} at most", format_number(gpus), format_number(kMostDevices, 9)),
+           fmt::format("--request-rate {:.0f}", 0.995 * goal.request_rate * kMostDevices / gpus));
   worst.feasible = all;
   return worst;
 }
@@ -285,6 +299,19 @@ double price_key(const ServingPlan& plan, const ServingGoal& goal) {
       return plan.gpus;
   }
   return plan.gpus;
+}
+
+/// The first of each device, which then has not lost.
+void keep_one_of_each_device(ServingVerdict& verdict) {
+  std::vector<ServingPlan> kept;
+  const auto is_kept = [&](const std::string& device) {
+    return std::any_of(kept.begin(), kept.end(), [&](const ServingPlan& p) { return p.query.device == device; });
+  };
+  for (ServingPlan& plan : verdict.plans) {
+    if (!is_kept(plan.query.device)) kept.push_back(std::move(plan));
+  }
+  verdict.plans = std::move(kept);
+  std::erase_if(verdict.losers, [&](const Loser& loser) { return loser.searched && is_kept(loser.device); });
 }
 
 /// The interval that ranks: larger is better.
@@ -343,27 +370,28 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
       continue;
     }
     verdict.plans.push_back(std::move(plan));
-    for (const Scored& s : harvest.front) front.push_back(search::serving_plan(quest, g, s, knowledge));
+    for (const Scored& s : harvest.front) {
+      front.push_back(search::serving_plan(quest, g, s, knowledge));
+      // As cheap and faster, but perhaps with less to spare: both are tried.
+      if (s.criteria[0] == best.criteria[0] && s.index != best.index) verdict.plans.push_back(front.back());
+    }
   }
   const auto by_goal = [&](const ServingPlan& a, const ServingPlan& b) {
     const double x = search::price_key(a, quest.goal);
     const double y = search::price_key(b, quest.goal);
-    return x != y ? x < y : a.index < b.index;
+    if (x != y) return x < y;
+    return a.e2e_s.mid != b.e2e_s.mid ? a.e2e_s.mid < b.e2e_s.mid : a.index < b.index;
   };
   std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
   search::confirm(quest, verdict, finalists, knowledge);
   std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
+  search::keep_one_of_each_device(verdict);
   std::vector<Interval> intervals;
   for (const ServingPlan& plan : verdict.plans) intervals.push_back(search::rank_interval(plan, quest.goal));
   verdict.ranks = rank_with_ties(intervals);
 
   // Cheapest first, a plan stays on the front if it answers faster than all before it.
-  std::sort(front.begin(), front.end(), [&](const ServingPlan& a, const ServingPlan& b) {
-    const double x = search::price_key(a, quest.goal);
-    const double y = search::price_key(b, quest.goal);
-    if (x != y) return x < y;
-    return a.e2e_s.mid != b.e2e_s.mid ? a.e2e_s.mid < b.e2e_s.mid : a.index < b.index;
-  });
+  std::sort(front.begin(), front.end(), by_goal);
   double fastest = std::numeric_limits<double>::infinity();
   for (ServingPlan& plan : front) {
     if (plan.e2e_s.mid >= fastest) continue;

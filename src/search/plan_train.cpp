@@ -119,7 +119,7 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
     a.push_back(fmt::format("a batch of {} sequences, {} tokens", format_number(goal.global_batch, 7),
                             format_number(static_cast<double>(goal.global_batch) * goal.sequence, 9)));
   }
-  auto devices = search::candidates(goal.buyer, knowledge);
+  auto devices = search::candidates(goal.buyer, goal.objective, knowledge);
   if (!devices) return devices.error();
   quest.excluded = std::move(devices->excluded);
   const double steps = goal.tokens / (static_cast<double>(goal.global_batch) * goal.sequence);

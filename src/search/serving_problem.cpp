@@ -157,6 +157,7 @@ double ServingProblem::violation(const ServingGroupSpec& group, const ServingSco
   limit(s.e2e_s, need_.e2e_s);
   limit(s.watts, group.most_watts);
   limit(s.gpus, need_.gpus);
+  limit(s.gpus, kMostDevices);
   if (!std::isnan(s.usd_per_hour)) limit(s.usd_per_hour, group.most_usd_per_hour);
   return worst;
 }

@@ -16,6 +16,8 @@
 
 namespace ridge::search {
 
+inline constexpr double kMostDevices = 1e7;  ///< of a plan
+
 /// What is served and what must hold.
 struct ServingNeed {
   double request_rate = 1;  ///< per second; 0 = as many as `gpus` devices can do

@@ -66,6 +66,7 @@ void Cluster::run() {
   }
   constexpr unsigned kBetweenReports = 1U << 14;
   unsigned until_report = kBetweenReports;
+  const Ticks last = to_ticks(kLastSecond);
   while (!done()) {
     const Ticks stream = source_.next() == kNever ? kNever : source_.next() + server_;
     const Ticks event = events_.empty() ? kNever : events_.front().time;
@@ -90,6 +91,10 @@ void Cluster::run() {
       now_ = step;
       engines_[engine]->advance();
       update_next(engine);
+    }
+    if (now_ > last) {  // the clock would run over
+      result_.stopped_early = true;
+      break;
     }
     if (--until_report == 0) {
       until_report = kBetweenReports;
@@ -214,7 +219,8 @@ void Cluster::finished(Slot slot, Ticks now) {
     const EngineShape& shape = engines_[r.engine]->shape();
     Ticks& link = link_free_[r.engine];
     const double bytes = static_cast<double>(r.input) * shape.bytes_per_token;
-    link = std::max(link, now) + to_ticks(bytes / setup_.link_bytes_per_s);
+    const double wait = std::min(bytes / setup_.link_bytes_per_s, kLongestDraw);
+    link = std::min(std::max(link, now) + to_ticks(wait), to_ticks(kMostSeconds));
     const Ticks arrives = link + to_ticks(setup_.link_latency);
     transfer_sum_ += to_seconds(arrives - now);
     ++transfers_;

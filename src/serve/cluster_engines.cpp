@@ -60,7 +60,7 @@ void Cluster::engine_up(std::size_t engine, Ticks now) {
   const Failures& failures = query_.policies.failures;
   if (failures.mean_time_between > 0 && engines_[engine]->role() == Engine::Role::whole) {
     Random random(query_.seed, kFailureStream + (static_cast<std::uint64_t>(engine) << 20) + orders_);
-    const double after = std::min(failures.mean_time_between * random.exponential(), 0.1 * kMostSeconds);
+    const double after = std::min(failures.mean_time_between * random.exponential(), kLongestDraw);
     push(now + to_ticks(after), Kind::fail, static_cast<std::uint32_t>(engine));
   }
   route_homeless(now);

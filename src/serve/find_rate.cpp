@@ -1,8 +1,11 @@
 // The highest open-loop rate that holds every limit.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "ridge/simulation.hpp"
+#include "ridge/text.hpp"
 
 namespace ridge {
 
@@ -33,6 +36,9 @@ class SearchObserver final : public SimulationObserver {
 
 constexpr double kClose = 0.01;
 constexpr double kLeast = 1e-3;  ///< of the first guess: below it nothing is sought
+constexpr double kMost = 20;     ///< of the first guess, for each engine: only what ends at once holds more
+constexpr double kUsefulRequests = 1000;
+constexpr double kLoneRequests = 200;
 
 }  // namespace
 
@@ -73,18 +79,38 @@ Result<RateSearch> find_rate(const SimulationQuery& query, const Knowledge& know
   const double guess = std::max(1e-6, offline->requests_per_s);
   double low = 0;
   double high = 1.2 * guess;
+  const double most = kMost * guess * (query.policies.autoscaling ? std::max(1, query.policies.autoscaling->most) : 1);
   while (!stopped) {
     const Result<bool> held = holds(high);
     if (!held) return held.error();
     if (!*held) break;
     low = high;
     high *= 1.5;
+    if (high > most) {
+      return Error{ErrorCode::refused, "requests",
+                   fmt::format("{} requests are over before a queue can build up: even {} per second hold the limits; "
+                               "ask for at least {}",
+                               format_number(static_cast<double>(search.at_rate.arrived), 9), format_number(low),
+                               format_number(kUsefulRequests, 9))};
+    }
   }
   while (!stopped && high - low > kClose * high && high > kLeast * guess) {
     const double middle = low > 0 ? 0.5 * (low + high) : 0.6 * high;
     const Result<bool> held = holds(middle);
     if (!held) return held.error();
     (*held ? low : high) = middle;
+  }
+  if (search.rate <= 0 && !stopped) {
+    SimulationQuery lone = query;
+    lone.load = {.kind = OfferedKind::concurrency, .rate = 0, .concurrency = 1};
+    lone.requests = kLoneRequests;
+    lone.duration = 0;
+    Result<SimulationResult> alone = simulate(lone, knowledge, &quiet);
+    if (!alone) return alone.error();
+    ++search.simulations;
+    stopped = alone->stopped_early;
+    if (const std::string broken = broken_limit(*alone, query.limits); !broken.empty()) search.limited_by = broken;
+    search.at_rate = *std::move(alone);
   }
   search.at_rate.stopped_early |= stopped;
   return search;

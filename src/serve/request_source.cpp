@@ -17,7 +17,38 @@ std::uint64_t mixed_key(std::uint64_t a, std::uint64_t b) {
   return x ^ (x >> 31);
 }
 
+/// Bursts that are drawn between two requests, on average: more take long and differ from a Poisson process by nothing.
+constexpr double kMostBurstsPerRequest = 1e4;
+
 }  // namespace
+
+Status check(const ArrivalProcess& a, double rate) {
+  const auto refuse = [](const char* why) { return Error{ErrorCode::bad_input, "arrivals", why}; };
+  switch (a.kind) {
+    case ArrivalKind::constant:
+    case ArrivalKind::poisson:
+      return {};
+    case ArrivalKind::gamma:
+      if (!(a.cv >= 0.01 && a.cv <= 100)) return refuse("gaps vary by 0.01 to 100 of their mean");
+      return {};
+    case ArrivalKind::on_off:
+      if (!(a.on_seconds >= kShortestBurst && a.on_seconds <= kLongTime)) {
+        return refuse("bursts last 1 ms to 10,000,000 s");
+      }
+      if (!(a.off_seconds >= 0 && a.off_seconds <= kLongTime)) {
+        return refuse("there is silence for 0 to 10,000,000 s after a burst");
+      }
+      if (rate * (a.on_seconds + a.off_seconds) * kMostBurstsPerRequest < 1) {
+        return refuse("bursts are too short for so few requests: write longer ones, or poisson");
+      }
+      return {};
+    case ArrivalKind::diurnal:
+      if (!(a.period >= kShortestPeriod && a.period <= kLongTime)) return refuse("a wave lasts 1 s to 10,000,000 s");
+      if (!(a.swing >= 0 && a.swing <= 1)) return refuse("a wave swings by 0 to 1 of the mean rate");
+      return {};
+  }
+  return {};
+}
 
 ArrivalStream::ArrivalStream(const ArrivalProcess& process, double rate, std::uint64_t seed)
     : process_(process), rate_(rate), random_(seed, 0xa111ULL << 40) {}
@@ -97,7 +128,7 @@ void RequestSource::move_on() {
       break;
     case OfferedKind::trace:
       if (streamed_ < workload_.trace->requests.size()) {
-        when = to_ticks(workload_.trace->requests[streamed_].arrival * trace_scale_);
+        when = to_ticks(std::min(workload_.trace->requests[streamed_].arrival * trace_scale_, kMostSeconds));
       }
       break;
     case OfferedKind::concurrency:
@@ -210,7 +241,7 @@ double RequestSource::finish_turn(const Request& r) {
   const double think = workload_.classes[s.request_class].think_time;
   if (think <= 0) return 0;
   Random random(seed_, (s.id << 8) | 0x77U | (static_cast<std::uint64_t>(s.segments.size()) + 16) << 48);
-  return think * random.exponential();
+  return std::min(think * random.exponential(), kLongestDraw);
 }
 
 void RequestSource::end_session(std::uint32_t session) {
@@ -250,8 +281,10 @@ bool RequestSource::key_of_all(const Request& r, std::uint64_t& key) const {
 }
 
 double RequestSource::progress(Ticks now) const {
-  if (wanted_ > 0) return static_cast<double>(created_) / static_cast<double>(wanted_);
-  return last_ == kNever ? 0 : static_cast<double>(now) / static_cast<double>(last_);
+  // Whichever ends first.
+  const double made = wanted_ > 0 ? static_cast<double>(created_) / static_cast<double>(wanted_) : 0;
+  const double passed = last_ == kNever ? 0 : static_cast<double>(now) / static_cast<double>(last_);
+  return std::max(made, passed);
 }
 
 }  // namespace ridge::serve

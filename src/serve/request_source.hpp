@@ -15,6 +15,12 @@
 
 namespace ridge::serve {
 
+inline constexpr double kShortestBurst = 1e-3;  ///< seconds
+inline constexpr double kShortestPeriod = 1;    ///< seconds of a wave
+
+/// Refuses (bad_input, "arrivals") what would take for ever to draw or makes no sense; `rate` in requests per second.
+Status check(const ArrivalProcess& process, double rate);
+
 /// Gaps of an arrival process with mean rate 1, stretched to the rate.
 class ArrivalStream {
  public:

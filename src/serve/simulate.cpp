@@ -17,6 +17,36 @@ using serve::EnginePool;
 
 constexpr double kUsualNic = 12.5e9;  ///< bytes/s per device where nothing is said: 100 Gb/s
 
+/// Waits that the clock can hold.
+Status check_times(const SimulationQuery& q) {
+  const ServingPolicies& p = q.policies;
+  const Autoscaling scaling = p.autoscaling.value_or(Autoscaling());
+  const double link = p.disaggregation ? p.disaggregation->link_latency : 0;
+  for (const auto& [what, seconds] : {std::pair("batch window", p.limits.batch_window),
+                                      {"ttft timeout", p.limits.ttft_timeout},
+                                      {"idle timeout", p.limits.idle_timeout},
+                                      {"cold start", scaling.cold_start},
+                                      {"scale idle", scaling.idle},
+                                      {"repair", p.failures.repair},
+                                      {"link latency", link}}) {
+    if (!(seconds >= 0 && seconds <= serve::kLongTime)) {
+      return Error{ErrorCode::bad_input, what, "write a time of at most four months"};
+    }
+  }
+  if (!(scaling.interval >= 1e-3 && scaling.interval <= serve::kLongTime)) {
+    return Error{ErrorCode::bad_input, "autoscaling", "decide every millisecond at most, every four months at least"};
+  }
+  if (!(p.failures.mean_time_between >= 0)) {
+    return Error{ErrorCode::bad_input, "mtbf", "write a time above 0, or 0 for engines that never fail"};
+  }
+  for (const RequestClass& c : q.workload.classes) {
+    if (!(c.think_time >= 0 && c.think_time <= serve::kLongTime)) {
+      return Error{ErrorCode::bad_input, "think time", "write a time of at most four months"};
+    }
+  }
+  return {};
+}
+
 Status check_load(const SimulationQuery& q) {
   const auto refuse = [](const char* what, const char* why) { return Error{ErrorCode::bad_input, what, why}; };
   const OfferedLoad& l = q.load;
@@ -36,15 +66,18 @@ Status check_load(const SimulationQuery& q) {
   if (l.kind == OfferedKind::offline && q.requests <= 0 && !q.workload.trace) {
     return refuse("requests", "offline needs a number of requests");
   }
-  const double span = l.kind == OfferedKind::rate && q.requests > 0 ? q.requests / l.rate : q.duration;
-  if (span > 0.1 * serve::kMostSeconds) {
+  const double span = l.kind == OfferedKind::rate && !(q.duration > 0) ? q.requests / l.rate : q.duration;
+  if (!(span <= 0.1 * serve::kMostSeconds)) {
     return refuse("duration", "the arrivals would take more than five months: fewer requests, or a higher rate");
   }
   if (q.policies.block_tokens < 1 || q.policies.block_tokens > 4096) {
     return refuse("block size", "write 1 to 4,096 tokens");
   }
   if (q.replicas < 1 || q.replicas > 100000) return refuse("replicas", "write 1 to 100,000");
-  return {};
+  if (l.kind == OfferedKind::rate) {
+    if (const Status s = serve::check(q.workload.arrivals, l.rate); !s) return s;
+  }
+  return check_times(q);
 }
 
 std::string hundred(double share) {

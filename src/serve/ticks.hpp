@@ -18,7 +18,10 @@ using Ticks = std::int64_t;
 
 inline constexpr Ticks kTicksPerNanosecond = 64;
 inline constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
-inline constexpr double kMostSeconds = 1.4e8;  ///< what fits, with room to add
+inline constexpr double kMostSeconds = 1.4e8;               ///< what fits, with room to add
+inline constexpr double kLongTime = 1e7;                    ///< seconds that any one wait takes at most: four months
+inline constexpr double kLongestDraw = 0.1 * kMostSeconds;  ///< of a random wait
+inline constexpr double kLastSecond = 0.8 * kMostSeconds;   ///< a simulation ends then: any wait still fits
 
 [[nodiscard]] inline Ticks nanoseconds_of(double seconds) noexcept {
   return static_cast<Ticks>(seconds * 1e9 + 0.5);

@@ -8,13 +8,17 @@
 #include "ridge/folder.hpp"
 #include "ridge/text.hpp"
 #include "ridge/workload.hpp"
+#include "serve/request_source.hpp"
 
 namespace ridge {
 
 namespace {
 
+using serve::kLongTime;
+using serve::kShortestBurst;
+using serve::kShortestPeriod;
+
 constexpr std::size_t kMostBytes = 4U << 20;
-constexpr double kLongTime = 1e7;  ///< seconds
 
 double seconds_of(TableReader& t, std::string_view key, double otherwise) {
   return t.has(key) ? t.quantity<Seconds>(key, Seconds(0), Seconds(kLongTime)).value() : otherwise;
@@ -75,11 +79,11 @@ ArrivalProcess read_arrivals(TableReader t) {
                                            {"diurnal", ArrivalKind::diurnal}});
   if (a.kind == ArrivalKind::gamma) a.cv = t.number("cv", 0.01, 100);
   if (a.kind == ArrivalKind::on_off) {
-    a.on_seconds = t.quantity<Seconds>("on", Seconds(1e-3), Seconds(kLongTime)).value();
+    a.on_seconds = t.quantity<Seconds>("on", Seconds(kShortestBurst), Seconds(kLongTime)).value();
     a.off_seconds = t.quantity<Seconds>("off", Seconds(0), Seconds(kLongTime)).value();
   }
   if (a.kind == ArrivalKind::diurnal) {
-    a.period = t.quantity<Seconds>("period", Seconds(1), Seconds(kLongTime)).value();
+    a.period = t.quantity<Seconds>("period", Seconds(kShortestPeriod), Seconds(kLongTime)).value();
     a.swing = t.number("swing", 0, 1);
   }
   return a;

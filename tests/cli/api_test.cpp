@@ -107,9 +107,52 @@ TEST(Api, OneAnswerLeavesNothingBehindForTheNext) {
   ASSERT_EQ(plain.status, 200);
   EXPECT_NE(ask(R"(, "explain": true)").body.find("\"operators\""), std::string::npos);
   EXPECT_EQ(ask(R"(, "gpus": "many")").status, 400);
-  EXPECT_EQ(ask(R"(, "set": ["device.hbm_bandwidth=9TB/s"])").status, 200);
+  const Request what_if = posted("/v1/estimate", std::string(kInfer) + R"(, "set": ["device.hbm_bandwidth=9TB/s"]})");
+  EXPECT_EQ(api.answer(what_if, true).status, 200);
   // Not the kept answer: a blank makes it another question.
   EXPECT_EQ(ask(" ").body, plain.body);
+}
+
+TEST(Api, AWhatIfReadsTheCatalogueAnewAndSoNeverOnAThreadThatOthersWaitFor) {
+  Api api(shared(), here(), {});
+  const Request asked = posted("/v1/estimate", std::string(kInfer) + R"(, "set": ["device.tdp=500W"]})");
+  EXPECT_TRUE(api.answer(asked, false).defer);
+  EXPECT_EQ(api.answer(asked, true).status, 200);
+  EXPECT_FALSE(api.answer(asked, false).defer);  // kept
+}
+
+TEST(Api, ALongDurationIsCutAfterTheMostRequestsAndSaysSo) {
+  ApiLimits limits;
+  limits.most_requests = 500;
+  Api api(shared(), here(), limits);
+  const auto simulated = [&](const std::string& more) {
+    const Response response = api.answer(
+        posted("/v1/simulate", R"({"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat", )" + more + "}"),
+        true);
+    EXPECT_EQ(response.status, 200) << response.body;
+    return *parse_json(response.body, "answer");
+  };
+  const JsonNode cut = simulated(R"("request_rate": 50, "duration": "100s")");
+  EXPECT_EQ(cut.find("arrived")->integer, 500);
+  EXPECT_TRUE(cut.find("stopped_early")->flag);
+  const JsonNode whole = simulated(R"("request_rate": 50, "duration": "2s")");
+  EXPECT_LT(whole.find("arrived")->integer, 500);
+  EXPECT_FALSE(whole.find("stopped_early")->flag);
+  EXPECT_EQ(whole.find("query")->find("requests"), nullptr);  // null, as without a limit
+}
+
+TEST(Api, TheOldestJobThatIsDoneMakesRoom) {
+  ApiLimits limits;
+  limits.jobs = 10;
+  Api api(shared(), here(), limits);
+  const Request job = posted("/v1/estimate", std::string(kInfer) + R"(, "async": true})");
+  const auto state = [&](int id) { return api.answer(got("/v1/jobs/" + std::to_string(id), {}), false).status; };
+  for (int id = 1; id <= 12; ++id) {
+    ASSERT_EQ(api.answer(job, false).status, 202);
+    while (state(id) == 202) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  for (int id = 1; id <= 12; ++id) EXPECT_EQ(state(id), id <= 2 ? 404 : 200) << id;
+  EXPECT_EQ(api.answer(got("/v1/jobs/012", {}), false).status, 404);
 }
 
 TEST(Api, AJobTellsHowFarItIsAndEnds) {

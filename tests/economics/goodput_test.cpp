@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -135,6 +136,24 @@ TEST(Goodput, JobThatFailsFasterThanItRestartsGivesUp) {
   const GoodputSample sample = simulate_goodput(in, 4, 1);
   EXPECT_TRUE(sample.gave_up);
   EXPECT_LT(sample.mean.goodput, 0.05);
+}
+
+TEST(Goodput, WhetherAHugeJobEndsIsKnownQuickly) {
+  // A million devices that fail every 3 minutes: going on until 20 times the useful time is spent, or simulating all
+  // trials of what ends only just, would take minutes.
+  GoodputInputs in = job(180, 10, 300);
+  in.useful_s = 30 * 86400;
+  const auto start = std::chrono::steady_clock::now();
+  const GoodputSample lasting = simulate_goodput(in, 200, 1);
+  EXPECT_FALSE(lasting.gave_up);
+  EXPECT_LT(lasting.trials, 50);
+  EXPECT_GE(lasting.trials, 5);
+  EXPECT_NEAR(lasting.mean.goodput, expected_goodput(in).goodput, 0.02 * lasting.mean.goodput);
+  in.restart_s = 3600;
+  const GoodputSample hopeless = simulate_goodput(in, 200, 1);
+  EXPECT_TRUE(hopeless.gave_up);
+  EXPECT_LE(hopeless.mean.goodput, 0.05);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }
 
 TEST(Goodput, SameSeedSameAnswer) {

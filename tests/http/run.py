@@ -12,6 +12,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INFER = {"kind": "infer", "model": "llama3.3-70b", "device": "h200-sxm", "gpus": 2, "isl": 1000, "osl": 250, "concurrency": 32}
+SIMULATE = {"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat", "request_rate": 20}
 failures = []
 
 
@@ -85,7 +86,12 @@ def refusals(server):
         status, _, body = server.ask("GET", path)
         check(f"{path} is 404", status == 404 and b"root:" not in body, (status, body))
     check("PUT is refused", server.ask("PUT", "/v1/estimate", "{}")[0] == 405)
-    check("another host's name is refused", server.ask("GET", "/", headers={"Host": "example.org"})[0] == 421)
+    for host, expected in {"example.org": 421, "127.evil.example": 421, "127.0.0.1.example": 421, "127.1": 421, "128.0.0.1": 421, "[::2]": 421, "": 421,
+                           "localhost": 200, "localhost:8080": 200, "127.9.8.7:1": 200, "[::1]:8080": 200}.items():
+        status = server.ask("GET", "/", headers={"Host": host})[0]
+        check(f"the host {host!r} is answered {expected}", status == expected, status)
+    status, _, body = server.post("/v1/simulate", {**SIMULATE, "arrivals": "on-off:1ns,1ns"})
+    check("bursts of a nanosecond are refused", status == 400, (status, body))
 
 
 def files(server):

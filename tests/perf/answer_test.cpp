@@ -43,12 +43,79 @@ std::string nearest_of(const InferenceAnswer& a) {
 }
 
 // 70B in bf16 are 141 GB: more than one H200 holds beside a cache, less than two.
-TEST(Layout, WithoutDevicesTheFewestThatHoldTheModel) {
+TEST(Layout, WithoutDevicesTheNumberThatGivesMostPerDevice) {
   EXPECT_EQ(answered(question("llama3.3-70b", "h200-sxm")).facts.tp, 2);
   EXPECT_EQ(answered(question("llama3.1-8b", "h200-sxm")).facts.gpus, 1);
   const InferenceAnswer large = answered(question("llama3.1-405b", "h200-sxm"));
   EXPECT_EQ(large.facts.gpus, 8);
-  EXPECT_TRUE(says(large.assumptions, "the fewest that hold the model"));
+  EXPECT_TRUE(says(large.assumptions, "the number that gives most per device"));
+  auto crowded = question("llama3.3-70b", "h100-sxm");  // one holds 70 GB and hardly a cache; 64 clients want more
+  crowded.weights = Format::fp8;
+  crowded.load.mode = LoadMode::closed_loop;
+  crowded.load.concurrency = 64;
+  EXPECT_EQ(answered(crowded).facts.tp, 2);
+}
+
+// Cards over PCIe: eight replicas beat one of eight cards, and eight cards hold what one does not.
+TEST(Layout, CardsWithoutAFabricAreJoinedOnlyAsFarAsItPays) {
+  auto small = question("llama3.1-8b", "l40s");
+  small.gpus = 8;
+  small.load.mode = LoadMode::closed_loop;
+  small.load.concurrency = 512;
+  EXPECT_EQ(answered(small).facts.tp, 1);
+  auto large = question("llama3.3-70b", "rtx5090");
+  large.gpus = 8;
+  EXPECT_EQ(answered(large).facts.tp, 8);
+  EXPECT_FALSE(answered(large).refusal);
+}
+
+TEST(Layout, InstancesOfOneDeviceAreNotJoined) {
+  auto q = question("llama3.1-8b", "h100-sxm/mig-1g.10gb");
+  EXPECT_EQ(answered(q).facts.tp, 1);
+  q.tp = q.gpus = 2;
+  const auto refused = answer(q, knowledge(), {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("no links between them"), std::string::npos);
+}
+
+TEST(Layout, TensorParallelismBeyondTheDomainIsBoundByTheNetwork) {
+  auto q = question("llama3.3-70b", "h100-sxm");
+  q.tp = 16;
+  EXPECT_EQ(answered(q).outcome.estimate.bound, Bound::scale_out);
+}
+
+TEST(Cap, BelowIdleIsRefusedAndAboveTheLimitChangesNothing) {
+  auto q = question("llama3.1-8b", "h100-sxm");
+  const double free = answered(q).outcome.estimate.output_tokens_per_s.mid;
+  q.power_cap = 5000;
+  EXPECT_DOUBLE_EQ(answered(q).outcome.estimate.output_tokens_per_s.mid, free);
+  EXPECT_TRUE(says(answered(q).assumptions, "changes nothing"));
+  q.power_cap = 100;
+  EXPECT_FALSE(answer(q, knowledge(), {}));
+}
+
+TEST(Formats, ChipsWithoutBf16TakeFp16) {
+  const InferenceAnswer a = answered(question("llama3.1-8b", "v100-sxm2-32"));
+  EXPECT_EQ(a.facts.weights, Format::fp16);
+  EXPECT_EQ(a.facts.kv, Format::fp16);
+}
+
+// Half a byte and a scale for each of 70.6 billion weights but for embedding and head: 16-bit ones would be 141 GB.
+TEST(Formats, Mxfp4OfADenseModelNarrowsAllProducts) {
+  auto q = question("llama3.3-70b", "b200-sxm-180");
+  q.weights = Format::mxfp4;
+  EXPECT_NEAR(answered(q).outcome.estimate.memory_bytes[0], 40.6e9, 1e9);
+}
+
+// Adapters treble the products of a layer; all of them count.
+TEST(Adapters, NoProductIsLeftOut) {
+  for (const char* model : {"deepseek-v3.2", "deepseek-v3", "llama3.1-8b"}) {
+    auto q = question(model, "b200-sxm-180");
+    q.gpus = q.tp = 8;
+    const double bare = answered(q).outcome.estimate.memory_bytes[0];
+    q.lora_rank = 16;
+    EXPECT_GT(answered(q).outcome.estimate.memory_bytes[0], bare) << model;
+  }
 }
 
 TEST(Layout, WithDevicesAloneTensorParallelismStaysInTheDomain) {

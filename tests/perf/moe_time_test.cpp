@@ -107,8 +107,8 @@ TEST(MoeTime, BalancedRoutingReadsTheExpertsItIsTold) {
   EXPECT_NEAR(moe_time(ideal, s).memory, (32 * 3 * s.hidden * s.width * 2 + traffic) / 4.8e12, 1e-12);
 }
 
-// Tiles that nobody tuned: once more tokens than experts come, they have 64 rows, and their main loop of 32 steps a
-// unit of k shows. Twice the local experts is well beyond the change, which is spread over a quarter.
+// Tiles that nobody tuned: once more tokens than experts come, their main loop of 32 units of k a step shows. Twice the
+// local experts is well beyond the change, which is spread over a quarter.
 TEST(MoeTime, UntunedTilesSlowDownOnceTokensOutnumberExperts) {
   const DeviceRates device = rates_of("h100-sxm");
   const MoeRates tuned = moe_rates(device, calibration(), Format::bf16, Format::bf16);

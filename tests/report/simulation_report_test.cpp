@@ -53,6 +53,27 @@ TEST(SimulationPage, SaysInWordsWhatLimitsTheRate) {
   EXPECT_TRUE(holds(to_markdown(simulation_page(a)), "at 5.10 more come than can be served"));
 }
 
+TEST(SimulationPage, ALimitThatNoRateHoldsIsNamedWithWhatItTakes) {
+  SimulationAnswer a = answered();
+  a.result.finished = 100;
+  a.query.limits = {.ttft = 0.001, .share = 0.95};  // first tokens come after 1 to 100 ms: 95 ms for 95 %
+  a.search = RateSearch{.rate = 0, .at_rate = {}, .refused_rate = 0.1, .simulations = 3, .limited_by = "ttft"};
+  const std::string page = to_markdown(simulation_page(a));
+  EXPECT_TRUE(holds(page, "misses that of the time to first token already, 95")) << page;
+  EXPECT_TRUE(holds(page, "where 1.00 ms is asked")) << page;
+  EXPECT_TRUE(holds(page, "--ttft 95")) << page;
+}
+
+TEST(SimulationPage, PowerThatIsNotPublishedIsNotZero) {
+  SimulationAnswer a = answered();
+  a.result.finished = a.result.output_tokens = 100;
+  EXPECT_TRUE(holds(to_markdown(simulation_page(a)), "not published"));
+  EXPECT_TRUE(holds(simulation_json(a).text(), R"("mean_power_w": null)"));
+  a.result.energy_j = a.result.mean_power_w = 500;
+  EXPECT_FALSE(holds(to_markdown(simulation_page(a)), "not published"));
+  EXPECT_TRUE(holds(simulation_json(a).text(), R"("mean_power_w": 500)"));
+}
+
 TEST(SimulationHtml, AxesHaveUnitsThatFitTheNumbers) {
   SimulationAnswer a = answered();
   a.query.limits.ttft = 0.05;

@@ -120,6 +120,61 @@ TEST(Plan, HalfTheLoadNeverNeedsMoreDevices) {
   EXPECT_LE(half.plans.front().gpus, all.plans.front().gpus);
 }
 
+TEST(Plan, MoreDevicesThanAnyoneHasAreRefusedWithTheirNumber) {
+  ServingGoal goal = chat();
+  goal.request_rate = 1e10;
+  const ServingVerdict verdict = answer(goal);
+  EXPECT_TRUE(verdict.plans.empty());
+  ASSERT_EQ(verdict.losers.size(), 3U);
+  for (const Loser& loser : verdict.losers) {
+    EXPECT_EQ(loser.limit, "devices") << loser.why;
+    EXPECT_GT(loser.by, 10);
+  }
+  for (const ServingPlan& plan : verdict.nearest) {
+    EXPECT_GT(plan.gpus, 10'000'000);
+    EXPECT_GT(plan.replicas, 0);
+  }
+  EXPECT_NE(verdict.nearest_goal.find("--request-rate"), std::string::npos) << verdict.nearest_goal;
+}
+
+TEST(Plan, UnpublishedPowerNeitherWinsNorPassesALimit) {
+  ASSERT_FALSE(bundle().catalogue.device("tpu-v6e")->tdp);
+  ServingGoal goal = chat();
+  goal.buyer.devices = {"h100-sxm", "tpu-v6e"};
+  const auto left_out = [&] {
+    const ServingVerdict verdict = answer(goal);
+    return std::any_of(verdict.losers.begin(), verdict.losers.end(), [](const Loser& loser) {
+      return loser.device == "tpu-v6e" && loser.why == "its power is not published" && !loser.searched;
+    });
+  };
+  EXPECT_FALSE(left_out());
+  goal.objective = Objective::energy;
+  EXPECT_TRUE(left_out());
+  goal.objective = Objective::cost;
+  goal.buyer.power_w = 1e6;
+  EXPECT_TRUE(left_out());
+}
+
+TEST(Plan, NoPlanOfTheFrontIsFasterAtThePriceOfTheBest) {
+  for (const char* device : {"gaudi3-oam", "tpu-v6e", "l40s", "h100-sxm"}) {
+    ServingGoal goal;
+    goal.model = "llama3.3-70b";
+    goal.request_rate = 5;
+    goal.ttft_s = 2;
+    goal.tpot_s = 0.1;
+    goal.buyer.devices = {device};
+    const auto quest = prepare(goal, knowledge(), &economics());
+    ASSERT_TRUE(quest);
+    const ServingVerdict verdict = judge(*quest, search::search(*quest->problem, {}).findings, knowledge(), 0);
+    ASSERT_FALSE(verdict.plans.empty()) << device;
+    const ServingPlan& best = verdict.plans.front();
+    for (const ServingPlan& other : verdict.front) {
+      if (other.usd_per_hour != best.usd_per_hour) continue;
+      EXPECT_LE(best.e2e_s.mid, other.e2e_s.mid) << device;
+    }
+  }
+}
+
 TEST(Plan, AFleetCostsNothingMore) {
   ServingGoal goal = chat();
   goal.buyer.fleet = {{"l40s", 1000}};
@@ -195,6 +250,10 @@ TEST(Buyer, LimitsLeaveDevicesOutForTheReasonGiven) {
   EXPECT_EQ(why("h100-sxm", buyer), "export");
   EXPECT_EQ(why("h20-96", buyer), "");
   EXPECT_EQ(why("ascend-910b", buyer), "");
+  buyer = {};
+  buyer.power_w = 1e6;
+  EXPECT_EQ(why("h100-sxm", buyer), "");
+  EXPECT_EQ(why("tpu-v6e", buyer), "figures");
 }
 
 // 2 x MacTOPS x bits = dense TOPS x bits: 148 TFLOP/s in 16 bits and 296 in 8 are both 2,368 on an H20.

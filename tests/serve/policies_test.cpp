@@ -260,6 +260,69 @@ TEST(FindRate, HoldsTheLimitAndOnePercentMoreDoesNot) {
   ASSERT_TRUE(never);
   EXPECT_EQ(never->rate, 0);
   EXPECT_EQ(never->limited_by, "tpot");
+  // What a client alone sees tells what the limit has to be.
+  EXPECT_EQ(broken_limit(never->at_rate, q.limits), "tpot");
+  q.limits.tpot = 1.005 * never->at_rate.tpot.quantile(0.95);
+  EXPECT_EQ(broken_limit(never->at_rate, q.limits), "");
+}
+
+TEST(FindRate, RefusesRunsThatAreOverBeforeAnyRateCouldBeTooHigh) {
+  SimulationQuery q = base(1, 20);
+  q.limits.e2e = 1000;
+  const auto s = find_rate(q, knowledge());
+  ASSERT_FALSE(s);
+  EXPECT_EQ(s.error().where, "requests");
+  EXPECT_NE(s.error().message.find("20 requests are over before"), std::string::npos) << s.error().text();
+}
+
+TEST(Arrivals, ThatTakeForEverToDrawAreRefused) {
+  SimulationQuery q = base(1, 10);
+  ArrivalProcess& a = q.workload.arrivals;
+  const auto refused = [&](const ArrivalProcess& process) {
+    a = process;
+    const auto r = simulate(q, knowledge());
+    return !r && r.error().code == ErrorCode::bad_input && r.error().where == "arrivals";
+  };
+  EXPECT_TRUE(refused({.kind = ArrivalKind::on_off, .on_seconds = 1e-9, .off_seconds = 1e-9}));
+  EXPECT_TRUE(refused({.kind = ArrivalKind::on_off, .on_seconds = 1, .off_seconds = 2e7}));
+  EXPECT_TRUE(refused({.kind = ArrivalKind::diurnal, .period = 0.5}));
+  EXPECT_TRUE(refused({.kind = ArrivalKind::diurnal, .swing = 1.5}));
+  EXPECT_TRUE(refused({.kind = ArrivalKind::gamma, .cv = 1000}));
+  EXPECT_FALSE(refused({.kind = ArrivalKind::on_off, .on_seconds = 1e-3, .off_seconds = 0}));
+  q.load.rate = 1e-5;  // ten requests in twelve days, a thousand million bursts
+  EXPECT_TRUE(refused({.kind = ArrivalKind::on_off, .on_seconds = 1e-3, .off_seconds = 0}));
+}
+
+TEST(Times, ThatTheClockCannotHoldAreRefused) {
+  const auto refused = [](const auto& change) {
+    SimulationQuery q = base(10, 10);
+    change(q);
+    const auto r = simulate(q, knowledge());
+    return !r && r.error().code == ErrorCode::bad_input;
+  };
+  constexpr double kFar = 5e8;  // seconds: 63 bits of ticks end at 1.44e8
+  EXPECT_FALSE(refused([](SimulationQuery&) {}));
+  EXPECT_TRUE(refused([](SimulationQuery& q) { q.duration = kFar; }));
+  EXPECT_TRUE(refused([](SimulationQuery& q) { q.policies.limits.batch_window = kFar; }));
+  EXPECT_TRUE(refused([](SimulationQuery& q) { q.policies.limits.ttft_timeout = kFar; }));
+  EXPECT_TRUE(refused([](SimulationQuery& q) { q.policies.limits.idle_timeout = -1; }));
+  EXPECT_TRUE(refused([](SimulationQuery& q) { q.policies.failures.repair = kFar; }));
+  EXPECT_TRUE(refused([](SimulationQuery& q) { q.policies.autoscaling = Autoscaling{.cold_start = kFar}; }));
+  EXPECT_TRUE(refused([](SimulationQuery& q) { q.policies.autoscaling = Autoscaling{.interval = 1e-12}; }));
+  EXPECT_TRUE(refused([](SimulationQuery& q) { q.workload.classes[0].think_time = kFar; }));
+}
+
+TEST(Times, ThatAddUpBeyondTheClockEndTheSimulationEarly) {
+  // Two hundred turns, months of thinking after each: decades, which the clock of four and a half years cannot hold.
+  SimulationQuery q = base(1, 200);
+  q.load = {.kind = OfferedKind::concurrency, .concurrency = 1};
+  q.workload = fixed_workload(10, 10);
+  q.workload.classes[0].turns = fixed_workload(200, 1).classes[0].input;
+  q.workload.classes[0].think_time = 5e6;
+  const SimulationResult r = run(q);
+  EXPECT_TRUE(r.stopped_early);
+  EXPECT_GT(r.makespan, 1e8);
+  EXPECT_LT(r.makespan, 1.44e8);
 }
 
 TEST(Memory, DoesNotGrowWithFinishedRequests) {

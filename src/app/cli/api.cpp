@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "app/cli/call.hpp"
 #include "catalogue/json_document.hpp"
@@ -48,6 +49,17 @@ bool asks_for_a_job(std::string_view body) {
   const Result<JsonNode> read = parse_json(body, "body");
   const JsonNode* async = read ? read->find("async") : nullptr;
   return async != nullptr && async->flag;
+}
+
+void set_limits(StopSign& stop, const ApiLimits& limits, double seconds) {
+  stop.deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                         std::chrono::duration<double>(seconds));
+  stop.most_requests = limits.most_requests;
+}
+
+/// A what-if reads the catalogue anew.
+bool reads_catalogue(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("--set="); });
 }
 
 bool same_secret(std::string_view a, std::string_view b) {  // in a time that tells nothing about where they differ
@@ -97,10 +109,8 @@ Api::Api(SharedData shared, Surroundings surroundings, ApiLimits limits)
 }
 
 Api::~Api() {
-  for (auto& [id, job] : jobs_) {
-    job->stop.raised = true;
-    job->thread.join();
-  }
+  for (auto& [id, job] : jobs_) job->stop.raised = true;  // all of them end meanwhile
+  for (auto& [id, job] : jobs_) job->thread.join();
 }
 
 Response Api::run(const std::vector<std::string>& words, const StopSign& stop) const {
@@ -126,24 +136,29 @@ Response Api::start_job(std::vector<std::string> words) {
   }
   if (jobs_.size() >= limits_.jobs)
     return Response::error(503, "too many jobs run already: end one, or try again later");
-  const std::string id = std::to_string(++last_job_);
+  const int id = ++last_job_;
   auto job = std::make_unique<Job>();
-  job->stop.deadline =
-      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                             std::chrono::duration<double>(10 * limits_.long_seconds));
+  set_limits(job->stop, limits_, 10 * limits_.long_seconds);
   job->thread = std::thread([this, raw = job.get(), words = std::move(words)] {
-    Response response = run(words, raw->stop);
+    Response response = http::guarded([&] { return run(words, raw->stop); });
     const std::lock_guard job_lock(raw->mutex);
     raw->response = std::move(response);
     raw->done = true;
   });
   jobs_[id] = std::move(job);
-  return Response::json(202, Json::object().set("job", id).set("state", "running").set("progress", 0.0).text());
+  return Response::json(
+      202, Json::object().set("job", std::to_string(id)).set("state", "running").set("progress", 0.0).text());
+}
+
+Api::Jobs::iterator Api::find_job(std::string_view id) {
+  int number = 0;
+  const auto read = std::from_chars(id.data(), id.data() + id.size(), number);
+  return read.ec == std::errc() && std::to_string(number) == id ? jobs_.find(number) : jobs_.end();
 }
 
 Response Api::job_state(std::string_view id) {
   const std::lock_guard lock(mutex_);
-  const auto at = jobs_.find(id);
+  const auto at = find_job(id);
   if (at == jobs_.end()) return Response::error(404, "there is no such job");
   const std::lock_guard job_lock(at->second->mutex);
   if (at->second->done) return at->second->response;
@@ -155,7 +170,7 @@ Response Api::end_job(std::string_view id) {
   std::unique_ptr<Job> ended;
   {
     const std::lock_guard lock(mutex_);
-    const auto at = jobs_.find(id);
+    const auto at = find_job(id);
     if (at == jobs_.end()) return Response::error(404, "there is no such job");
     ended = std::move(at->second);
     jobs_.erase(at);
@@ -220,10 +235,9 @@ Response Api::answer(const Request& request, bool may_take_long) {
   if (!reads) {
     if (asks_for_a_job(request.body)) return start_job(*std::move(words));
   }
-  if (endpoint->takes_long && !may_take_long) return Response::later();
+  if ((endpoint->takes_long || reads_catalogue(*words)) && !may_take_long) return Response::later();
   StopSign stop;
-  stop.deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                                         std::chrono::duration<double>(limits_.long_seconds));
+  set_limits(stop, limits_, limits_.long_seconds);
   Response response = run(*words, stop);
   if (kept && response.status == 200) keep(request.body, response);
   if (remembered && response.status == 200) {

@@ -45,6 +45,8 @@ class Api {
 
  private:
   struct Job;
+  using Jobs = std::map<int, std::unique_ptr<Job>>;
+  [[nodiscard]] Jobs::iterator find_job(std::string_view id);
   http::Response run(const std::vector<std::string>& words, const StopSign& stop) const;
   http::Response start_job(std::vector<std::string> words);
   http::Response job_state(std::string_view id);
@@ -55,7 +57,7 @@ class Api {
   Surroundings surroundings_;
   ApiLimits limits_;
   std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<Job>, std::less<>> jobs_;
+  Jobs jobs_;  ///< by their number: the first one is the oldest
   int last_job_ = 0;
   // Estimates depend on nothing but the request: those of late are kept, as sliders come back to where they were.
   std::mutex kept_mutex_;

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,11 +72,13 @@ struct SharedData {
   std::shared_ptr<const Calibration> calibration;
 };
 
-/// Asks long work to end with what it has: when somebody raises it, or time is up. The work says how far it is.
+/// Asks long work to end with what it has: when somebody raises it, time is up, or enough is simulated. The work says
+/// how far it is.
 struct StopSign {
   std::atomic<bool> raised = false;
   mutable std::atomic<double> done_share = 0;  ///< in [0, 1]
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  double most_requests = std::numeric_limits<double>::infinity();  ///< of one simulation
   [[nodiscard]] bool is_up() const { return raised || std::chrono::steady_clock::now() >= deadline; }
 };
 
@@ -130,6 +133,11 @@ class Session {
   [[nodiscard]] std::atomic<double>* told() const { return stop_ != nullptr ? &stop_->done_share : nullptr; }
   /// Whether long work should end with what it has: Ctrl-C, or the client has gone.
   [[nodiscard]] bool stopped() const;
+
+  /// Requests after which a simulation ends with what it has.
+  [[nodiscard]] double most_requests() const {
+    return stop_ != nullptr ? stop_->most_requests : std::numeric_limits<double>::infinity();
+  }
 
   /// To standard output.
   void print(std::string_view text) const;

@@ -8,6 +8,7 @@
 
 #include "app/cli/session.hpp"
 #include "ridge/text.hpp"
+#include "serve/ticks.hpp"
 
 namespace ridge::cli {
 
@@ -122,7 +123,9 @@ Result<double> SimulateFlags::time(std::string_view flag, double otherwise) cons
   if (text.empty()) return otherwise;
   const Result<Seconds> seconds = parse_quantity<Seconds>(text);
   if (!seconds) return wrong(flag, seconds.error().message);
-  if (!(seconds->value() > 0 && seconds->value() < 1e9)) return wrong(flag, "write a time above 0, for example 500ms");
+  if (!(seconds->value() > 0 && seconds->value() <= serve::kMostSeconds)) {
+    return wrong(flag, "write a time above 0 and of at most four years, for example 500ms");
+  }
   return seconds->value();
 }
 

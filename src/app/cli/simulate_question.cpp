@@ -180,20 +180,20 @@ class Questioner {
       a.kind = ArrivalKind::constant;
     } else if (kind == "gamma" && parts.size() == 1) {
       const Result<double> cv = parse_count(parts[0]);
-      if (!cv || !(*cv >= 0.01 && *cv <= 100)) return wrong("--arrivals", "write gamma:CV with 0.01 to 100");
+      if (!cv) return wrong("--arrivals", "write gamma:CV with 0.01 to 100");
       a.kind = ArrivalKind::gamma;
       a.cv = *cv;
     } else if (kind == "on-off" && parts.size() == 2) {
       const Result<Seconds> on = time(parts[0]);
       const Result<Seconds> off = time(parts[1]);
-      if (!on || !off || on->value() <= 0 || off->value() < 0) return wrong("--arrivals", "write on-off:10s,30s");
+      if (!on || !off) return wrong("--arrivals", "write on-off:10s,30s");
       a.kind = ArrivalKind::on_off;
       a.on_seconds = on->value();
       a.off_seconds = off->value();
     } else if (kind == "diurnal" && parts.size() == 2) {
       const Result<Seconds> period = time(parts[0]);
       const Result<double> swing = parse_share(parts[1]);
-      if (!period || !swing || period->value() <= 0) return wrong("--arrivals", "write diurnal:1day,0.5");
+      if (!period || !swing) return wrong("--arrivals", "write diurnal:1day,0.5");
       a.kind = ArrivalKind::diurnal;
       a.period = period->value();
       a.swing = *swing;

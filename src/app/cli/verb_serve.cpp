@@ -1,5 +1,7 @@
 // ridge serve: the page and the API, on this machine.
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -47,16 +49,17 @@ void allow_files(unsigned wanted) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-bool is_loopback(std::string_view host) {
-  return host.starts_with("127.") || host == "::1";
+bool is_loopback(const std::string& host) {
+  in_addr v4{};
+  return host == "::1" || (inet_pton(AF_INET, host.c_str(), &v4) == 1 && ntohl(v4.s_addr) >> 24 == 127);
 }
 
 /// A page in a browser elsewhere must not reach this server through a name of its own (DNS rebinding).
 bool is_our_name(std::string_view host_header, const ServeArguments& arguments) {
   if (!is_loopback(arguments.host)) return true;
-  const std::string_view name = host_header.starts_with("[") ? host_header.substr(0, host_header.find(']') + 1)
-                                                             : host_header.substr(0, host_header.find(':'));
-  return name == "localhost" || name == "[::1]" || name.starts_with("127.");
+  if (host_header.starts_with("[")) return host_header.substr(0, host_header.find(']') + 1) == "[::1]";
+  const std::string name(host_header.substr(0, host_header.find(':')));
+  return name == "localhost" || is_loopback(name);
 }
 
 Result<int> serve(Session& session, const ServeArguments& arguments, int port) {

@@ -1,5 +1,8 @@
 // ridge simulate: a serving system request by request.
+#include <fmt/format.h>
+
 #include <chrono>
+#include <cmath>
 
 #include "app/cli/dates.hpp"
 #include "app/cli/estimate.hpp"
@@ -9,6 +12,7 @@
 #include "app/cli/verbs.hpp"
 #include "report/simulation_report.hpp"
 #include "ridge/file.hpp"
+#include "ridge/text.hpp"
 
 namespace ridge::cli {
 
@@ -64,6 +68,21 @@ Status write_files(const Session& session, const SimulateFlags& flags, const rep
   });
 }
 
+void show_search(RateSearch search, report::SimulationAnswer& answer) {
+  SimulationQuery& q = answer.query;
+  answer.result = search.at_rate;
+  if (search.rate > 0) {
+    q.load.kind = OfferedKind::rate;
+    q.load.rate = search.rate;
+  } else {  // what a client alone sees
+    q.load.kind = OfferedKind::concurrency;
+    q.load.concurrency = 1;
+    q.requests = static_cast<double>(search.at_rate.arrived);
+    q.duration = 0;
+  }
+  answer.search = std::move(search);
+}
+
 Result<int> run_simulation(Session& session, const SimulateFlags& flags) {
   const Result<std::string> data = session.data_directory();
   if (!data) return data.error();
@@ -82,20 +101,30 @@ Result<int> run_simulation(Session& session, const SimulateFlags& flags) {
   answer.query.deployment = plan->query;
   for (const std::string& setting : session.options().settings) answer.assumptions.push_back("what if " + setting);
 
+  const double asked = answer.query.requests;
+  const bool capped = std::isfinite(session.most_requests()) && !(asked > 0 && asked <= session.most_requests());
+  if (capped) answer.query.requests = session.most_requests();
+
   const auto start = std::chrono::steady_clock::now();
   Watcher watcher(session, flags, question->find_rate);
   if (question->find_rate) {
     Result<RateSearch> search = find_rate(answer.query, *knowledge, &watcher);
     if (!search) return search.error();
-    answer.result = search->at_rate;
-    answer.query.load.kind = OfferedKind::rate;
-    answer.query.load.rate = search->rate;
-    answer.search = *std::move(search);
+    if (search->rate <= 0 && search->at_rate.stopped_early) {
+      return Error{ErrorCode::refused, "--find-rate", "ended before a rate was found that holds the limits"};
+    }
+    show_search(*std::move(search), answer);
   } else {
     Result<SimulationResult> result = simulate(answer.query, *knowledge, &watcher);
     if (!result) return result.error();
     answer.result = *std::move(result);
   }
+  if (capped && static_cast<double>(answer.result.arrived) >= session.most_requests()) {
+    answer.result.stopped_early = true;
+    answer.assumptions.push_back(fmt::format("cut after {} requests, the most that are simulated here",
+                                             format_number(session.most_requests(), 9)));
+  }
+  if (capped && answer.query.requests == session.most_requests()) answer.query.requests = asked;
   answer.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   if (const Status s = write_files(session, flags, answer, knowledge->catalogue, watcher); !s) return s.error();

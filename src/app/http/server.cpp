@@ -17,6 +17,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "report/unicode.hpp"
 #include "ridge/report.hpp"
 
 namespace ridge::http {
@@ -24,6 +25,7 @@ namespace ridge::http {
 namespace {
 
 constexpr std::size_t kConnectionMemory = 32 * 1024;  // request line and headers must fit
+constexpr std::string_view kClosing = "the server is shutting down";
 using Clock = std::chrono::steady_clock;
 
 enum class Stage { reading, ready, deferred, answered };
@@ -53,6 +55,14 @@ Response Response::error(int status, std::string_view message, std::string_view 
   inner.set("message", message);
   if (!where.empty()) inner.set("where", where);
   return json(status, Json::object().set("error", std::move(inner)).text() + "\n");
+}
+
+Response guarded(const std::function<Response()>& work) noexcept {
+  try {
+    return work();
+  } catch (const std::exception& failure) {
+    return Response::error(500, failure.what());
+  }
 }
 
 /// One request while it is read and answered.
@@ -151,11 +161,7 @@ struct Server::Core {
   }
 
   Response call(const Request& request, bool may_take_long) {
-    try {
-      return handler(request, may_take_long);
-    } catch (const std::exception& failure) {  // of the standard library: out of memory and the like
-      return Response::error(500, failure.what());
-    }
+    return guarded([&] { return handler(request, may_take_long); });
   }
 
   MHD_Result send(Exchange& exchange) {
@@ -172,7 +178,7 @@ struct Server::Core {
       char line[64];
       std::snprintf(line, sizeof line, " %d %zu B %.1f ms", r.status, size, ms);
       const std::lock_guard lock(log_mutex);
-      log(exchange.request.method + " " + exchange.request.path + line);
+      log(printable(exchange.request.method + " " + exchange.request.path) + line);
     }
     return queued;
   }
@@ -202,8 +208,9 @@ struct Server::Core {
     if (!exchange.response.defer) return send(exchange);
     {
       const std::lock_guard lock(mutex);
-      if (waiting.size() >= options.waiting_limit) {
-        exchange.response = Response::error(503, "too many long requests wait already: try again later");
+      if (closing || waiting.size() >= options.waiting_limit) {
+        exchange.response =
+            Response::error(503, closing ? kClosing : "too many long requests wait already: try again later");
         return send(exchange);
       }
       exchange.stage = Stage::deferred;
@@ -222,7 +229,7 @@ struct Server::Core {
       const std::lock_guard lock(mutex);
       closing = true;
       for (Exchange* exchange : waiting) {
-        exchange->response = Response::error(503, "the server is shutting down");
+        exchange->response = Response::error(503, kClosing);
         exchange->stage = Stage::answered;
         MHD_resume_connection(exchange->connection);
       }

@@ -49,6 +49,10 @@ struct Response {
   static Response later() { return {200, "", "", {}, true}; }
 };
 
+/// What `work` answers, or 500 if it throws: the standard library does, out of memory and the like. For threads, which
+/// an exception would end together with the program.
+[[nodiscard]] Response guarded(const std::function<Response()>& work) noexcept;
+
 /// `may_take_long` is false on the first call.
 using Handler = std::function<Response(const Request&, bool may_take_long)>;
 /// One line per request: method, path, status, bytes, milliseconds.

@@ -1,0 +1,102 @@
+// The server on real sockets: what it writes for its operator, and how it ends.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+#include "app/http/server.hpp"
+
+namespace ridge::http {
+namespace {
+
+/// Sends a GET and reads until the server closes.
+std::string get(int port, const std::string& path) {
+  const int s = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(port));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::string answer;
+  if (connect(s, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0) {
+    const std::string text = "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
+    if (send(s, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size())) {
+      char buffer[4096];
+      for (ssize_t n = 0; (n = recv(s, buffer, sizeof buffer, 0)) > 0;) {
+        answer.append(buffer, static_cast<std::size_t>(n));
+      }
+    }
+  }
+  close(s);
+  return answer;
+}
+
+TEST(HttpServer, WhatThrowsIsAnswered500AndTheProgramGoesOn) {
+  Response response;
+  std::thread job([&] { response = guarded([]() -> Response { throw std::length_error("too long"); }); });
+  job.join();
+  EXPECT_EQ(response.status, 500);
+  EXPECT_NE(response.body.find("too long"), std::string::npos);
+  const auto server = Server::start({.port = 0}, [](const Request&, bool) -> Response { throw std::bad_alloc(); });
+  ASSERT_TRUE(server);
+  for (int i = 0; i < 2; ++i) EXPECT_NE(get(server->port(), "/").find(" 500 "), std::string::npos);
+}
+
+TEST(HttpServer, WritesNoControlCharactersOfAPathToTheLog) {
+  std::mutex mutex;
+  std::string lines;
+  {
+    const auto server = Server::start(
+        {.port = 0}, [](const Request&, bool) { return Response::json(200, "{}"); },
+        [&](std::string_view line) {
+          const std::lock_guard lock(mutex);
+          lines += line;
+        });
+    ASSERT_TRUE(server);
+    EXPECT_NE(get(server->port(), "/%1b[2Jgone%0afaked").find("200 OK"), std::string::npos);
+  }
+  EXPECT_NE(lines.find("[2Jgone faked"), std::string::npos) << lines;
+  EXPECT_EQ(lines.find('\x1b'), std::string::npos);
+  EXPECT_EQ(lines.find('\n'), std::string::npos);
+}
+
+TEST(HttpServer, ARequestThatIsDeferredWhileTheServerEndsDoesNotKeepItFromEnding) {
+  std::promise<void> asked;
+  std::promise<void> closing;
+  std::optional<Server> server;
+  {
+    auto started = Server::start({.port = 0}, [&](const Request&, bool may_take_long) {
+      if (may_take_long) return Response::json(200, "{}");
+      asked.set_value();
+      closing.get_future().wait();
+      return Response::later();
+    });
+    ASSERT_TRUE(started);
+    server.emplace(*std::move(started));
+  }
+  const int port = server->port();
+  std::thread client([&] { (void)get(port, "/"); });
+  asked.get_future().wait();
+  std::atomic<bool> ended = false;
+  std::thread ending([&] {
+    server.reset();
+    ended = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // until its workers are gone
+  closing.set_value();
+  for (int i = 0; i < 500 && !ended; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_TRUE(ended);
+  ending.join();
+  client.join();
+}
+
+}  // namespace
+}  // namespace ridge::http

@@ -35,7 +35,7 @@ class CsvTable {
   static Result<CsvTable> parse(std::string text, std::string_view name, std::size_t max_bytes = kDefaultLimit);
 
   /// Reads a table that people wrote by hand. Unlike parse(): the header tells whether commas, semicolons or tabs part
-  /// the cells; column names are trimmed, in lower case and with '_' between words, and may be missing or repeated (the
+  /// the cells; column names are folded ("TTFT (ms)" is ttft_ms) and may be missing or repeated (the
   /// first counts); lines without anything in them are passed over; a row with another number of cells is filled or cut
   /// and has a fault(); a quote that makes no sense is a letter, a byte that is no UTF-8 a '?', a lone CR a line end.
   /// Refuses only what is too large, has no header or has a NUL byte.

@@ -125,9 +125,14 @@ class CsvReader {
         --cell.length;
       }
       while (cell.length > 0 && is_space(data_[cell.offset + cell.length - 1])) --cell.length;
-      for (char* c = data_ + cell.offset; c != data_ + cell.offset + cell.length; ++c) {
+      // "TTFT (ms)" is ttft_ms, "Output tok/s" is output_tok_s.
+      char* const first = data_ + cell.offset;
+      char* const last = std::remove_if(first, first + cell.length,
+                                        [](char c) { return c == '(' || c == ')' || c == '[' || c == ']'; });
+      cell.length = static_cast<std::uint32_t>(last - first);
+      for (char* c = first; c != last; ++c) {
         if (*c >= 'A' && *c <= 'Z') *c = static_cast<char>(*c - 'A' + 'a');
-        if (*c == ' ' || *c == '-') *c = '_';
+        if (*c == ' ' || *c == '-' || *c == '/') *c = '_';
       }
     }
     while (table_.cells_.size() > 1 && table_.cells_.back().length == 0) table_.cells_.pop_back();

@@ -133,6 +133,7 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
   ServingGoal& goal = quest.goal;
   const auto model = knowledge.catalogue.find_model(goal.model);
   if (!model) return model.error();
+  if (knowledge.catalogue.model(model->id) != nullptr) goal.model = model->id;  // looked up again for every candidate
   if (model->type != ModelType::language) {
     return Error{ErrorCode::refused, goal.model, "only language models are planned for"};
   }

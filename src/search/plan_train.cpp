@@ -108,6 +108,7 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
   TrainingGoal& goal = quest.goal;
   const auto model = knowledge.catalogue.find_model(goal.model);
   if (!model) return model.error();
+  if (knowledge.catalogue.model(model->id) != nullptr) goal.model = model->id;  // looked up again for every candidate
   auto& a = quest.assumptions;
   if (goal.sequence == 0) {
     goal.sequence = model->context > 0 ? std::min(kUsualSequence, model->context) : kUsualSequence;

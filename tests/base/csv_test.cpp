@@ -170,9 +170,10 @@ TEST(ForgivingCsv, TheHeaderTellsTheSeparator) {
 }
 
 TEST(ForgivingCsv, ColumnNamesAreFolded) {
-  const auto table = CsvTable::parse_forgiving("\n Model , Output Tok-s,,model,\nx,1,2,3\n", "t.csv");
+  const auto table = CsvTable::parse_forgiving("\n Model , Output Tok/s,,model,TTFT (ms),\nx,1,2,3,4\n", "t.csv");
   ASSERT_TRUE(table.ok()) << table.error().text();
-  EXPECT_EQ(table->columns(), 4u) << "a separator at the end is no column";
+  EXPECT_EQ(table->columns(), 5u) << "a separator at the end is no column";
+  EXPECT_EQ(table->column("ttft_ms"), 4u);
   EXPECT_EQ(table->column("model"), 0u) << "of two, the first";
   EXPECT_EQ(table->column("output_tok_s"), 1u);
   EXPECT_EQ(table->line(0, 0), 3u);

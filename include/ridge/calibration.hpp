@@ -2,7 +2,7 @@
 //
 //   Result<Calibration> c = load_calibration("data/calibration");
 //   double share = c->value("gemm.compute", {"hopper", "fp8"});   // base x offset of hopper x offset of fp8
-//   const Interval80 i = c->interval("output_tok_s", "moe");      // what 80 % of the left-out cases stayed within
+//   const IntervalClass* i = c->interval("output_tok_s", "moe");  // what 80 % of the left-out cases stayed within
 //
 // A parameter has a physical meaning, a prior and a plausible range. `gemm.compute` is the base; `gemm.compute@hopper`
 // is a factor on it for one scope, with prior 1: where there is no evidence (or it is left out in cross-validation) the

@@ -3,9 +3,9 @@
 //   DiffusionQuery q;
 //   q.model = "flux.1-dev"; q.device = "h100-sxm"; q.gpus = 4; q.ulysses = 4;
 //   q.load = {.steps = 28, .width = 1024, .height = 1024, .batch = 2};
-//   auto pipeline = resolve(q, knowledge);                       // allocates, reads the catalogue; refuses with a
-//   reason DiffusionOutcome o = evaluate(*pipeline->resolved, q.load);  // pure, noexcept, allocates nothing, any
-//   thread if (o.reason == Reason::none) use(o.estimate.batch_latency_s.mid / q.load.batch);
+//   auto pipeline = resolve(q, knowledge);                              // allocates; refuses with a reason
+//   DiffusionOutcome o = evaluate(*pipeline->resolved, q.load);         // pure, noexcept, allocates nothing
+//   if (o.reason == Reason::none) use(o.estimate.batch_latency_s.mid / q.load.batch);
 //
 // A call runs the text encoders, `steps` denoising steps and the decoder of the VAE, in eager PyTorch (diffusers,
 // xDiT): the host starts every kernel. Several devices share the tokens of one image, split by heads (Ulysses) or

@@ -3,8 +3,7 @@
 //   Result<HostRecording> r = parse_recording(text, "node-17.facts.toml");      // written by `ridge doctor --collect`
 //   HostDiagnosis d = diagnose(*r, data);
 //   for (const HostFinding& f : d.findings) f.rule->title, f.outcome, f.seen;
-//   compare_hosts(diagnoses);                                                  // what differs between hosts of one
-//   fleet
+//   compare_hosts(diagnoses);                               // what differs between hosts of one fleet
 //
 // A recording holds what files and tools said, word for word; judging it needs neither the host nor its hardware. What
 // was not there to be seen is `unseen`, never an error. Pure; any thread.

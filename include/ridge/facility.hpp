@@ -3,7 +3,7 @@
 //
 //   Result<FacilityData> data = load_facility("data/facility", catalogue);
 //   if (!data) return data.error();                                    // "data/facility/cooling.toml:9:1: ..."
-//   const CoolingClass* class = data->cooling_for(watts(61'200));      // rear door is over its limit: direct-to-chip
+//   const CoolingClass* cooling = data->cooling_for(watts(61'200));    // rear door is over its limit: direct-to-chip
 //
 // A FacilityData is a value, immutable once loaded; any thread may read it.
 #pragma once

@@ -4,7 +4,7 @@
 //   q.model = "llama3.3-70b"; q.device = "h200-sxm"; q.engine = "vllm"; q.tp = 2; q.gpus = 2;
 //   q.load = {.mode = LoadMode::closed_loop, .isl = 1000, .osl = 250, .concurrency = 64};
 //   auto deployment = resolve(q, knowledge);                  // allocates, reads the catalogue; refuses with a reason
-//   InferenceOutcome o = evaluate(deployment->resolved, q.load);  // pure, noexcept, allocates nothing, any thread
+//   InferenceOutcome o = evaluate(*deployment->resolved, q.load);  // pure, noexcept, allocates nothing, any thread
 //   if (o.reason == Reason::none) use(o.estimate.output_tokens_per_s.mid);
 //
 // What is infeasible is an answer (Outcome::reason, short_by), not an error. Times in seconds, rates per second, of the

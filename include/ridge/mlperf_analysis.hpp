@@ -3,8 +3,8 @@
 //   mlperf::Selection s{.benchmarks = {"deepseek-r1"}, .scenarios = {"Offline"}, .rounds = {"v5.1"}};
 //   auto rows = mlperf::select(results, s, names);                    // refuses names that do not occur
 //   auto groups = mlperf::summarise(*rows, {.keys = {mlperf::Key::accelerator}, .per = mlperf::Per::accelerator});
-//   if (!groups) return groups.error();                              // "samples/s and tokens/s cannot be averaged:
-//   ..." for (const mlperf::Group& g : *groups) use(g.keys[0], g.value, g.unit, g.rows.size());
+//   if (!groups) return groups.error();                   // "samples/s and tokens/s cannot be averaged: ..."
+//   for (const mlperf::Group& g : *groups) use(g.keys[0], g.value, g.unit, g.rows.size());
 //
 // Pointers are into the Results they came from. All functions are pure and may be called from any thread.
 #pragma once

@@ -133,16 +133,14 @@ struct TrainingEstimate {
   double six_p_flops_per_token = 0;
   std::array<double, kTerms> terms_s{};                ///< add up to step_time_s.mid
   std::array<double, kTrainingPhases> phases_s{};      ///< add up to the same
-  double backward_s = 0;                               ///< of the terms: what the backward pass takes
   double weight_gradient_s = 0;                        ///< of that, gradients of weights: what may be done later
   std::array<double, kTrainingMemory> memory_bytes{};  ///< of the fullest stage, per device
-  int fullest_stage = 0;
-  Recompute recompute = Recompute::none;  ///< as evaluated
-  double recompute_share = 0;             ///< of the forward pass that runs twice
-  int vp = 1;                             ///< as evaluated
-  int micro_batches = 1;                  ///< per step and replica
-  Sharding sharding = Sharding::none;     ///< as evaluated
-  Interval power_w;                       ///< all devices
+  Recompute recompute = Recompute::none;               ///< as evaluated
+  double recompute_share = 0;                          ///< of the forward pass that runs twice
+  int vp = 1;                                          ///< as evaluated
+  int micro_batches = 1;                               ///< per step and replica
+  Sharding sharding = Sharding::none;                  ///< as evaluated
+  Interval power_w;                                    ///< all devices
   Bound bound = Bound::compute;
 };
 

@@ -3,9 +3,10 @@
 //
 //   TrainingQuery q;
 //   q.model = "llama3.1-70b"; q.device = "h100-sxm"; q.plan.gpus = 512;
-//   Result<TrainingAnswer> a = answer(q, {.tp = true, .pp = true, .micro_batch = true, .global_batch = true},
-//   knowledge); if (a->refusal) say(a->refusal->why, a->refusal->nearest); ScalingCurve curve = scaling(*a,
-//   Scaling::weak, 64, 16384);
+//   const TrainingFreedom free{.tp = true, .pp = true, .micro_batch = true, .global_batch = true};   // to be chosen
+//   Result<TrainingAnswer> a = answer(q, free, knowledge);
+//   if (a->refusal) say(a->refusal->why, a->refusal->nearest);
+//   ScalingCurve curve = scaling(*a, Scaling::weak, 64, 16384);
 //
 // Pure; any thread.
 #pragma once

@@ -2,9 +2,8 @@
 //
 //   WhatIfSubjects about{.devices = {"h200-sxm"}, .models = {"llama3.3-70b"}};
 //   auto overlays = what_if(std::vector<std::string>{"device.hbm_bandwidth=8TB/s"}, about);
-//   auto catalogue = Catalogue::load({.data_directory = "data", .overlays = {}, .price_lists = {}, .texts =
-//   *overlays}); if (!catalogue) return what_if_error(catalogue.error());   // "--set device.hbm_bandwidth=8GB/s: ...
-//   implausible"
+//   auto catalogue = Catalogue::load({.data_directory = "data", .texts = *overlays});
+//   if (!catalogue) return what_if_error(catalogue.error());   // "--set device.hbm_bandwidth=8GB/s: ... implausible"
 //
 // A setting is `device.KEY=VALUE`, `model.KEY=VALUE` or `system.KEY=VALUE`: KEY is the path in the entry's TOML
 // (memory.bandwidth, docs/data-format.md) or one of the short names of what_if_keys(), VALUE carries its unit. It goes

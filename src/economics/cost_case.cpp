@@ -147,7 +147,6 @@ class CaseBuilder {
     }
     if (!device_) return {};
     if (server_ != nullptr) {
-      out_.server_id = server_->id;
       in.server_usd = server_->server_usd / server_->gpus * p.server_price;
       assume("--server-price", "server at {} a GPU: {} of {}, {:g} times a hyperscaler's",
              format(Dollars(in.server_usd)), server_->id, server_->date, p.server_price);

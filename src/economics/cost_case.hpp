@@ -69,7 +69,6 @@ struct CostCase {
   std::vector<PriceUsed> prices;
   GridImpact grid;
   double rent_low = kUnknown, rent_high = kUnknown;  ///< what a tenth of the offers are below and above
-  std::string server_id;                             ///< the entry of data/economics that was taken, or empty
 };
 
 Result<CostCase> cost_case(const CostQuery& query, const Catalogue& catalogue, const EconomicsData& data);

@@ -36,7 +36,6 @@ struct DeviceRates {
   std::array<bool, kFormats> native{};  ///< false: operands are widened to bf16/fp16 first
   double memory_bandwidth = 0;
   double memory_capacity = 0;
-  double l2 = 0;
   double cores = 0;
   double boost_clock = 0;
   double tdp = 0;

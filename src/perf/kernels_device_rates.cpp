@@ -80,7 +80,6 @@ Result<DeviceRates> datasheet_rates(const Device& device) {
   }
   rates.memory_bandwidth = device.memory_bandwidth->value.value();
   rates.memory_capacity = device.memory_capacity->value.value();
-  rates.l2 = device.l2 ? device.l2->value.value() : 0;
   rates.cores = device.cores ? device.cores->value : kUnknownCores;
   rates.boost_clock = device.boost_clock ? device.boost_clock->value.value() : 0;
   rates.tdp = device.tdp ? device.tdp->value.value() : 0;

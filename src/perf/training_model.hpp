@@ -144,7 +144,7 @@ struct ResolvedTraining {
   std::string architecture;       ///< the one calibration knows
   std::string own_architecture;   ///< the device's
   std::string architecture_step;  ///< what the device's own adds to it: "ultra" of "blackwell-ultra"
-  std::string engine, family, era, device, interval_class;
+  std::string engine, family, era, device;
   double up_peak = 0, out_peak = 0;  ///< bytes/s one direction per device, datasheet
 
   // the cluster, see TrainingCluster

@@ -376,10 +376,8 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
   phase(TrainingPhase::data) = loading;
 
   for (double& p : e.phases_s) p *= c.own_stack;
-  e.backward_s = each * w.b.total() * c.own_stack;
   e.weight_gradient_s = each * w.b.weight * c.own_stack;
   e.memory_bytes = memory.bytes;
-  e.fullest_stage = memory.stage;
   e.recompute = memory.recompute;
   e.recompute_share = w.again / w.f.total();
   e.vp = static_cast<int>(d.vp);

@@ -2,7 +2,7 @@
 //
 //   RequestSource source(query);
 //   while (source.next() != kNever) { Slot s = pool.take(); source.start(pool[s]); ... }
-//   source.continue_session(session, request);       // the next turn of a conversation
+//   source.next_turn(session, request);              // the next turn of a conversation
 //
 // What a request is depends on the seed and its number alone, not on when it is served. One thread.
 #pragma once
@@ -55,7 +55,6 @@ class RequestSource {
 
   void chunks_of(const Request& request, std::vector<Chunk>& chunks) const;
   bool key_of_all(const Request& request, std::uint64_t& key) const;
-  [[nodiscard]] std::uint64_t created() const { return created_; }
   /// Requests in all, 0 if only time ends it.
   [[nodiscard]] std::uint64_t wanted() const { return wanted_; }
   /// Share of the arrivals that are over.

@@ -2,8 +2,8 @@
 // them.
 //
 //   Series series;
-//   series.level(Quantity::queue, 3, from, to);      // three requests waited from `from` to `to`
-//   series.count(Quantity::tokens, 24, at);
+//   series.level(Track::queue, 3, from, to);      // three requests waited from `from` to `to`
+//   series.count(Track::tokens, 24, at);
 //
 // One thread.
 #pragma once

@@ -1,15 +1,14 @@
 // A small HTTP/1.1 server: whole requests in, whole responses out. It knows sockets and limits, nothing of verbs.
 //
 //   Server::Options options{.address = "127.0.0.1", .port = 8080};
-//   auto server = Server::start(options, [](const Request& request) { return Response::json(200, "{}"); }, log);
-//   server->wait_until(stop);                  // then the destructor lets running requests end
+//   auto server = Server::start(options, handler, log);
+//   ...                                        // until it is told to stop; the destructor lets running requests end
 //
 // The handler is called on several threads at once. It either answers, or defers: then it runs again on a thread of its
 // own, so that long work never holds up other connections. Limits: body size, header size, connections in all and from
 // one address, seconds without progress. What exceeds them gets a 4xx or a closed connection; the server goes on.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>

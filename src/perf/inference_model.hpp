@@ -159,12 +159,13 @@ struct StepTime {
   double compute = 0;  ///< seconds the arithmetic alone would take
   double memory = 0;
   double network = 0;
-  double fixed = 0;  ///< launches, host
+  double fixed = 0;    ///< launches, host
+  double routing = 0;  ///< of that, small kernels around experts: the device works
 
   /// FLOPs by the power they take: zeros take less.
   [[nodiscard]] double powered_flops() const noexcept { return flops + kFillerWork * filler; }
   /// Seconds without work on this device.
-  [[nodiscard]] double waiting() const noexcept { return network + fixed; }
+  [[nodiscard]] double waiting() const noexcept { return network + fixed - routing; }
 };
 
 [[nodiscard]] StepTime step_time(const ResolvedInference& r, const Step& step) noexcept;

@@ -18,6 +18,7 @@ struct Sum {
     out.compute += op.compute * times;
     out.memory += op.memory * times;
     out.fixed += op.fixed * times;
+    if (term == Term::experts) out.routing += op.fixed * times;
     out.flops += flops * times;
     out.bytes += bytes * times;
   }
@@ -54,7 +55,7 @@ StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
   const double bound = std::max(out.bytes / r.device.memory_bandwidth, out.flops / r.fastest_peak);
   const double scale = device > 0 ? std::max(factor, bound / device) : factor;
   for (double& t : out.terms) t *= scale;
-  for (double* part : {&out.compute, &out.memory, &out.network, &out.fixed}) *part *= scale;
+  for (double* part : {&out.compute, &out.memory, &out.network, &out.fixed, &out.routing}) *part *= scale;
   device *= scale;
   const double small = r.small_layers * r.costs.layer_small;
   out.terms[index(Term::elementwise)] += small;

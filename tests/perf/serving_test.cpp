@@ -170,6 +170,16 @@ TEST(Serving, PowerIsAMeanOverTime) {
   EXPECT_NEAR(half - idle, 0.5 * (always - idle), 1e-9 * always);
 }
 
+// Routing and permutation are kernels of their own: the device works, if not on anything that streams.
+TEST(Serving, SmallKernelsAroundExpertsAreNoWaiting) {
+  const auto moe = deployed("qwen3-30b-a3b", "h100-sxm", "vllm", "0.12.0");
+  const perf::StepTime t = perf::step_time(*moe.resolved, {.decode = 16, .context = 500});
+  EXPECT_GT(t.routing, 48 * 20e-6) << "48 layers, 20 us each at the least";
+  EXPECT_DOUBLE_EQ(t.waiting(), t.network + t.fixed - t.routing);
+  const auto dense = deployed("llama3.1-8b", "h100-sxm", "vllm", "0.12.0");
+  EXPECT_EQ(perf::step_time(*dense.resolved, {.decode = 16, .context = 500}).routing, 0);
+}
+
 // Norm, rotary, cache write, norm, activation: five small kernels. Qwen3 normalises queries and keys as well, Gemma 3
 // the outputs of both parts too.
 TEST(Serving, SmallKernelsAreThoseTheLayersHave) {

@@ -236,19 +236,11 @@ class Resolver {
     return {};
   }
 
-  /// Cores times clock; where nobody published them but the design is known, those that its 16-bit peak takes.
-  [[nodiscard]] double core_clocks() const {
-    const perf::DeviceRates& d = r_.device;
-    if (d.cores >= kFewCores && d.boost_clock > 0) return d.cores * d.boost_clock;
-    const double each = d.architecture == "blackwell" ? 8192 : d.architecture == "hopper" ? 4096 : 0;
-    return each > 0 ? d.peak[static_cast<std::size_t>(Format::bf16)] / each : 0;
-  }
-
   /// Bytes/s of kernels that do one operation each: a core issues only so many loads and stores a clock, however fast
-  /// the memory behind it is. Where cores are few and large, or unknown, half of the memory's rate.
+  /// the memory behind it is. Where cores are few and large, half of the memory's rate.
   [[nodiscard]] double elementwise_rate() const {
-    const double clocks = core_clocks();
-    return clocks > 0 ? clocks * k_.calibration.value("diffusion.elementwise") : 0.5 * r_.device.memory_bandwidth;
+    if (r_.device.cores < kFewCores) return 0.5 * r_.device.memory_bandwidth;
+    return perf::core_clocks(r_.device) * k_.calibration.value("diffusion.elementwise");
   }
 
   /// Portable kernels (FlashAttention-2) use the matrix instructions that all generations share: 2,048 FLOPs per core
@@ -257,8 +249,9 @@ class Resolver {
     constexpr double kPerClock = 2048;
     r_.attention =
         perf::attention_rates(r_.device, k_.calibration, Format::bf16, Format::bf16, perf::AttentionPath::library);
-    const double shared = core_clocks() * kPerClock * k_.calibration.value("attention.prefill");
-    if (shared > 0) r_.attention.prefill_flops = std::min(r_.attention.prefill_flops, shared);
+    if (r_.device.cores < kFewCores) return;
+    const double shared = perf::core_clocks(r_.device) * kPerClock * k_.calibration.value("attention.prefill");
+    r_.attention.prefill_flops = std::min(r_.attention.prefill_flops, shared);
   }
 
   void memory() {

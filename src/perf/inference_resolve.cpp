@@ -274,7 +274,8 @@ class Resolver {
     // Serving engines fuse most of the quantisation of activations into the norm before.
     r.gemm[ResolvedInference::kNarrow].quantise *= k_.calibration.value("serving.quantise");
     r.gemm[ResolvedInference::kWide] = perf::gemm_rates(r.device, k_.calibration, wide, wide);
-    // Tables of NVFP4 products alone do not split k; what served models need says that engines have kernels that do.
+    // Tables of products alone do not split k in NVFP4 or where weights are widened; what served models need says that
+    // engines have kernels that do.
     r.gemm[ResolvedInference::kNarrow].split = r.gemm[ResolvedInference::kWide].split;
     r.gemm[ResolvedInference::kHead] = r.gemm[ResolvedInference::kWide];
     if (formats_.weights == Format::q4_k_m) r.gemm[ResolvedInference::kHead].bytes_weight = perf::kSixBitHead;
@@ -300,9 +301,9 @@ class Resolver {
     const ScaleUpTopology topology = device_->scale_up_topology;
     const bool own_fabric = topology == ScaleUpTopology::switched || topology == ScaleUpTopology::mesh ||
                             topology == ScaleUpTopology::torus;
+    const double node = own_fabric ? node_size() : std::max<double>(node_size(), perf::kCardsPerServer);
     std::optional<perf::LinkRates> scale_up;  // the same for every group within the domain
     const auto link = [&](double ranks) {
-      const double node = own_fabric ? node_size() : std::max<double>(node_size(), perf::kCardsPerServer);
       if (ranks <= domain && own_fabric) {
         if (!scale_up) scale_up = perf::scale_up_link(*device_, k_.calibration, library());
         return *scale_up;
@@ -323,10 +324,8 @@ class Resolver {
       const double nic = device_->nic_per_direction ? device_->nic_per_direction->value.value() : kUsualNic;
       return perf::scale_out_link(nic, kNetworkLatency, k_.calibration);
     };
-    const auto term = [&](double ranks) {
-      const double server = own_fabric ? domain : std::max<double>(node_size(), perf::kCardsPerServer);
-      return ranks > std::max(server, node_size()) ? Term::scale_out : Term::scale_up;
-    };
+    const double joined = own_fabric ? std::max(domain, node) : node;
+    const auto term = [&](double ranks) { return ranks > joined ? Term::scale_out : Term::scale_up; };
     r.tp_link = link(r.tp);
     r.tp_term = term(r.tp);
     r.expert_link = link(r.expert_ranks);

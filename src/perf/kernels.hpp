@@ -185,7 +185,7 @@ enum class AttentionPath : std::uint8_t {
 [[nodiscard]] AttentionRates attention_rates(const DeviceRates& rates, const Calibration& calibration, Format compute,
                                              Format kv, AttentionPath path = AttentionPath::engine);
 /// Clocks of all cores per second. Where cores are few and large (TPU) or unknown, the ratio to the 16-bit peak that
-/// Hopper has.
+/// Hopper has, or Blackwell for its kind.
 [[nodiscard]] double core_clocks(const DeviceRates& rates);
 /// Products of an engine that brings one kernel for all chips: a row at a time they read no faster than cores issue
 /// loads, and tensor cores are driven by the instructions of the generation before.

@@ -46,8 +46,9 @@ bool computes_narrow(const DeviceRates& rates, Format compute, Format kv) {
 }  // namespace
 
 double core_clocks(const DeviceRates& rates) {
-  constexpr double kFewCores = 12, kFlopsPerClock = 4096;
-  if (rates.cores < kFewCores || rates.boost_clock <= 0) return rates.peak[index(Format::bf16)] / kFlopsPerClock;
+  constexpr double kFewCores = 12;
+  const double flops_per_clock = rates.architecture == "blackwell" ? 8192 : 4096;
+  if (rates.cores < kFewCores || rates.boost_clock <= 0) return rates.peak[index(Format::bf16)] / flops_per_clock;
   return rates.cores * rates.boost_clock;
 }
 

@@ -15,6 +15,11 @@
 
 namespace ridge {
 
+/// Nobody published a step in fp32 or in whole numbers to learn from, and none of the terms is made for them.
+[[nodiscard]] constexpr bool trains_in(Format format) {
+  return format != Format::fp32 && format != Format::int8 && format != Format::int4;
+}
+
 /// How a matrix product is cut by tensor parallelism.
 enum class Cut : std::uint8_t {
   columns,  ///< outputs are split: input gathered, no reduction

@@ -215,9 +215,9 @@ class TrainingRefuser {
 
   void formats() {
     const Format asked = a_.facts.precision;
-    const bool modelled = asked != Format::fp32 && asked != Format::int8 && asked != Format::int4;
-    refusal_.why = modelled ? fmt::format("{} does not compute in {}", a_.facts.device, name(asked))
-                            : fmt::format("training in {} is not modelled: no step in it was published", name(asked));
+    refusal_.why = trains_in(asked)
+                       ? fmt::format("{} does not compute in {}", a_.facts.device, name(asked))
+                       : fmt::format("training in {} is not modelled: no step in it was published", name(asked));
     for (const Format f : {Format::fp8, Format::bf16, Format::fp16}) {
       if (f == a_.facts.precision) continue;
       TrainingQuery query = a_.query;

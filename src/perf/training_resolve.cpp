@@ -83,9 +83,7 @@ Status set_device(ResolvedTraining& job, const Device& device, const System* sys
       assumptions.push_back("fp8 with scales by block runs as mxfp8 on this chip");
     }
   }
-  // Nobody published a step in fp32 or in whole numbers to learn from, and none of the terms is made for them.
-  const bool modelled = job.precision != Format::fp32 && job.precision != Format::int8 && job.precision != Format::int4;
-  job.format_supported = modelled && job.rates.native[static_cast<std::size_t>(job.precision)];
+  job.format_supported = trains_in(job.precision) && job.rates.native[static_cast<std::size_t>(job.precision)];
   job.peak = job.rates.peak[static_cast<std::size_t>(job.precision)];
   const Format wide = job.precision == Format::fp16 ? Format::fp16 : Format::bf16;
   job.peak_wide = job.rates.peak[static_cast<std::size_t>(wide)];

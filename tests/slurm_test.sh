@@ -21,7 +21,7 @@ trap finish EXIT
 chmod 755 "$folder"
 mkdir -p "$folder"/{state,spool,parts,munge}
 chmod 755 "$folder/munge"
-port=$((20000 + RANDOM % 20000))
+port=$((20000 + 2 * (RANDOM % 6000)))
 
 head -c 1024 /dev/urandom > "$folder/munge/key"
 chmod 400 "$folder/munge/key"

@@ -104,7 +104,10 @@ MoeShape moe_shape(const KernelCase& c) {
   s.local_experts = c.experts / c.group;
   s.top_k = c.top_k;
   if (c.routing == Routing::balanced) s.active = std::min(s.local_experts, std::ceil(c.m * c.top_k / c.group));
-  if (c.routing == Routing::skewed) s.imbalance = c.group;
+  if (c.routing == Routing::skewed) {
+    s.active = c.touched;
+    s.imbalance = c.rows * c.group / (c.m * c.top_k);
+  }
   return s;
 }
 

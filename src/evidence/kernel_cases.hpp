@@ -64,6 +64,7 @@ struct KernelCase {
   double m = 0, n = 0, k = 0;
   double batch = 0, q_heads = 0, kv_heads = 0, head_dim = 0, q_len = 0, kv_len = 0;
   double experts = 0, top_k = 0, group = 1;
+  double touched = 0, rows = 0;  ///< skewed routing: experts of the busiest device that tokens meet, and pairs there
   double bytes = 0;
   perf::Quantisation quantisation = perf::Quantisation::fused;
   perf::AttentionPath path = perf::AttentionPath::engine;

@@ -6,6 +6,7 @@
 
 #include "evidence/case_row.hpp"
 #include "evidence/kernel_cases.hpp"
+#include "evidence/skewed_routing.hpp"
 
 namespace ridge::evidence {
 namespace {
@@ -98,6 +99,16 @@ void read_attention(KernelCase& c, Row& row, std::string_view notes) {
   }
 }
 
+/// "...-vllm-0.14.0": releases up to 0.16 have one pair of tiles for all shapes that nobody tuned (get_default_config).
+bool falls_back_to_default_tiles(std::string_view source) {
+  constexpr std::string_view kRelease = "vllm-0.";
+  const std::size_t at = source.find(kRelease);
+  if (at == std::string_view::npos) return false;
+  int minor = 0;
+  const char* begin = source.data() + at + kRelease.size();
+  return std::from_chars(begin, source.data() + source.size(), minor).ec == std::errc() && minor <= 16;
+}
+
 void read_experts(KernelCase& c, Row& row, std::string_view notes) {
   read_formats(c, row);
   for (const auto& [column, field] :
@@ -106,7 +117,16 @@ void read_experts(KernelCase& c, Row& row, std::string_view notes) {
   }
   c.group = row.number("group", 1, false);
   if (has(notes, "routing balanced")) c.routing = Routing::balanced;
-  if (has(notes, "power_law")) c.routing = Routing::skewed;
+  if (has(notes, "power_law")) {
+    const BusiestRank busiest = busiest_rank({c.m, c.experts, c.top_k, c.group});
+    c.touched = busiest.experts;
+    c.rows = busiest.rows;
+    if (c.rows > 0) c.routing = Routing::skewed;
+  }
+  const bool wide = c.weights == Format::bf16 || c.weights == Format::fp16;
+  if (has(notes, "vllm_fused_moe") && wide && falls_back_to_default_tiles(c.source)) {
+    c.kernel = perf::MoeKernel::untuned;
+  }
   if (has(notes, "flashinfer_cutlass")) c.kernel = perf::MoeKernel::cutlass;
   if (has(notes, "grouped GEMM")) c.kernel = perf::MoeKernel::library;
   if (has(notes, "marlin")) c.kernel = perf::MoeKernel::marlin;

@@ -101,6 +101,7 @@ struct ResolvedInference {
   Term tp_term = Term::scale_up;      ///< what the collectives of tensor parallelism count as
   Term expert_term = Term::scale_up;  ///< and those around experts
   double bytes_activation = 2;
+  double widening = 0;      ///< kWideningWork where weights are made 16 bits wide, else 0
   double fastest_peak = 1;  ///< FLOP/s of the narrowest format in use
   double narrow_peak = 1;   ///< datasheet FLOP/s in the format of the activations
 
@@ -154,7 +155,7 @@ struct StepTime {
   double seconds = 0;
   std::array<double, kTerms> terms{};
   double flops = 0;    ///< per device
-  double filler = 0;   ///< FLOPs on rows that only fill up tiles
+  double filler = 0;   ///< FLOPs on rows that only fill up tiles, and what widening of weights takes in such FLOPs
   double bytes = 0;    ///< per device
   double compute = 0;  ///< seconds the arithmetic alone would take
   double memory = 0;

@@ -282,15 +282,16 @@ class Resolver {
     if (engine_.serving().portable_kernels) {
       for (GemmRates& g : r.gemm) perf::use_portable_kernels(g, r.device, k_.calibration);
     }
-    r.moe = perf::moe_rates(r.device, k_.calibration, formats_.weights, formats_.activations);
     // Of vLLM itself: engines that resemble it have kernels of their own.
     const bool itself = engine_.engine->family == engine_.engine->id;
-    if (engine_.serving().untuned_experts && itself && formats_.weights == wide) {
-      perf::use_untuned_tiles(r.moe, r.device, k_.calibration);
-    }
+    const bool untuned = engine_.serving().untuned_experts && itself && formats_.weights == wide;
+    r.moe = perf::moe_rates(r.device, k_.calibration, formats_.weights, formats_.activations,
+                            untuned ? perf::MoeKernel::untuned : perf::MoeKernel::fused);
     const auto path = engine_.engine->own_attention ? perf::AttentionPath::native : perf::AttentionPath::engine;
     r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv, path);
     r.bytes_activation = bytes_per_element(formats_.activations);
+    const bool widened = is_sixteen_bit(formats_.activations) && r.gemm[ResolvedInference::kNarrow].bytes_weight < 2;
+    r.widening = widened ? perf::kWideningWork : 0;
     r.fastest_peak = std::max(r.device.peak[static_cast<std::size_t>(formats_.activations)],
                               r.device.peak[static_cast<std::size_t>(wide)]);
     r.narrow_peak = r.device.peak[static_cast<std::size_t>(formats_.activations)];

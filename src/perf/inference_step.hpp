@@ -3,7 +3,7 @@
 //   struct Sink {
 //     void operation(std::string_view what, Term term, const OpTime& op, double flops, double bytes, double times,
 //                    bool narrow = false);
-//     void filler(double flops, double times);  // on empty rows that fill up tiles: work for nothing, but work
+//     void filler(double flops, double times);  // on empty rows that fill up tiles, or worth of widening: takes power
 //     void network(std::string_view what, Term term, double seconds, double bytes, double times);
 //   };
 //   visit_step(resolved, step, sink);
@@ -119,7 +119,9 @@ inline void visit_experts(const ResolvedInference& r, const LayerKind& kind, con
   sink.operation("routed experts", Term::experts, moe_time(r.moe, busiest),
                  2 * shape.tokens * shape.top_k * share * weights, touched * weights * r.moe.gemm.bytes_weight,
                  kind.count, true);
-  sink.filler(2 * r.moe.padding_rows * touched * weights, kind.count);
+  const double rows = shape.tokens * shape.top_k * share;
+  sink.filler((2 * (expert_tiles(r.moe, shape, rows, touched).rows - rows) + r.widening * touched) * weights,
+              kind.count);
   if (r.expert_ranks > 1 && r.attention_dp) {  // tokens go out to every rank and come back reduced
     const double out = shape.tokens * r.hidden * r.bytes_activation;
     const double back = shape.tokens * r.hidden * 2;
@@ -140,6 +142,7 @@ inline void visit_step(const ResolvedInference& r, const Step& step, Sink& sink)
       const GemmRates& g = r.gemm[p.rates];
       sink.operation(p.what, p.term, gemm_time(g, tokens, p.n, p.k), 2 * tokens * p.n * p.k, p.n * p.k * g.bytes_weight,
                      kind.count * p.times, p.rates == ResolvedInference::kNarrow);
+      if (p.rates == ResolvedInference::kNarrow) sink.filler(r.widening * p.n * p.k, kind.count * p.times);
     }
     switch (kind.mixer) {
       case MixerKind::attention:

@@ -103,10 +103,12 @@ enum class Quantisation : std::uint8_t {
 /// Routed experts of one layer on one device: gate and up, activation, down for `tokens` tokens (of the whole group
 /// that routes here) of which each goes to top_k of `experts`; this device holds `local_experts` of width `width`.
 struct MoeRates {
-  GemmRates gemm;           ///< its fixed part holds routing, permutation and all launches of the layer
-  double padding_rows = 0;  ///< rows added per active expert by tile padding
-  double stream_share = 1;  ///< of gemm.bandwidth reached while streaming experts
-  double tile_step = 0;     ///< seconds per unit of k of the main loop of a tile, where that is not hidden
+  GemmRates gemm;              ///< its fixed part holds routing, permutation and all launches of the layer
+  double padding_rows = 0;     ///< rows added per active expert by tile padding
+  double stream_share = 1;     ///< of gemm.bandwidth reached while streaming experts
+  double tile_rows = 0;        ///< untuned: of a tile once tokens outnumber local experts; else 0
+  double small_tile_rows = 0;  ///< and before, counted in rows that take as long as those of the large tile
+  double tile_step = 0;        ///< untuned: seconds per unit of k of the main loop of such a tile
 };
 struct MoeShape {
   double tokens = 0, hidden = 0, width = 0, experts = 0, local_experts = 0, top_k = 0;
@@ -115,6 +117,13 @@ struct MoeShape {
   double imbalance = 1;  ///< tokens routed here relative to the mean of the devices
   double active = 0;     ///< local experts that are touched, where that is known (balanced routing); 0: expected number
 };
+/// What `rows` pairs of token and expert become in the tiles of `active` experts.
+struct ExpertTiles {
+  double rows = 0;  ///< with those that fill up tiles
+  double loop = 0;  ///< seconds by which the main loop of untuned tiles lasts longer than the weights stream
+};
+[[nodiscard]] inline ExpertTiles expert_tiles(const MoeRates& rates, const MoeShape& shape, double rows,
+                                              double active) noexcept;
 /// Who computes the experts.
 enum class MoeKernel : std::uint8_t {
   fused,             ///< what engines pick by default (Triton, CUTLASS or TensorRT-LLM kernels)
@@ -122,11 +131,10 @@ enum class MoeKernel : std::uint8_t {
   library,           ///< plain grouped products
   marlin,            ///< weights widened to 16 bits in registers, one kernel for every device
   per_tensor_scale,  ///< FP8 with one scale per tensor instead of one per block
+  untuned,           ///< Triton's, 16 bits, with the tiles it falls back to where nobody tuned them for the shape
 };
 [[nodiscard]] MoeRates moe_rates(const DeviceRates& rates, const Calibration& calibration, Format weights,
                                  Format activations, MoeKernel kernel = MoeKernel::fused);
-/// Triton's grouped product of 16-bit experts with the tiles it falls back to where nobody tuned them for the shape.
-void use_untuned_tiles(MoeRates& moe, const DeviceRates& rates, const Calibration& calibration);
 [[nodiscard]] MoeRates ideal_moe_rates(const DeviceRates& rates, Format weights, Format activations);
 [[nodiscard]] inline OpTime moe_time(const MoeRates& rates, const MoeShape& shape) noexcept;
 /// Mean number of experts of `experts` that `tokens` tokens touch.

@@ -18,8 +18,22 @@ std::string_view kernel_scope(MoeKernel kernel) {
       return "marlin";
     case MoeKernel::per_tensor_scale:
       return "per-tensor-scale";
+    case MoeKernel::untuned:
+      return "untuned";
   }
   return "";
+}
+
+void use_untuned_tiles(MoeRates& moe, const DeviceRates& rates, const Calibration& calibration) {
+  // Large tiles, 64 x 64, have 32 FLOPs for each byte that a core reads from the level-2 cache; small ones, 16 x 32,
+  // have a third of it.
+  const double flops = calibration.value("experts.tile_flops");
+  const double large_flops = calibration.value("experts.tile_flops", {rates.architecture});
+  moe.tile_rows = 64;
+  moe.small_tile_rows = 3 * 16 * large_flops / flops;
+  moe.gemm.fixed = calibration.value("moe.fixed");  // the same kernels for routing and permutation on every device
+  moe.tile_step = calibration.value("experts.tile_step");
+  moe.gemm.flops = std::min(moe.gemm.flops, core_clocks(rates) * large_flops);
 }
 
 }  // namespace
@@ -46,16 +60,8 @@ MoeRates moe_rates(const DeviceRates& rates, const Calibration& calibration, For
   m.gemm.flops *= clock * std::min(1.0, calibration.value("moe.compute", {architecture, format, scope, kernel_here}));
   m.padding_rows = calibration.value("moe.padding", {architecture});
   m.stream_share = std::min(1.0, calibration.value("moe.stream", {architecture, format, scope}));
+  if (kernel == MoeKernel::untuned) use_untuned_tiles(m, rates, calibration);
   return m;
-}
-
-void use_untuned_tiles(MoeRates& moe, const DeviceRates& rates, const Calibration& calibration) {
-  // Tiles of 64 x 64 x 32: rows fill up to 64, and 32 FLOPs for each byte that a core reads from the level-2 cache.
-  constexpr double kRowsAdded = 48;
-  moe.padding_rows = kRowsAdded;
-  moe.gemm.fixed = calibration.value("moe.fixed");  // the same kernels for routing and permutation on every device
-  moe.tile_step = calibration.value("experts.tile_step");
-  moe.gemm.flops = std::min(moe.gemm.flops, core_clocks(rates) * calibration.value("experts.tile_flops"));
 }
 
 }  // namespace ridge::perf

@@ -60,6 +60,16 @@ inline double experts_touched(double experts, double top_k, double tokens, doubl
   return experts * (1 - std::exp(correlation * tokens * missed));
 }
 
+inline ExpertTiles expert_tiles(const MoeRates& rates, const MoeShape& shape, double rows, double active) noexcept {
+  // Where tiles were not tuned, large ones come once tokens outnumber the experts of the device. Spread over a quarter,
+  // so that results stay smooth.
+  const double crowded = std::clamp(4 * (shape.tokens / shape.local_experts - 1), 0.0, 1.0);
+  const double tile = rates.small_tile_rows + (rates.tile_rows - rates.small_tile_rows) * crowded;
+  const double untuned = std::max(tile * active, rows + 0.5 * tile * active);  // up to whole tiles
+  return {tile > 0 ? untuned : rows + rates.padding_rows * active,
+          rates.tile_step * (shape.hidden + shape.width) * crowded};
+}
+
 inline OpTime moe_time(const MoeRates& rates, const MoeShape& shape) noexcept {
   const GemmRates& g = rates.gemm;
   const double share = shape.experts > 0 ? shape.local_experts / shape.experts : 0;
@@ -71,15 +81,12 @@ inline OpTime moe_time(const MoeRates& rates, const MoeShape& shape) noexcept {
   const double matrices = shape.gated ? 3 : 2;
   const double weights = matrices * shape.hidden * shape.width;
   const double traffic = rows * 2 * (2 * shape.hidden + matrices * shape.width);
-  // Where tiles were not tuned, their loop shows once tokens outnumber the experts of the device: steps of 32 units of
-  // k instead of 64. Spread over a quarter, so that results stay smooth.
-  const double crowded = std::clamp(4 * (shape.tokens / shape.local_experts - 1), 0.0, 1.0);
-  const double loop = rates.tile_step * (shape.hidden + shape.width) * crowded;
+  const ExpertTiles tiles = expert_tiles(rates, shape, rows, active);
   OpTime t;
-  t.compute = 2 * (rows + rates.padding_rows * active) * weights / g.flops;
+  t.compute = 2 * tiles.rows * weights / g.flops;
   t.memory = (active * weights * g.bytes_weight / rates.stream_share + traffic) / g.bandwidth;
   t.fixed = g.fixed + g.quantise;
-  t.seconds = t.fixed + smooth_max(t.compute, t.memory + loop);
+  t.seconds = t.fixed + smooth_max(t.compute, t.memory + tiles.loop);
   return t;
 }
 
@@ -200,6 +207,7 @@ inline double collective_time(const LinkRates& link, Collective op, double ranks
   double volume = others * bytes;
   double steps = ranks - 1;
   double ring = steps;  // transfers that follow each other, whether or not each is waited for
+  double fill = link.fill;
   double bandwidth = link.bandwidth;
   double ramp = link.ramp;
   switch (op) {
@@ -219,12 +227,12 @@ inline double collective_time(const LinkRates& link, Collective op, double ranks
       volume = bytes;
       steps = 0;
       bandwidth = link.peer_bandwidth;
-      ramp = 0;
+      ramp = fill = 0;  // no ring
       break;
   }
   const double start = link.latency + link.latency_per_rank * steps;
   ramp *= volume / (volume + link.ramp_bytes);
-  double seconds = start + ramp + volume * (1 + link.fill / ring) / bandwidth;
+  double seconds = start + ramp + volume * (1 + fill / ring) / bandwidth;
   if (op == Collective::all_reduce) {
     if (link.in_network_reduction && ranks >= kReducedBySwitch) {
       seconds = std::min(seconds, start + ramp + bytes / link.reduction_bandwidth);

@@ -41,6 +41,14 @@ TEST(CollectiveTime, ASwitchThatReducesTakesTheBufferOnce) {
   EXPECT_DOUBLE_EQ(collective_time(link, Collective::all_gather, 8, 1e9), 7.0 / 8 * 1e9 / 100e9);
 }
 
+// Filling its pipeline lengthens a ring; a send between two devices is none.
+TEST(CollectiveTime, ASendFillsNoRing) {
+  LinkRates link = plain_link();
+  link.fill = 0.3;
+  EXPECT_DOUBLE_EQ(collective_time(link, Collective::send, 2, 1e9), 1e9 / 100e9);
+  EXPECT_DOUBLE_EQ(collective_time(link, Collective::all_gather, 2, 1e9), 0.5 * 1.3 * 1e9 / 100e9);
+}
+
 // On a mesh all peers are reached at once, each over its own link.
 TEST(CollectiveTime, AllToAllOnAMeshUsesTheLinksToAllPeers) {
   LinkRates link = plain_link();

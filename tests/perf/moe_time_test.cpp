@@ -112,13 +112,16 @@ TEST(MoeTime, BalancedRoutingReadsTheExpertsItIsTold) {
 TEST(MoeTime, UntunedTilesSlowDownOnceTokensOutnumberExperts) {
   const DeviceRates device = rates_of("h100-sxm");
   const MoeRates tuned = moe_rates(device, calibration(), Format::bf16, Format::bf16);
-  MoeRates untuned = tuned;
-  use_untuned_tiles(untuned, device, calibration());
+  const MoeRates untuned = moe_rates(device, calibration(), Format::bf16, Format::bf16, MoeKernel::untuned);
   MoeShape s{.tokens = 16, .hidden = 4096, .width = 1536, .experts = 128, .local_experts = 16, .top_k = 8};
   const auto slower = [&] { return moe_time(untuned, s).seconds - moe_time(tuned, s).seconds; };
   EXPECT_LT(std::abs(slower()), 0.1 * moe_time(tuned, s).seconds);
   s.tokens = 32;
   EXPECT_GT(slower(), 0.8 * calibration().value("experts.tile_step") * (4096 + 1536));
+  // Whole tiles: two rows fill one of 64, and 128 rows of an expert are as many and half a tile.
+  EXPECT_DOUBLE_EQ(expert_tiles(untuned, s, 2, 1).rows, 64);
+  EXPECT_DOUBLE_EQ(expert_tiles(untuned, s, 128, 1).rows, 160);
+  EXPECT_DOUBLE_EQ(expert_tiles(tuned, s, 128, 1).rows, 128 + tuned.padding_rows);
   s.tokens = 16384;
   EXPECT_GT(moe_time(untuned, s).compute, 1.1 * moe_time(tuned, s).compute) << "each FLOP waits for the cache";
 }

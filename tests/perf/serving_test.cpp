@@ -191,7 +191,7 @@ TEST(Serving, SmallKernelsAreThoseTheLayersHave) {
   EXPECT_NEAR(layers("gemma3-12b"), 48 * 9.0 / 5, 1e-9);
 }
 
-// vLLM up to 0.11 had tiles for a few shapes of 16-bit experts; later releases chose them by rule.
+// vLLM had tiles for a few shapes of 16-bit experts and one pair for all others; the latest era is taken as tuned.
 TEST(Serving, OldReleasesRunExpertsWithUntunedTiles) {
   EXPECT_GT(deployed("qwen3-30b-a3b", "h100-sxm", "vllm", "0.11.1").resolved->moe.tile_step, 0);
   EXPECT_EQ(deployed("qwen3-30b-a3b", "h100-sxm", "vllm", "0.12.0").resolved->moe.tile_step, 0);
@@ -204,6 +204,18 @@ TEST(Serving, DecodeAttentionWorksOnEmptyRowsToo) {
   const perf::StepTime t = perf::step_time(*d.resolved, {.decode = 64, .context = 8000});
   const double attention = 4.0 * 64 * 8000 * 32 * 128 * 32;
   EXPECT_NEAR(t.filler, attention * 60 / 4, 1e-6 * t.filler);
+}
+
+// Hopper has no 4-bit tensor cores: each weight of a layer's experts and products is made 16 bits wide before it is
+// used, and that takes power beside what bytes and FLOPs take.
+TEST(Serving, WideningWeightsTakesPower) {
+  const auto widened = deployed("llama3.1-8b", "h100-sxm", "vllm", "0.11.1", Format::int4);
+  const auto plain = deployed("llama3.1-8b", "h100-sxm", "vllm", "0.11.1", Format::bf16);
+  const perf::Step step{.decode = 8, .context = 1000};
+  const double more = perf::step_time(*widened.resolved, step).filler - perf::step_time(*plain.resolved, step).filler;
+  constexpr double kWeights = 32.0 * (4096.0 * (4096 + 1024) * 2 + 3.0 * 4096 * 14336);
+  EXPECT_NEAR(more, perf::kWideningWork * kWeights, 1e-6 * more);
+  EXPECT_EQ(deployed("llama3.1-8b", "h100-sxm", "vllm", "0.11.1", Format::fp8).resolved->widening, 0);
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ Result<CostCase> cost_case(const CostQuery& query, const Catalogue& catalogue, c
 /// "prices are of 2022 to 2026-06, more than a year apart", or nothing.
 [[nodiscard]] std::optional<std::string> price_span_warning(const std::vector<PriceUsed>& prices);
 
-/// The market for renting a device: dollars per GPU-hour of the newest year, one for each offer.
+/// The market for renting a device: dollars per GPU-hour of the newest year, one for each offer; with `provider`, only
+/// of those whose provider or region has that in its name.
 struct RentMarket {
   std::vector<const Price*> offers;  ///< by price
   std::vector<double> usd;           ///< of each

@@ -18,6 +18,10 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+bool has(std::string_view text, std::string_view part) {
+  return lower(text).find(lower(part)) != std::string::npos;
+}
+
 bool exists(const Price& price, std::string_view as_of) {
   return as_of.empty() || price.date.empty() || year_of(price.date) <= year_of(as_of) + 1.0 / 24;
 }
@@ -56,7 +60,7 @@ RentMarket rent_market(const Catalogue& catalogue, std::string_view device, Pric
   double newest = 0;
   for (const Price& price : catalogue.prices()) {
     if (price.device != device || price.kind != kind || !exists(price, as_of)) continue;
-    if (!provider.empty() && lower(price.provider).find(lower(provider)) == std::string::npos) continue;
+    if (!has(price.provider, provider) && !has(price.region, provider)) continue;
     const std::optional<double> rate = in_dollars(price.currency, exchange);
     if (!rate) {
       market.warnings.push_back(fmt::format("{} is in {} and left out: say what one is worth with --exchange {}=0.14",

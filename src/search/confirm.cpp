@@ -27,7 +27,6 @@ SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int
   const ServingGoal& goal = quest.goal;
   SimulationQuery q;
   q.deployment = plan.query;
-  q.deployment.max_sequences = plan.concurrency;
   q.workload = fixed_workload(goal.isl, goal.osl);
   if (goal.prefix_hit > 0) {
     q.workload.classes.front().shared_prefix = static_cast<std::uint32_t>(goal.prefix_hit * goal.isl);
@@ -59,7 +58,8 @@ class Confirmation {
   Trial run() {
     Trial best = look(plan_.replicas);
     if (best.holds) {
-      int low = std::max(1, static_cast<int>(std::floor(plan_.replicas * quest_.goal.load))) - 1;  // does not hold
+      // Fewer than carry the mean would fall behind, however short the simulation.
+      int low = static_cast<int>(std::ceil(quest_.goal.request_rate / plan_.requests_per_s)) - 1;
       while (best.holds && best.replicas - low > 1) {
         const int middle = low + (best.replicas - low) / 2;
         const Trial trial = look(middle);
@@ -116,29 +116,20 @@ class Confirmation {
   const InferenceDeployment& deployment_;
 };
 
-void apply(const ServingQuest& quest, ServingPlan& plan, const Trial& trial) {
+void apply(const ServingQuest& quest, ServingPlan& plan, const Trial& trial, const Knowledge& knowledge) {
   const double before = plan.replicas;
   plan.ttft_p95_s = trial.ttft_p95;
   plan.tpot_p95_s = trial.tpot_p95;
+  const SimulationQuery asked = question(quest, plan, trial.replicas);
+  plan.simulated_requests = std::round(asked.requests * trial.replicas / asked.replicas);
   if (trial.replicas != plan.replicas) {
     plan.confirmed = fmt::format("simulated: {} replicas hold the limits for 95 % of the requests, {} by the mean",
                                  trial.replicas, plan.replicas);
     const double factor = trial.replicas / before;
-    double owned = 0;
-    for (const Fleet& fleet : quest.goal.buyer.fleet) owned += fleet.device == plan.query.device ? fleet.gpus : 0;
-    const double paid = std::max(0.0, plan.gpus - owned);
     plan.replicas = trial.replicas;
     plan.gpus = trial.replicas * plan.query.gpus;
-    const double pays = std::max(0.0, plan.gpus - owned);
-    if (plan.usd_per_hour && paid > 0) {
-      *plan.usd_per_hour *= pays / paid;
-      if (plan.usd_per_million) {
-        for (double* value : {&plan.usd_per_million->low, &plan.usd_per_million->mid, &plan.usd_per_million->high}) {
-          *value *= pays / paid;
-        }
-      }
-    }
     for (double* watts : {&plan.watts.low, &plan.watts.mid, &plan.watts.high}) *watts *= factor;
+    price(plan, quest, knowledge);
   } else {
     plan.confirmed = "simulated: 95 % of the requests hold the limits";
   }
@@ -173,10 +164,10 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
              trials[i].broken, 0, true});
         continue;
       }
-      apply(quest, plan, trials[i]);
+      apply(quest, plan, trials[i], knowledge);
       ServingPlan means = plan;
       means.ttft_s.mid = means.tpot_s.mid = means.e2e_s.mid = 0;  // latency was simulated
-      const Miss miss = worst_miss(quest, means);
+      const Miss miss = worst_miss(quest, means, knowledge);
       if (miss.by > 1e-9) {
         verdict.losers.push_back({plan.query.device, "simulated, it " + miss.text, miss.limit, miss.by, true});
         continue;

@@ -87,15 +87,25 @@ struct Money {
   bool known = false;
 };
 
-Money money_of(const TrainingQuest& quest, std::size_t group) {
+Money money_of(const TrainingQuest& quest, std::size_t group, const std::optional<PriceQuote>& price) {
   const TrainingGoal& goal = quest.goal;
   const int gpus = quest.problem->spec(group).gpus;
   double owned = 0;
   for (const Fleet& fleet : goal.buyer.fleet) {
     if (fleet.device == quest.devices[group]) owned = fleet.gpus;
   }
-  if (!quest.prices[group]) return {0, owned >= gpus};
-  return {std::max(0.0, gpus - owned) * quest.prices[group]->mid / kSecondsAnHour, true};
+  if (!price) return {0, owned >= gpus};
+  return {std::max(0.0, gpus - owned) * price->mid / kSecondsAnHour, true};
+}
+
+/// Of the group's devices, or of those that draw what the estimate says: an owner pays for electricity.
+std::optional<PriceQuote> price_for(const TrainingQuest& quest, std::size_t group, const TrainingEstimate& estimate,
+                                    const Knowledge& knowledge) {
+  const Buyer& buyer = quest.goal.buyer;
+  if (buyer.purchase != Purchase::own || !(estimate.power_w.mid > 0)) return quest.prices[group];
+  DeviceUse use;
+  use.busy_w = estimate.power_w.mid / quest.problem->spec(group).gpus;
+  return price_of(knowledge.catalogue, quest.devices[group], buyer, quest.economics, use);
 }
 
 }  // namespace
@@ -174,7 +184,8 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
         spec.job = job;
         spec.gpus = gpus;
         spec.shape = shape_of(goal, *job->resolved);
-        const double goodput = search::goodput_of(quest, device.id, gpus, count_parameters(*model).total, knowledge);
+        const double goodput = kept_share(goal.buyer, economics) *
+                               search::goodput_of(quest, device.id, gpus, count_parameters(*model).total, knowledge);
         if (goal.days > 0) spec.limits.seconds = goal.days * kSecondsADay * goodput / steps;
         if (goal.buyer.budget_usd > 0 && price && goal.tokens > 0) {
           double have = 0;
@@ -204,7 +215,7 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
   quest.problem = std::make_shared<const TrainingProblem>(std::move(groups), goal.objective == Objective::energy);
   a.push_back(fmt::format("{} trains{}", goal.engine, goal.full_space ? "" : ", laid out as it does by itself"));
   if (goal.objective == Objective::cost) {
-    a.push_back(search::price_assumption(goal.buyer));
+    a.push_back(search::price_assumption(goal.buyer, economics));
   }
   if (goal.goodput > 0) {
     a.push_back(fmt::format("{:.0f} % of the time count", 100 * goal.goodput));
@@ -218,7 +229,8 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
 
 namespace search {
 
-TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const Scored& scored) {
+TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const Scored& scored,
+                           const Knowledge& knowledge) {
   TrainingPick pick;
   pick.device = quest.devices[group];
   pick.precision = quest.precisions[group];
@@ -237,7 +249,8 @@ TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const 
     pick.days =
         Interval{seconds(rate.high) / kSecondsADay, seconds(rate.mid) / kSecondsADay, seconds(rate.low) / kSecondsADay};
   }
-  if (const Money money = money_of(quest, group); money.known) {
+  const Money money = money_of(quest, group, price_for(quest, group, pick.estimate, knowledge));
+  if (money.known) {
     pick.usd_per_hour = money.usd_per_s * kSecondsAnHour;
     pick.usd = Interval{seconds(rate.high) * money.usd_per_s, seconds(rate.mid) * money.usd_per_s,
                         seconds(rate.low) * money.usd_per_s};
@@ -356,7 +369,7 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
     const Harvest& harvest = findings.groups[g];
     if (harvest.best.empty()) continue;
     const Scored& best = harvest.best.front();
-    if (!quest.prices[g] && !money_of(quest, g).known &&
+    if (!money_of(quest, g, quest.prices[g]).known &&
         (objective == Objective::cost || quest.goal.buyer.budget_usd > 0)) {
       device.unpriced = true;
       continue;
@@ -367,9 +380,9 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
       device.scored = &best;
     }
     if (best.violation > 0) continue;
-    TrainingPick pick = search::training_pick(quest, g, best);
+    TrainingPick pick = search::training_pick(quest, g, best, knowledge);
     if (!device.best || search::before(pick, *device.best, objective)) device.best = pick;
-    for (const Scored& s : harvest.front) all.push_back(search::training_pick(quest, g, s));
+    for (const Scored& s : harvest.front) all.push_back(search::training_pick(quest, g, s, knowledge));
   }
   std::vector<std::pair<double, TrainingPick>> nearest;
   std::vector<search::Miss> misses;
@@ -390,7 +403,7 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
                                 fmt::format("does not fit: {} short on each device at best", format(Bytes(missing))),
                                 "memory", 0, true});
     } else {
-      TrainingPick pick = search::training_pick(quest, device.group, *device.scored);
+      TrainingPick pick = search::training_pick(quest, device.group, *device.scored, knowledge);
       const auto found = knowledge.catalogue.find_device(device.device);
       const double overhead = found ? search::host_overhead(knowledge.catalogue, *found) : 1;
       const search::Miss miss = search::training_miss(quest, pick, overhead);

@@ -142,7 +142,8 @@ ServingScore ServingProblem::score(const ServingGroupSpec& group, double gpus_pe
   }
   const double unit = group.gpus_per_unit;
   s.gpus = std::ceil(std::max(1.0, s.replicas) * gpus_per_replica / unit) * unit;
-  s.usd_per_hour = std::max(0.0, s.gpus - group.owned_gpus) * group.usd_per_gpu_hour;
+  const double paid = std::max(0.0, s.gpus - group.owned_gpus);
+  s.usd_per_hour = paid > 0 ? paid * group.usd_per_gpu_hour : 0;  // a fleet that is there needs no price
   s.watts = s.replicas * estimate.power_w.mid;
   return s;
 }

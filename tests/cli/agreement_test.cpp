@@ -1,0 +1,161 @@
+// Verbs that answer the same question give the same number: a plan that was saved is, to the digit, what `plan`
+// printed.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "app/cli/call.hpp"
+#include "catalogue/json_document.hpp"
+#include "ridge/file.hpp"
+
+namespace ridge::cli {
+namespace {
+
+const Surroundings& here() {
+  static const Surroundings found{.program = "", .data_variable = RIDGE_DATA_DIR};
+  return found;
+}
+
+const SharedData& shared() {
+  static const SharedData data = *Session({}, here()).share();
+  return data;
+}
+
+/// What the line prints as JSON; null if it is refused.
+JsonNode answer(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream in(line + " --json");
+  for (std::string word; in >> word;) words.push_back(word);
+  const StopSign never;
+  const auto said = call(words, shared(), here(), never, Files::allowed);
+  EXPECT_TRUE(said) << line << ": " << said.error().text();
+  if (!said) return {};
+  const auto read = parse_json(said->json, line);
+  EXPECT_TRUE(read);
+  return read ? *read : JsonNode{};
+}
+
+const JsonNode& at(const JsonNode& node, std::string_view path) {
+  static const JsonNode kNone;
+  const JsonNode* here_node = &node;
+  while (!path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    here_node = here_node->find(path.substr(0, dot));
+    if (here_node == nullptr) {
+      ADD_FAILURE() << "there is no " << path;
+      return kNone;
+    }
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return *here_node;
+}
+
+double number(const JsonNode& node, std::string_view path) {
+  return at(node, path).number;
+}
+
+/// Equal but for the order in which the same factors were multiplied.
+void expect_same(double a, double b, std::string_view what) {
+  EXPECT_NEAR(a, b, 1e-9 * std::max(std::abs(a), std::abs(b))) << what;
+  EXPECT_GT(std::abs(a), 0) << what;
+}
+
+class SavedPlan : public testing::Test {
+ protected:
+  /// The first plan that `line` finds; its file is first().
+  JsonNode plan(const std::string& line) {
+    plan_ = answer("plan " + line + " --save=" + folder_);
+    const JsonNode& plans = at(plan_, "plans");
+    return plans.items.empty() ? JsonNode{} : plans.items.front();
+  }
+  [[nodiscard]] std::string first() const { return " --plan=" + folder_ + "/1.toml"; }
+  [[nodiscard]] const JsonNode& all() const { return plan_; }
+  ~SavedPlan() override { std::filesystem::remove_all(folder_); }
+
+  /// Dollars, seconds and watts of a plan to serve with, by whichever verb.
+  void expect_agreement(const std::string& line, const std::string& way = "rent") {
+    const JsonNode planned = plan("serve " + line);
+    const JsonNode estimate = answer("estimate infer" + first());
+    const JsonNode cost = answer("cost " + way + first());
+    for (const char* time : {"ttft_s.mid", "tpot_s.mid", "e2e_s.mid", "e2e_s.high"}) {
+      expect_same(number(planned, time), number(estimate, time), time);
+    }
+    expect_same(number(planned, "power_w.mid"), number(estimate, "power_w.mid"), "power");
+    const double osl = number(all(), "goal.output_tokens");
+    expect_same(number(planned, "requests_per_replica_per_s") * number(planned, "replicas"),
+                number(estimate, "output_tokens_per_s.mid") / osl, "requests per second at full load");
+    for (const char* end : {"low", "mid", "high"}) {
+      expect_same(number(planned, std::string("usd_per_million_output_tokens.") + end),
+                  number(cost, std::string("usd_per_million_tokens_predicted.") + end), line + " $/1M");
+    }
+    expect_same(number(planned, "usd_per_hour"), number(cost, "usd_per_month") / 730, line + " $/h");
+    if (way == "rent" && line.find("spot") == std::string::npos) {
+      expect_same(number(planned, "usd_per_million_output_tokens.mid") / 1e6 * 3600 *
+                      number(planned, "request_rate_per_s") * osl,
+                  number(planned, "usd_per_hour"), "$/token times tokens an hour");
+    }
+  }
+
+  std::string folder_ =
+      testing::TempDir() + "agreement_" + testing::UnitTest::GetInstance()->current_test_info()->name();
+  JsonNode plan_;
+};
+
+constexpr const char* kChat =
+    "--model=llama3.3-70b --request-rate=50 --isl=1000 --osl=250 --ttft=1s --tpot=40ms --devices=h200-sxm";
+
+TEST_F(SavedPlan, CostsWhatThePlanSaid) {
+  expect_agreement(kChat);
+  expect_agreement(kChat + std::string(" --load=0.5"));
+  expect_agreement("--model=llama3.1-8b --gpus=8 --devices=h100-sxm --isl=1000 --osl=250");
+}
+
+TEST_F(SavedPlan, KeepsHowCapacityIsHad) {
+  expect_agreement(kChat + std::string(" --own"), "own");
+  expect_agreement(kChat + std::string(" --purchase=spot"));
+  expect_agreement(kChat + std::string(" --purchase=reserved"));
+  expect_agreement(kChat + std::string(" --region=Prime"));
+  expect_agreement(kChat + std::string(" --as-of=2025-12"));
+}
+
+TEST_F(SavedPlan, KeepsWhatChangesTheWork) {
+  expect_agreement(kChat + std::string(" --prefix-hit=0.5"));
+  // Weights in 8 bits, products in 16: the device does not compute in FP8.
+  expect_agreement("--model=llama3.1-8b --request-rate=5 --devices=a100-sxm-80 --precision=fp8");
+}
+
+// The percentiles are those of the same requests at the same times.
+TEST_F(SavedPlan, IsSimulatedAsItWasConfirmed) {
+  for (const char* line : {"", " --prefix-hit=0.5"}) {
+    const JsonNode planned = plan("serve " + std::string(kChat) + line);
+    const JsonNode simulated = answer("simulate" + first());
+    expect_same(number(planned, "ttft_p95_s"), number(simulated, "ttft_s.p95.mid"), "TTFT");
+    expect_same(number(planned, "tpot_p95_s"), number(simulated, "tpot_s.p95.mid"), "TPOT");
+  }
+}
+
+TEST_F(SavedPlan, TakesAnotherLoadFromTheLine) {
+  plan("serve " + std::string(kChat));
+  const JsonNode clients = answer("cost rent --concurrency=100" + first());
+  EXPECT_EQ(number(clients, "utilization"), 1) << "the plan's load is not that of 100 clients";
+  EXPECT_GT(number(answer("simulate --workload=chat --requests=300" + first()), "ttft_s.p95.mid"), 0);
+  EXPECT_GT(number(answer("simulate --find-rate --requests=300" + first()), "ttft_s.p95.mid"), 0);
+}
+
+TEST_F(SavedPlan, TrainsAsLongAndForAsMuchAsThePlanSaid) {
+  const std::string run = "train --model=llama3.1-70b --tokens=15T --days=60 --devices=mi300x";
+  for (const std::string line :
+       {"", " --own", " --purchase=spot", " --goodput=0.9", " --task=lora", " --seq-length=131072 --global-batch=64"}) {
+    const JsonNode planned = plan(run + line);
+    const JsonNode estimate = answer("estimate train" + first());
+    const JsonNode cost = answer((line == " --own" ? "cost own" : "cost rent") + first());
+    expect_same(number(planned, "step_s.mid"), number(estimate, "step_time_s.mid"), line + " step");
+    expect_same(number(planned, "power_w.mid"), number(estimate, "power_w.mid"), line + " power");
+    expect_same(number(planned, "duration_days.mid"), number(cost, "run.time_s") / 86400, line + " days");
+    expect_same(number(planned, "cost_usd.mid"), number(cost, "run.usd"), line + " dollars");
+  }
+}
+
+}  // namespace
+}  // namespace ridge::cli

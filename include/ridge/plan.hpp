@@ -202,8 +202,8 @@ struct TrainingGoal {
   double tokens = 0;      ///< of the run; 0 = rank by speed only
   double days = 0;        ///< at most, 0 = no limit
   std::vector<int> gpus;  ///< numbers of devices to try; empty = from what the deadline needs up
-  int sequence = 0;       ///< 0 = 8,192, or the model's context if that is shorter
-  int global_batch = 0;   ///< sequences; 0 = about four million tokens
+  int sequence = 0;       ///< 0 = usual_sequence()
+  int global_batch = 0;   ///< sequences; 0 = usual_batch() for all of `gpus`
   double goodput = 0;     ///< share of the time that counts; 0 = by the failure rates of economics, else all of it
   std::vector<Format> precisions;                               ///< empty = bf16, and fp8 where the device has it
   int tp = 0, pp = 0, vp = 0, cp = 0, ep = 0, micro_batch = 0;  ///< fixed, 0 = free

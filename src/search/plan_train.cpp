@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "perf/training_model.hpp"
 #include "ridge/capacity.hpp"
 #include "ridge/plan.hpp"
 #include "ridge/text.hpp"
+#include "ridge/training_answer.hpp"
 #include "search/buyer.hpp"
 #include "search/sentences.hpp"
 #include "search/training_problem.hpp"
@@ -21,18 +23,20 @@ using search::TrainingShape;
 
 namespace {
 
-constexpr double kUsualBatchTokens = 4.0 * 1024 * 1024;
-constexpr int kUsualSequence = 8192;
 constexpr double kSecondsADay = 86400;
 constexpr double kSecondsAnHour = 3600;
 constexpr int kMostGpus = 262144;
 constexpr double kBestUse = 0.75;     ///< of the peak: no training run has reached more
 constexpr double kPlentyOfTime = 12;  ///< more devices than that times the fewest are not tried
 
-int usual_batch(int sequence) {
-  int batch = 1;
-  while (2.0 * batch * sequence <= kUsualBatchTokens) batch *= 2;
-  return batch;
+/// What the numbers of devices that are asked for have in common with the batch; they are to be compared at one batch.
+long shares_of(const TrainingGoal& goal) {
+  long shares = 1;
+  for (const int gpus : goal.gpus) {
+    const long both = std::lcm(shares, static_cast<long>(gpus));
+    if (both <= kMostGpus) shares = both;
+  }
+  return shares * std::max(1, goal.micro_batch);
 }
 
 /// 1, 2, 3, 4, 6, 8, 12, ...: what divides batches, from `least` to `most`, whole nodes beyond one.
@@ -121,11 +125,11 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
   if (knowledge.catalogue.model(model->id) != nullptr) goal.model = model->id;  // looked up again for every candidate
   auto& a = quest.assumptions;
   if (goal.sequence == 0) {
-    goal.sequence = model->context > 0 ? std::min(kUsualSequence, model->context) : kUsualSequence;
+    goal.sequence = usual_sequence(*model);
     a.push_back(fmt::format("sequences of {} tokens", format_number(goal.sequence, 7)));
   }
   if (goal.global_batch == 0) {
-    goal.global_batch = usual_batch(goal.sequence);
+    goal.global_batch = usual_batch(goal.sequence, shares_of(goal));
     a.push_back(fmt::format("a batch of {} sequences, {} tokens", format_number(goal.global_batch, 7),
                             format_number(static_cast<double>(goal.global_batch) * goal.sequence, 9)));
   }

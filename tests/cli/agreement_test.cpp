@@ -157,5 +157,50 @@ TEST_F(SavedPlan, TrainsAsLongAndForAsMuchAsThePlanSaid) {
   }
 }
 
+/// The texts of "assumptions" that begin so.
+std::vector<std::string> assumed(const JsonNode& node, std::string_view beginning) {
+  std::vector<std::string> out;
+  for (const JsonNode& one : at(node, "assumptions").items) {
+    if (one.text.starts_with(beginning)) out.push_back(one.text);
+  }
+  return out;
+}
+
+// What nobody says of a training run is the same whoever is asked, and said.
+TEST(TrainingDefaults, AreTheSameForEstimateAndPlan) {
+  // A context below the usual sequence; numbers of devices that are no power of two; a micro-batch of three.
+  for (const std::string run :
+       {"--model=llama3.1-8b --gpus=64", "--model=gpt2-xl --gpus=8", "--model=llama3.1-8b --gpus=96",
+        "--model=llama3.1-8b --gpus=100", "--model=llama3.1-8b --gpus=24 --micro-batch=3",
+        "--model=llama3.1-8b --gpus=16 --seq-length=131072"}) {
+    const JsonNode planned = answer("plan train --precision=bf16 --devices=h100-sxm " + run);
+    const JsonNode estimated = answer("estimate train --precision=bf16 --device=h100-sxm " + run);
+    ASSERT_FALSE(at(planned, "plans").items.empty()) << run;
+    const JsonNode& best = at(planned, "plans").items.front();
+    EXPECT_EQ(number(best, "global_batch"), number(estimated, "query.global_batch")) << run;
+    EXPECT_EQ(number(best, "sequence_tokens"), number(estimated, "query.seq_length_tokens")) << run;
+    EXPECT_EQ(at(best, "schedule").text == "interleaved", number(best, "vp") > 1) << run;
+    for (const char* what : {"a batch of", "sequences of"}) {
+      EXPECT_EQ(assumed(planned, what), assumed(estimated, what)) << run;
+    }
+    // The search knows more layouts than the estimate tries: it is never slower.
+    EXPECT_GE(number(best, "tokens_per_s.mid") * (1 + 1e-9), number(estimated, "tokens_per_s.mid")) << run;
+  }
+}
+
+TEST(TrainingDefaults, ALayoutWithoutChoiceGetsABatchItCanShareOut) {
+  // 64 replicas, and 32 sequences would make four million tokens.
+  const JsonNode fixed = answer(
+      "estimate train --model=llama3.1-8b --device=b200-sxm-180 --gpus=64 --tp=1 --pp=1 --micro-batch=1 "
+      "--seq-length=131072 --recompute=full --offload=1");
+  EXPECT_EQ(number(fixed, "query.global_batch"), 64);
+}
+
+TEST(TrainingDefaults, AScheduleIsNamedAsItWasEvaluated) {
+  const JsonNode e = answer("estimate train --model=llama3.1-70b --device=h100-sxm --gpus=64 --tp=4 --pp=4 --vp=5");
+  EXPECT_EQ(at(e, "query.schedule").text, "interleaved");
+  EXPECT_EQ(number(e, "vp"), 5);
+}
+
 }  // namespace
 }  // namespace ridge::cli

@@ -51,7 +51,7 @@ Status by_mfu(Session& session, const EstimateFlags& flags, const CostFlags& cos
     if (!read) return wrong("--precision", read.error().message);
     format = *read;
   }
-  const Result<int> sequence = flags.whole("--seq-length", 8192, 1, 100'000'000);
+  const Result<int> sequence = flags.whole("--seq-length", usual_sequence(*model), 1, 100'000'000);
   if (!sequence) return sequence.error();
   if (!flags.given("--seq-length")) work.assumptions.push_back(fmt::format("sequences of {} tokens", *sequence));
   const Figure<FlopsPerSecond>& peak = device->peak(peak_format(format));

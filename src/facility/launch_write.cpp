@@ -25,7 +25,12 @@ int per_replica(const LaunchPlan& p) {
 Status check_layout(const LaunchPlan& p) {
   const int nodes = p.nodes();
   if (p.gpus > p.gpus_per_node && p.gpus % p.gpus_per_node != 0) {
-    return cannot(fmt::format("{} devices do not fill nodes of {}", p.gpus, p.gpus_per_node));
+    std::string message = fmt::format("{} devices do not fill nodes of {}", p.gpus, p.gpus_per_node);
+    if (!trains(p.runner) && p.gpus_per_node % per_replica(p) == 0) {
+      message += fmt::format(": emit one replica by --gpus {}, or whole nodes by --gpus {}", per_replica(p),
+                             nodes * p.gpus_per_node);
+    }
+    return cannot(message);
   }
   if (trains(p.runner)) {
     if (p.tp * p.pp * p.cp * p.dp != p.gpus) {

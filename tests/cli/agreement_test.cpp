@@ -202,5 +202,56 @@ TEST(TrainingDefaults, AScheduleIsNamedAsItWasEvaluated) {
   EXPECT_EQ(number(e, "vp"), 5);
 }
 
+// A lower limit in the catalogue is a label: less energy at the same speed would be a gift, so it is said.
+TEST(PowerLimits, OfTheUsersOwnAreSaidToLeaveTheClockAlone) {
+  const std::string infer = "estimate infer --model=llama3.1-8b --device=h100-sxm";
+  const auto note = [](const JsonNode& node) { return assumed(node, "the ").size(); };
+  EXPECT_EQ(note(answer(infer)), 0u);
+  EXPECT_EQ(note(answer(infer + " --set=device.hbm_bandwidth=4TB/s")), 0u);
+  const JsonNode label = answer(infer + " --set=device.tdp=500W");
+  EXPECT_EQ(note(label), 1u);
+  EXPECT_EQ(number(label, "output_tokens_per_s.mid"), number(answer(infer), "output_tokens_per_s.mid"));
+  EXPECT_EQ(note(answer("estimate diffusion --model=sdxl --device=h100-sxm --set=device.tdp=500W")), 1u);
+  EXPECT_EQ(note(answer("simulate --model=llama3.1-8b --device=h100-sxm --requests=50 --set=device.tdp=500W")), 1u);
+
+  const std::string file = testing::TempDir() + "agreement_tdp.toml";
+  ASSERT_TRUE(write_file_atomically(file,
+                                    "[[source]]\nid = \"us\"\ntitle = \"t\"\nwhere = \"w\"\ndate = \"2026-10\"\n"
+                                    "kind = \"measurement\"\n[[device]]\nid = \"h100-sxm\"\nreplace = true\n"
+                                    "based_on = \"h100-sxm\"\nsource = \"us\"\npower.tdp = \"500 W\"\n"));
+  EXPECT_EQ(note(answer(infer + " --catalogue=" + file)), 1u);
+  std::filesystem::remove(file);
+}
+
+// A cap is refused, ignored or extrapolated alike for every kind of work, and never makes anything faster.
+TEST(PowerLimits, CapsAreTreatedAlikeByEveryEstimate) {
+  for (const std::string work :
+       {"infer --model=llama3.1-8b", "train --model=llama3.1-8b --gpus=8", "diffusion --model=sdxl"}) {
+    const std::string line = "estimate " + work + " --device=h100-sxm --power-cap=";
+    const StopSign never;
+    EXPECT_EQ(assumed(answer(line + "900W"), "a cap of 900 W is above the limit").size(), 1u) << work;
+    EXPECT_EQ(assumed(answer(line + "500W"), "power capped at 500 W").size(), 1u) << work;
+    EXPECT_EQ(assumed(answer(line + "250W"), "caps below 40 %").size(), 1u) << work;
+    std::vector<std::string> words;
+    std::istringstream in(line + "50W --json");
+    for (std::string word; in >> word;) words.push_back(word);
+    const auto idle = call(words, shared(), here(), never, Files::allowed);
+    ASSERT_FALSE(idle) << work;
+    EXPECT_NE(idle.error().message.find("draws idle"), std::string::npos) << idle.error().text();
+  }
+}
+
+// What a request is where nobody says, too.
+TEST(ServingDefaults, AreTheSameForEstimateAndPlan) {
+  const JsonNode planned = answer("plan serve --model=llama3.1-8b --request-rate=5 --devices=h100-sxm");
+  const JsonNode estimated = answer("estimate infer --model=llama3.1-8b --device=h100-sxm");
+  EXPECT_EQ(number(planned, "goal.input_tokens"), number(estimated, "query.isl_tokens"));
+  EXPECT_EQ(number(planned, "goal.output_tokens"), number(estimated, "query.osl_tokens"));
+  for (const char* what : {"1024 tokens in", "256 tokens out"}) {
+    EXPECT_EQ(assumed(planned, what).size(), 1u) << what;
+    EXPECT_EQ(assumed(estimated, what).size(), 1u) << what;
+  }
+}
+
 }  // namespace
 }  // namespace ridge::cli

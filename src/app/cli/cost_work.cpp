@@ -67,9 +67,9 @@ Status by_mfu(Session& session, const EstimateFlags& flags, const CostFlags& cos
 
 /// Requests alone, for what is paid by the token: one a second.
 Status by_request(const EstimateFlags& flags, CostWork& work) {
-  const Result<double> input = flags.count("--isl", 1024, 1, 1e8);
+  const Result<double> input = flags.count("--isl", kUsualIsl, 1, 1e8);
   if (!input) return input.error();
-  const Result<double> output = flags.count("--osl", 256, 1, 1e8);
+  const Result<double> output = flags.count("--osl", kUsualOsl, 1, 1e8);
   if (!output) return output.error();
   work.input_tokens_per_s = *input;
   work.tokens_per_s = Interval{*output, *output, *output};

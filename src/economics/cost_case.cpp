@@ -203,6 +203,9 @@ class CaseBuilder {
     out_.rent_high = market.quantile(0.9);
     assume("--price", "rent of ${:.2f}: the median of {} {} offers from ${:.2f} to ${:.2f}", market.median(),
            market.usd.size(), name(q_.rent_kind), market.usd.front(), market.usd.back());
+    if (const DeviceShare share = share_of_device(catalogue_, device_->id); share.parts > 1) {
+      assume("--price", "{} such parts of one {} share its rent", share.parts, share.device);
+    }
     const Price* newest = market.offers.front();
     const Price* oldest = newest;
     for (const Price* offer : market.offers) {

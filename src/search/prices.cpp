@@ -57,13 +57,12 @@ std::optional<PriceQuote> price_to_own(const Catalogue& catalogue, const std::st
 
 std::optional<PriceQuote> price_of(const Catalogue& catalogue, const std::string& device, const Buyer& buyer,
                                    const EconomicsData* economics, const DeviceUse& use) {
-  const std::string id = device.substr(0, device.find('/'));
-  if (buyer.purchase == Purchase::own) return price_to_own(catalogue, id, buyer, economics, use);
+  if (buyer.purchase == Purchase::own) return price_to_own(catalogue, device, buyer, economics, use);
   RentMarket quotes;
   std::string first = "9999";
   std::string last;
   for (const PriceKind kind : kinds_of(buyer.purchase)) {
-    const RentMarket market = rent_market(catalogue, id, kind, buyer.region, buyer.date, {});
+    const RentMarket market = rent_market(catalogue, device, kind, buyer.region, buyer.date, {});
     quotes.usd.insert(quotes.usd.end(), market.usd.begin(), market.usd.end());
     for (const Price* price : market.offers) {
       if (price->date.empty()) continue;

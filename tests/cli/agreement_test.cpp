@@ -117,6 +117,7 @@ TEST_F(SavedPlan, KeepsHowCapacityIsHad) {
   expect_agreement(kChat + std::string(" --purchase=reserved"));
   expect_agreement(kChat + std::string(" --region=Prime"));
   expect_agreement(kChat + std::string(" --as-of=2025-12"));
+  expect_agreement("--model=llama3.1-8b --request-rate=2 --devices=h100-sxm/mig-3g.40gb");
 }
 
 TEST_F(SavedPlan, KeepsWhatChangesTheWork) {
@@ -238,6 +239,20 @@ TEST(PowerLimits, CapsAreTreatedAlikeByEveryEstimate) {
     const auto idle = call(words, shared(), here(), never, Files::allowed);
     ASSERT_FALSE(idle) << work;
     EXPECT_NE(idle.error().message.find("draws idle"), std::string::npos) << idle.error().text();
+  }
+}
+
+// The dollars of a device among all are those of the device alone, with every flag that moves them.
+TEST(Costs, OfADeviceAreThoseOfCostRent) {
+  const std::string work = " --model=llama3.3-70b --device=h100-sxm --gpus=4 --concurrency=64";
+  for (const std::string flags : {"", " --utilization=60%", " --contract=1-year"}) {
+    const JsonNode all = answer("cost devices" + work + flags);
+    ASSERT_EQ(at(all, "devices").items.size(), 1u);
+    const JsonNode& one = at(all, "devices").items.front();
+    expect_same(number(one, "usd_per_million_tokens"),
+                number(answer("cost rent" + work + flags), "usd_per_million_tokens"), flags);
+    expect_same(number(one, "spot_usd_per_million_tokens"),
+                number(answer("cost rent --spot" + work + flags), "usd_per_million_tokens"), flags);
   }
 }
 

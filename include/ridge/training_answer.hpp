@@ -33,9 +33,9 @@ struct TrainingFreedom {
 
 /// Tokens of a sequence where nobody says: 8,192, or the model's context if that is shorter.
 [[nodiscard]] int usual_sequence(const Model& model);
-/// Sequences of a step where nobody says: of what makes at most four million (4 x 1024 x 1024) tokens, the most that
-/// is a power of two times the odd part of `shares`, by devices and the micro-batch asked for, so that replicas can
-/// share it out. At least that odd part.
+/// Sequences of a step where nobody says: a power of two times the odd part of `shares`, which are devices times the
+/// micro-batch asked for, so that replicas can share it out. Of these, the one that is nearest to four million
+/// (4 x 1024 x 1024) tokens by its ratio to them.
 [[nodiscard]] int usual_batch(int sequence, long shares);
 
 struct TrainingFacts {

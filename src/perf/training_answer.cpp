@@ -143,7 +143,8 @@ int usual_batch(int sequence, long shares) {
   shares = std::max(1L, shares);
   while (shares % 2 == 0) shares /= 2;
   long batch = std::min(shares, static_cast<long>(kMostBatch));
-  while (2.0 * static_cast<double>(batch) * sequence <= kUsualBatchTokens) batch *= 2;
+  // The next is nearer while the geometric mean of both is below.
+  while (std::sqrt(2.0) * static_cast<double>(batch) * sequence <= kUsualBatchTokens) batch *= 2;
   return static_cast<int>(batch);
 }
 

@@ -45,6 +45,8 @@ SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int
 struct Trial {
   int replicas = 0;
   bool holds = false;
+  double concurrency = 0;   ///< of one replica, that makes as many requests by the mean as it is given; 0 = none does
+  InferenceEstimate rated;  ///< at that
   double ttft_p95 = 0, tpot_p95 = 0;
   std::string broken;
 };
@@ -58,8 +60,7 @@ class Confirmation {
   Trial run() {
     Trial best = look(plan_.replicas);
     if (best.holds) {
-      // Fewer than carry the mean would fall behind, however short the simulation.
-      int low = static_cast<int>(std::ceil(quest_.goal.request_rate / plan_.requests_per_s)) - 1;
+      int low = std::max(1, static_cast<int>(std::floor(plan_.replicas * quest_.goal.load))) - 1;  // does not hold
       while (best.holds && best.replicas - low > 1) {
         const int middle = low + (best.replicas - low) / 2;
         const Trial trial = look(middle);
@@ -107,8 +108,25 @@ class Confirmation {
     trial.ttft_p95 = result->ttft.p95();
     trial.tpot_p95 = result->tpot.p95();
     trial.broken = result->overloaded ? "overload" : broken_limit(*result, q.limits);
+    rate_for(quest_.goal.request_rate / replicas, trial);
+    // More than they can do at any concurrency would fall behind, however short the simulation.
+    if (trial.broken.empty() && trial.concurrency <= 0) trial.broken = "overload";
     trial.holds = trial.broken.empty();
     return trial;
+  }
+
+  /// At the plan's concurrency, or the least above it that makes so many requests a second.
+  void rate_for(double requests_per_s, Trial& trial) const {
+    InferenceLoad load = plan_.query.load;
+    for (const double concurrency : ServingProblem::concurrencies()) {
+      if (concurrency < plan_.concurrency) continue;
+      load.concurrency = concurrency;
+      const InferenceOutcome o = evaluate(*deployment_.resolved, load);
+      if (o.reason != Reason::none || o.estimate.output_tokens_per_s.mid / load.osl < requests_per_s) continue;
+      trial.concurrency = concurrency;
+      trial.rated = o.estimate;
+      return;
+    }
   }
 
   const ServingQuest& quest_;
@@ -117,7 +135,6 @@ class Confirmation {
 };
 
 void apply(const ServingQuest& quest, ServingPlan& plan, const Trial& trial, const Knowledge& knowledge) {
-  const double before = plan.replicas;
   plan.ttft_p95_s = trial.ttft_p95;
   plan.tpot_p95_s = trial.tpot_p95;
   const SimulationQuery asked = question(quest, plan, trial.replicas);
@@ -125,10 +142,10 @@ void apply(const ServingQuest& quest, ServingPlan& plan, const Trial& trial, con
   if (trial.replicas != plan.replicas) {
     plan.confirmed = fmt::format("simulated: {} replicas hold the limits for 95 % of the requests, {} by the mean",
                                  trial.replicas, plan.replicas);
-    const double factor = trial.replicas / before;
     plan.replicas = trial.replicas;
     plan.gpus = trial.replicas * plan.query.gpus;
-    for (double* watts : {&plan.watts.low, &plan.watts.mid, &plan.watts.high}) *watts *= factor;
+    plan.concurrency = plan.query.load.concurrency = trial.concurrency;
+    rate(plan, trial.rated);
     price(plan, quest, knowledge);
   } else {
     plan.confirmed = "simulated: 95 % of the requests hold the limits";

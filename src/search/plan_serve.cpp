@@ -228,17 +228,22 @@ ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Sco
   const ServingScore s = problem.score(problem.spec(group), plan.query.gpus, e);
   plan.replicas = counted(s.replicas);
   plan.gpus = counted(s.gpus);
-  plan.requests_per_s = s.requests_per_s;
-  plan.watts = {e.power_w.low * s.replicas, e.power_w.mid * s.replicas, e.power_w.high * s.replicas};
+  plan.rate = s.rate;
+  rate(plan, e);
+  price(plan, quest, knowledge);
+  return plan;
+}
+
+void rate(ServingPlan& plan, const InferenceEstimate& e) {
+  const double replicas = plan.replicas;
+  plan.requests_per_s = e.output_tokens_per_s.mid / plan.query.load.osl;
+  plan.output_tokens_per_s = e.output_tokens_per_s;
+  plan.watts = {e.power_w.low * replicas, e.power_w.mid * replicas, e.power_w.high * replicas};
   plan.ttft_s = e.ttft_s;
   plan.tpot_s = e.tpot_s;
   plan.e2e_s = e.e2e_s;
   plan.bound = e.bound;
   plan.bound_text = fmt::format("{}, {}", spoken(e.bound), e.prefill_share > 0.5 ? "prefill" : "decode");
-  plan.rate = s.rate;
-  plan.output_tokens_per_s = e.output_tokens_per_s;
-  price(plan, quest, knowledge);
-  return plan;
 }
 
 double usd_per_million_out(const ServingQuest& quest, double usd_per_hour, double request_rate) {

@@ -13,6 +13,8 @@ namespace ridge::search {
 template <class Dim>
 [[nodiscard]] std::string compact(Quantity<Dim> quantity);
 
+/// What its replicas do at the concurrency they are rated at.
+void rate(ServingPlan& plan, const InferenceEstimate& estimate);
 /// What the plan as it stands costs: its devices, of which an owner pays the electricity they draw at its load, and its
 /// tokens.
 void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowledge);

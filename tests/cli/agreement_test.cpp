@@ -144,6 +144,13 @@ TEST_F(SavedPlan, TakesAnotherLoadFromTheLine) {
   EXPECT_GT(number(answer("simulate --find-rate --requests=300" + first()), "ttft_s.p95.mid"), 0);
 }
 
+// Replicas need not fill the last node.
+TEST_F(SavedPlan, CanBeLaunched) {
+  const JsonNode planned = plan("serve " + std::string(kChat));
+  ASSERT_NE(static_cast<int>(number(planned, "gpus")) % 8, 0) << "take another goal: this one fills its nodes";
+  EXPECT_NE(at(answer("emit --for=vllm" + first()), "text").text.find("ALL_REPLICAS="), std::string::npos);
+}
+
 TEST_F(SavedPlan, TrainsAsLongAndForAsMuchAsThePlanSaid) {
   const std::string run = "train --model=llama3.1-70b --tokens=15T --days=60 --devices=mi300x";
   for (const std::string line :

@@ -127,7 +127,8 @@ struct ServingQuest {
 };
 
 /// Refuses (bad_input, not_found, refused): unknown names, no device left (naming why each is out), absurd numbers.
-/// `economics` (which must outlive the quest) is needed for owning and for failures; without it there is neither.
+/// `economics` (which must outlive the quest) is needed for owning, for failures and for the power of hosts; without it
+/// there is none of them.
 Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge,
                              const EconomicsData* economics = nullptr);
 

@@ -73,6 +73,11 @@ struct CostCase {
 
 Result<CostCase> cost_case(const CostQuery& query, const Catalogue& catalogue, const EconomicsData& data);
 
+/// What the rest of a server draws for each of its devices: what its rating leaves beside them, or in the proportion of
+/// a DGX H100 where nobody published one. 0 if the device's own power is not known.
+[[nodiscard]] double host_watts(const Catalogue& catalogue, const EconomicsData& data, const Device& device,
+                                std::string_view as_of);
+
 /// "prices are of 2022 to 2026-06, more than a year apart", or nothing.
 [[nodiscard]] std::optional<std::string> price_span_warning(const std::vector<PriceUsed>& prices);
 

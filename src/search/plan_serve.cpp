@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "economics/cost_case.hpp"
 #include "perf/kernels.hpp"
 #include "perf/power.hpp"
 #include "ridge/capacity.hpp"
@@ -155,7 +156,10 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
     }
     spec.usd_per_gpu_hour = price ? price->mid : kUnknown;
     spec.most_usd_per_hour = goal.buyer.budget_usd / kHoursAYear;
-    spec.most_watts = goal.buyer.power_w / search::host_overhead(knowledge.catalogue, device);
+    spec.most_watts = goal.buyer.power_w;
+    if (economics != nullptr) {
+      spec.host_watts = host_watts(knowledge.catalogue, *economics, device, goal.buyer.date);
+    }
     spec.idle_watts = rates->tdp * perf::power_coefficients(knowledge.calibration, rates->architecture).idle * 0.999;
     spec.deployments = deployments(goal, device, *model);
     if (spec.deployments.empty()) {
@@ -302,7 +306,10 @@ Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowle
              fmt::format("--budget '{}'", format(Dollars(year * 1.005))));
   }
   const auto device = knowledge.catalogue.find_device(plan.query.device);
-  const double watts = device ? plan.watts.mid * host_overhead(knowledge.catalogue, *device) : plan.watts.mid;
+  double watts = plan.watts.mid;
+  if (device && quest.economics != nullptr) {
+    watts += plan.gpus * host_watts(knowledge.catalogue, *quest.economics, *device, goal.buyer.date);
+  }
   consider("power", watts, goal.buyer.power_w,
            fmt::format("draws {} with its hosts, limit {}", format(Watts(watts)), format(Watts(goal.buyer.power_w))),
            fmt::format("--power {}", compact(Watts(watts * 1.005))));

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "economics/cost_case.hpp"
 #include "perf/training_model.hpp"
 #include "ridge/capacity.hpp"
 #include "ridge/plan.hpp"
@@ -84,6 +85,11 @@ Status check(const TrainingGoal& goal) {
   if (goal.days > 0 && goal.tokens <= 0) return wrong("--days", "say by --tokens how much is to be trained");
   if (!(goal.goodput >= 0 && goal.goodput <= 1)) return wrong("--goodput", "a share between 0 and 1, for example 0.9");
   return {};
+}
+
+double host_of(const TrainingQuest& quest, const Device& device, const Knowledge& knowledge) {
+  if (quest.economics == nullptr) return 0;
+  return host_watts(knowledge.catalogue, *quest.economics, device, quest.goal.buyer.date);
 }
 
 struct Money {
@@ -201,7 +207,8 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
           }
         }
         if (goal.buyer.power_w > 0) {
-          spec.limits.watts = goal.buyer.power_w / search::host_overhead(knowledge.catalogue, device);
+          spec.limits.watts = goal.buyer.power_w;
+          spec.limits.host_watts = gpus * host_of(quest, device, knowledge);
         }
         groups.push_back(std::move(spec));
         quest.devices.push_back(device.id);
@@ -295,7 +302,7 @@ Interval rank_interval(const TrainingPick& pick, Objective objective) {
   return {-key * rate.mid / rate.low, -key, -key * rate.mid / rate.high};
 }
 
-Miss training_miss(const TrainingQuest& quest, const TrainingPick& pick, double host_overhead) {
+Miss training_miss(const TrainingQuest& quest, const TrainingPick& pick, double host_watts) {
   const TrainingGoal& goal = quest.goal;
   Miss worst;
   std::string all;
@@ -317,7 +324,7 @@ Miss training_miss(const TrainingQuest& quest, const TrainingPick& pick, double 
                          format(Dollars(goal.buyer.budget_usd))),
              fmt::format("--budget '{}'", format(Dollars(pick.usd->mid * 1.005))));
   }
-  const double watts = pick.estimate.power_w.mid * host_overhead;
+  const double watts = pick.estimate.power_w.mid + pick.plan.gpus * host_watts;
   consider("power", watts, goal.buyer.power_w,
            fmt::format("draws {} with its hosts, limit {}", format(Watts(watts)), format(Watts(goal.buyer.power_w))),
            fmt::format("--power {}", compact(Watts(watts * 1.005))));
@@ -409,8 +416,8 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
     } else {
       TrainingPick pick = search::training_pick(quest, device.group, *device.scored, knowledge);
       const auto found = knowledge.catalogue.find_device(device.device);
-      const double overhead = found ? search::host_overhead(knowledge.catalogue, *found) : 1;
-      const search::Miss miss = search::training_miss(quest, pick, overhead);
+      const double hosts = found ? host_of(quest, *found, knowledge) : 0;
+      const search::Miss miss = search::training_miss(quest, pick, hosts);
       verdict.losers.push_back({device.device, miss.text, miss.limit, miss.by, true});
       if (nearest.empty() || device.violation < nearest.front().first) {
         verdict.fails_first =

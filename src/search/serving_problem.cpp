@@ -156,7 +156,7 @@ double ServingProblem::violation(const ServingGroupSpec& group, const ServingSco
   limit(s.ttft_s, need_.ttft_s);
   limit(s.tpot_s, need_.tpot_s);
   limit(s.e2e_s, need_.e2e_s);
-  limit(s.watts, group.most_watts);
+  limit(s.watts + s.gpus * group.host_watts, group.most_watts);
   limit(s.gpus, need_.gpus);
   limit(s.gpus, kMostDevices);
   if (!std::isnan(s.usd_per_hour)) limit(s.usd_per_hour, group.most_usd_per_hour);

@@ -126,7 +126,7 @@ Scored TrainingProblem::scored(const Group& group, std::uint64_t index, const Tr
   s.criteria[energy_ ? 0 : 1] = watts * seconds;
   const StepLimits& limits = group.spec.limits;
   if (limits.seconds > 0) s.violation = std::max(0.0, seconds / limits.seconds - 1);
-  if (limits.watts > 0) s.violation = std::max(s.violation, watts / limits.watts - 1);
+  if (limits.watts > 0) s.violation = std::max(s.violation, (watts + limits.host_watts) / limits.watts - 1);
   return s;
 }
 

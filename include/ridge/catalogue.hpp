@@ -107,7 +107,6 @@ struct Device {
 
   std::string memory_kind;
   Figure<Bytes> memory_capacity;  ///< as the vendor names it: "141 GB" on a device that holds 150 GB
-  Figure<Bytes> memory_usable;    ///< what its driver reports to a program
   Figure<BytesPerSecond> memory_bandwidth;
   Figure<Bytes> l2;
   Figure<int> cores;  ///< SMs, CUs or what the vendor calls them

@@ -139,6 +139,10 @@ struct HourlyRate {
 [[nodiscard]] constexpr double usd_per_million(double usd_per_gpu_hour, double gpus, double per_s) noexcept {
   return usd_per_gpu_hour * gpus / 3600.0 / per_s * 1e6;
 }
+/// Of the paid time, what is not lost when capacity is taken back so often, each time at the loss of so many hours.
+[[nodiscard]] constexpr double kept_share(double preemptions_per_hour, double loss_hours) noexcept {
+  return 1 / (1 + preemptions_per_hour * loss_hours);
+}
 /// What one GPU-hour of a lease costs: "$9,200 a month for 8 GPUs" is $1.575.
 [[nodiscard]] constexpr double lease_per_gpu_hour(double usd_per_month, double gpus) noexcept {
   return usd_per_month / gpus / 730.0;

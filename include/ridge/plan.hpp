@@ -11,6 +11,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,9 +79,18 @@ struct PriceQuote {
   int quotes = 0;
   std::string basis;  ///< "median of 14 on-demand quotes of 2025-09 to 2026-08"; "bought, over 4 years"
 };
+/// How a device is used: what its owner pays for electricity depends on it.
+struct DeviceUse {
+  double busy_w = std::numeric_limits<double>::quiet_NaN();  ///< NaN: its limit
+  double idle_share = 0.2;                                   ///< of its limit, while there is no work
+  double utilisation = 1;                                    ///< share of the time in which there is work
+};
 /// Empty if nobody publishes one. The only place in src/search that prices.
 [[nodiscard]] std::optional<PriceQuote> price_of(const Catalogue& catalogue, const std::string& device,
-                                                 const Buyer& buyer, const EconomicsData* economics);
+                                                 const Buyer& buyer, const EconomicsData* economics,
+                                                 const DeviceUse& use = {});
+/// Of the hours paid, those that spot capacity is not taken back in; 1 for other purchases.
+[[nodiscard]] double kept_share(const Buyer& buyer, const EconomicsData* economics);
 
 /// A device that was not searched, or lost.
 struct Loser {
@@ -117,7 +127,8 @@ struct ServingQuest {
 };
 
 /// Refuses (bad_input, not_found, refused): unknown names, no device left (naming why each is out), absurd numbers.
-/// `economics` (which must outlive the quest) is needed for owning and for failures; without it there is neither.
+/// `economics` (which must outlive the quest) is needed for owning, for failures and for the power of hosts; without it
+/// there is none of them.
 Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge,
                              const EconomicsData* economics = nullptr);
 
@@ -125,13 +136,16 @@ Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge
 struct ServingPlan {
   InferenceQuery query;  ///< of one replica
   DeploymentFacts facts;
-  double concurrency = 0;  ///< requests in one replica at once, at most
+  double concurrency = 0;  ///< requests in one replica at once that it is rated at
   int replicas = 0;
   int gpus = 0;
-  double requests_per_s = 0;  ///< one replica can do within the limits
-  std::optional<double> usd_per_hour;
+  double requests_per_s = 0;     ///< one replica can do within the limits
+  Interval output_tokens_per_s;  ///< of one replica at that
+  double rate = 0;               ///< requests per second that all replicas are given on average: dollars are for these
+  std::optional<double> usd_per_gpu_hour;
+  std::optional<double> usd_per_hour;       ///< of devices that are not there already
   std::optional<Interval> usd_per_million;  ///< output tokens
-  Interval watts;                           ///< all devices
+  Interval watts;                           ///< all devices at full load
   Interval ttft_s, tpot_s, e2e_s;           ///< at the rated concurrency
   Bound bound = Bound::memory_bandwidth;
   std::string bound_text;  ///< "HBM bandwidth, decode"
@@ -139,6 +153,10 @@ struct ServingPlan {
   std::uint64_t index = 0;
   std::optional<double> ttft_p95_s, tpot_p95_s;  ///< of the simulated requests, once confirmed
   std::string confirmed;                         ///< what the simulator said, or empty
+  double simulated_requests = 0;                 ///< of all replicas, 0 = none
+
+  /// Share of what the replicas can do within the limits that they are given on average.
+  [[nodiscard]] double load() const { return rate / (requests_per_s * replicas); }
 };
 
 /// A change that would make the best plan cheaper, evaluated.
@@ -185,8 +203,8 @@ struct TrainingGoal {
   double tokens = 0;      ///< of the run; 0 = rank by speed only
   double days = 0;        ///< at most, 0 = no limit
   std::vector<int> gpus;  ///< numbers of devices to try; empty = from what the deadline needs up
-  int sequence = 0;       ///< 0 = 8,192, or the model's context if that is shorter
-  int global_batch = 0;   ///< sequences; 0 = about four million tokens
+  int sequence = 0;       ///< 0 = usual_sequence()
+  int global_batch = 0;   ///< sequences; 0 = usual_batch() for all of `gpus`
   double goodput = 0;     ///< share of the time that counts; 0 = by the failure rates of economics, else all of it
   std::vector<Format> precisions;                               ///< empty = bf16, and fp8 where the device has it
   int tp = 0, pp = 0, vp = 0, cp = 0, ep = 0, micro_batch = 0;  ///< fixed, 0 = free
@@ -202,7 +220,7 @@ struct TrainingQuest {
   std::vector<std::string> devices;               ///< by group
   std::vector<Format> precisions;                 ///< by group
   std::vector<std::optional<PriceQuote>> prices;  ///< by group
-  std::vector<double> goodput;                    ///< by group: share of the time that counts
+  std::vector<double> goodput;                    ///< by group: share of the time that counts, of spot capacity too
   std::vector<Loser> excluded;
   std::vector<std::string> assumptions;
   const EconomicsData* economics = nullptr;

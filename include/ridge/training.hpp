@@ -39,6 +39,7 @@ enum class ContextParallel : std::uint8_t { ring, all_gather, ulysses };
 [[nodiscard]] std::string_view name(Recompute recompute);
 [[nodiscard]] std::string_view name(TrainingTask task);
 [[nodiscard]] std::string_view name(Schedule schedule);
+[[nodiscard]] std::string_view name(ContextParallel kind);
 /// "none", "zero1", "zero-1", "fsdp" (zero3), "hsdp", ...; refuses others, naming the nearest.
 Result<Sharding> parse_sharding(std::string_view text);
 Result<Recompute> parse_recompute(std::string_view text);

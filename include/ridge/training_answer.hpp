@@ -27,8 +27,16 @@ struct TrainingFreedom {
   bool pp = false;
   bool ep = false;
   bool micro_batch = false;
-  bool global_batch = false;  ///< about 4 million tokens
+  bool sequence = false;      ///< usual_sequence()
+  bool global_batch = false;  ///< usual_batch(), or as near to it as a layout without choice can share out
 };
+
+/// Tokens of a sequence where nobody says: 8,192, or the model's context if that is shorter.
+[[nodiscard]] int usual_sequence(const Model& model);
+/// Sequences of a step where nobody says: a power of two times the odd part of `shares`, which are devices times the
+/// micro-batch asked for, so that replicas can share it out. Of these, the one that is nearest to four million
+/// (4 x 1024 x 1024) tokens by its ratio to them.
+[[nodiscard]] int usual_batch(int sequence, long shares);
 
 struct TrainingFacts {
   std::string device;

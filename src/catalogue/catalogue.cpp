@@ -44,7 +44,6 @@ Device share_of(const Device& whole, const Partition& partition) {
   scale(part.memory_bandwidth, partition.bandwidth_share);
   scale(part.l2, partition.bandwidth_share);
   part.memory_capacity = Sourced<Bytes>{partition.memory, partition.source};
-  part.memory_usable.reset();
   part.scale_up_name.clear();
   part.scale_up_topology = ScaleUpTopology::none;
   part.scale_up_per_direction.reset();

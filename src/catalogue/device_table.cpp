@@ -147,7 +147,10 @@ Device read_device(TableReader t, std::span<const Architecture> architectures) {
   TableReader memory = t.table("memory");
   device.memory_kind = memory.optional_text("kind");
   device.memory_capacity = memory.figure<Bytes>("capacity", gigabytes(1), gigabytes(4'000));
-  device.memory_usable = memory.figure<Bytes>("usable", gigabytes(1), gigabytes(4'000));
+  if (memory.has("usable")) {
+    memory.refuse("usable",
+                  "what programs find of the capacity is taken to be the same share of every board: leave it out");
+  }
   device.memory_bandwidth =
       memory.figure<BytesPerSecond>("bandwidth", gigabytes_per_second(50), gigabytes_per_second(50'000));
   device.l2 = memory.figure<Bytes>("l2", gigabytes(0.0005), gigabytes(4));

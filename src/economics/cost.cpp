@@ -97,7 +97,7 @@ CostOutputs evaluate(const CostInputs& in) noexcept {
 
   // A useful hour is paid, has work, is not taken back, and survives: each step divides by its share.
   const double with_work = in.idle_is_paid ? in.utilisation : 1;
-  const double kept = 1 / (1 + in.preemptions_per_hour * in.preemption_loss_hours);
+  const double kept = kept_share(in.preemptions_per_hour, in.preemption_loss_hours);
   double so_far = rate.usd;
   const auto lose = [&](CostLine line, double share) {
     out.per_gpu_hour[at(line)] = so_far / share - so_far;

@@ -16,6 +16,34 @@ namespace {
 constexpr double kUsualHostShare = (10200.0 - 5600.0) / 5600.0;
 constexpr double kUsualBeyondServer = 60000.0 / 8;  // network, storage and the rest of an H100 cluster, per GPU
 
+const ServerPrice* server_of(const EconomicsData& data, std::string_view device, std::string_view as_of) {
+  const ServerPrice* found = nullptr;
+  for (const ServerPrice& server : data.servers) {
+    const bool later = !as_of.empty() && year_of(server.date) > year_of(as_of) + 1.0 / 24;
+    if (server.device == device && !later) found = &server;
+  }
+  return found;
+}
+
+/// The one that is sold, or the smallest whose power is published.
+const System* usual_system(const Catalogue& catalogue, const EconomicsData& data, std::string_view device,
+                           std::string_view as_of) {
+  const ServerPrice* server = server_of(data, device, as_of);
+  const System* found = server != nullptr ? catalogue.system(server->system) : nullptr;
+  if (found != nullptr) return found;
+  for (const System& s : catalogue.systems()) {
+    if (s.device != device || !s.power_max) continue;
+    if (found == nullptr || s.devices() < found->devices()) found = &s;
+  }
+  return found;
+}
+
+double host_power(const System* system, const Device& device) {
+  const double tdp = device.tdp->value.value();
+  if (system == nullptr || !system->power_max || system->device != device.id) return kUsualHostShare * tdp;
+  return std::max(0.0, system->power_max->value.value() / system->devices() - tdp);
+}
+
 class CaseBuilder {
  public:
   CaseBuilder(const CostQuery& query, const Catalogue& catalogue, const EconomicsData& data)
@@ -55,17 +83,8 @@ class CaseBuilder {
       if (!device_) device_ = *catalogue_.find_device(system_->device);
     }
     if (device_) {
-      for (const ServerPrice& server : data_.servers) {
-        const bool later = !q_.as_of.empty() && year_of(server.date) > year_of(q_.as_of) + 1.0 / 24;
-        if (server.device == device_->id && !later) server_ = &server;
-      }
-      if (system_ == nullptr && server_ != nullptr) system_ = catalogue_.system(server_->system);
-      if (system_ == nullptr) {
-        for (const System& s : catalogue_.systems()) {
-          if (s.device != device_->id || !s.power_max) continue;
-          if (system_ == nullptr || s.devices() < system_->devices()) system_ = &s;
-        }
-      }
+      server_ = server_of(data_, device_->id, q_.as_of);
+      if (system_ == nullptr) system_ = usual_system(catalogue_, data_, device_->id, q_.as_of);
     }
     Result<const OwnerProfile*> profile = data_.profile(q_.profile);
     if (!profile) return Error{ErrorCode::not_found, "--profile", profile.error().message};
@@ -104,13 +123,11 @@ class CaseBuilder {
       power.device_busy_w = limit;
       if (!q_.is_given("--device-power")) assume("--device-power", "busy GPUs draw their limit, {:.0f} W", limit);
     }
+    power.host_w = host_power(system_, *device_);
     if (system_ != nullptr && system_->power_max && system_->device == device_->id) {
-      const double all = system_->power_max->value.value() / system_->devices();
-      power.host_w = std::max(0.0, all - tdp);
       assume("--host-power", "{:.0f} W a GPU for the rest of the server: {} at {}", power.host_w, system_->name,
              format(system_->power_max->value));
     } else {
-      power.host_w = kUsualHostShare * tdp;
       assume("--host-power", "{:.0f} W a GPU for the rest of the server, in the proportion of a DGX H100",
              power.host_w);
     }
@@ -203,6 +220,9 @@ class CaseBuilder {
     out_.rent_high = market.quantile(0.9);
     assume("--price", "rent of ${:.2f}: the median of {} {} offers from ${:.2f} to ${:.2f}", market.median(),
            market.usd.size(), name(q_.rent_kind), market.usd.front(), market.usd.back());
+    if (const DeviceShare share = share_of_device(catalogue_, device_->id); share.parts > 1) {
+      assume("--price", "{} such parts of one {} share its rent", share.parts, share.device);
+    }
     const Price* newest = market.offers.front();
     const Price* oldest = newest;
     for (const Price* offer : market.offers) {
@@ -254,6 +274,11 @@ class CaseBuilder {
 
 bool CostQuery::is_given(std::string_view flag) const {
   return std::find(given.begin(), given.end(), flag) != given.end();
+}
+
+double host_watts(const Catalogue& catalogue, const EconomicsData& data, const Device& device, std::string_view as_of) {
+  if (!device.tdp) return 0;
+  return host_power(usual_system(catalogue, data, device.id, as_of), device);
 }
 
 Result<CostCase> cost_case(const CostQuery& query, const Catalogue& catalogue, const EconomicsData& data) {

@@ -73,10 +73,23 @@ struct CostCase {
 
 Result<CostCase> cost_case(const CostQuery& query, const Catalogue& catalogue, const EconomicsData& data);
 
+/// What the rest of a server draws for each of its devices: what its rating leaves beside them, or in the proportion of
+/// a DGX H100 where nobody published one. 0 if the device's own power is not known.
+[[nodiscard]] double host_watts(const Catalogue& catalogue, const EconomicsData& data, const Device& device,
+                                std::string_view as_of);
+
 /// "prices are of 2022 to 2026-06, more than a year apart", or nothing.
 [[nodiscard]] std::optional<std::string> price_span_warning(const std::vector<PriceUsed>& prices);
 
-/// The market for renting a device: dollars per GPU-hour of the newest year, one for each offer.
+/// "h100-sxm/mig-3g.40gb" is one of two parts of an h100-sxm: a whole device is paid for, by what it is cut into.
+struct DeviceShare {
+  std::string device;
+  int parts = 1;
+};
+[[nodiscard]] DeviceShare share_of_device(const Catalogue& catalogue, std::string_view device);
+
+/// The market for renting a device or a share of one: dollars per GPU-hour of the newest year, one for each offer; with
+/// `provider`, only of those whose provider or region has that in its name.
 struct RentMarket {
   std::vector<const Price*> offers;  ///< by price
   std::vector<double> usd;           ///< of each

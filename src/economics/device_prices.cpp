@@ -35,12 +35,6 @@ DevicePrice device_price(const Catalogue& catalogue, const EconomicsData& data, 
   return out;
 }
 
-void price_tokens(DevicePrice& price, double tokens_per_s_per_device) {
-  price.tokens_per_s = tokens_per_s_per_device;
-  price.usd_per_million_tokens = usd_per_million(price.rent_usd, 1, tokens_per_s_per_device);
-  price.spot_usd_per_million_tokens = usd_per_million(price.spot_usd, 1, tokens_per_s_per_device);
-}
-
 std::vector<ScenarioWinner> winners(const std::vector<DevicePrice>& prices) {
   std::vector<ScenarioWinner> all;
   const auto add = [&](const char* scenario, double DevicePrice::*field, const char* unit, bool least = true) {

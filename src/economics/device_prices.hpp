@@ -31,8 +31,8 @@ struct DevicePrice {
   double spot_usd = kUnknown;        ///< median
   int offers = 0;
   double usd_per_gb_hour = kUnknown;         ///< median rent over memory as the vendor names it
-  double tokens_per_s = kUnknown;            ///< of one device, put in by the caller
-  double usd_per_million_tokens = kUnknown;  ///< at the median rent
+  double tokens_per_s = kUnknown;            ///< of one device; this and what follows is put in by the caller
+  double usd_per_million_tokens = kUnknown;  ///< rented
   double spot_usd_per_million_tokens = kUnknown;
   double joules_per_token = kUnknown;  ///< of the device alone
   std::string note;                    ///< why there are no tokens
@@ -41,8 +41,6 @@ struct DevicePrice {
 /// To buy: the share of a board, of a whole server if no board is sold alone, or one device.
 [[nodiscard]] DevicePrice device_price(const Catalogue& catalogue, const EconomicsData& data, const Device& device,
                                        const DevicePriceQuery& query);
-/// Fills what follows from tokens per second of one device.
-void price_tokens(DevicePrice& price, double tokens_per_s_per_device);
 
 /// The device that is best at something.
 struct ScenarioWinner {

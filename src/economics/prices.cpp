@@ -18,6 +18,10 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+bool has(std::string_view text, std::string_view part) {
+  return lower(text).find(lower(part)) != std::string::npos;
+}
+
 bool exists(const Price& price, std::string_view as_of) {
   return as_of.empty() || price.date.empty() || year_of(price.date) <= year_of(as_of) + 1.0 / 24;
 }
@@ -41,6 +45,19 @@ double per_gpu_hour(const Price& price, double usd_per_unit) {
 
 }  // namespace
 
+DeviceShare share_of_device(const Catalogue& catalogue, std::string_view device) {
+  const std::size_t slash = device.find('/');
+  DeviceShare share{std::string(device.substr(0, slash)), 1};
+  const Device* whole = slash == std::string_view::npos ? nullptr : catalogue.device(share.device);
+  if (whole == nullptr) return share;
+  constexpr double kRounding = 0.01;  // sevenths are written with four digits
+  for (const Partition& part : whole->partitions) {
+    if (part.name != device.substr(slash + 1)) continue;
+    share.parts = std::max(1, static_cast<int>(1 / std::max(part.compute_share, part.bandwidth_share) + kRounding));
+  }
+  return share;
+}
+
 double RentMarket::quantile(double share) const {
   if (usd.empty()) return kUnknown;
   const double place = share * static_cast<double>(usd.size() - 1);
@@ -52,11 +69,12 @@ double RentMarket::quantile(double share) const {
 RentMarket rent_market(const Catalogue& catalogue, std::string_view device, PriceKind kind, std::string_view provider,
                        std::string_view as_of, const std::vector<std::pair<std::string, double>>& exchange) {
   RentMarket market;
+  const DeviceShare share = share_of_device(catalogue, device);
   std::vector<std::pair<double, const Price*>> found;
   double newest = 0;
   for (const Price& price : catalogue.prices()) {
-    if (price.device != device || price.kind != kind || !exists(price, as_of)) continue;
-    if (!provider.empty() && lower(price.provider).find(lower(provider)) == std::string::npos) continue;
+    if (price.device != share.device || price.kind != kind || !exists(price, as_of)) continue;
+    if (!has(price.provider, provider) && !has(price.region, provider)) continue;
     const std::optional<double> rate = in_dollars(price.currency, exchange);
     if (!rate) {
       market.warnings.push_back(fmt::format("{} is in {} and left out: say what one is worth with --exchange {}=0.14",
@@ -67,7 +85,7 @@ RentMarket rent_market(const Catalogue& catalogue, std::string_view device, Pric
       market.warnings.push_back(
           fmt::format("{} is in {}, converted at ${:g}: currencies are mixed", price.id, price.currency, *rate));
     }
-    found.emplace_back(per_gpu_hour(price, *rate), &price);
+    found.emplace_back(per_gpu_hour(price, *rate) / share.parts, &price);
     newest = std::max(newest, year_of(price.date));
   }
   std::erase_if(found, [&](const auto& f) {

@@ -27,7 +27,7 @@ double noise_of(std::string_view group, const Case& c, Metric metric) {
     return c.kind == CaseKind::inference ? 0.08 : 0.25;  // the steps of images are known less well
   }
   // One run of a stack says less about its other runs than about itself.
-  if (group == "user" && c.kind == CaseKind::training) return metric == Metric::step_time_s ? kOneRun : 0;
+  if (group == "user" && c.kind == CaseKind::training) return kOneRun;
   if ((group != "inference" && group != "user") || c.kind != CaseKind::inference) return 0;
   const double noise = group == "user" ? kOneRun : 0.08;
   switch (metric) {

@@ -45,8 +45,7 @@ double likeness(const measure::Facts& facts, const Device& device) {
   const bool named = has(names, *model) || has(words_of(device.id), "rtx" + *model);
   if (!named) return -1;
   if (facts.memory_bytes > 0 && device.memory_capacity) {
-    const double capacity = device.memory_usable ? device.memory_usable->value.value()
-                                                 : device.memory_capacity->value.value() * perf::kReportedMemory;
+    const double capacity = device.memory_capacity->value.value() * perf::kReportedMemory;
     if (std::abs(facts.memory_bytes / capacity - 1) > kMemory) return -1;
   }
   if (facts.multiprocessors > 0 && device.cores) {
@@ -121,7 +120,6 @@ OverlayText measured_overlay(const measure::Profile& profile, const Device& devi
       "[[device]]\nid = \"{1}\"\nbased_on = \"{1}\"\nreplace = true\nsource = \"outside\"\n"
       "architecture = \"{0}-measured\"\n",
       device.architecture, device.id);
-  if (f.memory_bytes > 0) text += fmt::format("memory.usable = \"{:.1f} GB\"\n", f.memory_bytes / 1e9);
   if (f.l2_bytes > 0) text += fmt::format("memory.l2 = \"{:.2f} MB\"\n", f.l2_bytes / 1e6);
   if (f.multiprocessors > 0) text += fmt::format("cores.count = {}\n", f.multiprocessors);
   if (f.pcie_generation > 0) text += fmt::format("host.pcie_generation = {}\n", f.pcie_generation);

@@ -18,6 +18,7 @@ std::vector<Comparison> headline(std::span<const Case> cases, const Calibration&
   for (const ResultRow& row : validate(cases, knowledge, {.threads = 1, .roofline = false})) {
     switch (row.metric) {
       case Metric::step_time_s:
+      case Metric::tokens_per_sec_per_gpu:
       case Metric::output_tok_s:
       case Metric::tpot_ms:
         out.push_back(row.comparison());

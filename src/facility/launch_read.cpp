@@ -246,7 +246,7 @@ class Reader {
     p.gpus_per_node = per_node.empty() ? std::max(1, per_node_) : std::max(1, leading_number(per_node));
     const int nodes = variable("NODES", 1);
     if (trains(p.runner)) return training(nodes_ > 0 ? nodes_ : nodes);
-    return serving(nodes, variable("REPLICAS", 1));
+    return serving(nodes, variable("REPLICAS", 1), variable("ALL_REPLICAS", 0));
   }
 
   Status training(int nodes) {
@@ -274,7 +274,7 @@ class Reader {
     return {};
   }
 
-  Status serving(int nodes, int replicas) {
+  Status serving(int nodes, int replicas, int all) {
     LaunchPlan& p = out_.plan;
     if (p.runner == LaunchTarget::sglang) p.tp = std::max(1, ranks_ / std::max(1, p.dp));
     if (p.runner == LaunchTarget::trtllm) {
@@ -292,6 +292,14 @@ class Reader {
     if (p.runner == LaunchTarget::vllm && expert_parallel_) p.ep = p.tp * p.dp;
     const int each = p.tp * p.pp * p.dp;
     p.replicas = each > p.gpus_per_node ? 1 : replicas * nodes;
+    if (all > 0 && each <= p.gpus_per_node) {
+      if (all <= p.replicas && all > replicas * (nodes - 1)) {
+        p.replicas = all;
+      } else {
+        out_.problems.push_back(
+            fmt::format("{} replicas in all do not go with {} on each of {} nodes", all, replicas, nodes));
+      }
+    }
     p.gpus = p.replicas * each;
     if (each > p.gpus_per_node && std::int64_t{nodes} * p.gpus_per_node != each) {
       out_.problems.push_back(

@@ -24,7 +24,8 @@ int per_replica(const LaunchPlan& p) {
 
 Status check_layout(const LaunchPlan& p) {
   const int nodes = p.nodes();
-  if (p.gpus > p.gpus_per_node && p.gpus % p.gpus_per_node != 0) {
+  const bool packed = !trains(p.runner) && p.gpus_per_node % per_replica(p) == 0;  // the last node may have room left
+  if (p.gpus > p.gpus_per_node && p.gpus % p.gpus_per_node != 0 && !packed) {
     return cannot(fmt::format("{} devices do not fill nodes of {}", p.gpus, p.gpus_per_node));
   }
   if (trains(p.runner)) {
@@ -36,7 +37,7 @@ Status check_layout(const LaunchPlan& p) {
   if (p.replicas * per_replica(p) != p.gpus) {
     return cannot(fmt::format("{} replicas of {} devices are not {}", p.replicas, per_replica(p), p.gpus));
   }
-  if (nodes > 1 && per_replica(p) <= p.gpus_per_node && p.replicas % nodes != 0) {
+  if (nodes > 1 && per_replica(p) <= p.gpus_per_node && p.replicas % nodes != 0 && !packed) {
     return cannot(fmt::format("{} replicas do not spread evenly over {} nodes", p.replicas, nodes));
   }
   if (per_replica(p) > p.gpus_per_node && p.replicas > 1) {
@@ -300,7 +301,9 @@ Result<std::string> payload(const LaunchPlan& p, const LaunchOptions& options, s
   if (const Status s = check_layout(p); !s) return s.error();
   const int nodes = p.nodes();
   const bool spread = !trains(p.runner) && per_replica(p) > p.gpus_per_node;
-  const bool many = !trains(p.runner) && !spread && p.replicas / nodes > 1;
+  const bool uneven = !trains(p.runner) && !spread && p.replicas % nodes != 0;
+  const int here = uneven ? p.gpus_per_node / per_replica(p) : p.replicas / nodes;
+  const bool many = !trains(p.runner) && !spread && here > 1;
   std::string out = fmt::format("{}NODES={}\n", indent, nodes);
   if (nodes > 1) {
     out += fmt::format(
@@ -328,12 +331,15 @@ Result<std::string> payload(const LaunchPlan& p, const LaunchOptions& options, s
                                                                  : torchtitan(p);
   if (!command) return command.error();
   if (!many) return out + command->text(indent);
-  out += fmt::format("{0}REPLICAS={1}\n{0}GPUS_PER_REPLICA={2}\n", indent, p.replicas / nodes, per_replica(p));
+  out += fmt::format("{0}REPLICAS={1}\n{0}GPUS_PER_REPLICA={2}\n", indent, here, per_replica(p));
+  if (uneven) {  // the last node has fewer
+    out += fmt::format("{0}ALL_REPLICAS={1}\n{0}LEFT=$((ALL_REPLICAS - NODE_RANK * REPLICAS))\n", indent, p.replicas);
+  }
   out += fmt::format(
-      "{0}for ((replica = 0; replica < REPLICAS; replica++)); do\n"
+      "{0}for ((replica = 0; replica < REPLICAS{1}; replica++)); do\n"
       "{0}  first=$((replica * GPUS_PER_REPLICA))\n"
       "{0}  devices=$(seq -s, \"$first\" $((first + GPUS_PER_REPLICA - 1)))\n",
-      indent);
+      indent, uneven ? " && replica < LEFT" : "");
   std::string line = command->raw("&").text(std::string(indent) + "  ");
   if (options.amd) {
     const std::string_view cuda = "CUDA_VISIBLE_DEVICES";

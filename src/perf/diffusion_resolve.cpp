@@ -200,7 +200,11 @@ class Resolver {
     auto rates = r_.ideal ? perf::datasheet_rates(device) : perf::device_rates(device, k_.catalogue, k_.calibration);
     if (!rates) return rates.error();
     r_.device = *rates;
-    if (q_.power_cap > 0) r_.device.power_limit = std::min(r_.device.power_limit, q_.power_cap);
+    if (q_.power_cap > 0) {
+      const auto said = perf::cap_power(r_.device, q_.power_cap, device.id, k_.calibration);
+      if (!said) return said.error();
+      for (const std::string& text : *said) assume("{}", text);
+    }
     const Format weights = q_.weights.value_or(Format::bf16);
     if (!q_.weights) assume("weights in {}", name(weights));
     const bool native = r_.device.native[static_cast<std::size_t>(weights)];

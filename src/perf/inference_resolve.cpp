@@ -20,10 +20,9 @@ namespace {
 
 using perf::GemmRates;
 
-constexpr double kWaitPerStep = 0.1;       ///< of what a collective waits in all, again at each step of a ring
-constexpr double kLeastMeasuredCap = 0.4;  ///< of the power limit: what published runs were capped to
-constexpr double kUsualNic = 12.5e9;       ///< 100 Gb/s per device where nothing is said
-constexpr double kNetworkLatency = 5e-6;   ///< end to end, small message
+constexpr double kWaitPerStep = 0.1;      ///< of what a collective waits in all, again at each step of a ring
+constexpr double kUsualNic = 12.5e9;      ///< 100 Gb/s per device where nothing is said
+constexpr double kNetworkLatency = 5e-6;  ///< end to end, small message
 
 /// The formats a query asks for, completed by the habits of checkpoints, chips and engines.
 struct Formats {
@@ -94,7 +93,9 @@ class Resolver {
     if (!rates) return rates.error();
     r_->device = *rates;
     if (q_.power_cap > 0) {
-      if (const Status s = cap_power(); !s) return s.error();
+      const auto said = perf::cap_power(r_->device, q_.power_cap, device_->id, k_.calibration);
+      if (!said) return said.error();
+      for (const std::string& text : *said) assume("{}", text);
     }
     r_->device.memory_capacity *= perf::kReportedMemory;
 
@@ -129,28 +130,6 @@ class Resolver {
       r_->reason = reason;
       r_->short_by = by;
     }
-  }
-
-  Status cap_power() {
-    perf::DeviceRates& device = r_->device;
-    const double idle = device.tdp * k_.calibration.value("power.idle", {device.architecture});
-    if (q_.power_cap <= idle) {
-      return Error{
-          ErrorCode::refused, "--power-cap",
-          fmt::format("{:.0f} W is no more than {} draws idle, about {:.0f} W", q_.power_cap, device_->id, idle)};
-    }
-    if (q_.power_cap >= device.tdp && device.tdp > 0) {
-      assume("a cap of {:.0f} W is above the limit of {}, {:.0f} W: it changes nothing", q_.power_cap, device_->id,
-             device.tdp);
-      return {};
-    }
-    device.power_limit = q_.power_cap;
-    assume("power capped at {:.0f} W per device", q_.power_cap);
-    if (q_.power_cap < kLeastMeasuredCap * device.tdp) {
-      assume("caps below {:.0f} % of the limit were never measured: speed there is extrapolated",
-             100 * kLeastMeasuredCap);
-    }
-    return {};
   }
 
   Status find_device() {

@@ -1,12 +1,15 @@
-// Board power by what a device does on average; shared by inference and diffusion.
+// Board power by what a device does on average, shared by inference and diffusion; its limit lowered, shared by all.
 //
 //   double watts = device_power(rates, coefficients, {flops, bytes, seconds, waiting});
+//   Result<std::vector<std::string>> said = cap_power(rates, 500, "h100-sxm", calibration);
 //
 // Pure; any thread.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "perf/kernels.hpp"
 
@@ -60,5 +63,9 @@ struct DeviceActivity {
   const double share = power.idle + (power.running + working) * busy / a.seconds;
   return std::min(rates.tdp * std::min(share, power.cap), std::max(rates.power_limit, 0.0));
 }
+
+/// Lowers what the board may draw, and says what was taken for granted. Refuses (refused) a cap that it exceeds idle.
+Result<std::vector<std::string>> cap_power(DeviceRates& rates, double cap_w, const std::string& device,
+                                           const Calibration& calibration);
 
 }  // namespace ridge::perf

@@ -14,6 +14,8 @@ namespace ridge {
 namespace {
 
 constexpr double kUsualBatchTokens = 4.0 * 1024 * 1024;
+constexpr int kUsualSequence = 8192;
+constexpr int kMostBatch = 1 << 30;  ///< sequences: what no product of devices and micro-batch exceeds
 
 /// Powers of two up to `most`, or the one value that was asked for.
 std::vector<int> choices(bool free, int asked, int most) {
@@ -23,8 +25,8 @@ std::vector<int> choices(bool free, int asked, int most) {
   return out;
 }
 
-/// As many sequences as make about four million tokens and can be shared out.
-int usual_batch(const TrainingPlan& plan) {
+/// Where the layout cannot share out the usual batch: the nearest that it can.
+int shared_batch(const TrainingPlan& plan) {
   const int model = plan.tp * plan.pp * plan.cp;
   const int dp = plan.dp > 0 ? plan.dp : std::max(1, plan.gpus / model);
   const int unit = dp * plan.micro_batch;
@@ -35,10 +37,27 @@ int usual_batch(const TrainingPlan& plan) {
 class LayoutSearch {
  public:
   LayoutSearch(const ResolvedTraining& job, const TrainingFreedom& freedom, const TrainingPlan& asked)
-      : job_(job), free_(freedom), best_(asked), asked_(asked) {}
+      : job_(job), free_(freedom), asked_(asked) {
+    if (free_.global_batch) {
+      const long micro = free_.micro_batch ? 1 : asked_.micro_batch;
+      asked_.global_batch = usual_batch(asked_.sequence, micro * asked_.gpus);
+    }
+    best_ = asked_;
+  }
 
   TrainingPlan run() {
-    if (free_.global_batch) best_.global_batch = usual_batch(best_);
+    consider_all();
+    if (fitting_ == 0 && free_.global_batch) {
+      sharing_ = true;
+      if (least_ < 0) best_.global_batch = shared_batch(best_);
+      consider_all();
+    }
+    return best_;
+  }
+  [[nodiscard]] int fitting() const { return fitting_; }
+
+ private:
+  void consider_all() {
     const int inside = std::max(job_.node_size, std::min(job_.domain, 16));
     const int experts = job_.moe ? static_cast<int>(job_.experts_all) : 1;
     for (const int tp : choices(free_.tp, asked_.tp, std::min(inside, asked_.gpus))) {
@@ -49,18 +68,15 @@ class LayoutSearch {
         }
       }
     }
-    return best_;
   }
-  [[nodiscard]] int fitting() const { return fitting_; }
 
- private:
   void consider(int tp, int pp, int ep, int micro) {
     TrainingPlan plan = asked_;
     plan.tp = tp;
     plan.pp = pp;
     plan.ep = ep;
     plan.micro_batch = micro;
-    if (free_.global_batch) plan.global_batch = usual_batch(plan);
+    if (sharing_) plan.global_batch = shared_batch(plan);
     const TrainingOutcome o = evaluate(job_, plan);
     if (o.reason == Reason::none) {
       ++fitting_;
@@ -76,8 +92,9 @@ class LayoutSearch {
 
   const ResolvedTraining& job_;
   const TrainingFreedom& free_;
+  TrainingPlan asked_;
   TrainingPlan best_;
-  const TrainingPlan asked_;
+  bool sharing_ = false;  ///< nothing can run with the usual batch
   double rate_ = 0;
   double least_ = -1;
   int fitting_ = 0;
@@ -118,10 +135,29 @@ std::string layout_text(const TrainingPlan& plan, const TrainingFreedom& freedom
 
 }  // namespace
 
+int usual_sequence(const Model& model) {
+  return model.context > 0 ? std::min(kUsualSequence, model.context) : kUsualSequence;
+}
+
+int usual_batch(int sequence, long shares) {
+  shares = std::max(1L, shares);
+  while (shares % 2 == 0) shares /= 2;
+  long batch = std::min(shares, static_cast<long>(kMostBatch));
+  // The next is nearer while the geometric mean of both is below.
+  while (std::sqrt(2.0) * static_cast<double>(batch) * sequence <= kUsualBatchTokens) batch *= 2;
+  return static_cast<int>(batch);
+}
+
 Result<TrainingAnswer> answer(const TrainingQuery& query, const TrainingFreedom& freedom, const Knowledge& knowledge) {
   if (const Status s = check_system(query, knowledge.catalogue); !s) return s.error();
   TrainingAnswer a;
   a.query = query;
+  if (freedom.sequence) {
+    const auto model = knowledge.catalogue.find_model(query.model);
+    if (!model) return model.error();
+    a.query.plan.sequence = usual_sequence(*model);
+    a.assumptions.push_back(fmt::format("sequences of {} tokens", format_number(a.query.plan.sequence, 7)));
+  }
   {
     const auto draft = resolve(a.query, knowledge);
     if (!draft) return draft.error();

@@ -65,6 +65,10 @@ std::string_view name(Schedule schedule) {
   constexpr std::string_view kNames[] = {"1f1b", "interleaved", "zero-bubble", "dualpipe"};
   return kNames[static_cast<std::size_t>(schedule)];
 }
+std::string_view name(ContextParallel kind) {
+  constexpr std::string_view kNames[] = {"ring", "all-gather", "ulysses"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
 std::string_view name(TrainingPhase phase) {
   constexpr std::string_view kNames[] = {"forward",
                                          "backward",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/power.hpp"
 #include "perf/training_groups.hpp"
 #include "perf/training_model.hpp"
 #include "ridge/text.hpp"
@@ -69,7 +70,11 @@ Status set_device(ResolvedTraining& job, const Device& device, const System* sys
     job.architecture_step = device.architecture.substr(job.architecture.size() + 1);
   }
   job.device = device.id;
-  if (query.power_cap > 0) job.rates.power_limit = std::min(job.rates.power_limit, query.power_cap);
+  if (query.power_cap > 0) {
+    const auto said = perf::cap_power(job.rates, query.power_cap, device.id, knowledge.calibration);
+    if (!said) return said.error();
+    assumptions.insert(assumptions.end(), said->begin(), said->end());
+  }
   job.tdp = job.rates.power_limit;
   job.memory_capacity = job.rates.memory_capacity;
   job.memory_bandwidth = job.rates.memory_bandwidth;

@@ -85,10 +85,9 @@ Paragraph and_more(std::size_t devices) {
   return paragraph(fmt::format("and {} devices more (--top N)", devices), Emphasis::faint);
 }
 
-Paragraph next_commands(const std::string& again, std::string_view next, std::string_view flags) {
-  return paragraph(
-      fmt::format("Next: {0} --explain 1 │ {0} --save plans/ │ {1} --plan plans/1.toml{2}", again, next, flags),
-      Emphasis::faint);
+Paragraph next_commands(const std::string& again, std::string_view next) {
+  return paragraph(fmt::format("Next: {0} --explain 1 │ {0} --save plans/ │ {1} --plan plans/1.toml", again, next),
+                   Emphasis::faint);
 }
 
 void set_statistics(Json& json, const PlanStatistics& s) {

@@ -18,7 +18,7 @@ void add_losers(Document& page, const std::vector<Loser>& losers);
 /// "and 3 devices more (--top N)".
 [[nodiscard]] Paragraph and_more(std::size_t devices);
 /// "Next: ridge plan … --explain 1 │ ...".
-[[nodiscard]] Paragraph next_commands(const std::string& again, std::string_view next, std::string_view flags);
+[[nodiscard]] Paragraph next_commands(const std::string& again, std::string_view next);
 void set_statistics(Json& json, const PlanStatistics& statistics);
 [[nodiscard]] Json losers_json(const std::vector<Loser>& losers);
 /// "rent", in words of the goal.
@@ -43,16 +43,13 @@ void add_ranking(Document& page, const Verdict& verdict, Table ranked, Table nea
   add_losers(page, verdict.losers);
 }
 
-/// What was taken for granted, how much was searched, and `next`: the verb that takes a saved plan further,
-/// with those flags after it.
+/// What was taken for granted, how much was searched, and `next`: the verb that takes a saved plan further.
 template <class Verdict>
-void add_footing(Document& page, const Verdict& verdict, const PlanReportOptions& options, std::string_view next,
-                 std::string_view flags = {}) {
+void add_footing(Document& page, const Verdict& verdict, const PlanReportOptions& options, std::string_view next) {
   page.blocks.emplace_back(
       paragraph("Assumed: " + joined_text(verdict.assumptions, "; ") + ". " + searched_text(options.statistics),
                 Emphasis::faint));
-  if (!verdict.plans.empty() && !options.again.empty())
-    page.blocks.emplace_back(next_commands(options.again, next, flags));
+  if (!verdict.plans.empty() && !options.again.empty()) page.blocks.emplace_back(next_commands(options.again, next));
 }
 
 /// plans, front, losers, nearest and what fails first; `object` writes one plan.

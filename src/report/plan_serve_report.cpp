@@ -68,8 +68,7 @@ Table table_of(const std::vector<ServingPlan>& plans, const std::vector<Rank>& r
          p.ttft_p95_s ? Cell(*p.ttft_p95_s).shown_as(format(Seconds(*p.ttft_p95_s), 2)) : Cell(),
          p.tpot_p95_s ? Cell(*p.tpot_p95_s).shown_as(format(Seconds(*p.tpot_p95_s), 2)) : Cell(),
          Cell::interval(p.ttft_s).shown_as(format(Seconds(p.ttft_s.mid), 2)),
-         Cell::interval(p.tpot_s).shown_as(format(Seconds(p.tpot_s.mid), 2)), Cell(p.requests_per_s * p.replicas),
-         Cell(p.bound_text)});
+         Cell::interval(p.tpot_s).shown_as(format(Seconds(p.tpot_s.mid), 2)), Cell(p.rate), Cell(p.bound_text)});
   }
   return table;
 }
@@ -91,9 +90,11 @@ void add_explanation(Document& page, const ServingVerdict& verdict, int which) {
   table.columns = {{.key = "what", .heading = "what"},
                    {.key = "value", .heading = "value", .overflow = Overflow::wrap}};
   const auto add = [&](const char* what, std::string value) { table.rows.push_back({Cell(what), Cell(value)}); };
-  add("replicas", fmt::format("{} of {} device{}, at most {} requests in each", p.replicas, p.query.gpus,
+  add("replicas", fmt::format("{} of {} device{}, rated at {} requests in each", p.replicas, p.query.gpus,
                               p.query.gpus == 1 ? "" : "s", format_number(p.concurrency, 4)));
   add("one replica", fmt::format("{} requests/s within the limits", format_number(p.requests_per_s)));
+  add("mean load",
+      fmt::format("{} requests/s, {:.0f} % of what the replicas can do", format_number(p.rate), 100 * p.load()));
   add("formats", fmt::format("weights {}, activations {}, KV {}", name(p.facts.weights), name(p.facts.activations),
                              name(p.facts.kv)));
   add("engine", fmt::format("{}, {} tokens per step", p.facts.era.empty() ? p.facts.engine : p.facts.era,
@@ -123,6 +124,9 @@ Json plan_object(const ServingPlan& p) {
   one.set("max_batched_tokens", p.query.max_batched_tokens);
   one.set("concurrency_per_replica", p.concurrency);
   one.set("requests_per_replica_per_s", p.requests_per_s);
+  one.set("request_rate_per_s", p.rate);
+  one.set("load_share", p.load());
+  one.set("usd_per_gpu_hour", p.usd_per_gpu_hour ? Json(*p.usd_per_gpu_hour) : Json());
   one.set("usd_per_hour", p.usd_per_hour ? Json(*p.usd_per_hour) : Json());
   one.set("usd_per_million_output_tokens", p.usd_per_million ? interval_json(*p.usd_per_million) : Json());
   one.set("power_w", p.watts.mid > 0 ? interval_json(p.watts) : Json());
@@ -207,10 +211,7 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
   if (!verdict.rationale.empty()) page.blocks.emplace_back(paragraph("Why: " + joined_text(verdict.rationale, " ")));
   add_explanation(page, verdict, options.explain);
   if (!verdict.plans.empty()) page.blocks.emplace_back(paragraph(sure_text(verdict.plans.front()), Emphasis::faint));
-  // A saved plan holds the clients it was searched with; arrivals at the goal's rate are the fairer trial.
-  const std::string rate =
-      quest.goal.request_rate > 0 ? " --request-rate " + exact_number(quest.goal.request_rate) : std::string();
-  add_footing(page, verdict, options, "ridge simulate", rate);
+  add_footing(page, verdict, options, "ridge simulate");
   return page;
 }
 

@@ -248,7 +248,8 @@ Json training_json(const TrainingAnswer& a, const TrainingReportOptions& options
   query.set("seq_length_tokens", p.sequence).set("global_batch", p.global_batch).set("micro_batch", p.micro_batch);
   query.set("precision", name(a.facts.precision)).set("engine", a.facts.engine);
   query.set("engine_era", a.facts.era.empty() ? Json() : Json(a.facts.era));
-  query.set("task", name(a.query.task)).set("schedule", name(p.schedule));
+  const bool interleaved = fits && a.outcome.estimate.vp > 1 && p.schedule == Schedule::one_f_one_b;
+  query.set("task", name(a.query.task)).set("schedule", name(interleaved ? Schedule::interleaved : p.schedule));
   query.set("tokens", options.tokens > 0 ? Json(options.tokens) : Json());
 
   Json json = Json::object();

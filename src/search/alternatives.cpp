@@ -15,17 +15,12 @@ namespace ridge::search {
 
 namespace {
 
-constexpr double kSecondsAnHour = 3600;
 constexpr std::size_t kDevicesSplit = 6;
 /// Prompts of equal length at random times keep a server busy 60 % of the time with a mean wait of 3/4 of one prompt
 /// (M/D/1: u / 2(1 - u)).
 constexpr double kPrefillUse = 0.6;
 constexpr double kPrefillWait = 1.75;
 constexpr int kMostSteps = 16;
-
-double per_million(const ServingGoal& goal, double usd_per_hour) {
-  return usd_per_hour / kSecondsAnHour / (goal.request_rate * goal.osl) * 1e6;
-}
 
 std::string vendor_of(const Knowledge& knowledge, const std::string& device) {
   const auto found = knowledge.catalogue.find_device(device);
@@ -59,7 +54,7 @@ void mix_vendors(const ServingQuest& quest, ServingVerdict& verdict, const Knowl
                          second->query.device);
   if (first.usd_per_hour && second->usd_per_hour && first.replicas > 0 && second->replicas > 0) {
     mix.usd_per_hour = *first.usd_per_hour / first.replicas * here + *second->usd_per_hour / second->replicas * there;
-    mix.usd_per_million = per_million(goal, *mix.usd_per_hour);
+    mix.usd_per_million = usd_per_million_out(quest, *mix.usd_per_hour, goal.request_rate);
     mix.text += fmt::format(": ${}/1M", format_number(*mix.usd_per_million));
   }
   verdict.alternatives.push_back(std::move(mix));
@@ -164,7 +159,7 @@ class Splitter {
   Alternative alternative(double ttft, double tpot) const {
     Alternative a;
     a.usd_per_hour = prefill_->usd_per_hour() + decode_->usd_per_hour();
-    a.usd_per_million = per_million(quest_.goal, *a.usd_per_hour);
+    a.usd_per_million = usd_per_million_out(quest_, *a.usd_per_hour, quest_.goal.request_rate);
     const auto pool = [](const Pool& p) {
       return fmt::format("{} × TP{} of {} ({})", p.engines, p.query.tp, p.query.device,
                          name(p.query.weights.value_or(Format::bf16)));

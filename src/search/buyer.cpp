@@ -59,15 +59,6 @@ const System* smallest_system(const Catalogue& catalogue, const std::string& dev
   return found;
 }
 
-double host_overhead(const Catalogue& catalogue, const Device& device) {
-  for (const System& system : catalogue.systems()) {
-    if (system.device == device.id && system.power_max && device.tdp) {
-      return std::max(1.0, system.power_max->value.value() / (system.devices() * device.tdp->value.value()));
-    }
-  }
-  return kUsualOverhead;
-}
-
 std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Knowledge& knowledge) {
   const auto out = [&](std::string limit, std::string why, double by = 0) {
     return Loser{device.id, std::move(why), std::move(limit), by, false};

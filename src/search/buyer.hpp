@@ -21,9 +21,6 @@ struct Candidates {
 };
 Result<Candidates> candidates(Buyer& buyer, Objective objective, const Knowledge& knowledge);
 
-/// Watts at the socket per watt of the devices: hosts, fans and losses.
-[[nodiscard]] double host_overhead(const Catalogue& catalogue, const Device& device);
-
 /// The smallest system of the catalogue made of this device (whose power is known, if asked), or nullptr.
 [[nodiscard]] const System* smallest_system(const Catalogue& catalogue, const std::string& device,
                                             bool with_power = false);

@@ -27,7 +27,6 @@ SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int
   const ServingGoal& goal = quest.goal;
   SimulationQuery q;
   q.deployment = plan.query;
-  q.deployment.max_sequences = plan.concurrency;
   q.workload = fixed_workload(goal.isl, goal.osl);
   if (goal.prefix_hit > 0) {
     q.workload.classes.front().shared_prefix = static_cast<std::uint32_t>(goal.prefix_hit * goal.isl);
@@ -46,6 +45,8 @@ SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int
 struct Trial {
   int replicas = 0;
   bool holds = false;
+  double concurrency = 0;   ///< of one replica, that makes as many requests by the mean as it is given; 0 = none does
+  InferenceEstimate rated;  ///< at that
   double ttft_p95 = 0, tpot_p95 = 0;
   std::string broken;
 };
@@ -107,8 +108,25 @@ class Confirmation {
     trial.ttft_p95 = result->ttft.p95();
     trial.tpot_p95 = result->tpot.p95();
     trial.broken = result->overloaded ? "overload" : broken_limit(*result, q.limits);
+    rate_for(quest_.goal.request_rate / replicas, trial);
+    // More than they can do at any concurrency would fall behind, however short the simulation.
+    if (trial.broken.empty() && trial.concurrency <= 0) trial.broken = "overload";
     trial.holds = trial.broken.empty();
     return trial;
+  }
+
+  /// At the plan's concurrency, or the least above it that makes so many requests a second.
+  void rate_for(double requests_per_s, Trial& trial) const {
+    InferenceLoad load = plan_.query.load;
+    for (const double concurrency : ServingProblem::concurrencies()) {
+      if (concurrency < plan_.concurrency) continue;
+      load.concurrency = concurrency;
+      const InferenceOutcome o = evaluate(*deployment_.resolved, load);
+      if (o.reason != Reason::none || o.estimate.output_tokens_per_s.mid / load.osl < requests_per_s) continue;
+      trial.concurrency = concurrency;
+      trial.rated = o.estimate;
+      return;
+    }
   }
 
   const ServingQuest& quest_;
@@ -116,29 +134,19 @@ class Confirmation {
   const InferenceDeployment& deployment_;
 };
 
-void apply(const ServingQuest& quest, ServingPlan& plan, const Trial& trial) {
-  const double before = plan.replicas;
+void apply(const ServingQuest& quest, ServingPlan& plan, const Trial& trial, const Knowledge& knowledge) {
   plan.ttft_p95_s = trial.ttft_p95;
   plan.tpot_p95_s = trial.tpot_p95;
+  const SimulationQuery asked = question(quest, plan, trial.replicas);
+  plan.simulated_requests = std::round(asked.requests * trial.replicas / asked.replicas);
   if (trial.replicas != plan.replicas) {
     plan.confirmed = fmt::format("simulated: {} replicas hold the limits for 95 % of the requests, {} by the mean",
                                  trial.replicas, plan.replicas);
-    const double factor = trial.replicas / before;
-    double owned = 0;
-    for (const Fleet& fleet : quest.goal.buyer.fleet) owned += fleet.device == plan.query.device ? fleet.gpus : 0;
-    const double paid = std::max(0.0, plan.gpus - owned);
     plan.replicas = trial.replicas;
     plan.gpus = trial.replicas * plan.query.gpus;
-    const double pays = std::max(0.0, plan.gpus - owned);
-    if (plan.usd_per_hour && paid > 0) {
-      *plan.usd_per_hour *= pays / paid;
-      if (plan.usd_per_million) {
-        for (double* value : {&plan.usd_per_million->low, &plan.usd_per_million->mid, &plan.usd_per_million->high}) {
-          *value *= pays / paid;
-        }
-      }
-    }
-    for (double* watts : {&plan.watts.low, &plan.watts.mid, &plan.watts.high}) *watts *= factor;
+    plan.concurrency = plan.query.load.concurrency = trial.concurrency;
+    rate(plan, trial.rated);
+    price(plan, quest, knowledge);
   } else {
     plan.confirmed = "simulated: 95 % of the requests hold the limits";
   }
@@ -173,10 +181,10 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
              trials[i].broken, 0, true});
         continue;
       }
-      apply(quest, plan, trials[i]);
+      apply(quest, plan, trials[i], knowledge);
       ServingPlan means = plan;
       means.ttft_s.mid = means.tpot_s.mid = means.e2e_s.mid = 0;  // latency was simulated
-      const Miss miss = worst_miss(quest, means);
+      const Miss miss = worst_miss(quest, means, knowledge);
       if (miss.by > 1e-9) {
         verdict.losers.push_back({plan.query.device, "simulated, it " + miss.text, miss.limit, miss.by, true});
         continue;

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "economics/cost_case.hpp"
 #include "perf/kernels.hpp"
 #include "perf/power.hpp"
 #include "ridge/capacity.hpp"
+#include "ridge/cost.hpp"
 #include "ridge/plan.hpp"
 #include "ridge/text.hpp"
 #include "search/buyer.hpp"
@@ -26,8 +28,6 @@ namespace {
 constexpr int kMostTensor = 64;
 constexpr int kMostReplica = 64;  ///< devices of one replica
 constexpr double kHoursAYear = 8760;
-constexpr double kSecondsAnHour = 3600;
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// What people serve in: 16 and 8 bits, and the 4-bit format the chip computes in; a checkpoint that is narrow already
 /// stays so. Other 4-bit formats change answers enough to be asked for.
@@ -156,7 +156,10 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
     }
     spec.usd_per_gpu_hour = price ? price->mid : kUnknown;
     spec.most_usd_per_hour = goal.buyer.budget_usd / kHoursAYear;
-    spec.most_watts = goal.buyer.power_w / search::host_overhead(knowledge.catalogue, device);
+    spec.most_watts = goal.buyer.power_w;
+    if (economics != nullptr) {
+      spec.host_watts = host_watts(knowledge.catalogue, *economics, device, goal.buyer.date);
+    }
     spec.idle_watts = rates->tdp * perf::power_coefficients(knowledge.calibration, rates->architecture).idle * 0.999;
     spec.deployments = deployments(goal, device, *model);
     if (spec.deployments.empty()) {
@@ -183,9 +186,11 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
   quest.problem =
       std::make_shared<const ServingProblem>(std::move(groups), knowledge, load_of(goal), need, objective, 0);
   auto& a = quest.assumptions;
-  a.push_back(fmt::format("{} serves; replicas run at {:.0f} % of what they can do within the limits", goal.engine,
-                          100 * goal.load));
-  a.push_back(search::price_assumption(goal.buyer));
+  a.push_back(fmt::format("{} serves; replicas run at {:.0f} % of what they can do within the limits{}", goal.engine,
+                          100 * goal.load,
+                          goal.request_rate > 0 ? ", or as near to all of it as simulated requests allow" : ""));
+  a.emplace_back("power is that of full load");
+  a.push_back(search::price_assumption(goal.buyer, economics));
   if (goal.precisions.empty()) a.emplace_back("weights in 16 or 8 bits, or in nvfp4 where the chip computes in it");
   if (goal.assumed_limits) {
     a.push_back(fmt::format("TTFT of at most {} and TPOT of at most {}, since no limit is given",
@@ -227,24 +232,53 @@ ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Sco
   const ServingScore s = problem.score(problem.spec(group), plan.query.gpus, e);
   plan.replicas = counted(s.replicas);
   plan.gpus = counted(s.gpus);
-  plan.requests_per_s = s.requests_per_s;
-  plan.watts = {e.power_w.low * s.replicas, e.power_w.mid * s.replicas, e.power_w.high * s.replicas};
+  plan.rate = s.rate;
+  rate(plan, e);
+  price(plan, quest, knowledge);
+  return plan;
+}
+
+void rate(ServingPlan& plan, const InferenceEstimate& e) {
+  const double replicas = plan.replicas;
+  plan.requests_per_s = e.output_tokens_per_s.mid / plan.query.load.osl;
+  plan.output_tokens_per_s = e.output_tokens_per_s;
+  plan.watts = {e.power_w.low * replicas, e.power_w.mid * replicas, e.power_w.high * replicas};
   plan.ttft_s = e.ttft_s;
   plan.tpot_s = e.tpot_s;
   plan.e2e_s = e.e2e_s;
   plan.bound = e.bound;
   plan.bound_text = fmt::format("{}, {}", spoken(e.bound), e.prefill_share > 0.5 ? "prefill" : "decode");
-  if (!std::isnan(s.usd_per_hour)) {
-    plan.usd_per_hour = s.usd_per_hour;
-    const double tokens = s.rate * problem.load().osl;
-    const double each = tokens > 0 ? s.usd_per_hour / kSecondsAnHour / tokens * 1e6 : 0;
-    const Interval& rate = e.output_tokens_per_s;
-    plan.usd_per_million = Interval{each * rate.mid / rate.high, each, each * rate.mid / rate.low};
-  }
-  return plan;
 }
 
-Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan) {
+double usd_per_million_out(const ServingQuest& quest, double usd_per_hour, double request_rate) {
+  const double useful = request_rate * quest.goal.osl * kept_share(quest.goal.buyer, quest.economics);
+  return usd_per_million(usd_per_hour, 1, useful);
+}
+
+void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowledge) {
+  const Buyer& buyer = quest.goal.buyer;
+  DeviceUse use;
+  const auto device = knowledge.catalogue.find_device(plan.query.device);
+  if (device && plan.replicas > 0) {
+    if (plan.watts.mid > 0) use.busy_w = plan.watts.mid / (1.0 * plan.replicas * plan.query.gpus);
+    use.idle_share = perf::power_coefficients(knowledge.calibration, device->architecture).idle;
+    use.utilisation = std::min(1.0, plan.load());
+  }
+  const auto quote = price_of(knowledge.catalogue, plan.query.device, buyer, quest.economics, use);
+  double paid = plan.gpus;
+  for (const Fleet& fleet : buyer.fleet) paid -= fleet.device == plan.query.device ? fleet.gpus : 0;
+  paid = std::max(0.0, paid);
+  plan.usd_per_gpu_hour = quote ? std::optional(quote->mid) : std::nullopt;
+  plan.usd_per_hour.reset();
+  plan.usd_per_million.reset();
+  if (!quote && paid > 0) return;
+  plan.usd_per_hour = paid > 0 ? paid * quote->mid : 0;
+  const double each = plan.rate > 0 ? usd_per_million_out(quest, *plan.usd_per_hour, plan.rate) : 0;
+  const Interval& output = plan.output_tokens_per_s;
+  plan.usd_per_million = Interval{each * output.mid / output.high, each, each * output.mid / output.low};
+}
+
+Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowledge& knowledge) {
   const ServingGoal& goal = quest.goal;
   Miss worst;
   std::string all;
@@ -271,9 +305,14 @@ Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan) {
                          format(Dollars(goal.buyer.budget_usd))),
              fmt::format("--budget '{}'", format(Dollars(year * 1.005))));
   }
-  consider("power", plan.watts.mid, goal.buyer.power_w,
-           fmt::format("draws {} at least, limit {}", format(Watts(plan.watts.mid)), format(Watts(goal.buyer.power_w))),
-           fmt::format("--power {}", compact(Watts(plan.watts.mid * 1.005))));
+  const auto device = knowledge.catalogue.find_device(plan.query.device);
+  double watts = plan.watts.mid;
+  if (device && quest.economics != nullptr) {
+    watts += plan.gpus * host_watts(knowledge.catalogue, *quest.economics, *device, goal.buyer.date);
+  }
+  consider("power", watts, goal.buyer.power_w,
+           fmt::format("draws {} with its hosts, limit {}", format(Watts(watts)), format(Watts(goal.buyer.power_w))),
+           fmt::format("--power {}", compact(Watts(watts * 1.005))));
   consider("gpus", plan.gpus, goal.buyer.gpus, fmt::format("needs {} devices, limit {}", plan.gpus, goal.buyer.gpus),
            fmt::format("--gpus {}", plan.gpus));
   const double gpus =
@@ -364,7 +403,7 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
       continue;
     }
     if (best.violation > 0) {
-      const search::Miss miss = search::worst_miss(quest, plan);
+      const search::Miss miss = search::worst_miss(quest, plan, knowledge);
       verdict.losers.push_back({device, miss.text, miss.limit, miss.by, true});
       nearest.emplace_back(best.violation, std::move(plan));
       continue;
@@ -403,7 +442,7 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
   for (auto& [violation, plan] : nearest) verdict.nearest.push_back(std::move(plan));
   if (verdict.plans.empty() && !verdict.nearest.empty()) {
     const ServingPlan& closest = verdict.nearest.front();
-    const search::Miss miss = search::worst_miss(quest, closest);
+    const search::Miss miss = search::worst_miss(quest, closest, knowledge);
     verdict.fails_first =
         fmt::format("{}: {} ({:.0f} % over) on {}", miss.limit, miss.text, 100 * miss.by, closest.query.device);
     verdict.nearest_goal = miss.feasible;

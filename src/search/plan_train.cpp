@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "economics/cost_case.hpp"
 #include "perf/training_model.hpp"
 #include "ridge/capacity.hpp"
 #include "ridge/plan.hpp"
 #include "ridge/text.hpp"
+#include "ridge/training_answer.hpp"
 #include "search/buyer.hpp"
 #include "search/sentences.hpp"
 #include "search/training_problem.hpp"
@@ -21,18 +24,20 @@ using search::TrainingShape;
 
 namespace {
 
-constexpr double kUsualBatchTokens = 4.0 * 1024 * 1024;
-constexpr int kUsualSequence = 8192;
 constexpr double kSecondsADay = 86400;
 constexpr double kSecondsAnHour = 3600;
 constexpr int kMostGpus = 262144;
 constexpr double kBestUse = 0.75;     ///< of the peak: no training run has reached more
 constexpr double kPlentyOfTime = 12;  ///< more devices than that times the fewest are not tried
 
-int usual_batch(int sequence) {
-  int batch = 1;
-  while (2.0 * batch * sequence <= kUsualBatchTokens) batch *= 2;
-  return batch;
+/// What the numbers of devices that are asked for have in common with the batch; they are to be compared at one batch.
+long shares_of(const TrainingGoal& goal) {
+  long shares = 1;
+  for (const int gpus : goal.gpus) {
+    const long both = std::lcm(shares, static_cast<long>(gpus));
+    if (both <= kMostGpus) shares = both;
+  }
+  return shares * std::max(1, goal.micro_batch);
 }
 
 /// 1, 2, 3, 4, 6, 8, 12, ...: what divides batches, from `least` to `most`, whole nodes beyond one.
@@ -82,20 +87,35 @@ Status check(const TrainingGoal& goal) {
   return {};
 }
 
+double host_of(const TrainingQuest& quest, const Device& device, const Knowledge& knowledge) {
+  if (quest.economics == nullptr) return 0;
+  return host_watts(knowledge.catalogue, *quest.economics, device, quest.goal.buyer.date);
+}
+
 struct Money {
   double usd_per_s = 0;  ///< of all devices of the group
   bool known = false;
 };
 
-Money money_of(const TrainingQuest& quest, std::size_t group) {
+Money money_of(const TrainingQuest& quest, std::size_t group, const std::optional<PriceQuote>& price) {
   const TrainingGoal& goal = quest.goal;
   const int gpus = quest.problem->spec(group).gpus;
   double owned = 0;
   for (const Fleet& fleet : goal.buyer.fleet) {
     if (fleet.device == quest.devices[group]) owned = fleet.gpus;
   }
-  if (!quest.prices[group]) return {0, owned >= gpus};
-  return {std::max(0.0, gpus - owned) * quest.prices[group]->mid / kSecondsAnHour, true};
+  if (!price) return {0, owned >= gpus};
+  return {std::max(0.0, gpus - owned) * price->mid / kSecondsAnHour, true};
+}
+
+/// Of the group's devices, or of those that draw what the estimate says: an owner pays for electricity.
+std::optional<PriceQuote> price_for(const TrainingQuest& quest, std::size_t group, const TrainingEstimate& estimate,
+                                    const Knowledge& knowledge) {
+  const Buyer& buyer = quest.goal.buyer;
+  if (buyer.purchase != Purchase::own || !(estimate.power_w.mid > 0)) return quest.prices[group];
+  DeviceUse use;
+  use.busy_w = estimate.power_w.mid / quest.problem->spec(group).gpus;
+  return price_of(knowledge.catalogue, quest.devices[group], buyer, quest.economics, use);
 }
 
 }  // namespace
@@ -111,11 +131,11 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
   if (knowledge.catalogue.model(model->id) != nullptr) goal.model = model->id;  // looked up again for every candidate
   auto& a = quest.assumptions;
   if (goal.sequence == 0) {
-    goal.sequence = model->context > 0 ? std::min(kUsualSequence, model->context) : kUsualSequence;
+    goal.sequence = usual_sequence(*model);
     a.push_back(fmt::format("sequences of {} tokens", format_number(goal.sequence, 7)));
   }
   if (goal.global_batch == 0) {
-    goal.global_batch = usual_batch(goal.sequence);
+    goal.global_batch = usual_batch(goal.sequence, shares_of(goal));
     a.push_back(fmt::format("a batch of {} sequences, {} tokens", format_number(goal.global_batch, 7),
                             format_number(static_cast<double>(goal.global_batch) * goal.sequence, 9)));
   }
@@ -174,7 +194,8 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
         spec.job = job;
         spec.gpus = gpus;
         spec.shape = shape_of(goal, *job->resolved);
-        const double goodput = search::goodput_of(quest, device.id, gpus, count_parameters(*model).total, knowledge);
+        const double goodput = kept_share(goal.buyer, economics) *
+                               search::goodput_of(quest, device.id, gpus, count_parameters(*model).total, knowledge);
         if (goal.days > 0) spec.limits.seconds = goal.days * kSecondsADay * goodput / steps;
         if (goal.buyer.budget_usd > 0 && price && goal.tokens > 0) {
           double have = 0;
@@ -186,7 +207,8 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
           }
         }
         if (goal.buyer.power_w > 0) {
-          spec.limits.watts = goal.buyer.power_w / search::host_overhead(knowledge.catalogue, device);
+          spec.limits.watts = goal.buyer.power_w;
+          spec.limits.host_watts = gpus * host_of(quest, device, knowledge);
         }
         groups.push_back(std::move(spec));
         quest.devices.push_back(device.id);
@@ -204,7 +226,7 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
   quest.problem = std::make_shared<const TrainingProblem>(std::move(groups), goal.objective == Objective::energy);
   a.push_back(fmt::format("{} trains{}", goal.engine, goal.full_space ? "" : ", laid out as it does by itself"));
   if (goal.objective == Objective::cost) {
-    a.push_back(search::price_assumption(goal.buyer));
+    a.push_back(search::price_assumption(goal.buyer, economics));
   }
   if (goal.goodput > 0) {
     a.push_back(fmt::format("{:.0f} % of the time count", 100 * goal.goodput));
@@ -218,7 +240,8 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
 
 namespace search {
 
-TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const Scored& scored) {
+TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const Scored& scored,
+                           const Knowledge& knowledge) {
   TrainingPick pick;
   pick.device = quest.devices[group];
   pick.precision = quest.precisions[group];
@@ -237,7 +260,8 @@ TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const 
     pick.days =
         Interval{seconds(rate.high) / kSecondsADay, seconds(rate.mid) / kSecondsADay, seconds(rate.low) / kSecondsADay};
   }
-  if (const Money money = money_of(quest, group); money.known) {
+  const Money money = money_of(quest, group, price_for(quest, group, pick.estimate, knowledge));
+  if (money.known) {
     pick.usd_per_hour = money.usd_per_s * kSecondsAnHour;
     pick.usd = Interval{seconds(rate.high) * money.usd_per_s, seconds(rate.mid) * money.usd_per_s,
                         seconds(rate.low) * money.usd_per_s};
@@ -278,7 +302,7 @@ Interval rank_interval(const TrainingPick& pick, Objective objective) {
   return {-key * rate.mid / rate.low, -key, -key * rate.mid / rate.high};
 }
 
-Miss training_miss(const TrainingQuest& quest, const TrainingPick& pick, double host_overhead) {
+Miss training_miss(const TrainingQuest& quest, const TrainingPick& pick, double host_watts) {
   const TrainingGoal& goal = quest.goal;
   Miss worst;
   std::string all;
@@ -300,7 +324,7 @@ Miss training_miss(const TrainingQuest& quest, const TrainingPick& pick, double 
                          format(Dollars(goal.buyer.budget_usd))),
              fmt::format("--budget '{}'", format(Dollars(pick.usd->mid * 1.005))));
   }
-  const double watts = pick.estimate.power_w.mid * host_overhead;
+  const double watts = pick.estimate.power_w.mid + pick.plan.gpus * host_watts;
   consider("power", watts, goal.buyer.power_w,
            fmt::format("draws {} with its hosts, limit {}", format(Watts(watts)), format(Watts(goal.buyer.power_w))),
            fmt::format("--power {}", compact(Watts(watts * 1.005))));
@@ -356,7 +380,7 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
     const Harvest& harvest = findings.groups[g];
     if (harvest.best.empty()) continue;
     const Scored& best = harvest.best.front();
-    if (!quest.prices[g] && !money_of(quest, g).known &&
+    if (!money_of(quest, g, quest.prices[g]).known &&
         (objective == Objective::cost || quest.goal.buyer.budget_usd > 0)) {
       device.unpriced = true;
       continue;
@@ -367,9 +391,9 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
       device.scored = &best;
     }
     if (best.violation > 0) continue;
-    TrainingPick pick = search::training_pick(quest, g, best);
+    TrainingPick pick = search::training_pick(quest, g, best, knowledge);
     if (!device.best || search::before(pick, *device.best, objective)) device.best = pick;
-    for (const Scored& s : harvest.front) all.push_back(search::training_pick(quest, g, s));
+    for (const Scored& s : harvest.front) all.push_back(search::training_pick(quest, g, s, knowledge));
   }
   std::vector<std::pair<double, TrainingPick>> nearest;
   std::vector<search::Miss> misses;
@@ -390,10 +414,10 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
                                 fmt::format("does not fit: {} short on each device at best", format(Bytes(missing))),
                                 "memory", 0, true});
     } else {
-      TrainingPick pick = search::training_pick(quest, device.group, *device.scored);
+      TrainingPick pick = search::training_pick(quest, device.group, *device.scored, knowledge);
       const auto found = knowledge.catalogue.find_device(device.device);
-      const double overhead = found ? search::host_overhead(knowledge.catalogue, *found) : 1;
-      const search::Miss miss = search::training_miss(quest, pick, overhead);
+      const double hosts = found ? host_of(quest, *found, knowledge) : 0;
+      const search::Miss miss = search::training_miss(quest, pick, hosts);
       verdict.losers.push_back({device.device, miss.text, miss.limit, miss.by, true});
       if (nearest.empty() || device.violation < nearest.front().first) {
         verdict.fails_first =

@@ -14,24 +14,6 @@ namespace ridge {
 
 namespace {
 
-bool has(std::string_view text, std::string_view part) {
-  const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-  };
-  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
-}
-
-double quantile(const std::vector<double>& sorted, double share) {
-  const double at = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
-}  // namespace
-
-namespace {
-
 std::vector<PriceKind> kinds_of(Purchase purchase) {
   switch (purchase) {
     case Purchase::on_demand:
@@ -47,16 +29,20 @@ std::vector<PriceKind> kinds_of(Purchase purchase) {
 }
 
 std::optional<PriceQuote> price_to_own(const Catalogue& catalogue, const std::string& device, const Buyer& buyer,
-                                       const EconomicsData* economics) {
+                                       const EconomicsData* economics, const DeviceUse& use) {
   if (economics == nullptr) return {};
   CostQuery query;
   query.mode = CostMode::own;
   query.device = device;
   query.profile = buyer.owner;
   query.as_of = buyer.date;
+  query.device_power_w = use.busy_w;
+  query.idle_share = use.idle_share;
   if (!buyer.region.empty() && economics->region(buyer.region)) query.region = buyer.region;
-  const auto priced = cost_case(query, catalogue, *economics);
-  if (!priced || !check(priced->inputs)) return {};
+  auto priced = cost_case(query, catalogue, *economics);
+  if (!priced) return {};
+  priced->inputs.utilisation = use.utilisation;
+  if (!check(priced->inputs)) return {};
   const double hour = hourly_rate(priced->inputs).usd;
   if (!(hour > 0)) return {};
   PriceQuote quote;
@@ -70,35 +56,37 @@ std::optional<PriceQuote> price_to_own(const Catalogue& catalogue, const std::st
 }  // namespace
 
 std::optional<PriceQuote> price_of(const Catalogue& catalogue, const std::string& device, const Buyer& buyer,
-                                   const EconomicsData* economics) {
-  const std::string id = device.substr(0, device.find('/'));
-  if (buyer.purchase == Purchase::own) return price_to_own(catalogue, id, buyer, economics);
-  std::vector<double> quotes;
+                                   const EconomicsData* economics, const DeviceUse& use) {
+  if (buyer.purchase == Purchase::own) return price_to_own(catalogue, device, buyer, economics, use);
+  RentMarket quotes;
   std::string first = "9999";
   std::string last;
   for (const PriceKind kind : kinds_of(buyer.purchase)) {
-    const RentMarket market = rent_market(catalogue, id, kind, "", buyer.date, {});
-    for (std::size_t i = 0; i < market.usd.size(); ++i) {
-      const Price& price = *market.offers[i];
-      if (!buyer.region.empty() && !has(price.region, buyer.region) && !has(price.provider, buyer.region)) continue;
-      quotes.push_back(market.usd[i]);
-      if (price.date.empty()) continue;
-      first = std::min(first, price.date.substr(0, 7));
-      last = std::max(last, price.date.substr(0, 7));
+    const RentMarket market = rent_market(catalogue, device, kind, buyer.region, buyer.date, {});
+    quotes.usd.insert(quotes.usd.end(), market.usd.begin(), market.usd.end());
+    for (const Price* price : market.offers) {
+      if (price->date.empty()) continue;
+      first = std::min(first, price->date.substr(0, 7));
+      last = std::max(last, price->date.substr(0, 7));
     }
   }
-  if (quotes.empty()) return {};
-  std::sort(quotes.begin(), quotes.end());
+  if (quotes.usd.empty()) return {};
+  std::sort(quotes.usd.begin(), quotes.usd.end());
   PriceQuote quote;
-  quote.low = quantile(quotes, 0.25);
-  quote.mid = quantile(quotes, 0.5);
-  quote.high = quantile(quotes, 0.75);
-  quote.quotes = static_cast<int>(quotes.size());
+  quote.low = quotes.quantile(0.25);
+  quote.mid = quotes.median();
+  quote.high = quotes.quantile(0.75);
+  quote.quotes = static_cast<int>(quotes.usd.size());
   const std::string kind(name(buyer.purchase));
-  quote.basis = quotes.size() == 1 ? fmt::format("one {} quote of {}", kind, last)
-                                   : fmt::format("median of {} {} quotes of {}", quotes.size(), kind,
-                                                 first == last ? last : first + " to " + last);
+  quote.basis = quote.quotes == 1 ? fmt::format("one {} quote of {}", kind, last)
+                                  : fmt::format("median of {} {} quotes of {}", quote.quotes, kind,
+                                                first == last ? last : first + " to " + last);
   return quote;
+}
+
+double kept_share(const Buyer& buyer, const EconomicsData* economics) {
+  if (buyer.purchase != Purchase::spot || economics == nullptr) return 1;
+  return kept_share(economics->spot.preemptions_per_hour, economics->spot.loss_hours);
 }
 
 std::string_view name(Objective objective) {

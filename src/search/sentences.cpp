@@ -12,7 +12,6 @@ namespace ridge::search {
 
 namespace {
 
-constexpr double kSecondsAnHour = 3600;
 constexpr double kUsualAcceptance = 0.7;
 constexpr double kUsualDraft = 3;
 constexpr double kUsualHit = 0.5;
@@ -37,7 +36,7 @@ double best_cost(const ServingQuest& quest, const InferenceQuery& query, const I
     const double rate = o.estimate.output_tokens_per_s.mid / load.osl;
     const double replicas = std::ceil(goal.request_rate / (goal.load * rate));
     const double hour = replicas * query.gpus * usd_per_gpu_hour;
-    best = std::min(best, hour / kSecondsAnHour / (goal.request_rate * load.osl) * 1e6);
+    best = std::min(best, usd_per_million_out(quest, hour, goal.request_rate));
   }
   return best;
 }
@@ -80,12 +79,17 @@ std::string list_of(const std::vector<Loser>& losers) {
   return out;
 }
 
-std::string price_assumption(const Buyer& buyer) {
+std::string price_assumption(const Buyer& buyer, const EconomicsData* economics) {
   if (buyer.purchase == Purchase::own) {
-    return fmt::format("an hour costs what a {} pays to buy, house and run it, used all the time", buyer.owner);
+    return fmt::format("an hour costs what a {} pays to buy, house and run it", buyer.owner);
   }
-  return fmt::format("rents are medians of the {} quotes of each device{}", name(buyer.purchase),
-                     buyer.region.empty() ? "" : " in " + buyer.region);
+  std::string text = fmt::format("rents are medians of the {} quotes of each device{}", name(buyer.purchase),
+                                 buyer.region.empty() ? "" : " in " + buyer.region);
+  const double kept = kept_share(buyer, economics);
+  if (kept < 1) {
+    text += fmt::format(", and {:.1f} % of the hours are lost when capacity is taken back", 100 * (1 - kept));
+  }
+  return text;
 }
 
 template <class Dim>
@@ -103,7 +107,8 @@ std::optional<CheapestChange> cheapest_change(const ServingQuest& quest, const S
   if (!best.usd_per_million || !best.usd_per_hour || goal.request_rate == 0 || best.gpus == 0) return {};
   const double now = best.usd_per_million->mid;
   if (!(now > 0)) return {};  // a fleet that is there already: nothing is cheaper than nothing
-  const double rent = *best.usd_per_hour / best.gpus;
+  if (!best.usd_per_gpu_hour) return {};
+  const double rent = *best.usd_per_gpu_hour;
   std::optional<CheapestChange> found;
   const auto consider = [&](double cost, const std::string& text) {
     const double less = now - cost;
@@ -131,7 +136,8 @@ std::optional<CheapestChange> cheapest_change(const ServingQuest& quest, const S
     Buyer other = goal.buyer;
     other.purchase = Purchase::spot;
     if (const auto price = price_of(knowledge.catalogue, best.query.device, other, quest.economics)) {
-      consider(now * price->mid / rent, "spot capacity, if the service stands interruptions");
+      consider(now * price->mid / rent / kept_share(other, quest.economics),
+               "spot capacity, if the service stands interruptions");
     }
   }
   return found;
@@ -151,12 +157,14 @@ std::vector<std::string> rationale(const ServingQuest& quest, const ServingVerdi
     const bool tie = verdict.ranks.size() > 1 && verdict.ranks[1].place == 1;
     if (second.usd_per_million && best.usd_per_million->mid > 0) {
       const double more = second.usd_per_million->mid / best.usd_per_million->mid - 1;
-      out.push_back(fmt::format(
-          "{} costs {:.0f} % more ({} devices instead of {}{}){}", second.query.device, 100 * more, second.gpus,
-          best.gpus,
-          fmt::format(" at {} an hour instead of {}", format(Dollars(*second.usd_per_hour / std::max(1, second.gpus))),
-                      format(Dollars(*best.usd_per_hour / std::max(1, best.gpus)))),
-          tie ? ": within what predictions can tell apart, so take the one you can get." : "."));
+      out.push_back(
+          fmt::format("{} costs {:.0f} % more ({} devices instead of {}{}){}", second.query.device, 100 * more,
+                      second.gpus, best.gpus,
+                      second.usd_per_gpu_hour && best.usd_per_gpu_hour
+                          ? fmt::format(" at {} an hour instead of {}", format(Dollars(*second.usd_per_gpu_hour)),
+                                        format(Dollars(*best.usd_per_gpu_hour)))
+                          : "",
+                      tie ? ": within what predictions can tell apart, so take the one you can get." : "."));
     }
   }
   int unmet = 0;

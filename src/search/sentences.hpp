@@ -13,10 +13,20 @@ namespace ridge::search {
 template <class Dim>
 [[nodiscard]] std::string compact(Quantity<Dim> quantity);
 
+/// What its replicas do at the concurrency they are rated at.
+void rate(ServingPlan& plan, const InferenceEstimate& estimate);
+/// What the plan as it stands costs: its devices, of which an owner pays the electricity they draw at its load, and its
+/// tokens.
+void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowledge);
+
+/// Of a million output tokens at so many requests a second, what is lost with spot capacity counted.
+[[nodiscard]] double usd_per_million_out(const ServingQuest& quest, double usd_per_hour, double request_rate);
+
 /// The plan of one finding in full.
 [[nodiscard]] ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Scored& scored,
                                        const Knowledge& knowledge);
-[[nodiscard]] TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const Scored& scored);
+[[nodiscard]] TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const Scored& scored,
+                                         const Knowledge& knowledge);
 
 /// A limit that a plan misses.
 struct Miss {
@@ -26,7 +36,7 @@ struct Miss {
   double by = 0;         ///< share; 0 = none is missed
 };
 /// The limit that the plan misses by most.
-[[nodiscard]] Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan);
+[[nodiscard]] Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowledge& knowledge);
 
 /// Simulates the first `finalists` plans, adds or takes away replicas, and moves to the losers what no longer meets the
 /// goal.
@@ -41,7 +51,7 @@ void share_out(const ServingQuest& quest, ServingVerdict& verdict, const Knowled
                                 const Knowledge& knowledge);
 
 /// "rents are medians of ..."
-[[nodiscard]] std::string price_assumption(const Buyer& buyer);
+[[nodiscard]] std::string price_assumption(const Buyer& buyer, const EconomicsData* economics);
 
 /// What would make the best plan cheaper, of the changes that the space does not hold; empty if nothing does.
 [[nodiscard]] std::optional<CheapestChange> cheapest_change(const ServingQuest& quest, const ServingPlan& best,

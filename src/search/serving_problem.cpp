@@ -142,7 +142,8 @@ ServingScore ServingProblem::score(const ServingGroupSpec& group, double gpus_pe
   }
   const double unit = group.gpus_per_unit;
   s.gpus = std::ceil(std::max(1.0, s.replicas) * gpus_per_replica / unit) * unit;
-  s.usd_per_hour = std::max(0.0, s.gpus - group.owned_gpus) * group.usd_per_gpu_hour;
+  const double paid = std::max(0.0, s.gpus - group.owned_gpus);
+  s.usd_per_hour = paid > 0 ? paid * group.usd_per_gpu_hour : 0;  // a fleet that is there needs no price
   s.watts = s.replicas * estimate.power_w.mid;
   return s;
 }
@@ -155,7 +156,7 @@ double ServingProblem::violation(const ServingGroupSpec& group, const ServingSco
   limit(s.ttft_s, need_.ttft_s);
   limit(s.tpot_s, need_.tpot_s);
   limit(s.e2e_s, need_.e2e_s);
-  limit(s.watts, group.most_watts);
+  limit(s.watts + s.gpus * group.host_watts, group.most_watts);
   limit(s.gpus, need_.gpus);
   limit(s.gpus, kMostDevices);
   if (!std::isnan(s.usd_per_hour)) limit(s.usd_per_hour, group.most_usd_per_hour);

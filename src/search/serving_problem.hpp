@@ -34,7 +34,8 @@ struct ServingGroupSpec {
   std::string device;
   double usd_per_gpu_hour = 0;   ///< NaN: not known
   double most_usd_per_hour = 0;  ///< 0 = no limit
-  double most_watts = 0;         ///< of all devices, 0 = no limit
+  double most_watts = 0;         ///< of all devices and their hosts, 0 = no limit
+  double host_watts = 0;         ///< of the rest of a server, for each device
   double idle_watts = 0;         ///< of one device: it never draws less
   int gpus_per_unit = 1;         ///< bought or rented together; replicas round up to it
   double owned_gpus = 0;         ///< that cost nothing more

@@ -8,8 +8,6 @@ namespace ridge::search {
 
 namespace {
 
-// Boards report more bytes than their listed gigabytes; no plan fits into more than this (see plan_memory).
-constexpr double kMostReported = 1.0650001;
 constexpr double kGigabyte = 1e9;
 
 std::size_t variant(ContextParallel context, Schedule schedule) {
@@ -103,7 +101,7 @@ Floor TrainingProblem::floor(std::size_t group, std::size_t block) const noexcep
   // Gathered keys are attended to in one call: no scheme computes less.
   const StepFloor least = step_floor(job, plan, d, times.passes[variant(ContextParallel::all_gather, layout.schedule)],
                                      times.exposed_least[dual ? 1 : 0], times.head);
-  const double missing = least.bytes - kMostReported * job.memory_capacity;
+  const double missing = least.bytes - perf::kReportedMemory * job.memory_capacity;
   if (missing > 0) {
     floor.violation = kDoesNotFit;
     return floor;
@@ -128,7 +126,7 @@ Scored TrainingProblem::scored(const Group& group, std::uint64_t index, const Tr
   s.criteria[energy_ ? 0 : 1] = watts * seconds;
   const StepLimits& limits = group.spec.limits;
   if (limits.seconds > 0) s.violation = std::max(0.0, seconds / limits.seconds - 1);
-  if (limits.watts > 0) s.violation = std::max(s.violation, watts / limits.watts - 1);
+  if (limits.watts > 0) s.violation = std::max(s.violation, (watts + limits.host_watts) / limits.watts - 1);
   return s;
 }
 

@@ -19,8 +19,9 @@ namespace ridge::search {
 
 /// What a step may take at most, by group; infinity = no limit.
 struct StepLimits {
-  double seconds = 0;  ///< 0 = no limit
-  double watts = 0;    ///< of all devices
+  double seconds = 0;     ///< 0 = no limit
+  double watts = 0;       ///< of all devices and their hosts
+  double host_watts = 0;  ///< of all hosts
 };
 
 struct TrainingGroupSpec {

@@ -96,7 +96,6 @@ void for_each_figure(const Device& d, Visit visit) {
   };
   for (std::size_t i = 0; i < kPeakFormats; ++i) one("peak", d.peak_dense[i]);
   one("memory_capacity", d.memory_capacity);
-  one("memory_usable", d.memory_usable);
   one("memory_bandwidth", d.memory_bandwidth);
   one("l2", d.l2);
   one("cores", d.cores);

@@ -159,20 +159,36 @@ TEST(DevicePrices, MemoryHoursAreOfOneGpu) {
   EXPECT_NEAR(per_gb("gb200-nvl72", "Runcrate"), 0.0188172, 0.0188172 * 0.01);
 }
 
+// Seven, four, three, two and one of them fill a GPU, by compute or by memory, whichever is short.
+TEST(DevicePrices, PartsOfADeviceShareItsRent) {
+  const auto rent = [](const std::string& device) {
+    return rent_market(catalogue(), device, PriceKind::on_demand, "", "", {}).median();
+  };
+  const double whole = rent("h100-sxm");
+  ASSERT_GT(whole, 0);
+  for (const auto& [part, count] : {std::pair{"mig-1g.10gb", 7},
+                                    {"mig-1g.20gb", 4},
+                                    {"mig-2g.20gb", 3},
+                                    {"mig-3g.40gb", 2},
+                                    {"mig-4g.40gb", 1},
+                                    {"mig-7g.80gb", 1}}) {
+    EXPECT_EQ(share_of_device(catalogue(), std::string("h100-sxm/") + part).parts, count) << part;
+    EXPECT_NEAR(rent(std::string("h100-sxm/") + part), whole / count, 1e-9) << part;
+  }
+}
+
 // S3-94: 25,268 / 8,515.
 TEST(DevicePrices, WinnersAreComputed) {
   std::vector<DevicePrice> prices;
   for (const char* id : {"h100-sxm", "gaudi3-oam", "a100-sxm-80"}) {
     prices.push_back(device_price(catalogue(), data(), *catalogue().device(id), {}));
   }
-  price_tokens(prices[0], 1200);
   for (const ScenarioWinner& w : winners(prices)) {
     if (w.scenario != "compute to buy") continue;
     EXPECT_EQ(w.device, "gaudi3-oam");
     EXPECT_EQ(w.runner_up, "h100-sxm");
     EXPECT_NEAR(w.margin, 2.97, 0.01);
   }
-  EXPECT_NEAR(prices[0].usd_per_million_tokens, usd_per_million(prices[0].rent_usd, 1, 1200), 1e-12);
 }
 
 /// Dollars per million trained tokens at an MFU and a rate.

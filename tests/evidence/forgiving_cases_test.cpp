@@ -1,10 +1,12 @@
 // What users write in tables of their own, read with Reading::forgiving.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "evidence/case_files.hpp"
+#include "evidence/overlay.hpp"
 #include "evidence/validation.hpp"
 #include "support/bundle.hpp"
 
@@ -141,6 +143,33 @@ TEST(ForgivingCases, TokensPerSecondOfADeviceAreAFigureOfTheirOwn) {
   const auto strict = read_cases(table, "mine.csv", {});
   ASSERT_TRUE(strict.ok());
   EXPECT_EQ((*strict)[0].targets.size(), 1u) << "bundled tables repeat the step time in it";
+}
+
+// A step a third longer, or as many tokens fewer: what is learnt from it is the same, and both together count once.
+TEST(ForgivingCases, TokensPerSecondOfADeviceTeachWhatTheStepTimeDoes) {
+  const std::string header =
+      "id,model,device,gpus,seq_len,global_batch,task,sharding,step_time_s,tokens_per_sec_per_gpu\n";
+  const std::string run = "x,Llama-3.1-8B,H100,8,4096,8,finetune,FSDP,";
+  const auto first = validate(read(header + run + "1,\n"), testing_support::knowledge(), {.threads = 1});
+  ASSERT_EQ(first.size(), 1u);
+  const double step = first[0].predicted.mid * 4 / 3;
+  const auto learnt = [&](bool time, bool rate) {
+    const auto text = [](bool said, double value) { return said ? std::to_string(value) : std::string(); };
+    const auto mine = read(header + run + text(time, step) + "," + text(rate, 4096 / step) + "\n");
+    const Knowledge known = testing_support::knowledge();
+    const OverlayFit fit = fit_overlay(known.calibration, mine, known.catalogue, known.engines);
+    EXPECT_GT(fit.before.predicted, 0);
+    EXPECT_LT(fit.after.median, fit.before.median);
+    std::vector<double> values;
+    for (const Parameter& p : fit.calibration.parameters()) {
+      if (p.group == "user") values.push_back(p.value);
+    }
+    return values;
+  };
+  const std::vector<double> by_time = learnt(true, false);
+  EXPECT_GT(*std::max_element(by_time.begin(), by_time.end()), 1.1);
+  EXPECT_EQ(learnt(false, true), by_time);
+  EXPECT_EQ(learnt(true, true), by_time);
 }
 
 TEST(ForgivingCases, ALayoutThatNobodyWroteDownIsChosenIfThePlainOneCannotRun) {

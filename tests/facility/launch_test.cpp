@@ -148,6 +148,34 @@ TEST(Launch, WhatIsEmittedReadsBackAsTheSamePlan) {
   }
 }
 
+// Seven replicas of two devices on nodes of eight: four here, three there.
+TEST(Launch, TheLastNodeMayHaveFewerReplicas) {
+  for (const LaunchTarget runner : {LaunchTarget::vllm, LaunchTarget::sglang, LaunchTarget::trtllm}) {
+    Random draws(5, static_cast<std::uint64_t>(runner));
+    LaunchPlan plan = random_serving(draws, runner);
+    plan.tp = 2;
+    plan.pp = plan.dp = plan.ep = 1;
+    plan.gpus_per_node = 8;
+    plan.replicas = 7;
+    plan.gpus = 14;
+    plan.network = "infiniband";
+    for (const LaunchTarget target : {runner, LaunchTarget::slurm}) {
+      const auto files = emit(plan, target);
+      ASSERT_TRUE(files) << files.error().text();
+      expect_same(plan, files->front(), target);
+      LaunchFile changed = files->front();
+      const std::size_t all = changed.text.find("ALL_REPLICAS=7");
+      ASSERT_NE(all, std::string::npos) << changed.text;
+      changed.text.replace(all, 14, "ALL_REPLICAS=9");
+      const Result<LaunchCheck> check = read_launch(changed.text, changed.name);
+      ASSERT_TRUE(check);
+      EXPECT_FALSE(check->problems.empty()) << "nine do not fit on two nodes";
+    }
+    plan.gpus_per_node = 5;  // a replica would lie across nodes
+    EXPECT_FALSE(emit(plan, runner));
+  }
+}
+
 TEST(Launch, SlurmAndKubernetesJobsReadBackAsTheSamePlan) {
   for (const LaunchTarget target : {LaunchTarget::slurm, LaunchTarget::k8s}) {
     for (const LaunchTarget runner : kRunners) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "economics/cost_case.hpp"
 #include "economics/economics_data.hpp"
 #include "search/buyer.hpp"
 #include "world.hpp"
@@ -38,6 +39,12 @@ TrainingVerdict answer(const TrainingGoal& goal) {
   return judge(*quest, search::search(*quest->problem, {}).findings, knowledge());
 }
 
+/// What the servers around its devices draw, as `ridge cost` counts it.
+double hosts_of(const ServingPlan& plan) {
+  return plan.gpus *
+         host_watts(bundle().catalogue, economics(), *bundle().catalogue.find_device(plan.query.device), "");
+}
+
 ServingGoal chat() {
   ServingGoal goal;
   goal.model = "llama3.1-8b";
@@ -63,7 +70,7 @@ TEST(Plan, ABudgetOrAPowerLimitIsNeverExceeded) {
     for (const ServingPlan& plan : verdict.plans) {
       ASSERT_TRUE(plan.usd_per_hour);
       EXPECT_LE(*plan.usd_per_hour * 8760, goal.buyer.budget_usd * (1 + 1e-9));
-      EXPECT_LE(plan.watts.mid, goal.buyer.power_w);
+      EXPECT_LE(plan.watts.mid + hosts_of(plan), goal.buyer.power_w * (1 + 1e-9));
       ++plans;
     }
     EXPECT_TRUE(!verdict.plans.empty() || !verdict.losers.empty());
@@ -185,6 +192,75 @@ TEST(Plan, AFleetCostsNothingMore) {
   // Nothing is cheaper than nothing: no saving, and no pool that is dearer by a share of zero.
   EXPECT_FALSE(verdict.change);
   EXPECT_TRUE(verdict.alternatives.empty());
+}
+
+// Simulated requests may need a replica more or fewer than the mean: what is paid follows.
+TEST(Plan, WhatAFleetLacksIsPaidFor) {
+  ServingGoal goal = chat();
+  goal.model = "llama3.3-70b";
+  goal.buyer.devices = {"h200-sxm"};
+  const ServingVerdict all = answer(goal);
+  ASSERT_FALSE(all.plans.empty());
+  const ServingPlan& bought = all.plans.front();
+  for (int owned = bought.gpus - 4; owned <= bought.gpus + 4; ++owned) {
+    goal.buyer.fleet = {{"h200-sxm", owned}};
+    const ServingVerdict verdict = answer(goal);
+    ASSERT_FALSE(verdict.plans.empty());
+    const ServingPlan& plan = verdict.plans.front();
+    EXPECT_NEAR(*plan.usd_per_hour, std::max(0, plan.gpus - owned) * *bought.usd_per_gpu_hour, 1e-9) << owned;
+  }
+}
+
+TEST(Plan, AFleetThatNobodySellsNeedsNoPrice) {
+  ServingGoal goal = chat();
+  goal.request_rate = 1;
+  const Buyer nobody;
+  for (const Device& device : bundle().catalogue.devices()) {
+    if (device.status == "announced" || price_of(bundle().catalogue, device.id, nobody, &economics())) continue;
+    goal.buyer.devices = {device.id};
+    const auto quest = prepare(goal, knowledge(), &economics());
+    if (!quest) continue;
+    const Findings found = search::search(*quest->problem, {}).findings;
+    if (found.groups.front().best.empty() || found.groups.front().best.front().violation > 0) continue;
+    EXPECT_TRUE(judge(*quest, found, knowledge(), 0).plans.empty()) << device.id << " has no price";
+    goal.buyer.fleet = {{device.id, 1000}};
+    const ServingVerdict verdict = answer(goal);
+    ASSERT_FALSE(verdict.plans.empty()) << device.id;
+    EXPECT_EQ(verdict.plans.front().usd_per_hour, 0.0);
+    return;
+  }
+  FAIL() << "every device has a price: nothing was tested";
+}
+
+// A plan that is refused for the power of its hosts says so.
+TEST(Plan, PowerIsCountedWithHosts) {
+  ServingGoal goal = chat();
+  goal.buyer.devices = {"h100-sxm"};
+  const ServingVerdict free = answer(goal);
+  ASSERT_FALSE(free.plans.empty());
+  goal.buyer.power_w = free.plans.front().watts.mid * 1.02;  // of the devices alone
+  goal.load = 1;
+  const ServingVerdict refused = answer(goal);
+  for (const ServingPlan& plan : refused.plans) {
+    EXPECT_LE(plan.watts.mid + hosts_of(plan), goal.buyer.power_w);
+  }
+  goal.buyer.power_w = 1500;
+  goal.load = 0.8;
+  const ServingVerdict tight = answer(goal);
+  ASSERT_TRUE(tight.plans.empty());
+  EXPECT_NE(tight.fails_first.find("with its hosts"), std::string::npos) << tight.fails_first;
+}
+
+TEST(Plan, NoReplicaIsGivenMoreThanItCanDo) {
+  Random draws(4);
+  for (int i = 0; i < 8; ++i) {
+    ServingGoal goal = random_serving_goal(draws);
+    goal.buyer.power_w = goal.buyer.budget_usd = 0;
+    for (const ServingPlan& plan : answer(goal).plans) {
+      EXPECT_LE(plan.load(), 1 + 1e-9);
+      EXPECT_GT(plan.load(), 0);
+    }
+  }
 }
 
 TEST(Plan, DevicesMayGoUnderEverydayNames) {

@@ -400,10 +400,10 @@ class TrainingBatch final : public Batch {
     if (!question) return question.error();
     const Result<Knowledge> knowledge = knowledge_of(*(*base)->session);
     if (!knowledge) return knowledge.error();
-    Result<TrainingAnswer> whole = answer(question->query, {}, *knowledge);
+    Result<TrainingAnswer> whole = answer(question->query, {.sequence = question->freedom.sequence}, *knowledge);
     if (!whole) return whole.error();
     batch->job_ = whole->job;
-    batch->plan_ = question->query.plan;
+    batch->plan_ = whole->query.plan;
     return std::unique_ptr<Batch>(std::move(batch));
   }
 

@@ -87,7 +87,16 @@ Result<int> cost_devices(Session& session, const CostCommand& command) {
       flags.set("--device", ids[i]);
       const Result<CostWork> work = cost_work(session, flags, command.cost);
       if (work && work->tokens_per_s) {
-        price_tokens(price, work->tokens_per_s->mid / work->gpus);
+        price.tokens_per_s = work->tokens_per_s->mid / work->gpus;
+        // As `ridge cost rent` counts it: use, discounts, and what is lost with spot capacity.
+        const auto rented = [&](bool spot) {
+          CostFlags ways = command.cost;
+          if (spot) ways.turn_on("--spot");
+          const Result<CostAnswer> answer = cost_of(session, *data, *work, ways, CostMode::rent);
+          return answer ? answer->out.usd_per_million_tokens : kUnknown;
+        };
+        price.usd_per_million_tokens = rented(false);
+        price.spot_usd_per_million_tokens = rented(true);
         price.joules_per_token = work->device_power_w / price.tokens_per_s;
         price.note = fmt::format("{:.0f} GPU{}", work->gpus, work->gpus == 1 ? "" : "s");
         if (d.assumptions.empty()) {

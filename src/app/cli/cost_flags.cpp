@@ -48,7 +48,7 @@ CostFlags::CostFlags() {
   number("--price", "RENT", "of a GPU-hour: $3.39; otherwise the median of the market", Kind::rent,
          &CostInputs::rent_usd_per_gpu_hour);
   text("--lease-month", "USD", "of all GPUs together: $9200");
-  text("--provider", "P", "only prices of this provider");
+  text("--provider", "P", "only prices of this provider or region");
   flags_.push_back(
       {.name = "--spot", .value_name = "", .help = "spot capacity, with preemptions", .kind = Kind::toggle});
   text("--contract", "C", "a commitment: 1-year, 2-year, 3-year", words({"1-year", "2-year", "3-year"}));

@@ -51,7 +51,7 @@ Status by_mfu(Session& session, const EstimateFlags& flags, const CostFlags& cos
     if (!read) return wrong("--precision", read.error().message);
     format = *read;
   }
-  const Result<int> sequence = flags.whole("--seq-length", 8192, 1, 100'000'000);
+  const Result<int> sequence = flags.whole("--seq-length", usual_sequence(*model), 1, 100'000'000);
   if (!sequence) return sequence.error();
   if (!flags.given("--seq-length")) work.assumptions.push_back(fmt::format("sequences of {} tokens", *sequence));
   const Figure<FlopsPerSecond>& peak = device->peak(peak_format(format));
@@ -67,9 +67,9 @@ Status by_mfu(Session& session, const EstimateFlags& flags, const CostFlags& cos
 
 /// Requests alone, for what is paid by the token: one a second.
 Status by_request(const EstimateFlags& flags, CostWork& work) {
-  const Result<double> input = flags.count("--isl", 1024, 1, 1e8);
+  const Result<double> input = flags.count("--isl", kUsualIsl, 1, 1e8);
   if (!input) return input.error();
-  const Result<double> output = flags.count("--osl", 256, 1, 1e8);
+  const Result<double> output = flags.count("--osl", kUsualOsl, 1, 1e8);
   if (!output) return output.error();
   work.input_tokens_per_s = *input;
   work.tokens_per_s = Interval{*output, *output, *output};

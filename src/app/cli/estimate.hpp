@@ -14,6 +14,11 @@ Result<WhatIfSubjects> what_if_subjects(const EstimateFlags& flags);
 /// The refusal of an answer that has one, with what works instead.
 [[nodiscard]] Error refusal_error(const InferenceAnswer& answer);
 
+/// Adds to the assumptions what --set changed, and that the clock of `device` does not follow a power limit of the
+/// user's own; only --power-cap lowers both.
+void add_changes(const Session& session, const Catalogue& catalogue, std::string_view device,
+                 std::vector<std::string>& assumptions);
+
 /// The answer with what the flags assumed and what --set changed among its assumptions.
 Result<InferenceAnswer> answer_question(const Session& session, const InferenceQuestion& question,
                                         const Knowledge& knowledge, bool explain);

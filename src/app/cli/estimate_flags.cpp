@@ -111,7 +111,7 @@ EstimateFlags::EstimateFlags() {
   add("--concurrency", "C", "so many clients, each sends a request when the last one has ended", kDeployment);
   add("--offline", "", "all requests are there at once; the engine chooses the batch", kDeployment);
   add("--prefill", "", "prompts alone, nothing is decoded; --batch says how many together", kInfer | kCompare);
-  add("--prefix-hit", "SHARE", "of the input that the prefix cache holds: 0.5 or 50%", kServing);
+  add("--prefix-hit", "SHARE", "of the input that the prefix cache holds: 0.5 or 50%", kDeployment);
   add("--draft-tokens", "N", "speculative decoding: tokens proposed per step", kDeployment);
   add("--acceptance", "SHARE", "of proposed tokens that are accepted", kDeployment);
   add("--lora-rank", "R", "adapters applied beside the weights", kDeployment | kTrain);

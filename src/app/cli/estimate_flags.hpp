@@ -21,6 +21,10 @@
 
 namespace ridge::cli {
 
+/// Tokens of a request where nobody says, for every verb.
+inline constexpr double kUsualIsl = 1024;
+inline constexpr double kUsualOsl = 256;
+
 /// What may stand after `ridge estimate`, as bits.
 enum EstimateWord : std::uint8_t { kInfer = 1, kTrain = 2, kFit = 4, kTechniques = 8, kCompare = 16, kDiffusion = 32 };
 [[nodiscard]] std::string_view name(EstimateWord word);

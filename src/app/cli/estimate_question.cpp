@@ -10,8 +10,6 @@ namespace ridge::cli {
 
 namespace {
 
-constexpr double kUsualIsl = 1024;
-constexpr double kUsualOsl = 256;
 constexpr double kUsualClients = 32;
 constexpr double kUsualAcceptance = 0.7;
 constexpr double kMostTokens = 1e8;

@@ -15,7 +15,6 @@ namespace ridge::cli {
 
 namespace {
 
-constexpr int kUsualSequence = 8192;
 constexpr int kMostLayers = 100'000;
 constexpr double kMostFactor = 1000;
 constexpr int kPageScale = 16;  ///< times the devices, to which the curve of a page goes where nothing is said
@@ -117,11 +116,10 @@ class TrainingQuestioner {
 
   Status batch() {
     TrainingPlan& p = out_.query.plan;
-    if (const Status s = take(flags_.whole("--seq-length", kUsualSequence, 1, kMostSequences), p.sequence); !s)
-      return s;
-    if (!flags_.given("--seq-length")) assume("sequences of {} tokens", p.sequence);
+    if (const Status s = take(flags_.whole("--seq-length", p.sequence, 1, kMostSequences), p.sequence); !s) return s;
     if (const Status s = take(flags_.whole("--global-batch", 1, 1, kMostSequences), p.global_batch); !s) return s;
     if (const Status s = take(flags_.whole("--micro-batch", 1, 1, kMostSequences), p.micro_batch); !s) return s;
+    out_.freedom.sequence = !flags_.given("--seq-length");
     out_.freedom.global_batch = !flags_.given("--global-batch");
     out_.freedom.micro_batch = !flags_.given("--micro-batch");
     return {};
@@ -280,6 +278,9 @@ Result<int> estimate_train(Session& session, const EstimateFlags& flags) {
   if (!answer) return answer.error();
   auto& assumptions = answer->assumptions;
   assumptions.insert(assumptions.begin(), question->assumptions.begin(), question->assumptions.end());
+  if (question->tokens > 0) {
+    assumptions.emplace_back("days without failures, restarts and checkpoints: ridge goodput counts them");
+  }
   for (const std::string& setting : session.options().settings) assumptions.push_back("what if " + setting);
   report::TrainingReportOptions options{.tokens = question->tokens, .usd_per_gpu_hour = {}};
   std::optional<ScalingCurve> curve;

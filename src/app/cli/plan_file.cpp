@@ -20,6 +20,26 @@ constexpr std::array<std::array<std::string_view, 4>, 2> kAlternatives = {{
     {"--device", "--system", "", ""},
 }};
 
+/// What a flag of the line takes the place of. What a plan's replicas are used at holds for its own load alone.
+struct Without {
+  std::string_view said;
+  std::array<std::string_view, 5> flags;
+};
+constexpr Without kWithout[] = {
+    {"--find-rate", {"--batch", "--concurrency", "--offline", "--request-rate", "--requests"}},
+    {"--workload", {"--isl", "--osl", "--prefix-hit", "--requests"}},
+    {"--isl", {"--workload"}},
+    {"--osl", {"--workload"}},
+    {"--duration", {"--requests"}},
+    {"--lease-month", {"--price"}},
+    {"--batch", {"--utilization"}},
+    {"--concurrency", {"--utilization"}},
+    {"--offline", {"--utilization"}},
+    {"--throughput", {"--utilization"}},
+};
+/// Of a file that says both, this is the load for verbs that know arrivals.
+constexpr std::string_view kArrivals = "--request-rate";
+
 Error wrong(const std::string& file, std::uint32_t line, std::uint32_t column, std::string message) {
   return {ErrorCode::bad_input, place_text(file, line, column), std::move(message)};
 }
@@ -70,6 +90,11 @@ bool on_line(const std::vector<std::string>& words, std::string_view flag) {
 /// The line says it already, or says it in another way.
 bool said(const std::vector<std::string>& words, std::string_view flag) {
   if (on_line(words, flag)) return true;
+  for (const Without& line : kWithout) {
+    if (on_line(words, line.said) && std::find(line.flags.begin(), line.flags.end(), flag) != line.flags.end()) {
+      return true;
+    }
+  }
   for (const auto& group : kAlternatives) {
     if (std::find(group.begin(), group.end(), flag) == group.end()) continue;
     for (const std::string_view other : group) {
@@ -162,20 +187,23 @@ Result<std::vector<std::string>> with_plan_file(std::vector<std::string> words, 
   const auto verb = std::find_if(grammar.verbs.begin(), grammar.verbs.end(), [&](const VerbText& v) {
     return std::find(words.begin(), words.end(), v.verb->name) != words.end();
   });
-  const std::vector<std::string> line = words;
-  for (const auto& entry : plan->flags) {  // no structured binding: clang 14 lets no lambda capture one
-    const std::string& flag = entry.first;
-    const std::string& value = entry.second;
-    const auto takes = [&](const std::vector<OptionText>& texts) {
-      return std::find_if(texts.begin(), texts.end(), [&](const OptionText& t) { return t.name == flag; });
-    };
-    auto option = takes(grammar.globals);
-    bool here = option != grammar.globals.end();
-    if (!here && verb != grammar.verbs.end()) {
-      option = takes(verb->options);
-      here = option != verb->options.end();
+  const auto option_of = [&](std::string_view flag) -> const OptionText* {
+    for (const auto* texts : {&grammar.globals, verb != grammar.verbs.end() ? &verb->options : nullptr}) {
+      if (texts == nullptr) continue;
+      const auto found = std::find_if(texts->begin(), texts->end(), [&](const auto& one) { return one.name == flag; });
+      if (found != texts->end()) return &*found;
     }
-    if (!here || said(line, flag)) continue;
+    return nullptr;
+  };
+  const auto& loads = kAlternatives.front();
+  const bool arrives =
+      option_of(kArrivals) != nullptr &&
+      std::any_of(plan->flags.begin(), plan->flags.end(), [](const auto& entry) { return entry.first == kArrivals; });
+  const std::vector<std::string> line = words;
+  for (const auto& [flag, value] : plan->flags) {
+    const OptionText* option = option_of(flag);
+    if (option == nullptr || said(line, flag)) continue;
+    if (arrives && flag != kArrivals && std::find(loads.begin(), loads.end(), flag) != loads.end()) continue;
     words.push_back(flag);
     if (!option->value.empty()) words.push_back(value);
   }

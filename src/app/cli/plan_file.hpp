@@ -8,7 +8,8 @@
 //
 // `ridge estimate infer --plan chat.toml --tp 1` is the same as writing the flags out. What the line itself says wins,
 // and so does another way to say the same thing (--batch on the line leaves out the file's concurrency). Flags that
-// only other verbs know are left out, so that one file serves estimate, simulate, cost and emit.
+// only other verbs know are left out, so that one file serves estimate, simulate, cost and emit. A file may say the
+// clients of full load and the rate at which requests arrive: verbs that know arrivals take the rate.
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "app/cli/estimate_flags.hpp"
 #include "app/cli/plan_flags.hpp"
 #include "catalogue/toml_document.hpp"
 #include "ridge/file.hpp"
@@ -177,6 +178,8 @@ Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& cont
   reader.text("--engine", goal.engine);
   goal.request_rate = 0;
   reader.count("--request-rate", goal.request_rate, 1e-6, 1e9);
+  goal.isl = kUsualIsl;
+  goal.osl = kUsualOsl;
   reader.count("--isl", goal.isl, 1, 1e8);
   reader.count("--osl", goal.osl, 1, 1e8);
   reader.share("--prefix-hit", goal.prefix_hit);

@@ -26,72 +26,116 @@ Status make_folder(const std::string& directory) {
   return {};
 }
 
-std::string text_of(double value) {
-  return exact_number(value);
+class Writer {
+ public:
+  explicit Writer(std::string kind) { file_.kind = std::move(kind); }
+
+  void add(const char* flag, std::string_view value) { file_.flags.emplace_back(flag, value); }
+  void add(const char* flag, double value) { add(flag, exact_number(value)); }
+  /// What says nothing where it is not above `usual`.
+  void above(const char* flag, double value, double usual) {
+    if (value > usual) add(flag, value);
+  }
+  void seconds(const char* flag, double value) {
+    if (value > 0) add(flag, exact_number(value) + "s");
+  }
+  /// So that `ridge cost` takes the same prices.
+  void prices(const Buyer& buyer, const std::optional<double>& usd_per_gpu_hour) {
+    if (!buyer.date.empty()) add("--as-of", buyer.date);
+    if (buyer.purchase == Purchase::own) {
+      if (!buyer.region.empty()) add("--region", buyer.region);
+    } else if (buyer.purchase == Purchase::reserved) {  // whose market only plans look at
+      if (usd_per_gpu_hour) add("--price", '$' + exact_number(*usd_per_gpu_hour));
+    } else {
+      if (!buyer.region.empty()) add("--provider", buyer.region);
+      if (buyer.purchase == Purchase::spot) add("--spot", "true");
+    }
+  }
+  [[nodiscard]] const PlanFile& file() const { return file_; }
+
+ private:
+  PlanFile file_;
+};
+
+PlanFile plan_file(const ServingQuest& quest, const ServingPlan& p) {
+  const InferenceQuery& q = p.query;
+  const ServingGoal& goal = quest.goal;
+  Writer out("serve");
+  out.add("--model", q.model);
+  out.add("--device", q.device);
+  out.add("--gpus", 1.0 * p.replicas * q.gpus);
+  out.add("--tp", q.tp);
+  out.above("--pp", q.pp, 1);
+  out.above("--dp", q.dp, 1);
+  out.above("--ep", q.ep, 1);
+  out.add("--weight-precision", ridge::name(p.facts.weights));
+  out.add("--activation-precision", ridge::name(p.facts.activations));
+  out.add("--kv-precision", ridge::name(p.facts.kv));
+  out.add("--engine", q.engine);
+  out.add("--max-batched-tokens", q.max_batched_tokens);
+  out.add("--isl", goal.isl);
+  out.add("--osl", goal.osl);
+  out.above("--prefix-hit", goal.prefix_hit, 0);
+  // The clients of full load for verbs that know no arrivals, and the share of it that is asked of the replicas.
+  out.add("--concurrency", p.concurrency * p.replicas);
+  out.add("--utilization", std::min(1.0, p.load()));
+  out.add("--request-rate", p.rate);
+  out.above("--requests", p.simulated_requests, 0);
+  out.seconds("--ttft", goal.ttft_s);
+  out.seconds("--tpot", goal.tpot_s);
+  out.seconds("--e2e", goal.e2e_s);
+  out.prices(goal.buyer, p.usd_per_gpu_hour);
+  return out.file();
+}
+
+PlanFile plan_file(const TrainingQuest& quest, const TrainingPick& p) {
+  const TrainingGoal& goal = quest.goal;
+  Writer out("train");
+  out.add("--model", goal.model);
+  out.add("--device", p.device);
+  out.add("--engine", goal.engine);
+  out.add("--gpus", p.plan.gpus);
+  out.add("--precision", ridge::name(p.precision));
+  if (goal.task != TrainingTask::pretrain) out.add("--task", ridge::name(goal.task));
+  out.add("--tp", p.plan.tp);
+  out.add("--pp", p.plan.pp);
+  out.add("--vp", p.plan.vp);
+  out.above("--cp", p.plan.cp, 1);
+  if (p.plan.cp > 1) out.add("--cp-kind", ridge::name(p.plan.context));
+  out.above("--ep", p.plan.ep, 1);
+  out.above("--etp", p.plan.etp, 1);
+  out.add("--seq-length", p.plan.sequence);
+  out.add("--global-batch", p.plan.global_batch);
+  out.add("--micro-batch", p.plan.micro_batch);
+  out.add("--sharding", ridge::name(p.estimate.sharding));
+  out.add("--recompute", ridge::name(p.plan.recompute));
+  if (p.plan.schedule == Schedule::zero_bubble) out.add("--schedule", "zero-bubble");
+  if (p.plan.schedule == Schedule::dual_pipe) out.add("--schedule", "dualpipe");
+  out.above("--offload", static_cast<double>(p.plan.offload), 0);
+  if (p.plan.offload_optimizer) out.add("--offload-optimizer", "true");
+  out.above("--tokens", goal.tokens, 0);
+  if (goal.tokens > 0) out.add("--goodput", p.goodput / kept_share(goal.buyer, quest.economics));
+  out.prices(goal.buyer, p.usd_per_hour ? std::optional(*p.usd_per_hour / p.plan.gpus) : std::nullopt);
+  return out.file();
+}
+
+template <class Quest, class Verdict>
+Result<int> save_all(const std::string& directory, const Quest& quest, const Verdict& verdict) {
+  if (const Status s = make_folder(directory); !s) return s.error();
+  for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
+    if (const Status s = write_plan(directory, i + 1, plan_file(quest, verdict.plans[i])); !s) return s.error();
+  }
+  return static_cast<int>(verdict.plans.size());
 }
 
 }  // namespace
 
 Result<int> save_plans(const std::string& directory, const ServingQuest& quest, const ServingVerdict& verdict) {
-  if (const Status s = make_folder(directory); !s) return s.error();
-  for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
-    const ServingPlan& p = verdict.plans[i];
-    const InferenceQuery& q = p.query;
-    PlanFile file;
-    file.kind = "serve";
-    const auto add = [&](const char* flag, std::string value) { file.flags.emplace_back(flag, std::move(value)); };
-    add("--model", q.model);
-    add("--device", q.device);
-    add("--gpus", std::to_string(p.replicas * q.gpus));
-    add("--tp", std::to_string(q.tp));
-    if (q.pp > 1) add("--pp", std::to_string(q.pp));
-    if (q.dp > 1) add("--dp", std::to_string(q.dp));
-    if (q.ep > 1) add("--ep", std::to_string(q.ep));
-    add("--precision", std::string(ridge::name(p.facts.weights)));
-    add("--kv-precision", std::string(ridge::name(p.facts.kv)));
-    add("--engine", q.engine);
-    add("--max-batched-tokens", text_of(q.max_batched_tokens));
-    add("--isl", text_of(quest.goal.isl));
-    add("--osl", text_of(quest.goal.osl));
-    add("--concurrency", text_of(p.concurrency * p.replicas));
-    if (const Status s = write_plan(directory, i + 1, file); !s) return s.error();
-  }
-  return static_cast<int>(verdict.plans.size());
+  return save_all(directory, quest, verdict);
 }
 
 Result<int> save_plans(const std::string& directory, const TrainingQuest& quest, const TrainingVerdict& verdict) {
-  if (const Status s = make_folder(directory); !s) return s.error();
-  for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
-    const TrainingPick& p = verdict.plans[i];
-    PlanFile file;
-    file.kind = "train";
-    const auto add = [&](const char* flag, std::string value) { file.flags.emplace_back(flag, std::move(value)); };
-    const auto degree = [&](const char* flag, int value) {
-      if (value > 1) add(flag, std::to_string(value));
-    };
-    add("--model", quest.goal.model);
-    add("--device", p.device);
-    add("--engine", quest.goal.engine);
-    add("--gpus", std::to_string(p.plan.gpus));
-    add("--precision", std::string(ridge::name(p.precision)));
-    add("--tp", std::to_string(p.plan.tp));
-    add("--pp", std::to_string(p.plan.pp));
-    add("--vp", std::to_string(p.plan.vp));
-    degree("--cp", p.plan.cp);
-    degree("--ep", p.plan.ep);
-    degree("--etp", p.plan.etp);
-    add("--seq-length", std::to_string(p.plan.sequence));
-    add("--global-batch", std::to_string(p.plan.global_batch));
-    add("--micro-batch", std::to_string(p.plan.micro_batch));
-    add("--sharding", std::string(ridge::name(p.estimate.sharding)));
-    add("--recompute", std::string(ridge::name(p.plan.recompute)));
-    if (p.plan.schedule == Schedule::zero_bubble) add("--schedule", "zero-bubble");
-    if (p.plan.schedule == Schedule::dual_pipe) add("--schedule", "dualpipe");
-    if (p.plan.offload > 0) add("--offload", text_of(static_cast<double>(p.plan.offload)));
-    if (quest.goal.tokens > 0) add("--tokens", text_of(quest.goal.tokens));
-    if (const Status s = write_plan(directory, i + 1, file); !s) return s.error();
-  }
-  return static_cast<int>(verdict.plans.size());
+  return save_all(directory, quest, verdict);
 }
 
 Status take_profile(const std::string& data_directory, const std::string& profile, PlanFlags& flags, PlanKind kind) {

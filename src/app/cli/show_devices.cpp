@@ -70,8 +70,6 @@ const FieldReader<Device> kFields[] = {
     {text_field("memory_kind", "kind", "Memory"), [](D d, C) { return known(d.memory_kind); }},
     {number_field("memory", "bytes", "memory", "capacity", "Memory", kListed),
      [](D d, C) { return known(d.memory_capacity); }},
-    {number_field("memory_usable", "bytes", "usable", "usable by a program", "Memory"),
-     [](D d, C) { return known(d.memory_usable); }},
     {number_field("memory_bandwidth", "bytes_per_s", "bandwidth", "bandwidth", "Memory", kListed),
      [](D d, C) { return known(d.memory_bandwidth); }},
     {number_field("l2", "bytes", "L2", "L2 cache", "Memory"), [](D d, C) { return known(d.l2); }},

@@ -82,13 +82,19 @@ class Questioner {
       if (!named.empty()) return wrong("--isl", "the workload says how long requests are: leave out one of the two");
       double isl = 0;
       double osl = 0;
-      if (const Status s = take(d.count("--isl", 1024, 1, 1e7), isl); !s) return s;
-      if (const Status s = take(d.count("--osl", 256, 1, 1e7), osl); !s) return s;
-      if (!d.given("--isl")) assume("1,024 tokens in");
-      if (!d.given("--osl")) assume("256 tokens out");
+      if (const Status s = take(d.count("--isl", kUsualIsl, 1, 1e7), isl); !s) return s;
+      if (const Status s = take(d.count("--osl", kUsualOsl, 1, 1e7), osl); !s) return s;
+      if (!d.given("--isl")) assume("{:.0f} tokens in", isl);
+      if (!d.given("--osl")) assume("{:.0f} tokens out", osl);
       q.workload = fixed_workload(isl, osl);
+      double hit = 0;
+      if (const Status s = take(d.share("--prefix-hit", 0), hit); !s) return s;
+      q.workload.classes.front().shared_prefix = static_cast<std::uint32_t>(hit * isl);
       q.workload.name = fmt::format("{} tokens in, {} out", format_number(isl, 9), format_number(osl, 9));
       return {};
+    }
+    if (d.given("--prefix-hit")) {
+      return wrong("--prefix-hit", "is of requests of --isl tokens: a workload has prefixes of its own");
     }
     if (named.empty()) assume("workload chat");
     const std::string wanted = named.empty() ? "chat" : named;

@@ -234,8 +234,10 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
         return Error{ErrorCode::infeasible, "", "no model of the catalogue can be served within these limits"};
       goal->model = *found;
     }
-    const Result<ServingQuest> quest = prepare(*goal, *knowledge, &*economics);
+    Result<ServingQuest> quest = prepare(*goal, *knowledge, &*economics);
     if (!quest) return quest.error();
+    if (!flags.given("--isl")) quest->assumptions.push_back(fmt::format("{:.0f} tokens in", goal->isl));
+    if (!flags.given("--osl")) quest->assumptions.push_back(fmt::format("{:.0f} tokens out", goal->osl));
     return answer_with(session, *quest, run, shown, quest->problem->setup_evaluations(), *knowledge, stored);
   }
   const Result<TrainingGoal> goal = training_goal(flags, context);

@@ -1,0 +1,279 @@
+// Verbs that answer the same question give the same number: a plan that was saved is, to the digit, what `plan`
+// printed.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "app/cli/call.hpp"
+#include "catalogue/json_document.hpp"
+#include "ridge/file.hpp"
+
+namespace ridge::cli {
+namespace {
+
+const Surroundings& here() {
+  static const Surroundings found{.program = "", .data_variable = RIDGE_DATA_DIR};
+  return found;
+}
+
+const SharedData& shared() {
+  static const SharedData data = *Session({}, here()).share();
+  return data;
+}
+
+/// What the line prints as JSON; null if it is refused.
+JsonNode answer(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream in(line + " --json");
+  for (std::string word; in >> word;) words.push_back(word);
+  const StopSign never;
+  const auto said = call(words, shared(), here(), never, Files::allowed);
+  EXPECT_TRUE(said) << line << ": " << said.error().text();
+  if (!said) return {};
+  const auto read = parse_json(said->json, line);
+  EXPECT_TRUE(read);
+  return read ? *read : JsonNode{};
+}
+
+const JsonNode& at(const JsonNode& node, std::string_view path) {
+  static const JsonNode kNone;
+  const JsonNode* here_node = &node;
+  while (!path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    here_node = here_node->find(path.substr(0, dot));
+    if (here_node == nullptr) {
+      ADD_FAILURE() << "there is no " << path;
+      return kNone;
+    }
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return *here_node;
+}
+
+double number(const JsonNode& node, std::string_view path) {
+  return at(node, path).number;
+}
+
+/// Equal but for the order in which the same factors were multiplied.
+void expect_same(double a, double b, std::string_view what) {
+  EXPECT_NEAR(a, b, 1e-9 * std::max(std::abs(a), std::abs(b))) << what;
+  EXPECT_GT(std::abs(a), 0) << what;
+}
+
+class SavedPlan : public testing::Test {
+ protected:
+  /// The first plan that `line` finds; its file is first().
+  JsonNode plan(const std::string& line) {
+    plan_ = answer("plan " + line + " --save=" + folder_);
+    const JsonNode& plans = at(plan_, "plans");
+    return plans.items.empty() ? JsonNode{} : plans.items.front();
+  }
+  [[nodiscard]] std::string first() const { return " --plan=" + folder_ + "/1.toml"; }
+  [[nodiscard]] const JsonNode& all() const { return plan_; }
+  ~SavedPlan() override { std::filesystem::remove_all(folder_); }
+
+  /// Dollars, seconds and watts of a plan to serve with, by whichever verb.
+  void expect_agreement(const std::string& line, const std::string& way = "rent") {
+    const JsonNode planned = plan("serve " + line);
+    const JsonNode estimate = answer("estimate infer" + first());
+    const JsonNode cost = answer("cost " + way + first());
+    for (const char* time : {"ttft_s.mid", "tpot_s.mid", "e2e_s.mid", "e2e_s.high"}) {
+      expect_same(number(planned, time), number(estimate, time), time);
+    }
+    expect_same(number(planned, "power_w.mid"), number(estimate, "power_w.mid"), "power");
+    const double osl = number(all(), "goal.output_tokens");
+    expect_same(number(planned, "requests_per_replica_per_s") * number(planned, "replicas"),
+                number(estimate, "output_tokens_per_s.mid") / osl, "requests per second at full load");
+    for (const char* end : {"low", "mid", "high"}) {
+      expect_same(number(planned, std::string("usd_per_million_output_tokens.") + end),
+                  number(cost, std::string("usd_per_million_tokens_predicted.") + end), line + " $/1M");
+    }
+    expect_same(number(planned, "usd_per_hour"), number(cost, "usd_per_month") / 730, line + " $/h");
+    if (way == "rent" && line.find("spot") == std::string::npos) {
+      expect_same(number(planned, "usd_per_million_output_tokens.mid") / 1e6 * 3600 *
+                      number(planned, "request_rate_per_s") * osl,
+                  number(planned, "usd_per_hour"), "$/token times tokens an hour");
+    }
+  }
+
+  std::string folder_ =
+      testing::TempDir() + "agreement_" + testing::UnitTest::GetInstance()->current_test_info()->name();
+  JsonNode plan_;
+};
+
+constexpr const char* kChat =
+    "--model=llama3.3-70b --request-rate=50 --isl=1000 --osl=250 --ttft=1s --tpot=40ms --devices=h200-sxm";
+
+TEST_F(SavedPlan, CostsWhatThePlanSaid) {
+  expect_agreement(kChat);
+  expect_agreement(kChat + std::string(" --load=0.5"));
+  expect_agreement("--model=llama3.1-8b --gpus=8 --devices=h100-sxm --isl=1000 --osl=250");
+}
+
+TEST_F(SavedPlan, KeepsHowCapacityIsHad) {
+  expect_agreement(kChat + std::string(" --own"), "own");
+  expect_agreement(kChat + std::string(" --purchase=spot"));
+  expect_agreement(kChat + std::string(" --purchase=reserved"));
+  expect_agreement(kChat + std::string(" --region=Prime"));
+  expect_agreement(kChat + std::string(" --as-of=2025-12"));
+  expect_agreement("--model=llama3.1-8b --request-rate=2 --devices=h100-sxm/mig-3g.40gb");
+}
+
+TEST_F(SavedPlan, KeepsWhatChangesTheWork) {
+  expect_agreement(kChat + std::string(" --prefix-hit=0.5"));
+  // Weights in 8 bits, products in 16: the device does not compute in FP8.
+  expect_agreement("--model=llama3.1-8b --request-rate=5 --devices=a100-sxm-80 --precision=fp8");
+}
+
+// The percentiles are those of the same requests at the same times.
+TEST_F(SavedPlan, IsSimulatedAsItWasConfirmed) {
+  for (const char* line : {"", " --prefix-hit=0.5"}) {
+    const JsonNode planned = plan("serve " + std::string(kChat) + line);
+    const JsonNode simulated = answer("simulate" + first());
+    expect_same(number(planned, "ttft_p95_s"), number(simulated, "ttft_s.p95.mid"), "TTFT");
+    expect_same(number(planned, "tpot_p95_s"), number(simulated, "tpot_s.p95.mid"), "TPOT");
+  }
+}
+
+TEST_F(SavedPlan, TakesAnotherLoadFromTheLine) {
+  plan("serve " + std::string(kChat));
+  const JsonNode clients = answer("cost rent --concurrency=100" + first());
+  EXPECT_EQ(number(clients, "utilization"), 1) << "the plan's load is not that of 100 clients";
+  EXPECT_GT(number(answer("simulate --workload=chat --requests=300" + first()), "ttft_s.p95.mid"), 0);
+  EXPECT_GT(number(answer("simulate --find-rate --requests=300" + first()), "ttft_s.p95.mid"), 0);
+}
+
+// Replicas need not fill the last node.
+TEST_F(SavedPlan, CanBeLaunched) {
+  const JsonNode planned = plan("serve " + std::string(kChat));
+  ASSERT_NE(static_cast<int>(number(planned, "gpus")) % 8, 0) << "take another goal: this one fills its nodes";
+  EXPECT_NE(at(answer("emit --for=vllm" + first()), "text").text.find("ALL_REPLICAS="), std::string::npos);
+}
+
+TEST_F(SavedPlan, TrainsAsLongAndForAsMuchAsThePlanSaid) {
+  const std::string run = "train --model=llama3.1-70b --tokens=15T --days=60 --devices=mi300x";
+  for (const std::string line :
+       {"", " --own", " --purchase=spot", " --goodput=0.9", " --task=lora", " --seq-length=131072 --global-batch=64"}) {
+    const JsonNode planned = plan(run + line);
+    const JsonNode estimate = answer("estimate train" + first());
+    const JsonNode cost = answer((line == " --own" ? "cost own" : "cost rent") + first());
+    expect_same(number(planned, "step_s.mid"), number(estimate, "step_time_s.mid"), line + " step");
+    expect_same(number(planned, "power_w.mid"), number(estimate, "power_w.mid"), line + " power");
+    expect_same(number(planned, "duration_days.mid"), number(cost, "run.time_s") / 86400, line + " days");
+    expect_same(number(planned, "cost_usd.mid"), number(cost, "run.usd"), line + " dollars");
+  }
+}
+
+/// The texts of "assumptions" that begin so.
+std::vector<std::string> assumed(const JsonNode& node, std::string_view beginning) {
+  std::vector<std::string> out;
+  for (const JsonNode& one : at(node, "assumptions").items) {
+    if (one.text.starts_with(beginning)) out.push_back(one.text);
+  }
+  return out;
+}
+
+// What nobody says of a training run is the same whoever is asked, and said.
+TEST(TrainingDefaults, AreTheSameForEstimateAndPlan) {
+  // A context below the usual sequence; numbers of devices that are no power of two; a micro-batch of three.
+  for (const std::string run :
+       {"--model=llama3.1-8b --gpus=64", "--model=gpt2-xl --gpus=8", "--model=llama3.1-8b --gpus=96",
+        "--model=llama3.1-8b --gpus=100", "--model=llama3.1-8b --gpus=24 --micro-batch=3",
+        "--model=llama3.1-8b --gpus=16 --seq-length=131072"}) {
+    const JsonNode planned = answer("plan train --precision=bf16 --devices=h100-sxm " + run);
+    const JsonNode estimated = answer("estimate train --precision=bf16 --device=h100-sxm " + run);
+    ASSERT_FALSE(at(planned, "plans").items.empty()) << run;
+    const JsonNode& best = at(planned, "plans").items.front();
+    EXPECT_EQ(number(best, "global_batch"), number(estimated, "query.global_batch")) << run;
+    EXPECT_EQ(number(best, "sequence_tokens"), number(estimated, "query.seq_length_tokens")) << run;
+    EXPECT_EQ(at(best, "schedule").text == "interleaved", number(best, "vp") > 1) << run;
+    for (const char* what : {"a batch of", "sequences of"}) {
+      EXPECT_EQ(assumed(planned, what), assumed(estimated, what)) << run;
+    }
+    // The search knows more layouts than the estimate tries: it is never slower.
+    EXPECT_GE(number(best, "tokens_per_s.mid") * (1 + 1e-9), number(estimated, "tokens_per_s.mid")) << run;
+  }
+}
+
+TEST(TrainingDefaults, ALayoutWithoutChoiceGetsABatchItCanShareOut) {
+  // 64 replicas, and 32 sequences would make four million tokens.
+  const JsonNode fixed = answer(
+      "estimate train --model=llama3.1-8b --device=b200-sxm-180 --gpus=64 --tp=1 --pp=1 --micro-batch=1 "
+      "--seq-length=131072 --recompute=full --offload=1");
+  EXPECT_EQ(number(fixed, "query.global_batch"), 64);
+}
+
+TEST(TrainingDefaults, AScheduleIsNamedAsItWasEvaluated) {
+  const JsonNode e = answer("estimate train --model=llama3.1-70b --device=h100-sxm --gpus=64 --tp=4 --pp=4 --vp=5");
+  EXPECT_EQ(at(e, "query.schedule").text, "interleaved");
+  EXPECT_EQ(number(e, "vp"), 5);
+}
+
+// A lower limit in the catalogue is a label: less energy at the same speed would be a gift, so it is said.
+TEST(PowerLimits, OfTheUsersOwnAreSaidToLeaveTheClockAlone) {
+  const std::string infer = "estimate infer --model=llama3.1-8b --device=h100-sxm";
+  const auto note = [](const JsonNode& node) { return assumed(node, "the ").size(); };
+  EXPECT_EQ(note(answer(infer)), 0u);
+  EXPECT_EQ(note(answer(infer + " --set=device.hbm_bandwidth=4TB/s")), 0u);
+  const JsonNode label = answer(infer + " --set=device.tdp=500W");
+  EXPECT_EQ(note(label), 1u);
+  EXPECT_EQ(number(label, "output_tokens_per_s.mid"), number(answer(infer), "output_tokens_per_s.mid"));
+  EXPECT_EQ(note(answer("estimate diffusion --model=sdxl --device=h100-sxm --set=device.tdp=500W")), 1u);
+  EXPECT_EQ(note(answer("simulate --model=llama3.1-8b --device=h100-sxm --requests=50 --set=device.tdp=500W")), 1u);
+
+  const std::string file = testing::TempDir() + "agreement_tdp.toml";
+  ASSERT_TRUE(write_file_atomically(file,
+                                    "[[source]]\nid = \"us\"\ntitle = \"t\"\nwhere = \"w\"\ndate = \"2026-10\"\n"
+                                    "kind = \"measurement\"\n[[device]]\nid = \"h100-sxm\"\nreplace = true\n"
+                                    "based_on = \"h100-sxm\"\nsource = \"us\"\npower.tdp = \"500 W\"\n"));
+  EXPECT_EQ(note(answer(infer + " --catalogue=" + file)), 1u);
+  std::filesystem::remove(file);
+}
+
+// A cap is refused, ignored or extrapolated alike for every kind of work, and never makes anything faster.
+TEST(PowerLimits, CapsAreTreatedAlikeByEveryEstimate) {
+  for (const std::string work :
+       {"infer --model=llama3.1-8b", "train --model=llama3.1-8b --gpus=8", "diffusion --model=sdxl"}) {
+    const std::string line = "estimate " + work + " --device=h100-sxm --power-cap=";
+    const StopSign never;
+    EXPECT_EQ(assumed(answer(line + "900W"), "a cap of 900 W is above the limit").size(), 1u) << work;
+    EXPECT_EQ(assumed(answer(line + "500W"), "power capped at 500 W").size(), 1u) << work;
+    EXPECT_EQ(assumed(answer(line + "250W"), "caps below 40 %").size(), 1u) << work;
+    std::vector<std::string> words;
+    std::istringstream in(line + "50W --json");
+    for (std::string word; in >> word;) words.push_back(word);
+    const auto idle = call(words, shared(), here(), never, Files::allowed);
+    ASSERT_FALSE(idle) << work;
+    EXPECT_NE(idle.error().message.find("draws idle"), std::string::npos) << idle.error().text();
+  }
+}
+
+// The dollars of a device among all are those of the device alone, with every flag that moves them.
+TEST(Costs, OfADeviceAreThoseOfCostRent) {
+  const std::string work = " --model=llama3.3-70b --device=h100-sxm --gpus=4 --concurrency=64";
+  for (const std::string flags : {"", " --utilization=60%", " --contract=1-year"}) {
+    const JsonNode all = answer("cost devices" + work + flags);
+    ASSERT_EQ(at(all, "devices").items.size(), 1u);
+    const JsonNode& one = at(all, "devices").items.front();
+    expect_same(number(one, "usd_per_million_tokens"),
+                number(answer("cost rent" + work + flags), "usd_per_million_tokens"), flags);
+    expect_same(number(one, "spot_usd_per_million_tokens"),
+                number(answer("cost rent --spot" + work + flags), "usd_per_million_tokens"), flags);
+  }
+}
+
+// What a request is where nobody says, too.
+TEST(ServingDefaults, AreTheSameForEstimateAndPlan) {
+  const JsonNode planned = answer("plan serve --model=llama3.1-8b --request-rate=5 --devices=h100-sxm");
+  const JsonNode estimated = answer("estimate infer --model=llama3.1-8b --device=h100-sxm");
+  EXPECT_EQ(number(planned, "goal.input_tokens"), number(estimated, "query.isl_tokens"));
+  EXPECT_EQ(number(planned, "goal.output_tokens"), number(estimated, "query.osl_tokens"));
+  for (const char* what : {"1024 tokens in", "256 tokens out"}) {
+    EXPECT_EQ(assumed(planned, what).size(), 1u) << what;
+    EXPECT_EQ(assumed(estimated, what).size(), 1u) << what;
+  }
+}
+
+}  // namespace
+}  // namespace ridge::cli

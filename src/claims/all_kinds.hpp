@@ -5,6 +5,7 @@
 
 namespace ridge::claims {
 
+const Kind& calculation_kind();
 const Kind& specification_kind();
 const Kind& comparison_kind();
 const Kind& change_kind();

@@ -5,6 +5,7 @@
 
 namespace ridge::claims {
 
+void find_calculations(const Passage& passage, Collector& out);
 void find_specifications(const Passage& passage, Collector& out);
 void find_training_times(const Passage& passage, Collector& out);
 void find_training_rates(const Passage& passage, Collector& out);

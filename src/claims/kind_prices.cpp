@@ -256,7 +256,7 @@ void recognise_lease_rate(const Passage& passage, Collector& out) {
          (tokens[i + 1].is("*") && i + 2 < tokens.size() && tokens[i + 2].is_name(NameKind::device)));
     if (of_device || (is_a<Gpus>(t.measure) && !rent)) gpus = t.measure.value;
   }
-  if (month == nullptr || hour == nullptr || gpus <= 0) return;
+  if (month == nullptr || hour == nullptr || gpus <= 0 || out.used(*hour)) return;
   out.use(*month);
   out.add(lease_kind(), *hour, fmt::format("{} for {:g} is {} each", month->text, gpus, hour->text),
           {{"price", month->text, month->measure}, {"gpus", fmt::format("{}", gpus)}});

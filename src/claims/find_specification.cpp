@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "claims/all_kinds.hpp"
 #include "claims/collector.hpp"
@@ -241,6 +242,8 @@ std::string sentence_figure(const Tokens& tokens, std::size_t at) {
     for (std::size_t n = from; n < (link ? std::min(to + 5, tokens.size()) : to); ++n) {
       if (tokens[n].is_name(NameKind::fabric)) return "fabric:" + tokens[n].name->id;
     }
+    if (any_word(tokens, from, to, {"nvlink"}) && !any_word(tokens, {"die", "dies", "rack", "bisection"}))
+      return "nvlink";
     if (link) return "";
     return any_word(tokens, from, to, {"bandwidth", "memory", "hbm", "hbm3", "hbm3e"}) ? "bandwidth" : "";
   }
@@ -250,6 +253,32 @@ std::string sentence_figure(const Tokens& tokens, std::size_t at) {
     return power && !any_word(tokens, from, to, {"constraint", "exceeded"}) ? "power" : "";
   }
   return "";
+}
+
+/// "/GPU", "per GPU", "each" within a few words.
+bool per_gpu(const Tokens& tokens, std::size_t at) {
+  if (tokens[at].measure.exponents[6] == -1) return true;
+  for (std::size_t i = at + 1; i < std::min(at + 5, tokens.size()); ++i) {
+    if (tokens[i].is("each")) return true;
+    const bool gpu = tokens[i].is("gpu") || tokens[i].is("card") || tokens[i].is("chip");
+    if (gpu && (tokens[i - 1].is("/") || tokens[i - 1].is("per") || tokens[i - 1].is("each"))) return true;
+  }
+  return false;
+}
+
+/// How many of a part are spoken of: "eight H100s", "8x H100", "an 8-GPU MI300X box"; 1 if nothing says so.
+double count_of(const Tokens& tokens, const Token& subject) {
+  const auto at = static_cast<std::size_t>(&subject - tokens.data());
+  if (at == 0 || at >= tokens.size()) return 1;
+  std::size_t i = at - 1;
+  if (tokens[i].is("gpu") || tokens[i].is("card") || tokens[i].is("way")) {
+    if (i >= 2 && tokens[i - 1].is("-")) i -= 2;
+  }
+  const Token& number = tokens[i];
+  if (!number.is_number() || number.measure.form == Measure::Form::percent || number.measure.suffix != 0) return 1;
+  if (number.measure.has_unit() && !is_a<Gpus>(number.measure)) return 1;
+  const double count = number.measure.value;
+  return count == std::floor(count) && count >= 2 && count <= 1e6 ? count : 1;
 }
 
 void recognise_sentence(const Passage& sentence, Collector& out) {
@@ -262,7 +291,9 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     // A factor in a product or quotient is no figure of its own.
     const bool sum = i + 1 < tokens.size() && (tokens[i + 1].is("x") || tokens[i + 1].is("/") || tokens[i + 1].is("*"));
     if (sum) continue;
-    const std::string figure = sentence_figure(tokens, i);
+    if (speaks_of_measurement(tokens)) continue;
+    std::string figure = sentence_figure(tokens, i);
+    if (figure.empty()) figure = plain_figure(tokens, i);
     if (figure.empty()) continue;
     if (figure.starts_with("fabric:")) {
       out.add(specification_kind(), number, fmt::format("{}: bandwidth {}", figure.substr(7), number.text),
@@ -274,10 +305,16 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     std::vector<Found> inputs = {{"of", subject->name->id}, {"figure", figure}};
     const auto [from, to] = window(tokens, i, 2, 4);
     if (any_word(tokens, from, to, {"sparsity", "sparse"})) inputs.push_back({"sparse", "yes"});
-    // "384 GB HBM/GPU" beside a rack's name is a figure of its device.
-    const bool each = any_word(tokens, i + 1, i + 5, {"gpu"});
+    // "384 GB HBM/GPU" beside a rack's name is a figure of its device; "1.44 TB of GPU memory" is not.
+    const bool each = per_gpu(tokens, i);
     if (each && subject->name->kind == NameKind::system) {
       inputs[0].text = out.context().catalogue.system(subject->name->id)->device;
+    }
+    if (const double count = each ? 1 : count_of(tokens, *subject); count > 1) {
+      // Of several devices either all together or each is meant, whichever fits.
+      const auto one = look_up(out.context(), subject->name->id + ":" + figure);
+      const bool of_one = one && std::abs(number.measure.value / one->measure.value - 1) < 0.03;
+      if (!of_one) inputs.push_back({"per", fmt::format("{}", count)});
     }
     out.add(specification_kind(), number, says(*subject, figure, number.measure), std::move(inputs));
   }

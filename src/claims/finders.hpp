@@ -1,12 +1,21 @@
 // The text sides of kinds whose formula and pattern would not fit into one file.
 #pragma once
 
+#include <string>
+
 #include "claims/collector.hpp"
 
 namespace ridge::claims {
 
 void find_calculations(const Passage& passage, Collector& out);
 void find_specifications(const Passage& passage, Collector& out);
+/// Which figure of the part before it the number at `at` is, in a clause that does not say: "H100 has 80 GB". Empty if
+/// the clause is about something else.
+[[nodiscard]] std::string plain_figure(const Tokens& tokens, std::size_t at);
+/// "memory", "bandwidth" or "power" by the unit alone, or empty.
+[[nodiscard]] std::string figure_by_unit(const Measure& m);
+/// The sentence tells what somebody measured, not what a part has.
+[[nodiscard]] bool speaks_of_measurement(const Tokens& tokens);
 void find_training_times(const Passage& passage, Collector& out);
 void find_training_rates(const Passage& passage, Collector& out);
 void find_training_costs(const Passage& passage, Collector& out);

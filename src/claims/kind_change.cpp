@@ -41,6 +41,12 @@ Result<Recomputed> recompute(Inputs& inputs) {
   }
   if (!factor) {
     // Fewer of what is used up is an efficiency that rose; a fall that is called one is not.
+    if (!down && b.value < a.value) {
+      result.readings.push_back({measure_of(1 - b.value / a.value, Measure::Form::percent), Verdict::rounded,
+                                 fmt::format("that is how much less it is; as a speed it is {} more",
+                                             measure_of(a.value / b.value - 1, Measure::Form::percent).text),
+                                 0.012});
+    }
     if (!down) {
       result.readings.push_back({measure_of(a.value / b.value - 1, Measure::Form::percent), Verdict::right,
                                  "counted as an efficiency: what one does the other needs more of", 0.012});
@@ -68,7 +74,43 @@ bool starts_change(const Tokens& tokens, std::size_t at) {
 
 /// Ready to be ends of a change: same unit, or both percentages.
 bool alike(const Measure& a, const Measure& b) {
-  return a.form == b.form && a.form != Measure::Form::factor && same_dimension(a, b);
+  if (a.form != b.form || a.form == Measure::Form::factor) return false;
+  // "from 40 ms to 25 ms per token" says once what it is per.
+  Measure whole = b;
+  if (a.exponents[5] == 0 && is_a<Seconds>(a)) whole.exponents[5] = 0;
+  return same_dimension(a, whole);
+}
+
+bool is_bare(const Measure& m) {
+  return m.form == Measure::Form::plain && !m.has_unit() && m.suffix == 0 && !m.is_range();
+}
+
+/// The digits of a number as written, without what its unit makes of them.
+double digits_of(const Token& t) {
+  std::string digits;
+  for (const char c : t.text) {
+    if ((c >= '0' && c <= '9') || c == '.') {
+      digits += c;
+    } else if (c != ',' && !digits.empty()) {
+      break;
+    }
+  }
+  const auto bare = scan_measure(digits, 0);
+  return bare ? bare->measure.value : 0;
+}
+
+/// `bare` in the unit of `other`: the 1,200 of "from 1,200 to 1,800 tokens/s".
+Measure with_unit_of(const Measure& bare, const Token& other) {
+  const double digits = digits_of(other);
+  Measure m = bare;
+  const double factor = digits == 0 ? 1 : other.measure.value / digits;
+  m.value *= factor;
+  m.high *= factor;
+  m.written *= factor;
+  m.significant *= factor;
+  m.exponents = other.measure.exponents;
+  m.text = shown(m);
+  return m;
 }
 
 void recognise(const Passage& passage, Collector& out) {
@@ -86,11 +128,18 @@ void recognise(const Passage& passage, Collector& out) {
     }
     if (a == kNowhere) continue;
     std::size_t b = kNowhere;
+    Measure first = tokens[a].measure;
     bool to = false;
     for (std::size_t j = a + 1; j < std::min(a + 10, tokens.size()) && b == kNowhere; ++j) {
       if (tokens[j].is("to")) to = true;
       if (!to || !tokens[j].is_number()) continue;
       Measure other = tokens[j].measure;
+      // "from 1,200 to 1,800 tokens/s" gives the unit once.
+      if (other.has_unit() && is_bare(tokens[a].measure)) {
+        first = with_unit_of(tokens[a].measure, tokens[j]);
+        b = j;
+        break;
+      }
       const bool fits = alike(tokens[a].measure, other) ||
                         (is_a<Dollars>(other) && tokens[a].measure.exponents[4] == 1) ||
                         (tokens[a].measure.form == other.form && !other.has_unit() && is_a<Gpus>(tokens[a].measure));
@@ -98,25 +147,11 @@ void recognise(const Passage& passage, Collector& out) {
     }
     if (b == kNowhere) continue;
     Measure last = tokens[b].measure;
-    if (!same_dimension(last, tokens[a].measure)) last.exponents = tokens[a].measure.exponents;
+    if (!same_dimension(last, first)) last.exponents = first.exponents;
     if (is_a<Dollars>(tokens[b].measure) && !is_a<Dollars>(tokens[a].measure)) {
       // "from $20 per million tokens to $0.07": the second is per the same.
-      const double per = tokens[a].measure.value / [&] {
-        const auto bare = scan_measure(
-            "$" +
-                [&] {
-                  std::string digits;
-                  for (const char c : tokens[a].text) {
-                    if ((c >= '0' && c <= '9') || c == '.')
-                      digits += c;
-                    else if (!digits.empty())
-                      break;
-                  }
-                  return digits;
-                }(),
-            0);
-        return bare ? bare->measure.value : 1;
-      }();
+      const double digits = digits_of(tokens[a]);
+      const double per = digits == 0 ? 1 : tokens[a].measure.value / digits;
       last.value *= per;
       last.high *= per;
     }
@@ -140,15 +175,17 @@ void recognise(const Passage& passage, Collector& out) {
     const bool change = any_stem(tokens, std::min(claimed, i) > 3 ? std::min(claimed, i) - 3 : 0,
                                  std::min(std::max(claimed, b) + 5, tokens.size()),
                                  {"improve", "increas", "drop", "reduc", "decreas", "efficien", "lower", "higher",
-                                  "rise", "fall", "fell", "gain"});
+                                  "rise",    "fall",    "fell", "gain",  "sav",     "fast",     "slow",  "speed",
+                                  "cut",     "cheap",   "jump", "boost", "grew",    "growth",   "declin"});
     if (!change) continue;
     // "from 8,000 to 2,000, a 300% efficiency increase": the percentage itself is said to rise.
     const bool rises =
         any_stem(tokens, claimed, std::min(claimed + 4, tokens.size()), {"increas", "efficien", "improve", "gain"});
     const bool down = !rises && last.value < tokens[a].measure.value &&
                       tokens[claimed].measure.form == Measure::Form::percent &&
-                      any_stem(tokens, 0, tokens.size(), {"drop", "reduc", "decreas", "lower", "fell", "fall"});
-    std::vector<Found> inputs = {found("from", tokens[a].measure), found("to", last)};
+                      any_stem(tokens, 0, tokens.size(),
+                               {"drop", "reduc", "decreas", "lower", "fell", "fall", "sav", "cut", "cheap", "declin"});
+    std::vector<Found> inputs = {found("from", first), found("to", last)};
     if (down) inputs.push_back({"direction", "down"});
     out.use(tokens[a]);
     out.use(tokens[b]);

@@ -144,7 +144,8 @@ std::string compared_figure(const Tokens& tokens, std::size_t from, std::size_t 
   const std::size_t format = name_before(tokens, to, NameKind::format);
   const bool compute = any_word(tokens, from, to, {"computing", "compute", "flops", "tflops", "pflops", "performance"});
   if (format != kNowhere && format >= from && compute) return tokens[format].name->id;
-  if (any_word(tokens, from, to, {"memory", "capacity"})) return "memory";
+  if (any_word(tokens, from, to, {"memory", "capacity", "vram"})) return "memory";
+  if (any_word(tokens, from, to, {"power", "tdp"}) && !compute) return "power";
   return "";
 }
 
@@ -247,6 +248,8 @@ void recognise(const Passage& passage, Collector& out) {
       figure = compared_figure(tokens, partner.at, std::min(partner.at + 5, tokens.size()));
     }
     if (figure.empty()) continue;
+    // Power is compared with somebody's; "10% more power" alone may be anything's.
+    if (figure == "power" && !(against && any_word(tokens, i, partner.at, {"power", "tdp"}))) continue;
     const Token* own = meant_by_its(tokens, i);
     const bool usable =
         own != nullptr && own->name->kind == NameKind::device && (!against || own->name->id != partner.token->name->id);

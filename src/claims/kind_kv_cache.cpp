@@ -37,6 +37,13 @@ Result<Recomputed> recompute_kv(Inputs& inputs) {
   if (!bytes) return bytes.error();
   result.right = measure_of(*bytes);
   add_binary(result);
+  // What a token takes is written in KB and MB of 1,024 and 1,048,576 bytes everywhere.
+  if (inputs.text("context") == "1") {
+    for (const double binary : {1.024, 1.048576}) {
+      result.readings.push_back(
+          {scaled(*result.right, 1 / binary), Verdict::right, "counting 1,024 bytes to the KB", 0.012});
+    }
+  }
   // Counting every query head as if it had its own keys and values.
   const Mixer& mixer = (*model)->groups.empty() ? Mixer{} : (*model)->groups[0].mixer;
   if (mixer.kv_heads > 0 && mixer.heads > mixer.kv_heads) {
@@ -107,10 +114,39 @@ void recognise_kv_sentence(const Passage& sentence, Collector& out) {
   }
 }
 
+/// "KV cache for Llama 3.1 70B is 328 KB per token".
+void recognise_kv_per_token(const Passage& sentence, Collector& out) {
+  const Tokens& tokens = sentence.tokens;
+  if (!any_word(tokens, {"kv", "cache"})) return;
+  const Token* model = first_name(tokens, NameKind::model);
+  if (model == nullptr) return;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& t = tokens[i];
+    if (!t.is_number() || out.used(t)) continue;
+    Measure m = t.measure;
+    const bool said = m.exponents == std::array<std::int8_t, 9>{1, 0, 0, 0, 0, -1};
+    const bool behind = is_a<Bytes>(m) && any_word(tokens, i + 1, i + 6, {"per", "every", "each", "a"}) &&
+                        any_word(tokens, i + 2, i + 7, {"token"});
+    if (!said && !behind) continue;
+    m.exponents = {1};
+    std::vector<Found> inputs = {{"model", model->name->id}, {"context", "1"}};
+    // The format of keys and values, not of the weights: beside "KV", or behind the figure.
+    for (std::size_t j = 0; j < tokens.size(); ++j) {
+      if (!tokens[j].is_name(NameKind::format)) continue;
+      const bool beside = any_word(tokens, j > 2 ? j - 2 : 0, j + 3, {"kv", "cache"});
+      if (beside || j > i) inputs.push_back({"kv-format", tokens[j].name->id});
+      break;
+    }
+    out.add(kv_cache_kind(), t, m, fmt::format("KV cache of {} per token: {}", model->text, t.text), std::move(inputs));
+    return;
+  }
+}
+
 void recognise_kv(const Passage& passage, Collector& out) {
   if (passage.is_row()) {
     recognise_kv_row(passage, out);
   } else {
+    recognise_kv_per_token(passage, out);
     recognise_kv_sentence(passage, out);
   }
 }

@@ -16,7 +16,7 @@ namespace {
 Result<Recomputed> recompute_weights(Inputs& inputs) {
   const auto size = size_of(inputs);
   if (!size) return size.error();
-  const auto format = inputs.format("format", Format::bf16);
+  const auto format = inputs.format("format", size->model == nullptr ? Format::bf16 : released_format(*size->model));
   if (!format) return format.error();
   Recomputed result;
   result.right = measure_of(Bytes(size->parameters * nominal_bytes(*format)));
@@ -55,6 +55,50 @@ Result<Recomputed> recompute_largest(Inputs& inputs) {
 
 // --- finding it in text ------------------------------------------------------------------------------------------
 
+/// "Llama 3.1 405B is 810 GB in BF16", "a 7B model in FP16 takes 28 GB", "the DeepSeek-V3 checkpoint is 1.3 TB in
+/// BF16": a verb of being or needing leads straight to the size.
+void recognise_plain_weights(const Tokens& tokens, Collector& out) {
+  if (any_word(tokens, {"kv", "cache", "training", "train", "context", "total", "optimizer", "adam", "state", "states",
+                        "gradients", "tune", "tuning", "lora", "activations", "per", "batch", "disk", "download"})) {
+    return;
+  }
+  const Token* model = first_name(tokens, NameKind::model);
+  const Token* parameters = parameters_in(tokens);
+  const Token* format = first_name(tokens, NameKind::format);
+  if (model == nullptr ? parameters == nullptr || format == nullptr : parameters != nullptr) return;
+  // Without a format only what speaks of the checkpoint itself is meant.
+  if (format == nullptr && !any_word(tokens, {"weights", "checkpoint"})) return;
+  const auto subject = static_cast<std::size_t>((model != nullptr ? model : parameters) - tokens.data());
+  for (std::size_t i = subject + 1; i < tokens.size(); ++i) {
+    const Token& t = tokens[i];
+    if (!t.is_number() || !is_a<Bytes>(t.measure)) continue;
+    std::size_t verb = i;
+    while (verb > subject + 1 && any_word(tokens, verb - 1, verb,
+                                          {"about", "roughly", "just", "only", "still", "nearly", "around", "at",
+                                           "least", "up", "to", "a", "over", "approximately", "almost", "some"})) {
+      --verb;
+    }
+    const bool leads = any_word(tokens, verb - 1, verb,
+                                {"is", "are", "needs", "takes", "requires", "occupies", "weighs", "need", "take",
+                                 "require", "eats", "weigh", ":"});
+    if (!leads || out.used(t)) return;
+    // A device between them is what it needs to fit on.
+    if (name_after(tokens, subject, NameKind::device) < i) return;
+    std::vector<Found> inputs;
+    if (model != nullptr) {
+      inputs.push_back({"model", model->name->id});
+    } else {
+      inputs.push_back(found("parameters", parameters->measure));
+    }
+    if (format != nullptr) inputs.push_back({"format", format->name->id});
+    out.add(weights_kind(), t,
+            fmt::format("weights of {}{}: {}", tokens[subject].text, format == nullptr ? "" : " in " + format->text,
+                        t.text),
+            std::move(inputs));
+    return;
+  }
+}
+
 void recognise_weights(const Passage& passage, Collector& out) {
   const Tokens& tokens = passage.tokens;
   if (passage.is_row()) {
@@ -82,6 +126,7 @@ void recognise_weights(const Passage& passage, Collector& out) {
   const bool sizes = passage.previous != nullptr && any_word(passage.previous->tokens, {"fit", "fits"}) &&
                      any_word(tokens, {"required", "requires", "needs"});
   if (model == nullptr && sizes) model = model_in(passage.previous->tokens, out);
+  if (!sizes) recognise_plain_weights(tokens, out);
   if (model == nullptr || !(weights || sizes)) return;
   for (std::size_t i = 1; i < tokens.size(); ++i) {
     const Token& t = tokens[i];

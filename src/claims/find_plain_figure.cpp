@@ -6,6 +6,7 @@
 
 #include "claims/collector.hpp"
 #include "claims/finders.hpp"
+#include "claims/misreadings.hpp"
 
 namespace ridge::claims {
 
@@ -68,11 +69,6 @@ bool ends_well(const Tokens& tokens, std::size_t at, const std::array<std::strin
 }
 
 }  // namespace
-
-bool speaks_of_measurement(const Tokens& tokens) {
-  return any_word(tokens, {"measured", "measure", "observed", "saw", "averaged", "averages", "idle", "idles", "idling",
-                           "benchmarked", "profiled", "sustained", "throttled", "undervolted"});
-}
 
 std::string plain_figure(const Tokens& tokens, std::size_t at) {
   const Measure& m = tokens[at].measure;

@@ -8,6 +8,7 @@
 #include "claims/collector.hpp"
 #include "claims/figures.hpp"
 #include "claims/finders.hpp"
+#include "claims/misreadings.hpp"
 
 namespace ridge::claims {
 
@@ -47,7 +48,9 @@ std::string column_figure(const Cell& cell, const Measure& m) {
     const bool fabric = first_name(cell.header_tokens, NameKind::fabric) != nullptr ||
                         header_has(cell, {"nvlink", "infinity", "interconnect"});
     if (fabric) return "nvlink";
-    const bool memory = header_has(cell, {"bandwidth"}) && !header_has(cell, {"link", "node", "per", "network"});
+    const bool memory = header_has(cell, {"bandwidth"}) &&
+                        !header_has(cell, {"link", "node", "per", "network", "links"}) &&
+                        !any_word(cell.tokens, {"link", "lane"});
     return memory ? "bandwidth" : "";
   }
   if (is_a<Watts>(m)) {
@@ -110,6 +113,14 @@ void recognise_row(const Passage& row, Collector& out) {
     if (!m || out.used(*number)) continue;
     const std::string figure = column_figure(cell, *m);
     if (figure.empty()) continue;
+    // A row about a link that ends with the parts that have it.
+    const bool of_link = first_name(row.cells[0].tokens, NameKind::fabric) != nullptr ||
+                         any_word(row.cells[0].tokens, {"nvlink", "pcie", "infiniband", "ethernet"});
+    if (figure == "bandwidth" && of_link) continue;
+    const bool of_device = subject->name->kind == NameKind::device;
+    if (figure == "power" && of_device && header_has(cell, {"node", "server", "rack", "cluster", "total", "system"}))
+      continue;
+    if (any_word(row.cells[0].tokens, {"superpod", "pod", "cluster"})) continue;
     std::vector<Found> inputs = {{"of", subject->name->id}, {"figure", figure}};
     if (any_word(cell.tokens, {"pod"})) {
       const System* pod = nullptr;
@@ -134,8 +145,12 @@ void recognise_row(const Passage& row, Collector& out) {
   }
 }
 
+/// Only a word that points back makes a figure one of what the sentence before is about.
 const Token* previous_subject(const Passage& sentence) {
-  return sentence.previous == nullptr ? nullptr : first_hardware(sentence.previous->tokens);
+  if (sentence.previous == nullptr ||
+      !any_word(sentence.tokens, {"it", "its", "this", "these", "they", "their", "which"}))
+    return nullptr;
+  return first_hardware(sentence.previous->tokens);
 }
 
 bool is_hardware(const Token& t) {
@@ -291,11 +306,12 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     // A factor in a product or quotient is no figure of its own.
     const bool sum = i + 1 < tokens.size() && (tokens[i + 1].is("x") || tokens[i + 1].is("/") || tokens[i + 1].is("*"));
     if (sum) continue;
-    if (speaks_of_measurement(tokens)) continue;
+    if (speaks_of_measurement(tokens) || is_listed(tokens, i)) continue;
     std::string figure = sentence_figure(tokens, i);
     if (figure.empty()) figure = plain_figure(tokens, i);
     if (figure.empty()) continue;
     if (figure.starts_with("fabric:")) {
+      if (belongs_elsewhere(tokens, i, "bandwidth")) continue;
       out.add(specification_kind(), number, fmt::format("{}: bandwidth {}", figure.substr(7), number.text),
               {{"of", figure.substr(7)}, {"figure", "bandwidth"}});
       continue;
@@ -305,6 +321,16 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     std::vector<Found> inputs = {{"of", subject->name->id}, {"figure", figure}};
     const auto [from, to] = window(tokens, i, 2, 4);
     if (any_word(tokens, from, to, {"sparsity", "sparse"})) inputs.push_back({"sparse", "yes"});
+    const auto one = look_up(out.context(), subject->name->id + ":" + figure);
+    // What is the part's own figure is right whatever else the sentence speaks of.
+    const bool own = one && std::abs(number.measure.value / one->measure.value - 1) < 0.03;
+    if (!own && belongs_elsewhere(tokens, i, figure)) continue;
+    if (one && !is_plausible(number.measure, one->measure)) {
+      // Beside a system's name one of its devices may be meant.
+      const System* system = out.context().catalogue.system(subject->name->id);
+      const auto device = system == nullptr ? one : look_up(out.context(), system->device + ":" + figure);
+      if (!device || !is_plausible(number.measure, device->measure)) continue;
+    }
     // "384 GB HBM/GPU" beside a rack's name is a figure of its device; "1.44 TB of GPU memory" is not.
     const bool each = per_gpu(tokens, i);
     if (each && subject->name->kind == NameKind::system) {
@@ -312,9 +338,7 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     }
     if (const double count = each ? 1 : count_of(tokens, *subject); count > 1) {
       // Of several devices either all together or each is meant, whichever fits.
-      const auto one = look_up(out.context(), subject->name->id + ":" + figure);
-      const bool of_one = one && std::abs(number.measure.value / one->measure.value - 1) < 0.03;
-      if (!of_one) inputs.push_back({"per", fmt::format("{}", count)});
+      if (!own) inputs.push_back({"per", fmt::format("{}", count)});
     }
     out.add(specification_kind(), number, says(*subject, figure, number.measure), std::move(inputs));
   }

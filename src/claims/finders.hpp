@@ -14,8 +14,6 @@ void find_specifications(const Passage& passage, Collector& out);
 [[nodiscard]] std::string plain_figure(const Tokens& tokens, std::size_t at);
 /// "memory", "bandwidth" or "power" by the unit alone, or empty.
 [[nodiscard]] std::string figure_by_unit(const Measure& m);
-/// The sentence tells what somebody measured, not what a part has.
-[[nodiscard]] bool speaks_of_measurement(const Tokens& tokens);
 void find_training_times(const Passage& passage, Collector& out);
 void find_training_rates(const Passage& passage, Collector& out);
 void find_training_costs(const Passage& passage, Collector& out);

@@ -113,6 +113,22 @@ bool is_times(const Token& t) {
   return t.is("x") || t.is("*");
 }
 
+/// The factors at `a` and `b` are part of something longer: "2 * 28672 / 2550", "8192 x 5120 x 2 bytes", "(3F + 2H) *
+/// 4".
+bool continues(const Tokens& tokens, std::size_t a, std::size_t b) {
+  const auto joins = [](const Token& t) {
+    return is_times(t) || t.is("/") || t.is("+") || t.is("-") || t.is("^") || t.is("$") ||
+           (t.is_number() && t.measure.form == Measure::Form::factor);
+  };
+  if (a >= 1 && (joins(tokens[a - 1]) || tokens[a - 1].is(")"))) return true;
+  if (a >= 2 && tokens[a - 1].is("(") && (joins(tokens[a - 2]) || tokens[a - 2].is("="))) return true;
+  for (std::size_t i = b + 1; i < std::min(b + 4, tokens.size()) && !tokens[i].is("="); ++i) {
+    if (joins(tokens[i])) return true;
+    if (tokens[i].is(")") && i + 1 < tokens.size() && (joins(tokens[i + 1]) || tokens[i + 1].is("="))) return true;
+  }
+  return false;
+}
+
 void recognise_product(const Passage& passage, Collector& out) {
   const Tokens& tokens = passage.tokens;
   for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
@@ -125,6 +141,7 @@ void recognise_product(const Passage& passage, Collector& out) {
     if (x.form == Measure::Form::percent || y.form == Measure::Form::percent) continue;
     x.form = y.form = Measure::Form::plain;
     if (x.has_unit() && y.has_unit() && !is_a<Gpus>(y) && !is_a<Gpus>(x)) continue;
+    if (continues(tokens, a, b)) continue;
     // "= C" behind, or "C (" in front.
     std::size_t c = kNowhere;
     for (std::size_t j = b + 1; j < std::min(b + 4, tokens.size()); ++j) {

@@ -20,6 +20,8 @@ Result<Recomputed> recompute(Inputs& inputs) {
   const Measure& claimed = inputs.claim().claimed;
   const bool factor = claimed.form == Measure::Form::factor;
   const bool down = inputs.text("direction") == "down";
+  // Ends as rounded as "2.2 to 8.6" leave the change between 282 and 301 %.
+  const double ends = inputs.slack();
   const auto put = [&](double x, double y) {
     const double ratio = y / x;
     if (factor) return measure_of(ratio >= 1 ? ratio : 1 / ratio, Measure::Form::factor);
@@ -28,6 +30,9 @@ Result<Recomputed> recompute(Inputs& inputs) {
   };
   Recomputed result;
   result.right = put(a.value, b.value);
+  const double moved = std::abs(b.value / a.value - 1);
+  if (a.form == Measure::Form::plain)
+    result.slack = factor ? ends : moved > 0.05 ? ends * b.value / a.value / moved : 0;
   result.formula = factor ? fmt::format("{} / {}", b.value >= a.value ? to->shown : from->shown,
                                         b.value >= a.value ? from->shown : to->shown)
                    : down ? fmt::format("1 - {} / {}", to->shown, from->shown)
@@ -168,6 +173,11 @@ void recognise(const Passage& passage, Collector& out) {
       if (!is_comparison(tokens[j]) || out.used(tokens[j])) continue;
       // A percentage right before the next "from" belongs to that one.
       if (starts_change(tokens, j + 1)) break;
+      // "from 40% to 90%, reducing the cost by 50%" goes on to something else; so does another clause.
+      const bool other = any_word(tokens, b + 1, j, {";", ".", "while"}) ||
+                         (tokens[j - 1].is("by") &&
+                          any_stem(tokens, b + 1, j, {"reduc", "cut", "increas", "improv", "lower", "rais", "drop"}));
+      if (other) break;
       claimed = j;
     }
     if (claimed == kNowhere) claimed = before;

@@ -271,6 +271,11 @@ void recognise(const Passage& passage, Collector& out) {
     }
     if (own == nullptr) continue;
     const std::string previous = own->name->previous;
+    // Against the generation before only where nobody else is named.
+    const bool others = std::any_of(tokens.begin(), tokens.end(), [&](const Token& t) {
+      return t.is_name(NameKind::device) && t.name->id != own->name->id && t.name->id != previous;
+    });
+    if (!against && others) continue;
     const std::string to_id = against ? partner.token->name->id : previous;
     if (to_id.empty() || to_id == own->name->id) continue;
     if (against && compare_given(passage, i, partner, out)) continue;

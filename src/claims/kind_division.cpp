@@ -123,7 +123,7 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     }
     if (numbers.size() < 3 || !any_word(tokens, i, tokens.size(), {"by"})) continue;
     Measure hours = numbers[1]->measure;
-    if (is_a<Hertz>(hours)) continue;
+    if (is_a<Hertz>(hours) || hours.bound != Measure::Bound::exact) continue;
     // "8,760 hours per year" is an amount of time here.
     if (!hours.has_unit() && numbers[1]->text.find("year") != std::string::npos) {
       hours.exponents[1] = 1;

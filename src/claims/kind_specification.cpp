@@ -101,8 +101,13 @@ Elsewhere elsewhere(const Context& context, const Device& device, const std::str
 
 Result<Recomputed> of_system(Inputs& inputs, const System& system, const std::string& figure, double per) {
   const Context& context = inputs.context();
+  const Device* device = context.catalogue.device(system.device);
   auto looked = look_up(context, system.id + ":" + figure);
   if (!looked) return looked.error();
+  if (inputs.text("sparse") == "yes" && device != nullptr) {
+    looked->measure = scaled(looked->measure, sparsity_gain(*device, figure));
+    looked->shown += " with structured sparsity";
+  }
   Recomputed result;
   result.right = scaled(looked->measure, per);
   result.formula = per == 1 ? fmt::format("{} of {}", figure_title(figure), system.id)
@@ -117,7 +122,6 @@ Result<Recomputed> of_system(Inputs& inputs, const System& system, const std::st
     result.because = same ? "" : fmt::format("{} has {} accelerators", system.id, system.devices());
     return result;
   }
-  const Device* device = context.catalogue.device(system.device);
   if (device != nullptr && figure == "power") {
     if (const auto one = device_figure(*device, "power")) {
       result.readings.push_back(
@@ -188,6 +192,16 @@ Result<Recomputed> recompute(Inputs& inputs) {
                              : fmt::format("{:g} x {}", *per, looked->shown);
   if (!sparse)
     add_readings(context, device, figure, *result.right, *per, claimed.bound == Measure::Bound::about, result.readings);
+  if (claimed.text.find("iB") != std::string::npos) {
+    // Stacks of memory are built in powers of two: what is sold as 80 GB are 80 GiB. Rates are counted in tens.
+    if (figure == "memory") {
+      result.readings.insert(result.readings.begin(),
+                             {scaled(*result.right, 1.073741824), Verdict::right, "what is sold as GB are GiB", 0.025});
+    } else if (figure == "bandwidth") {
+      result.readings.push_back(
+          {scaled(*result.right, 1.099511627776), Verdict::unit, "the rate is in TB/s, not TiB/s", 0.012});
+    }
+  }
   if (figure == "nvlink") {
     result.readings.push_back({scaled(*result.right, 0.5), Verdict::right, "that is one direction", 0.012});
   }

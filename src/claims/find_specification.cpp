@@ -147,9 +147,9 @@ void recognise_row(const Passage& row, Collector& out) {
 
 /// Only a word that points back makes a figure one of what the sentence before is about.
 const Token* previous_subject(const Passage& sentence) {
-  if (sentence.previous == nullptr ||
-      !any_word(sentence.tokens, {"it", "its", "this", "these", "they", "their", "which"}))
-    return nullptr;
+  const bool points_back = any_word(sentence.tokens, {"it", "its", "they", "their"}) ||
+                           any_word(sentence.tokens, 0, 1, {"this", "that", "these"});
+  if (sentence.previous == nullptr || !points_back) return nullptr;
   return first_hardware(sentence.previous->tokens);
 }
 
@@ -270,6 +270,16 @@ std::string sentence_figure(const Tokens& tokens, std::size_t at) {
   return "";
 }
 
+/// A link's figure stands close to its name, and is not that of one lane, or of what runs over it.
+bool beside_fabric(const Tokens& tokens, std::size_t at) {
+  const std::size_t near = at > 6 ? at - 6 : 0;
+  if (any_word(tokens, near, at + 7, {"lanes", "lane", "throughput", "sharp", "ring", "node", "links"})) return false;
+  for (std::size_t i = at > 9 ? at - 9 : 0; i < std::min(at + 10, tokens.size()); ++i) {
+    if (tokens[i].is_name(NameKind::fabric)) return true;
+  }
+  return false;
+}
+
 /// "/GPU", "per GPU", "each" within a few words.
 bool per_gpu(const Tokens& tokens, std::size_t at) {
   if (tokens[at].measure.exponents[6] == -1) return true;
@@ -306,12 +316,12 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     // A factor in a product or quotient is no figure of its own.
     const bool sum = i + 1 < tokens.size() && (tokens[i + 1].is("x") || tokens[i + 1].is("/") || tokens[i + 1].is("*"));
     if (sum) continue;
-    if (speaks_of_measurement(tokens) || is_listed(tokens, i)) continue;
+    if (speaks_of_measurement(tokens)) continue;
     std::string figure = sentence_figure(tokens, i);
     if (figure.empty()) figure = plain_figure(tokens, i);
     if (figure.empty()) continue;
     if (figure.starts_with("fabric:")) {
-      if (belongs_elsewhere(tokens, i, "bandwidth")) continue;
+      if (belongs_elsewhere(tokens, i, "bandwidth") || !beside_fabric(tokens, i)) continue;
       out.add(specification_kind(), number, fmt::format("{}: bandwidth {}", figure.substr(7), number.text),
               {{"of", figure.substr(7)}, {"figure", "bandwidth"}});
       continue;
@@ -324,7 +334,12 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     const auto one = look_up(out.context(), subject->name->id + ":" + figure);
     // What is the part's own figure is right whatever else the sentence speaks of.
     const bool own = one && std::abs(number.measure.value / one->measure.value - 1) < 0.03;
-    if (!own && belongs_elsewhere(tokens, i, figure)) continue;
+    if (!own && (belongs_elsewhere(tokens, i, figure) || is_listed(tokens, i))) continue;
+    // A sentence that speaks of sparsity knows which of its figures are sparse.
+    const bool knows = any_word(tokens, {"sparsity", "sparse"}) && !any_word(tokens, from, to, {"sparsity", "sparse"});
+    const double gain = one ? number.measure.value / one->measure.value : 0;
+    const bool sparse = std::abs(gain - 2) < 0.1 || std::abs(gain - 4) < 0.2;
+    if (knows && sparse && peak_format(figure)) continue;
     if (one && !is_plausible(number.measure, one->measure)) {
       // Beside a system's name one of its devices may be meant.
       const System* system = out.context().catalogue.system(subject->name->id);

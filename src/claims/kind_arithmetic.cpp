@@ -120,7 +120,7 @@ bool continues(const Tokens& tokens, std::size_t a, std::size_t b) {
     return is_times(t) || t.is("/") || t.is("+") || t.is("-") || t.is("^") || t.is("$") ||
            (t.is_number() && t.measure.form == Measure::Form::factor);
   };
-  if (a >= 1 && (joins(tokens[a - 1]) || tokens[a - 1].is(")"))) return true;
+  if (a >= 1 && (joins(tokens[a - 1]) || tokens[a - 1].is(")") || tokens[a - 1].is("_"))) return true;
   if (a >= 2 && tokens[a - 1].is("(") && (joins(tokens[a - 2]) || tokens[a - 2].is("="))) return true;
   for (std::size_t i = b + 1; i < std::min(b + 4, tokens.size()) && !tokens[i].is("="); ++i) {
     if (joins(tokens[i])) return true;
@@ -148,7 +148,9 @@ void recognise_product(const Passage& passage, Collector& out) {
       if (tokens[j].is("=") && j + 1 < tokens.size() && tokens[j + 1].is_number()) c = j + 1;
     }
     if (c == kNowhere && a >= 1 && tokens[a - 1].is("(")) {
-      for (std::size_t j = a - 1; j-- > (a > 8 ? a - 8 : 0);) {
+      // Plain numbers say nothing of each other unless they touch.
+      const std::size_t reach = x.has_unit() || y.has_unit() ? 8 : 2;
+      for (std::size_t j = a - 1; j-- > (a > reach ? a - reach : 0);) {
         if (tokens[j].is_number() && same_dimension(tokens[j].measure, multiplied(x, y))) {
           c = j;
           break;

@@ -150,7 +150,7 @@ void recognise(const Passage& passage, Collector& out) {
                         (tokens[a].measure.form == other.form && !other.has_unit() && is_a<Gpus>(tokens[a].measure));
       if (fits) b = j;
     }
-    if (b == kNowhere) continue;
+    if (b == kNowhere || tokens[b].measure.value == tokens[a].measure.value) continue;
     Measure last = tokens[b].measure;
     if (!same_dimension(last, first)) last.exponents = first.exponents;
     if (is_a<Dollars>(tokens[b].measure) && !is_a<Dollars>(tokens[a].measure)) {

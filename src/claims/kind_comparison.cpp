@@ -272,7 +272,7 @@ void recognise(const Passage& passage, Collector& out) {
     if (own == nullptr) continue;
     const std::string previous = own->name->previous;
     // Against the generation before only where nobody else is named.
-    const bool others = std::any_of(tokens.begin(), tokens.end(), [&](const Token& t) {
+    const bool others = std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(i), tokens.end(), [&](const Token& t) {
       return t.is_name(NameKind::device) && t.name->id != own->name->id && t.name->id != previous;
     });
     if (!against && others) continue;

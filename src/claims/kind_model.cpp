@@ -163,7 +163,8 @@ void recognise(const Passage& passage, Collector& out) {
   if (any_word(tokens, {"draft",     "distilled", "distill",   "smaller",   "larger", "bigger", "than",
                         "adapter",   "lora",      "embedding", "encoder",   "vision", "like",   "similar",
                         "shared",    "routed",    "chosen",    "per-layer", "first",  "last",   "offload",
-                        "offloaded", "frozen",    "trainable", "other",     "each",   "dense"})) {
+                        "offloaded", "frozen",    "trainable", "other",     "each",   "dense",  "reduced",
+                        "truncated", "pruned",    "shrunk",    "random",    "dummy"})) {
     return;
   }
   for (std::size_t i = 0; i < tokens.size(); ++i) {

@@ -177,7 +177,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
   const Measure& claimed = inputs.claim().claimed;
   if (!looked) {
     const bool other_peaks = device.peak(PeakFormat::bf16) && peak_format(figure);
-    if (!other_peaks || device.confidence == "none") return looked.error();
+    if (!other_peaks || device.confidence == "none" || figure == "fp16") return looked.error();
     // The catalogue knows the part's rates and none in this format: it has no such units.
     result.compare = Compare::holds;
     result.holds = false;
@@ -204,6 +204,13 @@ Result<Recomputed> recompute(Inputs& inputs) {
   }
   if (figure == "nvlink") {
     result.readings.push_back({scaled(*result.right, 0.5), Verdict::right, "that is one direction", 0.012});
+  }
+  if (figure == "fp16") {
+    // Tables head a column with FP16 and mean either format of sixteen bits.
+    if (const auto other = device_figure(device, "bf16")) {
+      result.readings.insert(result.readings.begin(),
+                             {scaled(other->measure, *per), Verdict::rounded, "that is its BF16 peak", 0.012});
+    }
   }
   if (figure == "fp64") {
     if (const auto tensor = device_figure(device, "fp64_tensor")) {

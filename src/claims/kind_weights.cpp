@@ -22,6 +22,10 @@ Result<Recomputed> recompute_weights(Inputs& inputs) {
   result.right = measure_of(Bytes(size->parameters * nominal_bytes(*format)));
   result.formula = fmt::format("{} x {:g} B", size->shown, nominal_bytes(*format));
   add_binary(result);
+  if (nominal_bytes(*format) == 0.5) {
+    result.readings.push_back({scaled(*result.right, 1.12), Verdict::rounded,
+                               "with the scales of four-bit formats and what is kept in more bits", 0.1});
+  }
   for (const double wrong : {0.5, 1.0, 2.0, 4.0}) {
     if (wrong == nominal_bytes(*format)) continue;
     result.readings.push_back({measure_of(Bytes(size->parameters * wrong)), Verdict::wrong,
@@ -82,6 +86,16 @@ void recognise_plain_weights(const Tokens& tokens, Collector& out) {
                                 {"is", "are", "needs", "takes", "requires", "occupies", "weighs", "need", "take",
                                  "require", "eats", "weigh", ":"});
     if (!leads || out.used(t)) return;
+    // The model is the subject: only how it is stored may stand between it and the verb.
+    for (std::size_t j = subject + 1; j + 1 < verb; ++j) {
+      const bool storage =
+          tokens[j].is_name(NameKind::format) ||
+          any_word(tokens, j, j + 1,
+                   {"in",         "at",     "with", "weights", "checkpoint", "model", "models",    "alone",
+                    "itself",     "still",  "the",  "-",       "quantized",  "to",    "precision", "parameter",
+                    "parameters", "params", "s",    "'",       "just",       "file",  "llm"});
+      if (!storage) return;
+    }
     // A device between them is what it needs to fit on.
     if (name_after(tokens, subject, NameKind::device) < i) return;
     std::vector<Found> inputs;

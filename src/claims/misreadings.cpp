@@ -22,7 +22,9 @@ bool is_listed(const Tokens& tokens, std::size_t at) {
 bool belongs_elsewhere(const Tokens& tokens, std::size_t at, std::string_view figure) {
   const std::size_t from = at > 8 ? at - 8 : 0;
   const std::size_t to = std::min(at + 7, tokens.size());
-  if (any_word(tokens, at + 1, at + 3, {"out"}) && any_word(tokens, at + 2, at + 4, {"of"})) return true;
+  for (std::size_t i = at + 1; i + 1 < to; ++i) {
+    if (tokens[i].is("out") && tokens[i + 1].is("of")) return true;
+  }
   if (any_word(tokens, at + 1, at + 4, {"overhead", "headroom", "above", "below", "physical", "savings"})) return true;
   if (figure == "memory") {
     return tokens[at].text.find("bit") != std::string::npos ||

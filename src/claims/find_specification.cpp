@@ -91,7 +91,8 @@ void recognise_row(const Passage& row, Collector& out) {
   const Token* subject = nullptr;
   for (const Cell& cell : row.cells) {
     subject = first_hardware(cell.tokens);
-    const bool results = header_has(cell, {"model"});
+    // Rows about a model say what it needs and reaches, not what a part has.
+    const bool results = header_has(cell, {"model"}) || first_name(cell.tokens, NameKind::model) != nullptr;
     if (results) return;
     if (subject != nullptr) break;
   }
@@ -163,7 +164,7 @@ const Token* owner(const Passage& sentence, std::size_t at) {
   const Tokens& tokens = sentence.tokens;
   for (std::size_t i = at + 1; i < std::min(at + 4, tokens.size()); ++i) {
     if (tokens[i].is_number() || tokens[i].is("vs") || tokens[i].is(",")) break;
-    if (!tokens[i].is("for")) continue;
+    if (!tokens[i].is("for") && !tokens[i].is("on")) continue;
     for (std::size_t j = i + 1; j < std::min(i + 3, tokens.size()); ++j) {
       if (is_hardware(tokens[j])) return &tokens[j];
     }
@@ -183,7 +184,8 @@ const Token* owner(const Passage& sentence, std::size_t at) {
   for (std::size_t i = at; i-- > 0;) {
     if (tokens[i].is(")")) ++closed;
     if (tokens[i].is("(") && closed > 0) --closed;
-    // What a closed bracket names is an aside.
+    // What a closed bracket names is an aside; past "while" another sentence starts.
+    if (tokens[i].is("while") || tokens[i].is("whereas")) return nullptr;
     if (closed > 0 || !is_hardware(tokens[i])) continue;
     if (at - i > 2 && is_partner(tokens, i)) continue;
     return &tokens[i];

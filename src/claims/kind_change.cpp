@@ -1,6 +1,7 @@
 // From one value to another, as a percentage or a factor.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "claims/all_kinds.hpp"
@@ -50,7 +51,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
       result.readings.push_back({measure_of(1 - b.value / a.value, Measure::Form::percent), Verdict::rounded,
                                  fmt::format("that is how much less it is; as a speed it is {} more",
                                              measure_of(a.value / b.value - 1, Measure::Form::percent).text),
-                                 0.012});
+                                 0.1});
     }
     if (!down) {
       result.readings.push_back({measure_of(a.value / b.value - 1, Measure::Form::percent), Verdict::right,
@@ -123,6 +124,8 @@ void recognise(const Passage& passage, Collector& out) {
   const Tokens& tokens = passage.tokens;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (!tokens[i].is("from")) continue;
+    // "speedups ranging from 8% to 100%" is a range, "from 27% to 100% faster" too.
+    if (i > 0 && any_stem(tokens, i - 1, i, {"rang", "and", "vary", "varies"})) continue;
     // "from A ... (down) to B"
     std::size_t a = kNowhere;
     for (std::size_t j = i + 1; j < std::min(i + 4, tokens.size()); ++j) {
@@ -151,6 +154,12 @@ void recognise(const Passage& passage, Collector& out) {
       if (fits) b = j;
     }
     if (b == kNowhere || tokens[b].measure.value == tokens[a].measure.value) continue;
+    if (is_comparison(tokens[b]) &&
+        any_word(tokens, b + 1, b + 2, {"faster", "slower", "higher", "lower", "more", "less", "better"})) {
+      continue;
+    }
+    // "from the 17B to the 64B model" compares two things, not two values of one.
+    if (any_word(tokens, b + 1, b + 2, {"model", "version", "variant"})) continue;
     Measure last = tokens[b].measure;
     if (!same_dimension(last, first)) last.exponents = first.exponents;
     if (is_a<Dollars>(tokens[b].measure) && !is_a<Dollars>(tokens[a].measure)) {
@@ -165,6 +174,7 @@ void recognise(const Passage& passage, Collector& out) {
     const std::size_t start = i >= 8 ? i - 8 : 0;
     std::size_t before = kNowhere;
     for (std::size_t j = i; before == kNowhere && j-- > start;) {
+      if (tokens[j].is_number() && !is_comparison(tokens[j])) break;  // that is what changed
       if (is_comparison(tokens[j]) && !out.used(tokens[j])) before = j;
     }
     // "dropped 64% from ..." stands nearer than anything that follows.
@@ -173,10 +183,17 @@ void recognise(const Passage& passage, Collector& out) {
       if (!is_comparison(tokens[j]) || out.used(tokens[j])) continue;
       // A percentage right before the next "from" belongs to that one.
       if (starts_change(tokens, j + 1)) break;
-      // "from 40% to 90%, reducing the cost by 50%" goes on to something else; so does another clause.
-      const bool other = any_word(tokens, b + 1, j, {";", ".", "while"}) ||
-                         (tokens[j - 1].is("by") &&
-                          any_stem(tokens, b + 1, j, {"reduc", "cut", "increas", "improv", "lower", "rais", "drop"}));
+      // "from 40% to 90%, reducing the cost by 50%" goes on to something else; so does another clause, or one with
+      // parts and numbers of its own.
+      const bool by = any_word(tokens, j > 4 ? std::max(j - 4, b + 1) : b + 1, j, {"by"});
+      const bool own_parts = std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(b) + 1,
+                                         tokens.begin() + static_cast<std::ptrdiff_t>(j), [](const Token& t) {
+                                           const bool part = t.is_number() && !is_a<Seconds>(t.measure);
+                                           return part || t.type == Token::Type::name;
+                                         });
+      const bool other =
+          own_parts || any_word(tokens, b + 1, j, {";", ".", "while", "average", "averaging"}) ||
+          (by && any_stem(tokens, b + 1, j, {"reduc", "cut", "increas", "improv", "lower", "rais", "drop", "boost"}));
       if (other) break;
       claimed = j;
     }

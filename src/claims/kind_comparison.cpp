@@ -152,7 +152,8 @@ std::string compared_figure(const Tokens& tokens, std::size_t from, std::size_t 
 void compare_models(const Passage& sentence, std::size_t at, const Partner& partner, Collector& out) {
   const Tokens& tokens = sentence.tokens;
   const std::size_t own = name_before(tokens, at, NameKind::model);
-  if (own == kNowhere || !any_stem(tokens, at, partner.at, {"larger", "bigger", "smaller"})) return;
+  if (own == kNowhere || tokens[own].name->id == partner.token->name->id) return;
+  if (!any_stem(tokens, at, partner.at, {"larger", "bigger", "smaller"})) return;
   out.add(
       comparison_kind(), tokens[at],
       fmt::format("{} has {} the parameters of {}", tokens[own].text, tokens[at].text, partner.token->text),
@@ -241,6 +242,8 @@ void recognise(const Passage& passage, Collector& out) {
     const bool more = any_stem(tokens, i, to, {"increas", "higher", "more", "improve"});
     const bool against = partner.token != nullptr;
     if (!against && !more) continue;
+    // "80% of peak bandwidth", "10% higher throughput" are of something else.
+    if (!against && any_word(tokens, i + 1, i + 4, {"of", "throughput", "latency", "speed"})) continue;
     // The words right behind the number decide before those in front of it.
     std::string figure = compared_figure(tokens, i, to);
     if (figure.empty()) figure = compared_figure(tokens, from, i);

@@ -130,17 +130,6 @@ Row read_row(const Passage& passage) {
   return row;
 }
 
-/// The number that follows "batch": "batch 1", "batch=1", "batch size of 64".
-double batch_in(const Tokens& tokens) {
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (!tokens[i].is("batch")) continue;
-    for (std::size_t j = i + 1; j < std::min(i + 4, tokens.size()); ++j) {
-      if (tokens[j].is_number() && !tokens[j].measure.has_unit()) return tokens[j].measure.value;
-    }
-  }
-  return 0;
-}
-
 /// "Values for Llama 3 70B (INT8, batch=1)" below a table: what its rates are about.
 void recognise_footnote(const Passage& passage, Collector& out) {
   constexpr std::size_t kBelow = 40;  // bytes between the table and its footnote

@@ -77,10 +77,14 @@ bool runs_on(const Tokens& tokens, std::size_t at) {
 bool needs_devices(const Tokens& tokens, std::size_t at) {
   if (!tokens[at].is("needs") && !tokens[at].is("need") && !tokens[at].is("requires")) return false;
   const std::size_t device = name_after(tokens, at, NameKind::device);
-  return device != kNowhere && device > at + 1 && device <= at + 5 && tokens[device - 1].is_number();
+  return device != kNowhere && device > at + 1 && device <= at + 5 && tokens[device - 1].is_number() &&
+         !tokens[device - 1].measure.has_unit();
 }
 
 void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collector& out) {
+  // What is streamed in or kept elsewhere need not fit.
+  if (any_stem(tokens, 0, tokens.size(), {"offload", "optimizer", "stream", "adapter", "lora", "qlora", "distil"}))
+    return;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     // "fits on", "can meet the inference requirements of", "enables single-card inference of", "for training"
     const bool fit = tokens[i].is("fit") || tokens[i].is("fits") || runs_on(tokens, i) || needs_devices(tokens, i);

@@ -104,11 +104,14 @@ void recognise_kv_sentence(const Passage& sentence, Collector& out) {
   const Name* model = model_in(tokens, out);
   const std::string context = context_in(tokens);
   if (model == nullptr || context.empty()) return;
-  for (const Token& t : tokens) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& t = tokens[i];
     if (!t.is_number() || !is_a<Bytes>(t.measure) || out.used(t)) continue;
+    if (any_word(tokens, i > 2 ? i - 2 : 0, i + 3, {"weights", "weight"})) continue;
     std::vector<Found> inputs = {{"model", model->id}, {"context", context}};
     const std::string format = format_in(tokens);
     if (!format.empty()) inputs.push_back({"kv-format", format});
+    if (const double batch = batch_in(tokens); batch > 1) inputs.push_back({"batch", fmt::format("{}", batch)});
     out.add(kv_cache_kind(), t, fmt::format("KV cache of {} at {}: {}", model->id, context, t.text), std::move(inputs));
     return;
   }

@@ -120,6 +120,7 @@ std::string counted_by(const Tokens& tokens, std::size_t at) {
       const std::size_t after = unit < tokens.size() && tokens[unit].is("-") ? unit + 1 : unit;
       return unit > next && word(after, {"hours", "hour"}) ? "gpu-hours" : "";
     }
+    if (word(next, {"total"})) return "parameters";
     const bool of_all = at >= 2 && tokens[at - 1].type == Token::Type::name && any_word(tokens, 0, at, {"of"});
     const bool activates =
         any_word(tokens, at > 4 ? at - 4 : 0, at, {"activates", "activating", "activate", "active"}) ||
@@ -167,6 +168,7 @@ void recognise(const Passage& passage, Collector& out) {
                         "truncated", "pruned",    "shrunk",    "random",    "dummy"})) {
     return;
   }
+  if (any_stem(tokens, 0, tokens.size(), {"distil"})) return;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& number = tokens[i];
     const bool hours =

@@ -21,10 +21,19 @@ Result<Recomputed> recompute_weights(Inputs& inputs) {
   Recomputed result;
   result.right = measure_of(Bytes(size->parameters * nominal_bytes(*format)));
   result.formula = fmt::format("{} x {:g} B", size->shown, nominal_bytes(*format));
+  result.slack = 0.05;  // "70B" is said of 70.6 billion
   add_binary(result);
   if (nominal_bytes(*format) == 0.5) {
     result.readings.push_back({scaled(*result.right, 1.12), Verdict::rounded,
                                "with the scales of four-bit formats and what is kept in more bits", 0.1});
+  }
+  // What it takes to run a model is more than its weights.
+  result.readings.push_back(
+      {scaled(*result.right, 1.2), Verdict::rounded, "with what serving keeps beside the weights", 0.17});
+  for (const double other : {0.5, 1.0}) {
+    if (inputs.has("format") || other >= nominal_bytes(*format)) continue;
+    result.readings.push_back({measure_of(Bytes(size->parameters * other)), Verdict::rounded,
+                               fmt::format("that is at {:g} bytes a parameter", other), 0.1});
   }
   for (const double wrong : {0.5, 1.0, 2.0, 4.0}) {
     if (wrong == nominal_bytes(*format)) continue;
@@ -58,6 +67,11 @@ Result<Recomputed> recompute_largest(Inputs& inputs) {
 }
 
 // --- finding it in text ------------------------------------------------------------------------------------------
+
+double format_bytes(const Token& format) {
+  const auto parsed = parse_format(format.name->id);
+  return parsed ? nominal_bytes(*parsed) : 2;
+}
 
 /// "Llama 3.1 405B is 810 GB in BF16", "a 7B model in FP16 takes 28 GB", "the DeepSeek-V3 checkpoint is 1.3 TB in
 /// BF16": a verb of being or needing leads straight to the size.
@@ -145,9 +159,26 @@ void recognise_weights(const Passage& passage, Collector& out) {
   for (std::size_t i = 1; i < tokens.size(); ++i) {
     const Token& t = tokens[i];
     if (!t.is_number() || !is_a<Bytes>(t.measure) || out.used(t)) continue;
-    const std::size_t format = name_before(tokens, i, NameKind::format);
-    const bool near = format != kNowhere && i - format <= (sizes ? 2u : 8u);
+    std::size_t format = name_before(tokens, i, NameKind::format);
+    bool near = format != kNowhere && i - format <= (sizes ? 2u : 8u);
     if (sizes && !near) continue;
+    // "8xA100 80GB" is the memory of a card.
+    if (tokens[i - 1].is_name(NameKind::device) || (i + 1 < tokens.size() && tokens[i + 1].is_name(NameKind::device)))
+      continue;
+    if (!near && !sizes) {
+      // The only format of the sentence is meant wherever it stands; of several none is.
+      const auto formats =
+          std::count_if(tokens.begin(), tokens.end(), [](const Token& f) { return f.is_name(NameKind::format); });
+      if (formats > 1) continue;
+      format = name_after(tokens, 0, NameKind::format);
+      near = format != kNowhere;
+    }
+    const Model* meant = out.context().catalogue.model(model->id);
+    const double stored = count_parameters(*meant).total * (near ? format_bytes(tokens[format]) : 2);
+    // Far from it, or of an image model's pipeline: something else takes the memory.
+    if (!sizes &&
+        (meant->type != ModelType::language || t.measure.value < 0.15 * stored || t.measure.value > 6 * stored))
+      continue;
     std::vector<Found> inputs = {{"model", model->id}};
     if (near) inputs.push_back({"format", tokens[format].name->id});
     out.add(weights_kind(), t,

@@ -94,6 +94,16 @@ std::string context_in(const Tokens& tokens) {
   return "";
 }
 
+double batch_in(const Tokens& tokens) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (!tokens[i].is("batch")) continue;
+    for (std::size_t j = i + 1; j < std::min(i + 4, tokens.size()); ++j) {
+      if (tokens[j].is_number() && !tokens[j].measure.has_unit()) return tokens[j].measure.value;
+    }
+  }
+  return 0;
+}
+
 bool is_training_table(const Passage& row) {
   return any_word(row.heading, {"training"}) && !any_word(row.heading, {"inference"});
 }

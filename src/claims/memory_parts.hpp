@@ -34,6 +34,8 @@ void add_binary(Recomputed& result);
 [[nodiscard]] std::string format_in(const Tokens& tokens);
 /// "4K", "128K context", "1M": a length of context as text for an input, or empty.
 [[nodiscard]] std::string context_in(const Tokens& tokens);
+/// The number that follows "batch": "batch 1", "batch=1", "batch size of 64"; 0 if there is none.
+[[nodiscard]] double batch_in(const Tokens& tokens);
 /// A row of a table about training, not inference.
 [[nodiscard]] bool is_training_table(const Passage& row);
 

@@ -26,16 +26,23 @@ bool belongs_elsewhere(const Tokens& tokens, std::size_t at, std::string_view fi
     if (tokens[i].is("out") && tokens[i + 1].is("of")) return true;
   }
   if (any_word(tokens, at + 1, at + 4, {"overhead", "headroom", "above", "below", "physical", "savings"})) return true;
+  if (any_word(tokens, from, at, {"each"}) && any_word(tokens, from, at, {"of", "them"}) &&
+      any_word(tokens, from, at, {"having", "has", "with"}) &&
+      any_word(tokens, {"two", "distinct", "dies", "devices"})) {
+    return true;
+  }
   if (figure == "memory") {
     return tokens[at].text.find("bit") != std::string::npos ||
            any_word(tokens, from, to,
-                    {"cpu", "grace", "ram", "host", "slice", "stack", "stacks", "free", "need", "needs", "budget",
-                     "swap", "disk", "nvme", "lpddr5x", "clock", "bus", "node", "variant"});
+                    {"cpu",     "grace",  "ram",    "host",      "slice", "stack",   "stacks",   "free", "need",
+                     "needs",   "budget", "swap",   "disk",      "nvme",  "lpddr5x", "clock",    "bus",  "node",
+                     "variant", "usage",  "within", "container", "used",  "uses",    "distinct", "model"});
   }
   if (figure == "bandwidth") {
-    return any_word(tokens, from, to,
-                    {"ici", "unidirectional", "bidirectional", "duplex", "pcie", "axis", "axes", "host", "ethernet",
-                     "infiniband", "nic", "dcn", "egress", "reduce", "variant", "direction"});
+    return any_word(
+        tokens, from, to,
+        {"ici", "unidirectional", "bidirectional", "duplex", "pcie", "axis", "axes", "host", "ethernet", "infiniband",
+         "nic", "dcn", "egress", "reduce", "variant", "direction", "domain", "interconnect", "nvlink"});
   }
   if (figure == "power") {
     return any_word(tokens, from, to, {"server", "node", "rack", "cluster", "system", "idle", "cooling", "variant"});

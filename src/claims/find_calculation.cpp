@@ -38,9 +38,10 @@ bool is_hardware(const Token& t) {
 
 /// Words that set two things side by side, or say that something is not so: nothing is calculated then.
 bool sets_apart(const Tokens& tokens) {
-  return any_word(tokens, {"than",    "vs",     "versus",   "compared", "instead", "whereas", "while", "but",
-                           "unlike",  "not",    "without",  "cheaper",  "rather",  "from",    "below", "above",
-                           "another", "others", "increase", "between",  "if",      "plus",    "extra", "respectively"});
+  return any_word(tokens, {"than",    "vs",     "versus",   "compared",  "instead",     "whereas", "while", "but",
+                           "unlike",  "not",    "without",  "cheaper",   "rather",      "from",    "below", "above",
+                           "another", "others", "engineer", "engineers", "salary",      "staff",   "labor", "increase",
+                           "between", "if",     "plus",     "extra",     "respectively"});
 }
 
 /// "is", "costs", "works out to": what follows is the outcome of what came before.

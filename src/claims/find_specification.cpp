@@ -41,13 +41,15 @@ std::string column_figure(const Cell& cell, const Measure& m) {
     return format;
   }
   if (is_a<Bytes>(m)) {
-    const bool memory = header_has(cell, {"hbm", "memory", "vram"}) && !header_has(cell, {"host", "reduction", "size"});
+    const bool memory = header_has(cell, {"hbm", "memory", "vram"}) &&
+                        !header_has(cell, {"host", "reduction", "size", "budget", "required", "needed", "usage",
+                                           "limit", "requirement"});
     return memory ? "memory" : "";
   }
   if (is_a<BytesPerSecond>(m)) {
     const bool fabric = first_name(cell.header_tokens, NameKind::fabric) != nullptr ||
                         header_has(cell, {"nvlink", "infinity", "interconnect"});
-    if (fabric) return "nvlink";
+    if (fabric) return any_word(cell.tokens, {"pcie"}) ? "" : "nvlink";
     const bool memory = header_has(cell, {"bandwidth"}) &&
                         !header_has(cell, {"link", "node", "per", "network", "links"}) &&
                         !any_word(cell.tokens, {"link", "lane"});
@@ -74,7 +76,9 @@ void recognise_counts(const Tokens& tokens, Collector& out) {
         factor && i + 2 < tokens.size() && tokens[i + 1].is("in") && tokens[i + 2].is_name(NameKind::system);
     const std::size_t before = name_before(tokens, i, NameKind::system);
     const bool has = counted && before != kNowhere && i - before <= 3 &&
-                     any_word(tokens, before, i, {"has", "have", "contains", "holds", "with"});
+                     any_word(tokens, before, i, {"has", "have", "contains", "holds", "with"}) &&
+                     !any_word(tokens, before, i, {"node", "nodes", "cluster", "rack", "racks", "pod", "systems"}) &&
+                     (before == 0 || !tokens[before - 1].is_number());
     const Token* system = in ? &tokens[i + 2] : (gpus || has) && before != kNowhere ? &tokens[before] : nullptr;
     if (system == nullptr) continue;
     Measure count = tokens[i].measure;
@@ -115,8 +119,9 @@ void recognise_row(const Passage& row, Collector& out) {
     const std::string figure = column_figure(cell, *m);
     if (figure.empty()) continue;
     // A row about a link that ends with the parts that have it.
-    const bool of_link = first_name(row.cells[0].tokens, NameKind::fabric) != nullptr ||
-                         any_word(row.cells[0].tokens, {"nvlink", "pcie", "infiniband", "ethernet"});
+    const bool of_link =
+        first_name(row.cells[0].tokens, NameKind::fabric) != nullptr ||
+        any_word(row.cells[0].tokens, {"nvlink", "pcie", "infiniband", "ethernet", "cache", "l2", "sram"});
     if (figure == "bandwidth" && of_link) continue;
     const bool of_device = subject->name->kind == NameKind::device;
     if (figure == "power" && of_device && header_has(cell, {"node", "server", "rack", "cluster", "total", "system"}))
@@ -141,7 +146,9 @@ void recognise_row(const Passage& row, Collector& out) {
       }
     }
     Measure claimed = *m;
-    claimed.text = cell.header.empty() || number->measure.has_unit() ? number->text : faithful(claimed);
+    claimed.text = cell.header.empty() || number->measure.has_unit() ? number->text
+                   : cell.header.find("GiB") != std::string::npos    ? number->text + " GiB"
+                                                                     : faithful(claimed);
     out.add(specification_kind(), *number, claimed, says(*subject, figure, claimed), std::move(inputs));
   }
 }
@@ -282,6 +289,15 @@ bool beside_fabric(const Tokens& tokens, std::size_t at) {
   return false;
 }
 
+/// The figure of the part itself, or of another that the same words mean.
+bool is_figure_of(const Context& context, const Name& name, const std::string& figure, const Measure& m) {
+  const auto same = [&](const std::string& id) {
+    const auto looked = look_up(context, id + ":" + figure);
+    return looked && std::abs(m.value / looked->measure.value - 1) < 0.03;
+  };
+  return same(name.id) || std::any_of(name.also.begin(), name.also.end(), same);
+}
+
 /// "/GPU", "per GPU", "each" within a few words.
 bool per_gpu(const Tokens& tokens, std::size_t at) {
   if (tokens[at].measure.exponents[6] == -1) return true;
@@ -310,6 +326,7 @@ double count_of(const Tokens& tokens, const Token& subject) {
 
 void recognise_sentence(const Passage& sentence, Collector& out) {
   const Tokens& tokens = sentence.tokens;
+  if (is_log(tokens)) return;
   recognise_counts(tokens, out);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& number = tokens[i];
@@ -335,7 +352,7 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     if (any_word(tokens, from, to, {"sparsity", "sparse"})) inputs.push_back({"sparse", "yes"});
     const auto one = look_up(out.context(), subject->name->id + ":" + figure);
     // What is the part's own figure is right whatever else the sentence speaks of.
-    const bool own = one && std::abs(number.measure.value / one->measure.value - 1) < 0.03;
+    const bool own = is_figure_of(out.context(), *subject->name, figure, number.measure);
     if (!own && (belongs_elsewhere(tokens, i, figure) || is_listed(tokens, i))) continue;
     // A sentence that speaks of sparsity knows which of its figures are sparse.
     const bool knows = any_word(tokens, {"sparsity", "sparse"}) && !any_word(tokens, from, to, {"sparsity", "sparse"});

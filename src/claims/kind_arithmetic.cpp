@@ -36,6 +36,10 @@ Result<Recomputed> recompute_product(Inputs& inputs) {
     result.right->text = shown(*result.right);
     result.formula += " + " + plus->shown;
   }
+  if (is_a<Bytes>(*result.right)) {
+    result.readings.push_back(
+        {scaled(*result.right, 1 / 1.073741824), Verdict::unit, "that is in GiB, written as GB", 0.004});
+  }
   for (const double power : {1e3, 1e-3, 8.0, 0.125}) {
     result.readings.push_back({scaled(*result.right, power), Verdict::unit,
                                fmt::format("the unit is wrong: it is {}", result.right->text), 0.02});
@@ -113,12 +117,16 @@ bool is_times(const Token& t) {
   return t.is("x") || t.is("*");
 }
 
+bool joins_on(const Token& t) {
+  return t.is("{") || t.is("}") || t.is("$") || t.is("\\");
+}
+
 /// The factors at `a` and `b` are part of something longer: "2 * 28672 / 2550", "8192 x 5120 x 2 bytes", "(3F + 2H) *
 /// 4".
 bool continues(const Tokens& tokens, std::size_t a, std::size_t b) {
   const auto joins = [](const Token& t) {
-    return is_times(t) || t.is("/") || t.is("+") || t.is("-") || t.is("^") || t.is("$") ||
-           (t.is_number() && t.measure.form == Measure::Form::factor);
+    return is_times(t) || t.is("times") || t.is("/") || t.is("+") || t.is("-") || t.is("^") || t.is("$") || t.is("{") ||
+           t.is("}") || t.is("\\") || (t.is_number() && t.measure.form == Measure::Form::factor);
   };
   if (a >= 1 && (joins(tokens[a - 1]) || tokens[a - 1].is(")") || tokens[a - 1].is("_"))) return true;
   if (a >= 2 && tokens[a - 1].is("(") && (joins(tokens[a - 2]) || tokens[a - 2].is("="))) return true;
@@ -145,8 +153,13 @@ void recognise_product(const Passage& passage, Collector& out) {
     // "= C" behind, or "C (" in front.
     std::size_t c = kNowhere;
     for (std::size_t j = b + 1; j < std::min(b + 4, tokens.size()); ++j) {
-      if (tokens[j].is("=") && j + 1 < tokens.size() && tokens[j + 1].is_number()) c = j + 1;
+      if (tokens[j].is(",") || tokens[j].is("(")) break;
+      if (!tokens[j].is("=")) continue;
+      if (j + 1 < tokens.size() && tokens[j + 1].is_number()) c = j + 1;
+      break;
     }
+    // Typeset formulas go on behind the number: "= 38{,}500$".
+    if (c != kNowhere && c > b && c + 1 < tokens.size() && joins_on(tokens[c + 1])) continue;
     if (c == kNowhere && a >= 1 && tokens[a - 1].is("(")) {
       // Plain numbers say nothing of each other unless they touch.
       const std::size_t reach = x.has_unit() || y.has_unit() ? 8 : 2;

@@ -91,6 +91,10 @@ bool is_bare(const Measure& m) {
   return m.form == Measure::Form::plain && !m.has_unit() && m.suffix == 0 && !m.is_range();
 }
 
+bool is_year(const Measure& m) {
+  return is_bare(m) && m.value >= 1900 && m.value <= 2100 && m.value == std::floor(m.value);
+}
+
 /// The digits of a number as written, without what its unit makes of them.
 double digits_of(const Token& t) {
   std::string digits;
@@ -158,6 +162,7 @@ void recognise(const Passage& passage, Collector& out) {
         any_word(tokens, b + 1, b + 2, {"faster", "slower", "higher", "lower", "more", "less", "better"})) {
       continue;
     }
+    if (is_year(tokens[a].measure) && is_year(tokens[b].measure)) continue;
     // "from the 17B to the 64B model" compares two things, not two values of one.
     if (any_word(tokens, b + 1, b + 2, {"model", "version", "variant"})) continue;
     Measure last = tokens[b].measure;
@@ -174,7 +179,9 @@ void recognise(const Passage& passage, Collector& out) {
     const std::size_t start = i >= 8 ? i - 8 : 0;
     std::size_t before = kNowhere;
     for (std::size_t j = i; before == kNowhere && j-- > start;) {
-      if (tokens[j].is_number() && !is_comparison(tokens[j])) break;  // that is what changed
+      // Another number is what changed, and behind a comma something else does.
+      const bool apart = tokens[j].is(",") && i - j > 2;  // not "drops by 10%, dropping from"
+      if (apart || tokens[j].is("with") || (tokens[j].is_number() && !is_comparison(tokens[j]))) break;
       if (is_comparison(tokens[j]) && !out.used(tokens[j])) before = j;
     }
     // "dropped 64% from ..." stands nearer than anything that follows.
@@ -192,8 +199,10 @@ void recognise(const Passage& passage, Collector& out) {
                                            return part || t.type == Token::Type::name;
                                          });
       const bool other =
-          own_parts || any_word(tokens, b + 1, j, {";", ".", "while", "average", "averaging"}) ||
-          (by && any_stem(tokens, b + 1, j, {"reduc", "cut", "increas", "improv", "lower", "rais", "drop", "boost"}));
+          own_parts || tokens[j - 1].is("from") || tokens[j - 1].is("the") ||
+          any_word(tokens, b + 1, j, {";", ".", "while", "average", "averaging"}) ||
+          (by && any_stem(tokens, b + 1, j,
+                          {"reduc", "cut", "increas", "improv", "lower", "rais", "drop", "boost", "decreas"}));
       if (other) break;
       claimed = j;
     }

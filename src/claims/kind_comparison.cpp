@@ -244,6 +244,8 @@ void recognise(const Passage& passage, Collector& out) {
     if (!against && !more) continue;
     // "80% of peak bandwidth", "10% higher throughput" are of something else.
     if (!against && any_word(tokens, i + 1, i + 4, {"of", "throughput", "latency", "speed"})) continue;
+    if (any_word(tokens, i + 1, i + 4, {"number"}) && any_word(tokens, i + 2, i + 6, {"nodes", "gpus"}))
+      continue;  // "twice the number of nodes"
     // The words right behind the number decide before those in front of it.
     std::string figure = compared_figure(tokens, i, to);
     if (figure.empty()) figure = compared_figure(tokens, from, i);
@@ -268,7 +270,7 @@ void recognise(const Passage& passage, Collector& out) {
       const std::size_t after = name_after(tokens, i, NameKind::device);
       if (!against && after != kNowhere && after < i + 6) own = &tokens[after];
     }
-    if (own == nullptr && passage.previous != nullptr) {
+    if (own == nullptr && against && passage.previous != nullptr) {
       const Token* subject = first_name(passage.previous->tokens, NameKind::device);
       if (subject != nullptr && (!against || subject->name->id != partner.token->name->id)) own = subject;
     }

@@ -35,7 +35,9 @@ Result<Recomputed> recompute_fits(Inputs& inputs) {
   result.right = measure_of(Bytes(needed));
   result.compare = Compare::holds;
   const bool said_yes = inputs.claim().claimed.text != "no";
-  result.holds = fits == said_yes;
+  // Weights that leave no room for anything else fit on paper only.
+  const bool crammed = needed > 0.85 * there;
+  result.holds = said_yes ? fits : !fits || crammed;
   result.formula =
       fmt::format("{} x {:g} B = {} against {:g} x {} = {}", size->shown, bytes_each, ridge::format(Bytes(needed), 4),
                   *gpus, memory->measure.text, ridge::format(Bytes(there), 4));
@@ -82,6 +84,14 @@ bool needs_devices(const Tokens& tokens, std::size_t at) {
 }
 
 void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collector& out) {
+  // A format that nobody here knows ("FP6", "Q3") is not the released one.
+  const bool unknown = std::any_of(tokens.begin(), tokens.end(), [](const Token& t) {
+    const std::string_view word = t.text;
+    return t.type == Token::Type::word && word.size() <= 5 && word.size() >= 2 && word.back() >= '0' &&
+           word.back() <= '9' &&
+           (word.starts_with("fp") || word.starts_with("int") || word.starts_with("q") || word.starts_with("nf"));
+  });
+  if (unknown) return;
   // What is streamed in or kept elsewhere need not fit.
   if (any_stem(tokens, 0, tokens.size(), {"offload", "optimizer", "stream", "adapter", "lora", "qlora", "distil"}))
     return;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "claims/all_kinds.hpp"
 #include "claims/collector.hpp"
@@ -122,9 +123,12 @@ std::string counted_by(const Tokens& tokens, std::size_t at) {
     }
     if (word(next, {"total"})) return "parameters";
     const bool of_all = at >= 2 && tokens[at - 1].type == Token::Type::name && any_word(tokens, 0, at, {"of"});
+    bool behind = false;  // "17B parameters active", not "400B parameters (17B active)"
+    for (std::size_t i = next; i < std::min(next + 4, tokens.size()) && !tokens[i].is_number(); ++i) {
+      behind = behind || tokens[i].is("active") || tokens[i].is("activated");
+    }
     const bool activates =
-        any_word(tokens, at > 4 ? at - 4 : 0, at, {"activates", "activating", "activate", "active"}) ||
-        any_word(tokens, next, next + 4, {"active", "activated"});
+        behind || any_word(tokens, at > 4 ? at - 4 : 0, at, {"activates", "activating", "activate", "active"});
     return activates && !of_all ? "active" : "parameters";
   }
   if (tokens[at].measure.suffix != 0) return "";
@@ -169,6 +173,12 @@ void recognise(const Passage& passage, Collector& out) {
     return;
   }
   if (any_stem(tokens, 0, tokens.size(), {"distil"})) return;
+  // "GPT-2" names a family: which size is meant is not said.
+  const std::span<const Model> models = out.context().catalogue.models();
+  const bool family = std::any_of(models.begin(), models.end(), [&](const Model& m) {
+    return std::string_view(m.id).starts_with(subject->name->id + "-");
+  });
+  if (family) return;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& number = tokens[i];
     const bool hours =

@@ -57,7 +57,7 @@ void recognise_bracketed(const Tokens& tokens, Collector& out) {
     const Measure &x = values[0]->measure, &y = values[1]->measure;
     if (!same_dimension(x, y) || x.suffix != y.suffix || x.value == 0 || y.value == 0) continue;
     // So many cards, or tokens of context, are what it was done with, not what grew.
-    if (is_a<Gpus>(x) || x.suffix == 'k' || x.suffix == 'K') continue;
+    if (is_a<Gpus>(x) || x.suffix == 'k' || x.suffix == 'K' || (!x.has_unit() && x.suffix == 0)) continue;
     if (!any_word(tokens, i, tokens.size(), {"compared", "than", "of", "versus", "vs"})) continue;
     out.use(*values[0]);
     out.use(*values[1]);

@@ -162,7 +162,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
     Recomputed result;
     result.right = looked->measure;
     result.formula = fmt::format("bandwidth of {} per device, both directions", name->id);
-    result.readings.push_back({scaled(looked->measure, 0.5), Verdict::right, "that is one direction", 0.012});
+    result.readings.push_back({scaled(looked->measure, 0.5), Verdict::right, "that is one direction", 0.05});
     result.readings.push_back({scaled(looked->measure, 8), Verdict::unit, "bits and bytes are mixed up", 0.02});
     result.readings.push_back({scaled(looked->measure, 4), Verdict::unit, "bits and bytes are mixed up", 0.02});
     result.readings.push_back({scaled(looked->measure, 0.125), Verdict::unit, "bits and bytes are mixed up", 0.02});

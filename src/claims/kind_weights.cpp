@@ -162,9 +162,12 @@ void recognise_weights(const Passage& passage, Collector& out) {
     std::size_t format = name_before(tokens, i, NameKind::format);
     bool near = format != kNowhere && i - format <= (sizes ? 2u : 8u);
     if (sizes && !near) continue;
-    // "8xA100 80GB" is the memory of a card.
-    if (tokens[i - 1].is_name(NameKind::device) || (i + 1 < tokens.size() && tokens[i + 1].is_name(NameKind::device)))
-      continue;
+    // "8xA100 80GB", "H100 (80 GB)", "80 GB capacity" are the memory of a card; the optimizer has its own.
+    const std::size_t device = name_before(tokens, i, NameKind::device);
+    const bool of_card = (device != kNowhere && i - device <= 3) || name_after(tokens, i, NameKind::device) <= i + 2 ||
+                         any_word(tokens, i + 1, i + 4, {"capacity", "hbm", "total"});
+    const bool of_optimizer = any_word(tokens, i + 1, i + 5, {"optimizer", "adam", "state", "states"});
+    if (!sizes && (of_card || of_optimizer)) continue;
     if (!near && !sizes) {
       // The only format of the sentence is meant wherever it stands; of several none is.
       const auto formats =

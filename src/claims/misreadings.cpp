@@ -6,9 +6,18 @@
 namespace ridge::claims {
 
 bool speaks_of_measurement(const Tokens& tokens) {
-  return any_word(tokens, {"measured", "measure",  "measures", "observed",    "saw",      "averaged",  "averages",
-                           "idle",     "idles",    "idling",   "benchmarked", "profiled", "sustained", "throttled",
-                           "assume",   "assuming", "suppose",  "getting",     "reports",  "reported",  "reserved"});
+  return any_word(tokens,
+                  {"measured", "measure", "measures",    "observed", "saw",       "averaged",  "averages", "idle",
+                   "idles",    "idling",  "benchmarked", "profiled", "sustained", "throttled", "assume",   "assuming",
+                   "suppose",  "getting", "reports",     "reported", "reserved",  "typically"});
+}
+
+bool is_log(const Tokens& tokens) {
+  constexpr std::ptrdiff_t kMany = 10;
+  const auto numbers = std::count_if(tokens.begin(), tokens.end(), [](const Token& t) { return t.is_number(); });
+  const auto words =
+      std::count_if(tokens.begin(), tokens.end(), [](const Token& t) { return t.type == Token::Type::word; });
+  return numbers > kMany && words < 2 * numbers;
 }
 
 bool is_listed(const Tokens& tokens, std::size_t at) {
@@ -31,20 +40,29 @@ bool belongs_elsewhere(const Tokens& tokens, std::size_t at, std::string_view fi
       any_word(tokens, {"two", "distinct", "dies", "devices"})) {
     return true;
   }
+  if (at > 0 && tokens[at - 1].is("=")) return true;  // worked out
+  // "1,000 W for flagship units"
+  if (any_word(tokens, at + 1, at + 2, {"for"}) && at + 2 < tokens.size() && tokens[at + 2].type == Token::Type::word &&
+      !any_word(tokens, at + 2, at + 3, {"the", "a", "an", "each"})) {
+    return true;
+  }
   if (figure == "memory") {
     return tokens[at].text.find("bit") != std::string::npos ||
            any_word(tokens, from, to,
-                    {"cpu",     "grace",  "ram",    "host",      "slice", "stack",   "stacks",   "free", "need",
-                     "needs",   "budget", "swap",   "disk",      "nvme",  "lpddr5x", "clock",    "bus",  "node",
-                     "variant", "usage",  "within", "container", "used",  "uses",    "distinct", "model"});
+                    {"cpu",      "grace", "ram",     "host",  "slice",  "stack",     "stacks",   "free",
+                     "need",     "needs", "budget",  "swap",  "disk",   "nvme",      "lpddr5x",  "clock",
+                     "bus",      "node",  "variant", "usage", "within", "container", "used",     "uses",
+                     "distinct", "model", "gcd",     "gcds",  "die",    "dies",      "separate", "half"});
   }
   if (figure == "bandwidth") {
     return any_word(
         tokens, from, to,
-        {"ici", "unidirectional", "bidirectional", "duplex", "pcie", "axis", "axes", "host", "ethernet", "infiniband",
-         "nic", "dcn", "egress", "reduce", "variant", "direction", "domain", "interconnect", "nvlink"});
+        {"ici",      "unidirectional", "bidirectional", "duplex", "pcie",   "axis",   "axes",    "host",
+         "ethernet", "infiniband",     "nic",           "dcn",    "egress", "reduce", "variant", "direction",
+         "domain",   "interconnect",   "nvlink",        "stack",  "stacks", "l2",     "sram"});
   }
   if (figure == "power") {
+    if (any_word(tokens, {"cluster", "datacenter", "campus", "hall", "halls"})) return true;
     return any_word(tokens, from, to, {"server", "node", "rack", "cluster", "system", "idle", "cooling", "variant"});
   }
   return any_word(tokens, from, to, {"board", "pod", "superpod", "cluster", "variant"});

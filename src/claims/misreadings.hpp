@@ -11,6 +11,9 @@ namespace ridge::claims {
 /// The sentence tells what somebody measured or supposes, not what a part has.
 [[nodiscard]] bool speaks_of_measurement(const Tokens& tokens);
 
+/// Columns of numbers that a tool printed, not a sentence.
+[[nodiscard]] bool is_log(const Tokens& tokens);
+
 /// The number at `at` is the second of "3.35 vs 2.0 TB/s" or of "114 / 58 / 31 PFLOPS": another part's, or another
 /// format's.
 [[nodiscard]] bool is_listed(const Tokens& tokens, std::size_t at);

@@ -192,7 +192,7 @@ void recognise(const Passage& passage, Collector& out) {
       if (starts_change(tokens, j + 1)) break;
       // "from 40% to 90%, reducing the cost by 50%" goes on to something else; so does another clause, or one with
       // parts and numbers of its own.
-      const bool by = any_word(tokens, j > 4 ? std::max(j - 4, b + 1) : b + 1, j, {"by"});
+      const bool by = any_word(tokens, b + 1, j, {"by"});
       const bool own_parts = std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(b) + 1,
                                          tokens.begin() + static_cast<std::ptrdiff_t>(j), [](const Token& t) {
                                            const bool part = t.is_number() && !is_a<Seconds>(t.measure);

@@ -71,7 +71,10 @@ bool runs_on(const Tokens& tokens, std::size_t at) {
   const bool object = tokens[at].is("run") && after != kNowhere && after - at <= 3;
   const std::size_t device = name_after(tokens, subject ? at : after, NameKind::device);
   if (told || !(subject || object) || device == kNowhere) return false;
-  return any_word(tokens, at, device, {"on"}) &&
+  // "on Trn2" leaves open how many; "on a single", "on one", "on 8x" do not.
+  const bool counted = any_word(tokens, device > 3 ? device - 3 : 0, device, {"single", "one", "a", "an"}) ||
+                       tokens[device - 1].is_number();
+  return counted && any_word(tokens, at, device, {"on"}) &&
          !any_word(tokens, {"slow", "slowly", "fast", "faster", "slower", "better", "training", "train"});
 }
 

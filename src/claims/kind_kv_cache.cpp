@@ -13,7 +13,12 @@ namespace ridge::claims {
 
 namespace {
 
-Result<Bytes> kv_of(Inputs& inputs, const Model& model, std::string& formula) {
+struct KvSize {
+  Bytes bytes;
+  Bytes without_windows;  // as it is often counted: every layer sees the whole context
+};
+
+Result<KvSize> kv_of(Inputs& inputs, const Model& model, std::string& formula) {
   const auto context = inputs.count("context", std::nullopt, true);
   if (!context) return context.error();
   const auto batch = inputs.count("batch", 1.0);
@@ -26,16 +31,16 @@ Result<Bytes> kv_of(Inputs& inputs, const Model& model, std::string& formula) {
   formula =
       fmt::format("{} of {} x {:g} tokens{}", format_number(kv_bytes_per_token(model, each, 0).value(), 6) + " B/token",
                   model.id, *context, *batch == 1 ? "" : fmt::format(" x {:g}", *batch));
-  return all;
+  return KvSize{all, kv_bytes_per_token(model, each, 0) * (*context * *batch)};
 }
 
 Result<Recomputed> recompute_kv(Inputs& inputs) {
   const auto model = inputs.model();
   if (!model) return model.error();
   Recomputed result;
-  const auto bytes = kv_of(inputs, **model, result.formula);
-  if (!bytes) return bytes.error();
-  result.right = measure_of(*bytes);
+  const auto kv = kv_of(inputs, **model, result.formula);
+  if (!kv) return kv.error();
+  result.right = measure_of(kv->bytes);
   add_binary(result);
   // What a token takes is written in KB and MB of 1,024 and 1,048,576 bytes everywhere.
   if (inputs.text("context") == "1") {
@@ -43,6 +48,10 @@ Result<Recomputed> recompute_kv(Inputs& inputs) {
       result.readings.push_back(
           {scaled(*result.right, 1 / binary), Verdict::right, "counting 1,024 bytes to the KB", 0.012});
     }
+  }
+  if (kv->without_windows.value() > 1.05 * kv->bytes.value()) {
+    result.readings.push_back({measure_of(kv->without_windows), Verdict::rounded,
+                               "counting layers with a window as if they saw everything", 0.03});
   }
   // Counting every query head as if it had its own keys and values.
   const Mixer& mixer = (*model)->groups.empty() ? Mixer{} : (*model)->groups[0].mixer;
@@ -70,9 +79,9 @@ Result<Recomputed> recompute_serving(Inputs& inputs) {
   }
   const Bytes weights(count_parameters(**model).total * nominal_bytes(*format));
   Recomputed result;
-  result.right = measure_of(weights + *kv + extra);
-  result.formula = fmt::format("weights {} + KV {} ({}) + activations {}", ridge::format(weights), ridge::format(*kv),
-                               kv_formula, ridge::format(extra));
+  result.right = measure_of(weights + kv->bytes + extra);
+  result.formula = fmt::format("weights {} + KV {} ({}) + activations {}", ridge::format(weights),
+                               ridge::format(kv->bytes), kv_formula, ridge::format(extra));
   add_binary(result);
   return result;
 }

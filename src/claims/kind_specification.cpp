@@ -195,8 +195,14 @@ Result<Recomputed> recompute(Inputs& inputs) {
   if (claimed.text.find("iB") != std::string::npos) {
     // Stacks of memory are built in powers of two: what is sold as 80 GB are 80 GiB. Rates are counted in tens.
     if (figure == "memory") {
-      result.readings.insert(result.readings.begin(),
-                             {scaled(*result.right, 1.073741824), Verdict::right, "what is sold as GB are GiB", 0.025});
+      const auto binary = [&](const Measure& sold) {
+        result.readings.insert(result.readings.begin(),
+                               {scaled(sold, 1.073741824), Verdict::right, "what is sold as GB are GiB", 0.025});
+      };
+      binary(*result.right);
+      for (const std::string& other : name->also) {
+        if (const auto sold = look_up(context, other + ":memory")) binary(scaled(sold->measure, *per));
+      }
     } else if (figure == "bandwidth") {
       result.readings.push_back(
           {scaled(*result.right, 1.099511627776), Verdict::unit, "the rate is in TB/s, not TiB/s", 0.012});

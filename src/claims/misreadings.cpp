@@ -49,10 +49,10 @@ bool belongs_elsewhere(const Tokens& tokens, std::size_t at, std::string_view fi
   if (figure == "memory") {
     return tokens[at].text.find("bit") != std::string::npos ||
            any_word(tokens, from, to,
-                    {"cpu",      "grace", "ram",     "host",  "slice",  "stack",     "stacks",   "free",
-                     "need",     "needs", "budget",  "swap",  "disk",   "nvme",      "lpddr5x",  "clock",
-                     "bus",      "node",  "variant", "usage", "within", "container", "used",     "uses",
-                     "distinct", "model", "gcd",     "gcds",  "die",    "dies",      "separate", "half"});
+                    {"cpu",     "grace",  "ram",    "host",      "slice", "stack",   "stacks",   "free",  "need",
+                     "needs",   "budget", "swap",   "disk",      "nvme",  "lpddr5x", "clock",    "bus",   "node",
+                     "variant", "usage",  "within", "container", "used",  "uses",    "distinct", "model", "gcd",
+                     "gcds",    "die",    "dies",   "separate",  "half",  "core",    "cores",    "bank",  "banks"});
   }
   if (figure == "bandwidth") {
     return any_word(

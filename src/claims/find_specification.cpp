@@ -33,36 +33,6 @@ std::string says(const Token& subject, const std::string& figure, const Measure&
   return fmt::format("{}: {} {}", subject.text, figure_words(figure), m.text);
 }
 
-/// The figure a column speaks of, given what its cell is measured in; empty if none.
-std::string column_figure(const Cell& cell, const Measure& m) {
-  if (is_a<FlopsPerSecond>(m)) {
-    std::string format = first_format(cell.header_tokens);
-    if (format.empty()) format = first_format(cell.tokens);
-    return format;
-  }
-  if (is_a<Bytes>(m)) {
-    const bool memory = header_has(cell, {"hbm", "memory", "vram"}) &&
-                        !header_has(cell, {"host", "reduction", "size", "budget", "required", "needed", "usage",
-                                           "limit", "requirement"});
-    return memory ? "memory" : "";
-  }
-  if (is_a<BytesPerSecond>(m)) {
-    const bool fabric = first_name(cell.header_tokens, NameKind::fabric) != nullptr ||
-                        header_has(cell, {"nvlink", "infinity", "interconnect"});
-    if (fabric) return any_word(cell.tokens, {"pcie"}) ? "" : "nvlink";
-    const bool memory = header_has(cell, {"bandwidth"}) &&
-                        !header_has(cell, {"link", "node", "per", "network", "links"}) &&
-                        !any_word(cell.tokens, {"link", "lane"});
-    return memory ? "bandwidth" : "";
-  }
-  if (is_a<Watts>(m)) {
-    if (!header_has(cell, {"tdp", "power"}) && !any_word(cell.tokens, {"tdp"})) return "";
-    const bool limit = header_has(cell, {"limit", "cap"});
-    return !limit || any_word(cell.tokens, {"max", "default", "nominal"}) ? "power" : "";
-  }
-  return "";
-}
-
 /// "8x in DGX H100", "NVL72 (36x GPU)", "an NVL72 has 36 GPUs".
 void recognise_counts(const Tokens& tokens, Collector& out) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -311,9 +281,10 @@ bool per_gpu(const Tokens& tokens, std::size_t at) {
 
 /// How many of a part are spoken of: "eight H100s", "8x H100", "an 8-GPU MI300X box"; 1 if nothing says so.
 double count_of(const Tokens& tokens, const Token& subject) {
-  const auto at = static_cast<std::size_t>(&subject - tokens.data());
-  if (at == 0 || at >= tokens.size()) return 1;
-  std::size_t i = at - 1;
+  // The part may have been named in the sentence before.
+  const auto found_at = std::find_if(tokens.begin(), tokens.end(), [&](const Token& t) { return &t == &subject; });
+  if (found_at == tokens.begin() || found_at == tokens.end()) return 1;
+  auto i = static_cast<std::size_t>(found_at - tokens.begin()) - 1;
   if (tokens[i].is("gpu") || tokens[i].is("card") || tokens[i].is("way")) {
     if (i >= 2 && tokens[i - 1].is("-")) i -= 2;
   }
@@ -380,9 +351,39 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
 
 }  // namespace
 
+std::string column_figure(const Cell& cell, const Measure& m) {
+  if (is_a<FlopsPerSecond>(m)) {
+    std::string format = first_format(cell.header_tokens);
+    if (format.empty()) format = first_format(cell.tokens);
+    return format;
+  }
+  if (is_a<Bytes>(m)) {
+    const bool memory = header_has(cell, {"hbm", "memory", "vram"}) &&
+                        !header_has(cell, {"host", "reduction", "size", "budget", "required", "needed", "usage",
+                                           "limit", "requirement"});
+    return memory ? "memory" : "";
+  }
+  if (is_a<BytesPerSecond>(m)) {
+    const bool fabric = first_name(cell.header_tokens, NameKind::fabric) != nullptr ||
+                        header_has(cell, {"nvlink", "infinity", "interconnect"});
+    if (fabric) return any_word(cell.tokens, {"pcie"}) ? "" : "nvlink";
+    const bool memory = header_has(cell, {"bandwidth"}) &&
+                        !header_has(cell, {"link", "node", "per", "network", "links"}) &&
+                        !any_word(cell.tokens, {"link", "lane"});
+    return memory ? "bandwidth" : "";
+  }
+  if (is_a<Watts>(m)) {
+    if (!header_has(cell, {"tdp", "power"}) && !any_word(cell.tokens, {"tdp"})) return "";
+    const bool limit = header_has(cell, {"limit", "cap"});
+    return !limit || any_word(cell.tokens, {"max", "default", "nominal"}) ? "power" : "";
+  }
+  return "";
+}
+
 void find_specifications(const Passage& passage, Collector& out) {
   if (passage.is_row()) {
     recognise_row(passage, out);
+    if (first_hardware(passage.cells[0].tokens) == nullptr) find_columns(passage, out);
   } else {
     recognise_sentence(passage, out);
   }

@@ -14,6 +14,10 @@ void find_specifications(const Passage& passage, Collector& out);
 [[nodiscard]] std::string plain_figure(const Tokens& tokens, std::size_t at);
 /// "memory", "bandwidth" or "power" by the unit alone, or empty.
 [[nodiscard]] std::string figure_by_unit(const Measure& m);
+/// The figure a cell states under its header, given what it is measured in; empty if none.
+[[nodiscard]] std::string column_figure(const Cell& cell, const Measure& m);
+/// Rows of a table whose columns are headed with parts.
+void find_columns(const Passage& row, Collector& out);
 void find_training_times(const Passage& passage, Collector& out);
 void find_training_rates(const Passage& passage, Collector& out);
 void find_training_costs(const Passage& passage, Collector& out);

@@ -127,8 +127,9 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
       subject = first_name(passage.previous->tokens, NameKind::device);
     if (what == nullptr || subject == nullptr) continue;
     // "on a TPU v5e 2x2": the slice says how many.
-    const auto behind = static_cast<std::size_t>(subject - tokens.data()) + 1;
-    if (behind < tokens.size() && tokens[behind].is_number() && &tokens[behind] > tokens.data() + device) continue;
+    const bool followed = device != kNowhere && device + 1 < tokens.size() && tokens[device + 1].is_number() &&
+                          !tokens[device + 1].measure.has_unit();
+    if (followed) continue;
     const bool inference = holds || fit || any_word(tokens, {"inference", "single"});
     const bool training = any_word(tokens, i, to, {"training", "train"});
     if (!inference && !training) continue;

@@ -183,6 +183,17 @@ TEST(Document, FiguresThatAreNotUnderstoodAreListedWithTheirLine) {
   EXPECT_EQ(found.not_understood[0].line, 3u);
 }
 
+TEST(Table, PartsMayHeadTheColumns) {
+  const Audit found = audit(
+      "| Spec | H100 SXM | A100 SXM 80GB | H100 vs A100 |\n|-|-|-|-|\n| Memory | 80 GB | 80 GB | same |\n"
+      "| Memory bandwidth (TB/s) | 3.35 | 1.2 | 2.8x |\n| FP16 Tensor Core | 1,979 TFLOPS | 312 TFLOPS | |\n"
+      "| FP8 Tensor Core* | 3,958 TFLOPS* | none | |\n| Total memory (8 GPUs) | 640 GB | 640 GB | |\n");
+  EXPECT_EQ(found.findings.size(), 6u);
+  expect_verdict(finding_of(found, "1.20 TB/s"), Verdict::wrong, 2.039e12);
+  expect_verdict(finding_of(found, "1,979 TFLOPS"), Verdict::sparse);
+  expect_verdict(finding_of(found, "312 TFLOPS"), Verdict::right);
+}
+
 TEST(Document, CodeClaimsNothing) {
   EXPECT_TRUE(
       audit("```sh\nridge estimate --device h200-sxm --set hbm_bandwidth=8 TB/s memory H200\n```\n").findings.empty());
@@ -221,13 +232,18 @@ TEST(Hostile, GiganticLinesMalformedUtf8AndBrokenTablesEndWell) {
 TEST(Hostile, RandomBytesAndShuffledWordsDoNotCrash) {
   std::mt19937 random(7);
   const std::vector<std::string> words = {
-      "H200",  "B200",        "4.8 TB/s", "from",    "to",          "34%",          "2.5x",
-      "|",     "---",         "\n",       "$3.39/h", "Llama 3 70B", "KV",           "128K",
-      "than",  "that of the", "(",        ")",       "FP8",         "memory",       "bandwidth",
-      "batch", "1",           "tok/s",    "8*",      "per",         "respectively", ";"};
-  for (int round = 0; round < 200; ++round) {
+      "H200",  "B200",        "4.8 TB/s", "from",       "to",          "34%",          "2.5x",
+      "|",     "---",         "\n",       "$3.39/h",    "Llama 3 70B", "KV",           "128K",
+      "than",  "that of the", "(",        ")",          "FP8",         "memory",       "bandwidth",
+      "batch", "1",           "tok/s",    "8*",         "per",         "respectively", ";",
+      "has",   "eight",       "-80 GB",   "is",         "costs",       "a billion",    "tokens",
+      "1e300", "0 W",         "fits on",  "MFU",        "PUE of 1.2",  "$2 an hour",   "a year",
+      "needs", "56 billion",  "layers",   "parameters", "released in", "2022",         "=",
+      "*",     "x",           "vs",       "can't",      "runs",        "in",           "."};
+  for (int round = 0; round < 600; ++round) {
     std::string text;
-    for (int i = 0; i < 60; ++i) text += words[random() % words.size()] + " ";
+    const auto length = 3 + random() % 60;
+    for (std::size_t i = 0; i < length; ++i) text += words[random() % words.size()] + " ";
     (void)audit(text);
   }
   for (int round = 0; round < 100; ++round) {

@@ -9,6 +9,7 @@
 #include "claims/all_kinds.hpp"
 #include "claims/collector.hpp"
 #include "claims/finders.hpp"
+#include "claims/misreadings.hpp"
 
 namespace ridge::claims {
 
@@ -34,14 +35,6 @@ struct Operand {
 
 bool is_hardware(const Token& t) {
   return t.is_name(NameKind::device) || t.is_name(NameKind::system);
-}
-
-/// Words that set two things side by side, or say that something is not so: nothing is calculated then.
-bool sets_apart(const Tokens& tokens) {
-  return any_word(tokens, {"than",    "vs",     "versus",   "compared",  "instead",     "whereas", "while", "but",
-                           "unlike",  "not",    "without",  "cheaper",   "rather",      "from",    "below", "above",
-                           "another", "others", "engineer", "engineers", "salary",      "staff",   "labor", "increase",
-                           "between", "if",     "plus",     "extra",     "respectively"});
 }
 
 /// "is", "costs", "works out to": what follows is the outcome of what came before.

@@ -59,12 +59,47 @@ void recognise_counts(const Tokens& tokens, Collector& out) {
   }
 }
 
+bool is_hardware(const Token& t) {
+  return t.is_name(NameKind::device) || t.is_name(NameKind::system);
+}
+
+/// The figure of the part itself, or of another that the same words mean.
+bool is_figure_of(const Context& context, const Name& name, const std::string& figure, const Measure& m) {
+  const auto same = [&](const std::string& id) {
+    const auto looked = look_up(context, id + ":" + figure);
+    return looked && std::abs(m.value / looked->measure.value - 1) < 0.03;
+  };
+  return same(name.id) || std::any_of(name.also.begin(), name.also.end(), same);
+}
+
+/// How many of a part are spoken of: "eight H100s", "8x H100", "an 8-GPU MI300X box"; 1 if nothing says so.
+double count_of(const Tokens& tokens, const Token& subject) {
+  // The part may have been named in the sentence before.
+  const auto found_at = std::find_if(tokens.begin(), tokens.end(), [&](const Token& t) { return &t == &subject; });
+  if (found_at == tokens.begin() || found_at == tokens.end()) return 1;
+  auto i = static_cast<std::size_t>(found_at - tokens.begin()) - 1;
+  if (tokens[i].is("gpu") || tokens[i].is("card") || tokens[i].is("way")) {
+    if (i >= 2 && tokens[i - 1].is("-")) i -= 2;
+  }
+  const Token& number = tokens[i];
+  if (!number.is_number() || number.measure.form == Measure::Form::percent || number.measure.suffix != 0) return 1;
+  if (number.measure.has_unit() && !is_a<Gpus>(number.measure)) return 1;
+  const double count = number.measure.value;
+  return count == std::floor(count) && count >= 2 && count <= 1e6 ? count : 1;
+}
+
 void recognise_sentence(const Passage& sentence, Collector& out);
+
+std::ptrdiff_t count_of_parts(const Cell& cell) {
+  return std::count_if(cell.tokens.begin(), cell.tokens.end(), is_hardware);
+}
 
 void recognise_row(const Passage& row, Collector& out) {
   const Token* subject = nullptr;
+  const Cell* subject_cell = nullptr;
   for (const Cell& cell : row.cells) {
     subject = first_hardware(cell.tokens);
+    subject_cell = &cell;
     // Rows about a model say what it needs and reaches, not what a part has.
     const bool results = header_has(cell, {"model"}) || first_name(cell.tokens, NameKind::model) != nullptr;
     if (results) return;
@@ -97,7 +132,14 @@ void recognise_row(const Passage& row, Collector& out) {
     if (figure == "power" && of_device && header_has(cell, {"node", "server", "rack", "cluster", "total", "system"}))
       continue;
     if (any_word(row.cells[0].tokens, {"superpod", "pod", "cluster"})) continue;
+    const bool own = is_figure_of(out.context(), *subject->name, figure, *m);
+    // "16x H100 | 1.3 TB" is of all of them, and their bandwidth that of the machine; "H100/H200" leaves open whose it
+    // is.
+    const double count = subject_cell == nullptr ? 1 : count_of(subject_cell->tokens, *subject);
+    const bool open = subject_cell != nullptr && count_of_parts(*subject_cell) > 1;
+    if (!own && of_device && (open || (count > 1 && figure != "memory"))) continue;
     std::vector<Found> inputs = {{"of", subject->name->id}, {"figure", figure}};
+    if (!own && of_device && count > 1) inputs.push_back({"per", fmt::format("{}", count)});
     if (any_word(cell.tokens, {"pod"})) {
       const System* pod = nullptr;
       for (const System& s : out.context().catalogue.systems()) {
@@ -129,10 +171,6 @@ const Token* previous_subject(const Passage& sentence) {
                            any_word(sentence.tokens, 0, 1, {"this", "that", "these"});
   if (sentence.previous == nullptr || !points_back) return nullptr;
   return first_hardware(sentence.previous->tokens);
-}
-
-bool is_hardware(const Token& t) {
-  return t.is_name(NameKind::device) || t.is_name(NameKind::system);
 }
 
 /// Whose figure a number of a sentence is: "700 W for the H100", "with its 141 GB, the H200", else the last part named
@@ -259,15 +297,6 @@ bool beside_fabric(const Tokens& tokens, std::size_t at) {
   return false;
 }
 
-/// The figure of the part itself, or of another that the same words mean.
-bool is_figure_of(const Context& context, const Name& name, const std::string& figure, const Measure& m) {
-  const auto same = [&](const std::string& id) {
-    const auto looked = look_up(context, id + ":" + figure);
-    return looked && std::abs(m.value / looked->measure.value - 1) < 0.03;
-  };
-  return same(name.id) || std::any_of(name.also.begin(), name.also.end(), same);
-}
-
 /// "/GPU", "per GPU", "each" within a few words.
 bool per_gpu(const Tokens& tokens, std::size_t at) {
   if (tokens[at].measure.exponents[6] == -1) return true;
@@ -277,22 +306,6 @@ bool per_gpu(const Tokens& tokens, std::size_t at) {
     if (gpu && (tokens[i - 1].is("/") || tokens[i - 1].is("per") || tokens[i - 1].is("each"))) return true;
   }
   return false;
-}
-
-/// How many of a part are spoken of: "eight H100s", "8x H100", "an 8-GPU MI300X box"; 1 if nothing says so.
-double count_of(const Tokens& tokens, const Token& subject) {
-  // The part may have been named in the sentence before.
-  const auto found_at = std::find_if(tokens.begin(), tokens.end(), [&](const Token& t) { return &t == &subject; });
-  if (found_at == tokens.begin() || found_at == tokens.end()) return 1;
-  auto i = static_cast<std::size_t>(found_at - tokens.begin()) - 1;
-  if (tokens[i].is("gpu") || tokens[i].is("card") || tokens[i].is("way")) {
-    if (i >= 2 && tokens[i - 1].is("-")) i -= 2;
-  }
-  const Token& number = tokens[i];
-  if (!number.is_number() || number.measure.form == Measure::Form::percent || number.measure.suffix != 0) return 1;
-  if (number.measure.has_unit() && !is_a<Gpus>(number.measure)) return 1;
-  const double count = number.measure.value;
-  return count == std::floor(count) && count >= 2 && count <= 1e6 ? count : 1;
 }
 
 void recognise_sentence(const Passage& sentence, Collector& out) {
@@ -368,7 +381,7 @@ std::string column_figure(const Cell& cell, const Measure& m) {
                         header_has(cell, {"nvlink", "infinity", "interconnect"});
     if (fabric) return any_word(cell.tokens, {"pcie"}) ? "" : "nvlink";
     const bool memory = header_has(cell, {"bandwidth"}) &&
-                        !header_has(cell, {"link", "node", "per", "network", "links"}) &&
+                        !header_has(cell, {"link", "node", "per", "network", "links", "efa", "nic", "fabric"}) &&
                         !any_word(cell.tokens, {"link", "lane"});
     return memory ? "bandwidth" : "";
   }

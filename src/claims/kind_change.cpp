@@ -22,7 +22,8 @@ Result<Recomputed> recompute(Inputs& inputs) {
   const bool factor = claimed.form == Measure::Form::factor;
   const bool down = inputs.text("direction") == "down";
   // Ends as rounded as "2.2 to 8.6" leave the change between 282 and 301 %.
-  const double ends = inputs.slack();
+  const bool about = a.bound == Measure::Bound::about || b.bound == Measure::Bound::about;
+  const double ends = about ? std::max(inputs.slack(), 0.1) : inputs.slack();
   const auto put = [&](double x, double y) {
     const double ratio = y / x;
     if (factor) return measure_of(ratio >= 1 ? ratio : 1 / ratio, Measure::Form::factor);

@@ -12,6 +12,13 @@ bool speaks_of_measurement(const Tokens& tokens) {
                    "suppose",  "getting", "reports",     "reported", "reserved",  "typically"});
 }
 
+bool sets_apart(const Tokens& tokens) {
+  return any_word(tokens, {"than",    "vs",     "versus",   "compared",  "instead",     "whereas", "while", "but",
+                           "unlike",  "not",    "without",  "cheaper",   "rather",      "from",    "below", "above",
+                           "another", "others", "engineer", "engineers", "salary",      "staff",   "labor", "increase",
+                           "between", "if",     "plus",     "extra",     "respectively"});
+}
+
 bool is_log(const Tokens& tokens) {
   constexpr std::ptrdiff_t kMany = 10;
   const auto numbers = std::count_if(tokens.begin(), tokens.end(), [](const Token& t) { return t.is_number(); });

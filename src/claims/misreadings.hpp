@@ -11,6 +11,9 @@ namespace ridge::claims {
 /// The sentence tells what somebody measured or supposes, not what a part has.
 [[nodiscard]] bool speaks_of_measurement(const Tokens& tokens);
 
+/// Words that set two things side by side, or say that something is not so: nothing is calculated then.
+[[nodiscard]] bool sets_apart(const Tokens& tokens);
+
 /// Columns of numbers that a tool printed, not a sentence.
 [[nodiscard]] bool is_log(const Tokens& tokens);
 

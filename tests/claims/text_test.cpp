@@ -70,6 +70,36 @@ TEST(Sentence, ChangesFromOneValueToAnother) {
                  Verdict::wrong, 0.75);
 }
 
+TEST(Sentence, UnitsSayHowAmountsAreCombined) {
+  // 1,000 x 720 h x $2/h
+  expect_verdict(finding_of(audit("1,000 GPUs for 30 days at $2/hr is $2.4 million."), "$2.4 million"), Verdict::wrong,
+                 1.44e6);
+  // 800 GB / 10 GB/s
+  expect_verdict(finding_of(audit("It takes 80 seconds to write 800 GB at 10 GB/s."), "80 seconds"), Verdict::right);
+  // 400 / 989.4
+  expect_verdict(finding_of(audit("400 TFLOPS on an H100 is 40% MFU."), "40%"), Verdict::right);
+  // What two things cost is no sum.
+  EXPECT_TRUE(audit("We pay $2/hour for the GPU and storage costs $200 a month.").findings.empty());
+  EXPECT_TRUE(audit("Renting at $3/hour is cheaper than $2,500 a month.").findings.empty());
+}
+
+TEST(Sentence, ASizeBelowZeroIsWrong) {
+  expect_verdict(finding_of(audit("H100 has -80 GB of memory."), "-80 GB"), Verdict::wrong, 80e9);
+}
+
+TEST(Sentence, AModelFitsAsItWasReleased) {
+  const auto fits = [](std::string_view text) {
+    const Audit found = audit(text);
+    return found.findings.size() == 1 ? found.findings[0] : Finding{};
+  };
+  // 70.55B x 2 B = 141 GB
+  expect_verdict(fits("Llama 3.1 70B fits on one H100."), Verdict::wrong, 141.1e9);
+  expect_verdict(fits("Llama 3.1 70B in INT4 fits on one H100."), Verdict::right, 35.3e9);
+  // released in MXFP4: 116.8B x 0.5 B
+  expect_verdict(fits("gpt-oss-120b fits on one H100."), Verdict::right, 58.4e9);
+  expect_verdict(fits("DeepSeek-V3 doesn't fit on eight H100s."), Verdict::right, 671e9);
+}
+
 TEST(Sentence, ArithmeticThatIsSpelledOut) {
   expect_verdict(finding_of(audit("The node has 2 TB of memory (192 GB x 8 cards)."), "2 TB"), Verdict::wrong,
                  1.536e12);

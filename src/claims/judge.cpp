@@ -126,6 +126,11 @@ Finding judge(const Claim& claim, const Context& context) {
     }
   }
   if (finding.verdict != Verdict::wrong) return finding;
+  if (claim.claimed.high < 0 && claim.claimed.form == Measure::Form::plain && finding.right &&
+      finding.right->value > 0) {
+    finding.because = "it cannot be below zero";
+    return finding;
+  }
   finding.verdict = recomputed->otherwise;
   for (const Reading& reading : recomputed->readings) {
     if (!resembles(claim.claimed, reading.value, reading.tolerance)) continue;

@@ -1,6 +1,8 @@
 // Products and conversions that a text spells out: "192 GB x 8 = 1.5 TB", "10,791 kWh or 38.8 GJ".
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "claims/all_kinds.hpp"
 #include "claims/collector.hpp"
 
@@ -172,6 +174,8 @@ void recognise_product(const Passage& passage, Collector& out) {
     }
     if (c == kNowhere || tokens[c].measure.form == Measure::Form::percent) continue;
     if (!same_dimension(tokens[c].measure, multiplied(x, y))) continue;
+    // "4 batches (256 * 4)": a count in front of a bracket is not what the bracket comes to.
+    if (c < a && !x.has_unit() && !y.has_unit() && tokens[c].measure.value < std::max(x.value, y.value)) continue;
     out.use(tokens[a]);
     out.use(tokens[b]);
     out.add(product_kind(), tokens[c], fmt::format("{} x {} = {}", tokens[a].text, tokens[b].text, tokens[c].text),

@@ -199,11 +199,11 @@ void recognise(const Passage& passage, Collector& out) {
                                            const bool part = t.is_number() && !is_a<Seconds>(t.measure);
                                            return part || t.type == Token::Type::name;
                                          });
-      const bool other =
-          own_parts || tokens[j - 1].is("from") || tokens[j - 1].is("the") ||
-          any_word(tokens, b + 1, j, {";", ".", "while", "average", "averaging"}) ||
-          (by && any_stem(tokens, b + 1, j,
-                          {"reduc", "cut", "increas", "improv", "lower", "rais", "drop", "boost", "decreas"}));
+      const bool other = own_parts || tokens[j - 1].is("from") || tokens[j - 1].is("the") ||
+                         any_word(tokens, b + 1, j, {";", ".", "while", "average", "averaging"}) ||
+                         (by && any_stem(tokens, b + 1, j,
+                                         {"reduc", "cut", "increas", "improv", "lower", "rais", "drop", "boost",
+                                          "decreas", "fell", "fall", "grew", "grow"}));
       if (other) break;
       claimed = j;
     }

@@ -83,7 +83,8 @@ bool needs_devices(const Tokens& tokens, std::size_t at) {
   if (!tokens[at].is("needs") && !tokens[at].is("need") && !tokens[at].is("requires")) return false;
   const std::size_t device = name_after(tokens, at, NameKind::device);
   return device != kNowhere && device > at + 1 && device <= at + 5 && tokens[device - 1].is_number() &&
-         !tokens[device - 1].measure.has_unit();
+         !tokens[device - 1].measure.has_unit() && tokens[device - 1].measure.suffix == 0 &&
+         !any_word(tokens, device + 1, device + 4, {"hours", "hour"});
 }
 
 void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collector& out) {

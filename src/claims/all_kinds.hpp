@@ -5,7 +5,10 @@
 
 namespace ridge::claims {
 
+const Kind& calculation_kind();
 const Kind& specification_kind();
+const Kind& model_kind();
+const Kind& launch_kind();
 const Kind& comparison_kind();
 const Kind& change_kind();
 const Kind& ratio_kind();

@@ -25,8 +25,10 @@ void remember(const claims::Passage& passage, claims::Collector& out) {
   note(passage.tokens);
 }
 
+/// Numbers in words ("a million tokens") are seldom figures that somebody wants checked.
 bool counts_as_figure(const Measure& m) {
-  return m.has_unit() || m.form != Measure::Form::plain;
+  const bool digits = m.text.find_first_of("0123456789") != std::string::npos;
+  return digits && (m.has_unit() || m.form != Measure::Form::plain);
 }
 
 }  // namespace

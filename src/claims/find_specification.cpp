@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "claims/all_kinds.hpp"
 #include "claims/collector.hpp"
 #include "claims/figures.hpp"
 #include "claims/finders.hpp"
+#include "claims/misreadings.hpp"
 
 namespace ridge::claims {
 
@@ -31,32 +33,6 @@ std::string says(const Token& subject, const std::string& figure, const Measure&
   return fmt::format("{}: {} {}", subject.text, figure_words(figure), m.text);
 }
 
-/// The figure a column speaks of, given what its cell is measured in; empty if none.
-std::string column_figure(const Cell& cell, const Measure& m) {
-  if (is_a<FlopsPerSecond>(m)) {
-    std::string format = first_format(cell.header_tokens);
-    if (format.empty()) format = first_format(cell.tokens);
-    return format;
-  }
-  if (is_a<Bytes>(m)) {
-    const bool memory = header_has(cell, {"hbm", "memory", "vram"}) && !header_has(cell, {"host", "reduction", "size"});
-    return memory ? "memory" : "";
-  }
-  if (is_a<BytesPerSecond>(m)) {
-    const bool fabric = first_name(cell.header_tokens, NameKind::fabric) != nullptr ||
-                        header_has(cell, {"nvlink", "infinity", "interconnect"});
-    if (fabric) return "nvlink";
-    const bool memory = header_has(cell, {"bandwidth"}) && !header_has(cell, {"link", "node", "per", "network"});
-    return memory ? "bandwidth" : "";
-  }
-  if (is_a<Watts>(m)) {
-    if (!header_has(cell, {"tdp", "power"}) && !any_word(cell.tokens, {"tdp"})) return "";
-    const bool limit = header_has(cell, {"limit", "cap"});
-    return !limit || any_word(cell.tokens, {"max", "default", "nominal"}) ? "power" : "";
-  }
-  return "";
-}
-
 /// "8x in DGX H100", "NVL72 (36x GPU)", "an NVL72 has 36 GPUs".
 void recognise_counts(const Tokens& tokens, Collector& out) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -70,7 +46,9 @@ void recognise_counts(const Tokens& tokens, Collector& out) {
         factor && i + 2 < tokens.size() && tokens[i + 1].is("in") && tokens[i + 2].is_name(NameKind::system);
     const std::size_t before = name_before(tokens, i, NameKind::system);
     const bool has = counted && before != kNowhere && i - before <= 3 &&
-                     any_word(tokens, before, i, {"has", "have", "contains", "holds", "with"});
+                     any_word(tokens, before, i, {"has", "have", "contains", "holds", "with"}) &&
+                     !any_word(tokens, before, i, {"node", "nodes", "cluster", "rack", "racks", "pod", "systems"}) &&
+                     (before == 0 || !tokens[before - 1].is_number());
     const Token* system = in ? &tokens[i + 2] : (gpus || has) && before != kNowhere ? &tokens[before] : nullptr;
     if (system == nullptr) continue;
     Measure count = tokens[i].measure;
@@ -81,13 +59,49 @@ void recognise_counts(const Tokens& tokens, Collector& out) {
   }
 }
 
+bool is_hardware(const Token& t) {
+  return t.is_name(NameKind::device) || t.is_name(NameKind::system);
+}
+
+/// The figure of the part itself, or of another that the same words mean.
+bool is_figure_of(const Context& context, const Name& name, const std::string& figure, const Measure& m) {
+  const auto same = [&](const std::string& id) {
+    const auto looked = look_up(context, id + ":" + figure);
+    return looked && std::abs(m.value / looked->measure.value - 1) < 0.03;
+  };
+  return same(name.id) || std::any_of(name.also.begin(), name.also.end(), same);
+}
+
+/// How many of a part are spoken of: "eight H100s", "8x H100", "an 8-GPU MI300X box"; 1 if nothing says so.
+double count_of(const Tokens& tokens, const Token& subject) {
+  // The part may have been named in the sentence before.
+  const auto found_at = std::find_if(tokens.begin(), tokens.end(), [&](const Token& t) { return &t == &subject; });
+  if (found_at == tokens.begin() || found_at == tokens.end()) return 1;
+  auto i = static_cast<std::size_t>(found_at - tokens.begin()) - 1;
+  if (tokens[i].is("gpu") || tokens[i].is("card") || tokens[i].is("way")) {
+    if (i >= 2 && tokens[i - 1].is("-")) i -= 2;
+  }
+  const Token& number = tokens[i];
+  if (!number.is_number() || number.measure.form == Measure::Form::percent || number.measure.suffix != 0) return 1;
+  if (number.measure.has_unit() && !is_a<Gpus>(number.measure)) return 1;
+  const double count = number.measure.value;
+  return count == std::floor(count) && count >= 2 && count <= 1e6 ? count : 1;
+}
+
 void recognise_sentence(const Passage& sentence, Collector& out);
+
+std::ptrdiff_t count_of_parts(const Cell& cell) {
+  return std::count_if(cell.tokens.begin(), cell.tokens.end(), is_hardware);
+}
 
 void recognise_row(const Passage& row, Collector& out) {
   const Token* subject = nullptr;
+  const Cell* subject_cell = nullptr;
   for (const Cell& cell : row.cells) {
     subject = first_hardware(cell.tokens);
-    const bool results = header_has(cell, {"model"});
+    subject_cell = &cell;
+    // Rows about a model say what it needs and reaches, not what a part has.
+    const bool results = header_has(cell, {"model"}) || first_name(cell.tokens, NameKind::model) != nullptr;
     if (results) return;
     if (subject != nullptr) break;
   }
@@ -109,7 +123,23 @@ void recognise_row(const Passage& row, Collector& out) {
     if (!m || out.used(*number)) continue;
     const std::string figure = column_figure(cell, *m);
     if (figure.empty()) continue;
+    // A row about a link that ends with the parts that have it.
+    const bool of_link =
+        first_name(row.cells[0].tokens, NameKind::fabric) != nullptr ||
+        any_word(row.cells[0].tokens, {"nvlink", "pcie", "infiniband", "ethernet", "cache", "l2", "sram"});
+    if (figure == "bandwidth" && of_link) continue;
+    const bool of_device = subject->name->kind == NameKind::device;
+    if (figure == "power" && of_device && header_has(cell, {"node", "server", "rack", "cluster", "total", "system"}))
+      continue;
+    if (any_word(row.cells[0].tokens, {"superpod", "pod", "cluster"})) continue;
+    const bool own = is_figure_of(out.context(), *subject->name, figure, *m);
+    // "16x H100 | 1.3 TB" is of all of them, and their bandwidth that of the machine; "H100/H200" leaves open whose it
+    // is.
+    const double count = subject_cell == nullptr ? 1 : count_of(subject_cell->tokens, *subject);
+    const bool open = subject_cell != nullptr && count_of_parts(*subject_cell) > 1;
+    if (!own && of_device && (open || (count > 1 && figure != "memory"))) continue;
     std::vector<Found> inputs = {{"of", subject->name->id}, {"figure", figure}};
+    if (!own && of_device && count > 1) inputs.push_back({"per", fmt::format("{}", count)});
     if (any_word(cell.tokens, {"pod"})) {
       const System* pod = nullptr;
       for (const System& s : out.context().catalogue.systems()) {
@@ -128,17 +158,19 @@ void recognise_row(const Passage& row, Collector& out) {
       }
     }
     Measure claimed = *m;
-    claimed.text = cell.header.empty() || number->measure.has_unit() ? number->text : faithful(claimed);
+    claimed.text = cell.header.empty() || number->measure.has_unit() ? number->text
+                   : cell.header.find("GiB") != std::string::npos    ? number->text + " GiB"
+                                                                     : faithful(claimed);
     out.add(specification_kind(), *number, claimed, says(*subject, figure, claimed), std::move(inputs));
   }
 }
 
+/// Only a word that points back makes a figure one of what the sentence before is about.
 const Token* previous_subject(const Passage& sentence) {
-  return sentence.previous == nullptr ? nullptr : first_hardware(sentence.previous->tokens);
-}
-
-bool is_hardware(const Token& t) {
-  return t.is_name(NameKind::device) || t.is_name(NameKind::system);
+  const bool points_back = any_word(sentence.tokens, {"it", "its", "they", "their"}) ||
+                           any_word(sentence.tokens, 0, 1, {"this", "that", "these"});
+  if (sentence.previous == nullptr || !points_back) return nullptr;
+  return first_hardware(sentence.previous->tokens);
 }
 
 /// Whose figure a number of a sentence is: "700 W for the H100", "with its 141 GB, the H200", else the last part named
@@ -147,7 +179,7 @@ const Token* owner(const Passage& sentence, std::size_t at) {
   const Tokens& tokens = sentence.tokens;
   for (std::size_t i = at + 1; i < std::min(at + 4, tokens.size()); ++i) {
     if (tokens[i].is_number() || tokens[i].is("vs") || tokens[i].is(",")) break;
-    if (!tokens[i].is("for")) continue;
+    if (!tokens[i].is("for") && !tokens[i].is("on")) continue;
     for (std::size_t j = i + 1; j < std::min(i + 3, tokens.size()); ++j) {
       if (is_hardware(tokens[j])) return &tokens[j];
     }
@@ -167,7 +199,8 @@ const Token* owner(const Passage& sentence, std::size_t at) {
   for (std::size_t i = at; i-- > 0;) {
     if (tokens[i].is(")")) ++closed;
     if (tokens[i].is("(") && closed > 0) --closed;
-    // What a closed bracket names is an aside.
+    // What a closed bracket names is an aside; past "while" another sentence starts.
+    if (tokens[i].is("while") || tokens[i].is("whereas")) return nullptr;
     if (closed > 0 || !is_hardware(tokens[i])) continue;
     if (at - i > 2 && is_partner(tokens, i)) continue;
     return &tokens[i];
@@ -241,6 +274,8 @@ std::string sentence_figure(const Tokens& tokens, std::size_t at) {
     for (std::size_t n = from; n < (link ? std::min(to + 5, tokens.size()) : to); ++n) {
       if (tokens[n].is_name(NameKind::fabric)) return "fabric:" + tokens[n].name->id;
     }
+    if (any_word(tokens, from, to, {"nvlink"}) && !any_word(tokens, {"die", "dies", "rack", "bisection"}))
+      return "nvlink";
     if (link) return "";
     return any_word(tokens, from, to, {"bandwidth", "memory", "hbm", "hbm3", "hbm3e"}) ? "bandwidth" : "";
   }
@@ -252,8 +287,30 @@ std::string sentence_figure(const Tokens& tokens, std::size_t at) {
   return "";
 }
 
+/// A link's figure stands close to its name, and is not that of one lane, or of what runs over it.
+bool beside_fabric(const Tokens& tokens, std::size_t at) {
+  const std::size_t near = at > 6 ? at - 6 : 0;
+  if (any_word(tokens, near, at + 7, {"lanes", "lane", "throughput", "sharp", "ring", "node", "links"})) return false;
+  for (std::size_t i = at > 9 ? at - 9 : 0; i < std::min(at + 10, tokens.size()); ++i) {
+    if (tokens[i].is_name(NameKind::fabric)) return true;
+  }
+  return false;
+}
+
+/// "/GPU", "per GPU", "each" within a few words.
+bool per_gpu(const Tokens& tokens, std::size_t at) {
+  if (tokens[at].measure.exponents[6] == -1) return true;
+  for (std::size_t i = at + 1; i < std::min(at + 5, tokens.size()); ++i) {
+    if (tokens[i].is("each")) return true;
+    const bool gpu = tokens[i].is("gpu") || tokens[i].is("card") || tokens[i].is("chip");
+    if (gpu && (tokens[i - 1].is("/") || tokens[i - 1].is("per") || tokens[i - 1].is("each"))) return true;
+  }
+  return false;
+}
+
 void recognise_sentence(const Passage& sentence, Collector& out) {
   const Tokens& tokens = sentence.tokens;
+  if (is_log(tokens)) return;
   recognise_counts(tokens, out);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& number = tokens[i];
@@ -262,9 +319,12 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     // A factor in a product or quotient is no figure of its own.
     const bool sum = i + 1 < tokens.size() && (tokens[i + 1].is("x") || tokens[i + 1].is("/") || tokens[i + 1].is("*"));
     if (sum) continue;
-    const std::string figure = sentence_figure(tokens, i);
+    if (speaks_of_measurement(tokens)) continue;
+    std::string figure = sentence_figure(tokens, i);
+    if (figure.empty()) figure = plain_figure(tokens, i);
     if (figure.empty()) continue;
     if (figure.starts_with("fabric:")) {
+      if (belongs_elsewhere(tokens, i, "bandwidth") || !beside_fabric(tokens, i)) continue;
       out.add(specification_kind(), number, fmt::format("{}: bandwidth {}", figure.substr(7), number.text),
               {{"of", figure.substr(7)}, {"figure", "bandwidth"}});
       continue;
@@ -274,10 +334,29 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     std::vector<Found> inputs = {{"of", subject->name->id}, {"figure", figure}};
     const auto [from, to] = window(tokens, i, 2, 4);
     if (any_word(tokens, from, to, {"sparsity", "sparse"})) inputs.push_back({"sparse", "yes"});
-    // "384 GB HBM/GPU" beside a rack's name is a figure of its device.
-    const bool each = any_word(tokens, i + 1, i + 5, {"gpu"});
+    const auto one = look_up(out.context(), subject->name->id + ":" + figure);
+    // What is the part's own figure is right whatever else the sentence speaks of.
+    const bool own = is_figure_of(out.context(), *subject->name, figure, number.measure);
+    if (!own && (belongs_elsewhere(tokens, i, figure) || is_listed(tokens, i))) continue;
+    // A sentence that speaks of sparsity knows which of its figures are sparse.
+    const bool knows = any_word(tokens, {"sparsity", "sparse"}) && !any_word(tokens, from, to, {"sparsity", "sparse"});
+    const double gain = one ? number.measure.value / one->measure.value : 0;
+    const bool sparse = std::abs(gain - 2) < 0.1 || std::abs(gain - 4) < 0.2;
+    if (knows && sparse && peak_format(figure)) continue;
+    if (one && !is_plausible(number.measure, one->measure)) {
+      // Beside a system's name one of its devices may be meant.
+      const System* system = out.context().catalogue.system(subject->name->id);
+      const auto device = system == nullptr ? one : look_up(out.context(), system->device + ":" + figure);
+      if (!device || !is_plausible(number.measure, device->measure)) continue;
+    }
+    // "384 GB HBM/GPU" beside a rack's name is a figure of its device; "1.44 TB of GPU memory" is not.
+    const bool each = per_gpu(tokens, i);
     if (each && subject->name->kind == NameKind::system) {
       inputs[0].text = out.context().catalogue.system(subject->name->id)->device;
+    }
+    if (const double count = each ? 1 : count_of(tokens, *subject); count > 1) {
+      // Of several devices either all together or each is meant, whichever fits.
+      if (!own) inputs.push_back({"per", fmt::format("{}", count)});
     }
     out.add(specification_kind(), number, says(*subject, figure, number.measure), std::move(inputs));
   }
@@ -285,9 +364,39 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
 
 }  // namespace
 
+std::string column_figure(const Cell& cell, const Measure& m) {
+  if (is_a<FlopsPerSecond>(m)) {
+    std::string format = first_format(cell.header_tokens);
+    if (format.empty()) format = first_format(cell.tokens);
+    return format;
+  }
+  if (is_a<Bytes>(m)) {
+    const bool memory = header_has(cell, {"hbm", "memory", "vram"}) &&
+                        !header_has(cell, {"host", "reduction", "size", "budget", "required", "needed", "usage",
+                                           "limit", "requirement"});
+    return memory ? "memory" : "";
+  }
+  if (is_a<BytesPerSecond>(m)) {
+    const bool fabric = first_name(cell.header_tokens, NameKind::fabric) != nullptr ||
+                        header_has(cell, {"nvlink", "infinity", "interconnect"});
+    if (fabric) return any_word(cell.tokens, {"pcie"}) ? "" : "nvlink";
+    const bool memory = header_has(cell, {"bandwidth"}) &&
+                        !header_has(cell, {"link", "node", "per", "network", "links", "efa", "nic", "fabric"}) &&
+                        !any_word(cell.tokens, {"link", "lane"});
+    return memory ? "bandwidth" : "";
+  }
+  if (is_a<Watts>(m)) {
+    if (!header_has(cell, {"tdp", "power"}) && !any_word(cell.tokens, {"tdp"})) return "";
+    const bool limit = header_has(cell, {"limit", "cap"});
+    return !limit || any_word(cell.tokens, {"max", "default", "nominal"}) ? "power" : "";
+  }
+  return "";
+}
+
 void find_specifications(const Passage& passage, Collector& out) {
   if (passage.is_row()) {
     recognise_row(passage, out);
+    if (first_hardware(passage.cells[0].tokens) == nullptr) find_columns(passage, out);
   } else {
     recognise_sentence(passage, out);
   }

@@ -39,6 +39,7 @@ namespace {
 constexpr double kRight = 0.015;
 constexpr double kRightByDigit = 0.05;
 constexpr double kRounded = 0.12;
+constexpr double kAbout = 0.05;  // "roughly" and "~" allow for more than their digits do
 
 /// The end of the claimed range that is nearest to `value`; inside, the value itself.
 double nearest_end(const Measure& claimed, double value) {
@@ -59,6 +60,7 @@ Verdict compare(const Measure& claimed, const Measure& right) {
   if (!claimed.is_range() && difference <= claimed.written * 0.5000001 && relative <= kRightByDigit)
     return Verdict::right;
   if (difference <= claimed.significant * 1.0000001 && relative <= kRounded) return Verdict::rounded;
+  if (claimed.bound == Measure::Bound::about && relative <= kAbout) return Verdict::rounded;
   return Verdict::wrong;
 }
 
@@ -115,7 +117,8 @@ Finding judge(const Claim& claim, const Context& context) {
       // Another reading that fits much better than rounding does: a sibling's figure, or 40 GiB written as 40 GB.
       const bool sibling =
           reading.verdict == Verdict::right && resembles(claim.claimed, reading.value, reading.tolerance);
-      const bool unit = reading.verdict == Verdict::unit && resembles(claim.claimed, reading.value, 0.004);
+      const bool unit = reading.verdict == Verdict::unit && claim.claimed.bound != Measure::Bound::about &&
+                        resembles(claim.claimed, reading.value, 0.004);
       if (!sibling && !unit) continue;
       finding.verdict = reading.verdict;
       finding.because = reading.because;
@@ -123,6 +126,11 @@ Finding judge(const Claim& claim, const Context& context) {
     }
   }
   if (finding.verdict != Verdict::wrong) return finding;
+  if (claim.claimed.high < 0 && claim.claimed.form == Measure::Form::plain && finding.right &&
+      finding.right->value > 0) {
+    finding.because = "it cannot be below zero";
+    return finding;
+  }
   finding.verdict = recomputed->otherwise;
   for (const Reading& reading : recomputed->readings) {
     if (!resembles(claim.claimed, reading.value, reading.tolerance)) continue;

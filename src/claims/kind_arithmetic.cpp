@@ -1,6 +1,8 @@
 // Products and conversions that a text spells out: "192 GB x 8 = 1.5 TB", "10,791 kWh or 38.8 GJ".
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "claims/all_kinds.hpp"
 #include "claims/collector.hpp"
 
@@ -35,6 +37,10 @@ Result<Recomputed> recompute_product(Inputs& inputs) {
     result.right->value = result.right->high = result.right->value + plus->measure.value;
     result.right->text = shown(*result.right);
     result.formula += " + " + plus->shown;
+  }
+  if (is_a<Bytes>(*result.right)) {
+    result.readings.push_back(
+        {scaled(*result.right, 1 / 1.073741824), Verdict::unit, "that is in GiB, written as GB", 0.004});
   }
   for (const double power : {1e3, 1e-3, 8.0, 0.125}) {
     result.readings.push_back({scaled(*result.right, power), Verdict::unit,
@@ -113,6 +119,26 @@ bool is_times(const Token& t) {
   return t.is("x") || t.is("*");
 }
 
+bool joins_on(const Token& t) {
+  return t.is("{") || t.is("}") || t.is("$") || t.is("\\");
+}
+
+/// The factors at `a` and `b` are part of something longer: "2 * 28672 / 2550", "8192 x 5120 x 2 bytes", "(3F + 2H) *
+/// 4".
+bool continues(const Tokens& tokens, std::size_t a, std::size_t b) {
+  const auto joins = [](const Token& t) {
+    return is_times(t) || t.is("times") || t.is("/") || t.is("+") || t.is("-") || t.is("^") || t.is("$") || t.is("{") ||
+           t.is("}") || t.is("\\") || (t.is_number() && t.measure.form == Measure::Form::factor);
+  };
+  if (a >= 1 && (joins(tokens[a - 1]) || tokens[a - 1].is(")") || tokens[a - 1].is("_"))) return true;
+  if (a >= 2 && tokens[a - 1].is("(") && (joins(tokens[a - 2]) || tokens[a - 2].is("="))) return true;
+  for (std::size_t i = b + 1; i < std::min(b + 4, tokens.size()) && !tokens[i].is("="); ++i) {
+    if (joins(tokens[i])) return true;
+    if (tokens[i].is(")") && i + 1 < tokens.size() && (joins(tokens[i + 1]) || tokens[i + 1].is("="))) return true;
+  }
+  return false;
+}
+
 void recognise_product(const Passage& passage, Collector& out) {
   const Tokens& tokens = passage.tokens;
   for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
@@ -125,13 +151,21 @@ void recognise_product(const Passage& passage, Collector& out) {
     if (x.form == Measure::Form::percent || y.form == Measure::Form::percent) continue;
     x.form = y.form = Measure::Form::plain;
     if (x.has_unit() && y.has_unit() && !is_a<Gpus>(y) && !is_a<Gpus>(x)) continue;
+    if (continues(tokens, a, b)) continue;
     // "= C" behind, or "C (" in front.
     std::size_t c = kNowhere;
     for (std::size_t j = b + 1; j < std::min(b + 4, tokens.size()); ++j) {
-      if (tokens[j].is("=") && j + 1 < tokens.size() && tokens[j + 1].is_number()) c = j + 1;
+      if (tokens[j].is(",") || tokens[j].is("(")) break;
+      if (!tokens[j].is("=")) continue;
+      if (j + 1 < tokens.size() && tokens[j + 1].is_number()) c = j + 1;
+      break;
     }
+    // Typeset formulas go on behind the number: "= 38{,}500$".
+    if (c != kNowhere && c > b && c + 1 < tokens.size() && joins_on(tokens[c + 1])) continue;
     if (c == kNowhere && a >= 1 && tokens[a - 1].is("(")) {
-      for (std::size_t j = a - 1; j-- > (a > 8 ? a - 8 : 0);) {
+      // Plain numbers say nothing of each other unless they touch.
+      const std::size_t reach = x.has_unit() || y.has_unit() ? 8 : 2;
+      for (std::size_t j = a - 1; j-- > (a > reach ? a - reach : 0);) {
         if (tokens[j].is_number() && same_dimension(tokens[j].measure, multiplied(x, y))) {
           c = j;
           break;
@@ -140,6 +174,8 @@ void recognise_product(const Passage& passage, Collector& out) {
     }
     if (c == kNowhere || tokens[c].measure.form == Measure::Form::percent) continue;
     if (!same_dimension(tokens[c].measure, multiplied(x, y))) continue;
+    // "4 batches (256 * 4)": a count in front of a bracket is not what the bracket comes to.
+    if (c < a && !x.has_unit() && !y.has_unit() && tokens[c].measure.value < std::max(x.value, y.value)) continue;
     out.use(tokens[a]);
     out.use(tokens[b]);
     out.add(product_kind(), tokens[c], fmt::format("{} x {} = {}", tokens[a].text, tokens[b].text, tokens[c].text),

@@ -144,14 +144,16 @@ std::string compared_figure(const Tokens& tokens, std::size_t from, std::size_t 
   const std::size_t format = name_before(tokens, to, NameKind::format);
   const bool compute = any_word(tokens, from, to, {"computing", "compute", "flops", "tflops", "pflops", "performance"});
   if (format != kNowhere && format >= from && compute) return tokens[format].name->id;
-  if (any_word(tokens, from, to, {"memory", "capacity"})) return "memory";
+  if (any_word(tokens, from, to, {"memory", "capacity", "vram"})) return "memory";
+  if (any_word(tokens, from, to, {"power", "tdp"}) && !compute) return "power";
   return "";
 }
 
 void compare_models(const Passage& sentence, std::size_t at, const Partner& partner, Collector& out) {
   const Tokens& tokens = sentence.tokens;
   const std::size_t own = name_before(tokens, at, NameKind::model);
-  if (own == kNowhere || !any_stem(tokens, at, partner.at, {"larger", "bigger", "smaller"})) return;
+  if (own == kNowhere || tokens[own].name->id == partner.token->name->id) return;
+  if (!any_stem(tokens, at, partner.at, {"larger", "bigger", "smaller"})) return;
   out.add(
       comparison_kind(), tokens[at],
       fmt::format("{} has {} the parameters of {}", tokens[own].text, tokens[at].text, partner.token->text),
@@ -240,6 +242,10 @@ void recognise(const Passage& passage, Collector& out) {
     const bool more = any_stem(tokens, i, to, {"increas", "higher", "more", "improve"});
     const bool against = partner.token != nullptr;
     if (!against && !more) continue;
+    // "80% of peak bandwidth", "10% higher throughput" are of something else.
+    if (!against && any_word(tokens, i + 1, i + 4, {"of", "throughput", "latency", "speed"})) continue;
+    if (any_word(tokens, i + 1, i + 4, {"number"}) && any_word(tokens, i + 2, i + 6, {"nodes", "gpus"}))
+      continue;  // "twice the number of nodes"
     // The words right behind the number decide before those in front of it.
     std::string figure = compared_figure(tokens, i, to);
     if (figure.empty()) figure = compared_figure(tokens, from, i);
@@ -247,6 +253,8 @@ void recognise(const Passage& passage, Collector& out) {
       figure = compared_figure(tokens, partner.at, std::min(partner.at + 5, tokens.size()));
     }
     if (figure.empty()) continue;
+    // Power is compared with somebody's; "10% more power" alone may be anything's.
+    if (figure == "power" && !(against && any_word(tokens, i, partner.at, {"power", "tdp"}))) continue;
     const Token* own = meant_by_its(tokens, i);
     const bool usable =
         own != nullptr && own->name->kind == NameKind::device && (!against || own->name->id != partner.token->name->id);
@@ -262,12 +270,17 @@ void recognise(const Passage& passage, Collector& out) {
       const std::size_t after = name_after(tokens, i, NameKind::device);
       if (!against && after != kNowhere && after < i + 6) own = &tokens[after];
     }
-    if (own == nullptr && passage.previous != nullptr) {
+    if (own == nullptr && against && passage.previous != nullptr) {
       const Token* subject = first_name(passage.previous->tokens, NameKind::device);
       if (subject != nullptr && (!against || subject->name->id != partner.token->name->id)) own = subject;
     }
     if (own == nullptr) continue;
     const std::string previous = own->name->previous;
+    // Against the generation before only where nobody else is named.
+    const bool others = std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(i), tokens.end(), [&](const Token& t) {
+      return t.is_name(NameKind::device) && t.name->id != own->name->id && t.name->id != previous;
+    });
+    if (!against && others) continue;
     const std::string to_id = against ? partner.token->name->id : previous;
     if (to_id.empty() || to_id == own->name->id) continue;
     if (against && compare_given(passage, i, partner, out)) continue;

@@ -66,6 +66,9 @@ void recognise(const Passage& passage, Collector& out) {
     }
   }
   if (parts.rent == nullptr || parts.rate == nullptr || parts.cost == nullptr) return;
+  // "10M tokens a day at $0.60 per 1M tokens is $6 a day" claims what is spent, not the price.
+  const bool spent = parts.rent->offset > parts.cost->offset && parts.rent->text.find('h') == std::string::npos;
+  if (spent && !passage.is_row()) return;
   const Token* subject = first_hardware(passage.tokens);
   parts.cost_measure.text = faithful(parts.cost_measure);
   out.use(*parts.rent);

@@ -121,9 +121,15 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     for (std::size_t j = i; j < std::min(i + 20, tokens.size()); ++j) {
       if (tokens[j].is_number()) numbers.push_back(&tokens[j]);
     }
-    if (numbers.size() < 3 || !any_word(tokens, i, tokens.size(), {"by"})) continue;
+    if (numbers.size() < 3 || !any_word(tokens, i, tokens.size(), {"by"}) || !numbers[0]->measure.has_unit()) continue;
+    const auto divisor = static_cast<std::size_t>(numbers[1] - tokens.data());
+    const auto quotient = static_cast<std::size_t>(numbers[2] - tokens.data());
+    if (!any_word(tokens, divisor + 1, quotient,
+                  {"gives", "give", "is", "=", "yields", "equals", "get", "gets", "results", "makes", "means"})) {
+      continue;
+    }
     Measure hours = numbers[1]->measure;
-    if (is_a<Hertz>(hours)) continue;
+    if (is_a<Hertz>(hours) || hours.bound != Measure::Bound::exact) continue;
     // "8,760 hours per year" is an amount of time here.
     if (!hours.has_unit() && numbers[1]->text.find("year") != std::string::npos) {
       hours.exponents[1] = 1;

@@ -16,7 +16,7 @@ namespace {
 Result<Recomputed> recompute_fits(Inputs& inputs) {
   const auto size = size_of(inputs);
   if (!size) return size.error();
-  const auto format = inputs.format("format", Format::bf16);
+  const auto format = inputs.format("format", size->model == nullptr ? Format::bf16 : released_format(*size->model));
   if (!format) return format.error();
   const auto device = inputs.device();
   if (!device) return device.error();
@@ -35,7 +35,9 @@ Result<Recomputed> recompute_fits(Inputs& inputs) {
   result.right = measure_of(Bytes(needed));
   result.compare = Compare::holds;
   const bool said_yes = inputs.claim().claimed.text != "no";
-  result.holds = fits == said_yes;
+  // Weights that leave no room for anything else fit on paper only.
+  const bool crammed = needed > 0.85 * there;
+  result.holds = said_yes ? fits : !fits || crammed;
   result.formula =
       fmt::format("{} x {:g} B = {} against {:g} x {} = {}", size->shown, bytes_each, ridge::format(Bytes(needed), 4),
                   *gpus, memory->measure.text, ridge::format(Bytes(there), 4));
@@ -47,14 +49,59 @@ Result<Recomputed> recompute_fits(Inputs& inputs) {
 
 // --- finding it in text ------------------------------------------------------------------------------------------
 
+/// "not", "cannot", "can't", "won't", "doesn't".
 bool denied(const Tokens& tokens) {
-  return any_word(tokens, {"not", "cannot", "never"});
+  if (any_word(tokens, {"not", "cannot", "never", "neither"})) return true;
+  for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
+    if (tokens[i].is("'") && tokens[i + 1].is("t")) return true;
+  }
+  return false;
+}
+
+/// "runs on one H100", "run Llama in FP16 on a single card": about room unless a rate, a price or a time is told.
+bool runs_on(const Tokens& tokens, std::size_t at) {
+  if (!tokens[at].is("runs") && !tokens[at].is("run")) return false;
+  const bool told = std::any_of(tokens.begin(), tokens.end(), [](const Token& t) {
+    return t.is_number() &&
+           (t.measure.exponents[1] != 0 || t.measure.exponents[4] != 0 || t.measure.form == Measure::Form::percent);
+  });
+  // "Llama runs on", "run Llama on": a run of something is a noun.
+  const std::size_t before = name_before(tokens, at, NameKind::model), after = name_after(tokens, at, NameKind::model);
+  const bool subject = before != kNowhere && at - before <= 3;
+  const bool object = tokens[at].is("run") && after != kNowhere && after - at <= 3;
+  const std::size_t device = name_after(tokens, subject ? at : after, NameKind::device);
+  if (told || !(subject || object) || device == kNowhere) return false;
+  // "on Trn2" leaves open how many; "on a single", "on one", "on 8x" do not.
+  const bool counted = any_word(tokens, device > 3 ? device - 3 : 0, device, {"single", "one", "a", "an"}) ||
+                       tokens[device - 1].is_number();
+  return counted && any_word(tokens, at, device, {"on"}) &&
+         !any_word(tokens, {"slow", "slowly", "fast", "faster", "slower", "better", "training", "train"});
+}
+
+/// "needs two H100s", "needs at least 4 H100s": fewer would not do.
+bool needs_devices(const Tokens& tokens, std::size_t at) {
+  if (!tokens[at].is("needs") && !tokens[at].is("need") && !tokens[at].is("requires")) return false;
+  const std::size_t device = name_after(tokens, at, NameKind::device);
+  return device != kNowhere && device > at + 1 && device <= at + 5 && tokens[device - 1].is_number() &&
+         !tokens[device - 1].measure.has_unit() && tokens[device - 1].measure.suffix == 0 &&
+         !any_word(tokens, device + 1, device + 4, {"hours", "hour"});
 }
 
 void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collector& out) {
+  // A format that nobody here knows ("FP6", "Q3") is not the released one.
+  const bool unknown = std::any_of(tokens.begin(), tokens.end(), [](const Token& t) {
+    const std::string_view word = t.text;
+    return t.type == Token::Type::word && word.size() <= 5 && word.size() >= 2 && word.back() >= '0' &&
+           word.back() <= '9' &&
+           (word.starts_with("fp") || word.starts_with("int") || word.starts_with("q") || word.starts_with("nf"));
+  });
+  if (unknown) return;
+  // What is streamed in or kept elsewhere need not fit.
+  if (any_stem(tokens, 0, tokens.size(), {"offload", "optimizer", "stream", "adapter", "lora", "qlora", "distil"}))
+    return;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     // "fits on", "can meet the inference requirements of", "enables single-card inference of", "for training"
-    const bool fit = tokens[i].is("fit") || tokens[i].is("fits");
+    const bool fit = tokens[i].is("fit") || tokens[i].is("fits") || runs_on(tokens, i) || needs_devices(tokens, i);
     const bool holds = tokens[i].is("hold") || tokens[i].is("holds");
     const bool support =
         holds || tokens[i].is("support") || tokens[i].is("supports") || tokens[i].is("enables") || tokens[i].is("meet");
@@ -74,12 +121,17 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     while (!fit && device != kNowhere && device > 0 && is_partner(tokens, device)) {
       device = name_before(tokens, device, NameKind::device);
     }
+    if (device == kNowhere && fit) device = name_after(tokens, i, NameKind::system);
     if (device == kNowhere && fit) device = name_before(tokens, i, NameKind::device);
     const Token* subject = device == kNowhere ? nullptr : &tokens[device];
     if (subject == nullptr && passage.previous != nullptr)
       subject = first_name(passage.previous->tokens, NameKind::device);
     if (what == nullptr || subject == nullptr) continue;
-    const bool inference = holds || any_word(tokens, {"inference", "single", "fit", "fits"});
+    // "on a TPU v5e 2x2": the slice says how many.
+    const bool followed = device != kNowhere && device + 1 < tokens.size() && tokens[device + 1].is_number() &&
+                          !tokens[device + 1].measure.has_unit();
+    if (followed) continue;
+    const bool inference = holds || fit || any_word(tokens, {"inference", "single"});
     const bool training = any_word(tokens, i, to, {"training", "train"});
     if (!inference && !training) continue;
     double gpus = 1;
@@ -92,10 +144,16 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
           (m.form != Measure::Form::percent && !m.has_unit() && m.suffix == 0 && &tokens[j] + 1 == subject) ||
           (j + 2 < tokens.size() && tokens[j + 1].is("-") && tokens[j + 2].is("card"));
       const bool near = j < i + 8 && j + 12 > i;
-      if (cards && near && !any_word(tokens, {"single"})) {
+      // "a single card", but "a single 8x H100 node".
+      const bool one =
+          any_word(tokens, {"single"}) && !any_word(tokens, {"node", "server", "box", "machine", "system"});
+      if (cards && near && !one) {
         gpus = m.value;
         counted = true;
       }
+    }
+    if (subject->name->kind == NameKind::system && gpus == 1) {
+      gpus = out.context().catalogue.system(subject->name->id)->devices();
     }
     if (!counted) continue;
     Measure claimed;
@@ -108,8 +166,10 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
       inputs.push_back(found("parameters", what->measure));
     }
     const std::string format = format_in(tokens);
-    // Without a format the smallest is granted: what does not fit in four bits fits in none.
-    inputs.push_back({"format", format.empty() ? "fp4" : format});
+    // Without a format a model is meant as it was released; of a bare count the smallest is granted, as what does not
+    // fit in four bits fits in none.
+    if (!format.empty()) inputs.push_back({"format", format});
+    if (format.empty() && what->type != Token::Type::name) inputs.push_back({"format", "fp4"});
     if (training && !any_word(tokens, {"single"})) inputs.push_back({"use", "training"});
     out.add(fits_kind(), *what, claimed,
             fmt::format("{} {} on {:g} x {}", what->text, claimed.text == "yes" ? "fits" : "does not fit", gpus,

@@ -13,7 +13,12 @@ namespace ridge::claims {
 
 namespace {
 
-Result<Bytes> kv_of(Inputs& inputs, const Model& model, std::string& formula) {
+struct KvSize {
+  Bytes bytes;
+  Bytes without_windows;  // as it is often counted: every layer sees the whole context
+};
+
+Result<KvSize> kv_of(Inputs& inputs, const Model& model, std::string& formula) {
   const auto context = inputs.count("context", std::nullopt, true);
   if (!context) return context.error();
   const auto batch = inputs.count("batch", 1.0);
@@ -26,17 +31,28 @@ Result<Bytes> kv_of(Inputs& inputs, const Model& model, std::string& formula) {
   formula =
       fmt::format("{} of {} x {:g} tokens{}", format_number(kv_bytes_per_token(model, each, 0).value(), 6) + " B/token",
                   model.id, *context, *batch == 1 ? "" : fmt::format(" x {:g}", *batch));
-  return all;
+  return KvSize{all, kv_bytes_per_token(model, each, 0) * (*context * *batch)};
 }
 
 Result<Recomputed> recompute_kv(Inputs& inputs) {
   const auto model = inputs.model();
   if (!model) return model.error();
   Recomputed result;
-  const auto bytes = kv_of(inputs, **model, result.formula);
-  if (!bytes) return bytes.error();
-  result.right = measure_of(*bytes);
+  const auto kv = kv_of(inputs, **model, result.formula);
+  if (!kv) return kv.error();
+  result.right = measure_of(kv->bytes);
   add_binary(result);
+  // What a token takes is written in KB and MB of 1,024 and 1,048,576 bytes everywhere.
+  if (inputs.text("context") == "1") {
+    for (const double binary : {1.024, 1.048576}) {
+      result.readings.push_back(
+          {scaled(*result.right, 1 / binary), Verdict::right, "counting 1,024 bytes to the KB", 0.012});
+    }
+  }
+  if (kv->without_windows.value() > 1.05 * kv->bytes.value()) {
+    result.readings.push_back({measure_of(kv->without_windows), Verdict::rounded,
+                               "counting layers with a window as if they saw everything", 0.03});
+  }
   // Counting every query head as if it had its own keys and values.
   const Mixer& mixer = (*model)->groups.empty() ? Mixer{} : (*model)->groups[0].mixer;
   if (mixer.kv_heads > 0 && mixer.heads > mixer.kv_heads) {
@@ -63,9 +79,9 @@ Result<Recomputed> recompute_serving(Inputs& inputs) {
   }
   const Bytes weights(count_parameters(**model).total * nominal_bytes(*format));
   Recomputed result;
-  result.right = measure_of(weights + *kv + extra);
-  result.formula = fmt::format("weights {} + KV {} ({}) + activations {}", ridge::format(weights), ridge::format(*kv),
-                               kv_formula, ridge::format(extra));
+  result.right = measure_of(weights + kv->bytes + extra);
+  result.formula = fmt::format("weights {} + KV {} ({}) + activations {}", ridge::format(weights),
+                               ridge::format(kv->bytes), kv_formula, ridge::format(extra));
   add_binary(result);
   return result;
 }
@@ -97,12 +113,43 @@ void recognise_kv_sentence(const Passage& sentence, Collector& out) {
   const Name* model = model_in(tokens, out);
   const std::string context = context_in(tokens);
   if (model == nullptr || context.empty()) return;
-  for (const Token& t : tokens) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& t = tokens[i];
     if (!t.is_number() || !is_a<Bytes>(t.measure) || out.used(t)) continue;
+    if (any_word(tokens, i > 2 ? i - 2 : 0, i + 3, {"weights", "weight"})) continue;
     std::vector<Found> inputs = {{"model", model->id}, {"context", context}};
     const std::string format = format_in(tokens);
     if (!format.empty()) inputs.push_back({"kv-format", format});
+    if (const double batch = batch_in(tokens); batch > 1) inputs.push_back({"batch", fmt::format("{}", batch)});
     out.add(kv_cache_kind(), t, fmt::format("KV cache of {} at {}: {}", model->id, context, t.text), std::move(inputs));
+    return;
+  }
+}
+
+/// "KV cache for Llama 3.1 70B is 328 KB per token".
+void recognise_kv_per_token(const Passage& sentence, Collector& out) {
+  const Tokens& tokens = sentence.tokens;
+  if (!any_word(tokens, {"kv", "cache"})) return;
+  const Token* model = first_name(tokens, NameKind::model);
+  if (model == nullptr) return;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& t = tokens[i];
+    if (!t.is_number() || out.used(t)) continue;
+    Measure m = t.measure;
+    const bool said = m.exponents == std::array<std::int8_t, 9>{1, 0, 0, 0, 0, -1};
+    const bool behind = is_a<Bytes>(m) && any_word(tokens, i + 1, i + 6, {"per", "every", "each", "a"}) &&
+                        any_word(tokens, i + 2, i + 7, {"token"});
+    if (!said && !behind) continue;
+    m.exponents = {1};
+    std::vector<Found> inputs = {{"model", model->name->id}, {"context", "1"}};
+    // The format of keys and values, not of the weights: beside "KV", or behind the figure.
+    for (std::size_t j = 0; j < tokens.size(); ++j) {
+      if (!tokens[j].is_name(NameKind::format)) continue;
+      const bool beside = any_word(tokens, j > 2 ? j - 2 : 0, j + 3, {"kv", "cache"});
+      if (beside || j > i) inputs.push_back({"kv-format", tokens[j].name->id});
+      break;
+    }
+    out.add(kv_cache_kind(), t, m, fmt::format("KV cache of {} per token: {}", model->text, t.text), std::move(inputs));
     return;
   }
 }
@@ -111,6 +158,7 @@ void recognise_kv(const Passage& passage, Collector& out) {
   if (passage.is_row()) {
     recognise_kv_row(passage, out);
   } else {
+    recognise_kv_per_token(passage, out);
     recognise_kv_sentence(passage, out);
   }
 }

@@ -213,9 +213,11 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     // "an 8-card system", "the NVL72": the whole system is meant, unless it says per GPU.
     bool system = rack;
     for (std::size_t j = 0; j < i; ++j) {
+      const bool times = j + 1 < i && tokens[j + 1].is_name(NameKind::device) && !tokens[j].measure.has_unit() &&
+                         tokens[j].measure.form != Measure::Form::percent;
       const bool cards = j + 2 < i && tokens[j + 1].is("-") && (tokens[j + 2].is("card") || tokens[j + 2].is("gpu"));
-      system =
-          system || (tokens[j].is_number() && tokens[j].measure.value > 1 && (is_a<Gpus>(tokens[j].measure) || cards));
+      system = system || (tokens[j].is_number() && tokens[j].measure.value > 1 &&
+                          (is_a<Gpus>(tokens[j].measure) || cards || times));
     }
     if (system && t.measure.exponents[6] == 0) inputs.push_back({"per", "system"});
     out.add(mlperf_kind(), t, fmt::format("{} on {}: {}", part->text, model->text, t.text), std::move(inputs));

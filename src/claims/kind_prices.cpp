@@ -7,6 +7,7 @@
 #include "claims/all_kinds.hpp"
 #include "claims/collector.hpp"
 #include "claims/figures.hpp"
+#include "claims/misreadings.hpp"
 
 namespace ridge::claims {
 
@@ -256,7 +257,11 @@ void recognise_lease_rate(const Passage& passage, Collector& out) {
          (tokens[i + 1].is("*") && i + 2 < tokens.size() && tokens[i + 2].is_name(NameKind::device)));
     if (of_device || (is_a<Gpus>(t.measure) && !rent)) gpus = t.measure.value;
   }
-  if (month == nullptr || hour == nullptr || gpus <= 0) return;
+  if (month == nullptr || hour == nullptr || gpus <= 0 || out.used(*hour)) return;
+  // "$2/hour for the GPU, and storage costs $200 a month" are two prices.
+  const auto first = static_cast<std::size_t>(std::min(month, hour) - tokens.data());
+  const auto last = static_cast<std::size_t>(std::max(month, hour) - tokens.data());
+  if (sets_apart(tokens) || any_word(tokens, first, last, {"and"})) return;
   out.use(*month);
   out.add(lease_kind(), *hour, fmt::format("{} for {:g} is {} each", month->text, gpus, hour->text),
           {{"price", month->text, month->measure}, {"gpus", fmt::format("{}", gpus)}});

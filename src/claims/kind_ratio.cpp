@@ -56,6 +56,8 @@ void recognise_bracketed(const Tokens& tokens, Collector& out) {
     if (values.size() != 2) continue;
     const Measure &x = values[0]->measure, &y = values[1]->measure;
     if (!same_dimension(x, y) || x.suffix != y.suffix || x.value == 0 || y.value == 0) continue;
+    // So many cards, or tokens of context, are what it was done with, not what grew.
+    if (is_a<Gpus>(x) || x.suffix == 'k' || x.suffix == 'K' || (!x.has_unit() && x.suffix == 0)) continue;
     if (!any_word(tokens, i, tokens.size(), {"compared", "than", "of", "versus", "vs"})) continue;
     out.use(*values[0]);
     out.use(*values[1]);
@@ -65,10 +67,48 @@ void recognise_bracketed(const Tokens& tokens, Collector& out) {
   }
 }
 
+bool is_factor(const Token& t) {
+  return t.is_number() && t.measure.form == Measure::Form::factor;
+}
+
+void add_ratio(const Token& a, const Token& b, const Token& factor, Collector& out) {
+  out.use(a);
+  out.use(b);
+  const bool larger = a.measure.value >= b.measure.value;
+  out.add(ratio_kind(), factor, fmt::format("{} against {} is {}", a.text, b.text, factor.text),
+          {found("a", larger ? a.measure : b.measure), found("b", larger ? b.measure : a.measure)});
+}
+
+/// "256 GB is 1.8x 141 GB", "4,000 tok/s versus 1,000 tok/s is a 4x advantage".
+void recognise_plain(const Tokens& tokens, Collector& out) {
+  for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
+    if (!tokens[i].is_number() || !tokens[i].measure.has_unit() || tokens[i].measure.is_range()) continue;
+    const auto alike = [&](std::size_t j) {
+      return j < tokens.size() && tokens[j].is_number() && same_dimension(tokens[j].measure, tokens[i].measure) &&
+             tokens[j].measure.value > 0 && tokens[i].measure.value > 0 && !tokens[j].measure.is_range();
+    };
+    if (any_word(tokens, i + 1, i + 2, {"is", "are", "="}) && is_factor(tokens[i + 2])) {
+      const std::size_t b = any_word(tokens, i + 3, i + 4, {"of", "the"}) ? i + 4 : i + 3;
+      if (alike(b) && !out.used(tokens[i + 2])) add_ratio(tokens[i], tokens[b], tokens[i + 2], out);
+      continue;
+    }
+    const bool against = any_word(tokens, i + 1, i + 2, {"vs", "versus", "against"}) && alike(i + 2);
+    if (!against) continue;
+    for (std::size_t j = i + 3; j < std::min(i + 8, tokens.size()); ++j) {
+      if (tokens[j].is_number() && !is_factor(tokens[j])) break;
+      if (!is_factor(tokens[j]) || out.used(tokens[j])) continue;
+      if (any_word(tokens, i + 3, j, {"is", "means", "gives", ":", "="}))
+        add_ratio(tokens[i], tokens[i + 2], tokens[j], out);
+      break;
+    }
+  }
+}
+
 void recognise(const Passage& passage, Collector& out) {
   if (passage.is_row()) return;
   const Tokens& tokens = passage.tokens;
   recognise_bracketed(tokens, out);
+  recognise_plain(tokens, out);
   for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
     // "... 2.3x greater ... at 8.8 J/token vs 3.6 J/token"
     const bool versus = tokens[i].is("vs") && has_value(tokens[i - 1]);

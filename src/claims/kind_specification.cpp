@@ -101,8 +101,13 @@ Elsewhere elsewhere(const Context& context, const Device& device, const std::str
 
 Result<Recomputed> of_system(Inputs& inputs, const System& system, const std::string& figure, double per) {
   const Context& context = inputs.context();
+  const Device* device = context.catalogue.device(system.device);
   auto looked = look_up(context, system.id + ":" + figure);
   if (!looked) return looked.error();
+  if (inputs.text("sparse") == "yes" && device != nullptr) {
+    looked->measure = scaled(looked->measure, sparsity_gain(*device, figure));
+    looked->shown += " with structured sparsity";
+  }
   Recomputed result;
   result.right = scaled(looked->measure, per);
   result.formula = per == 1 ? fmt::format("{} of {}", figure_title(figure), system.id)
@@ -117,7 +122,6 @@ Result<Recomputed> of_system(Inputs& inputs, const System& system, const std::st
     result.because = same ? "" : fmt::format("{} has {} accelerators", system.id, system.devices());
     return result;
   }
-  const Device* device = context.catalogue.device(system.device);
   if (device != nullptr && figure == "power") {
     if (const auto one = device_figure(*device, "power")) {
       result.readings.push_back(
@@ -158,7 +162,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
     Recomputed result;
     result.right = looked->measure;
     result.formula = fmt::format("bandwidth of {} per device, both directions", name->id);
-    result.readings.push_back({scaled(looked->measure, 0.5), Verdict::right, "that is one direction", 0.012});
+    result.readings.push_back({scaled(looked->measure, 0.5), Verdict::right, "that is one direction", 0.05});
     result.readings.push_back({scaled(looked->measure, 8), Verdict::unit, "bits and bytes are mixed up", 0.02});
     result.readings.push_back({scaled(looked->measure, 4), Verdict::unit, "bits and bytes are mixed up", 0.02});
     result.readings.push_back({scaled(looked->measure, 0.125), Verdict::unit, "bits and bytes are mixed up", 0.02});
@@ -173,7 +177,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
   const Measure& claimed = inputs.claim().claimed;
   if (!looked) {
     const bool other_peaks = device.peak(PeakFormat::bf16) && peak_format(figure);
-    if (!other_peaks || device.confidence == "none") return looked.error();
+    if (!other_peaks || device.confidence == "none" || figure == "fp16") return looked.error();
     // The catalogue knows the part's rates and none in this format: it has no such units.
     result.compare = Compare::holds;
     result.holds = false;
@@ -188,8 +192,31 @@ Result<Recomputed> recompute(Inputs& inputs) {
                              : fmt::format("{:g} x {}", *per, looked->shown);
   if (!sparse)
     add_readings(context, device, figure, *result.right, *per, claimed.bound == Measure::Bound::about, result.readings);
+  if (claimed.text.find("iB") != std::string::npos) {
+    // Stacks of memory are built in powers of two: what is sold as 80 GB are 80 GiB. Rates are counted in tens.
+    if (figure == "memory") {
+      const auto binary = [&](const Measure& sold) {
+        result.readings.insert(result.readings.begin(),
+                               {scaled(sold, 1.073741824), Verdict::right, "what is sold as GB are GiB", 0.025});
+      };
+      binary(*result.right);
+      for (const std::string& other : name->also) {
+        if (const auto sold = look_up(context, other + ":memory")) binary(scaled(sold->measure, *per));
+      }
+    } else if (figure == "bandwidth") {
+      result.readings.push_back(
+          {scaled(*result.right, 1.099511627776), Verdict::unit, "the rate is in TB/s, not TiB/s", 0.012});
+    }
+  }
   if (figure == "nvlink") {
     result.readings.push_back({scaled(*result.right, 0.5), Verdict::right, "that is one direction", 0.012});
+  }
+  if (figure == "fp16") {
+    // Tables head a column with FP16 and mean either format of sixteen bits.
+    if (const auto other = device_figure(device, "bf16")) {
+      result.readings.insert(result.readings.begin(),
+                             {scaled(other->measure, *per), Verdict::rounded, "that is its BF16 peak", 0.012});
+    }
   }
   if (figure == "fp64") {
     if (const auto tensor = device_figure(device, "fp64_tensor")) {

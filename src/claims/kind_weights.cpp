@@ -16,12 +16,25 @@ namespace {
 Result<Recomputed> recompute_weights(Inputs& inputs) {
   const auto size = size_of(inputs);
   if (!size) return size.error();
-  const auto format = inputs.format("format", Format::bf16);
+  const auto format = inputs.format("format", size->model == nullptr ? Format::bf16 : released_format(*size->model));
   if (!format) return format.error();
   Recomputed result;
   result.right = measure_of(Bytes(size->parameters * nominal_bytes(*format)));
   result.formula = fmt::format("{} x {:g} B", size->shown, nominal_bytes(*format));
+  result.slack = 0.05;  // "70B" is said of 70.6 billion
   add_binary(result);
+  if (nominal_bytes(*format) == 0.5) {
+    result.readings.push_back({scaled(*result.right, 1.12), Verdict::rounded,
+                               "with the scales of four-bit formats and what is kept in more bits", 0.1});
+  }
+  // What it takes to run a model is more than its weights.
+  result.readings.push_back(
+      {scaled(*result.right, 1.2), Verdict::rounded, "with what serving keeps beside the weights", 0.17});
+  for (const double other : {0.5, 1.0}) {
+    if (inputs.has("format") || other >= nominal_bytes(*format)) continue;
+    result.readings.push_back({measure_of(Bytes(size->parameters * other)), Verdict::rounded,
+                               fmt::format("that is at {:g} bytes a parameter", other), 0.1});
+  }
   for (const double wrong : {0.5, 1.0, 2.0, 4.0}) {
     if (wrong == nominal_bytes(*format)) continue;
     result.readings.push_back({measure_of(Bytes(size->parameters * wrong)), Verdict::wrong,
@@ -55,6 +68,65 @@ Result<Recomputed> recompute_largest(Inputs& inputs) {
 
 // --- finding it in text ------------------------------------------------------------------------------------------
 
+double format_bytes(const Token& format) {
+  const auto parsed = parse_format(format.name->id);
+  return parsed ? nominal_bytes(*parsed) : 2;
+}
+
+/// "Llama 3.1 405B is 810 GB in BF16", "a 7B model in FP16 takes 28 GB", "the DeepSeek-V3 checkpoint is 1.3 TB in
+/// BF16": a verb of being or needing leads straight to the size.
+void recognise_plain_weights(const Tokens& tokens, Collector& out) {
+  if (any_word(tokens, {"kv", "cache", "training", "train", "context", "total", "optimizer", "adam", "state", "states",
+                        "gradients", "tune", "tuning", "lora", "activations", "per", "batch", "disk", "download"})) {
+    return;
+  }
+  const Token* model = first_name(tokens, NameKind::model);
+  const Token* parameters = parameters_in(tokens);
+  const Token* format = first_name(tokens, NameKind::format);
+  if (model == nullptr ? parameters == nullptr || format == nullptr : parameters != nullptr) return;
+  // Without a format only what speaks of the checkpoint itself is meant.
+  if (format == nullptr && !any_word(tokens, {"weights", "checkpoint"})) return;
+  const auto subject = static_cast<std::size_t>((model != nullptr ? model : parameters) - tokens.data());
+  for (std::size_t i = subject + 1; i < tokens.size(); ++i) {
+    const Token& t = tokens[i];
+    if (!t.is_number() || !is_a<Bytes>(t.measure)) continue;
+    std::size_t verb = i;
+    while (verb > subject + 1 && any_word(tokens, verb - 1, verb,
+                                          {"about", "roughly", "just", "only", "still", "nearly", "around", "at",
+                                           "least", "up", "to", "a", "over", "approximately", "almost", "some"})) {
+      --verb;
+    }
+    const bool leads = any_word(tokens, verb - 1, verb,
+                                {"is", "are", "needs", "takes", "requires", "occupies", "weighs", "need", "take",
+                                 "require", "eats", "weigh", ":"});
+    if (!leads || out.used(t)) return;
+    // The model is the subject: only how it is stored may stand between it and the verb.
+    for (std::size_t j = subject + 1; j + 1 < verb; ++j) {
+      const bool storage =
+          tokens[j].is_name(NameKind::format) ||
+          any_word(tokens, j, j + 1,
+                   {"in",         "at",     "with", "weights", "checkpoint", "model", "models",    "alone",
+                    "itself",     "still",  "the",  "-",       "quantized",  "to",    "precision", "parameter",
+                    "parameters", "params", "s",    "'",       "just",       "file",  "llm"});
+      if (!storage) return;
+    }
+    // A device between them is what it needs to fit on.
+    if (name_after(tokens, subject, NameKind::device) < i) return;
+    std::vector<Found> inputs;
+    if (model != nullptr) {
+      inputs.push_back({"model", model->name->id});
+    } else {
+      inputs.push_back(found("parameters", parameters->measure));
+    }
+    if (format != nullptr) inputs.push_back({"format", format->name->id});
+    out.add(weights_kind(), t,
+            fmt::format("weights of {}{}: {}", tokens[subject].text, format == nullptr ? "" : " in " + format->text,
+                        t.text),
+            std::move(inputs));
+    return;
+  }
+}
+
 void recognise_weights(const Passage& passage, Collector& out) {
   const Tokens& tokens = passage.tokens;
   if (passage.is_row()) {
@@ -82,13 +154,34 @@ void recognise_weights(const Passage& passage, Collector& out) {
   const bool sizes = passage.previous != nullptr && any_word(passage.previous->tokens, {"fit", "fits"}) &&
                      any_word(tokens, {"required", "requires", "needs"});
   if (model == nullptr && sizes) model = model_in(passage.previous->tokens, out);
+  if (!sizes) recognise_plain_weights(tokens, out);
   if (model == nullptr || !(weights || sizes)) return;
   for (std::size_t i = 1; i < tokens.size(); ++i) {
     const Token& t = tokens[i];
     if (!t.is_number() || !is_a<Bytes>(t.measure) || out.used(t)) continue;
-    const std::size_t format = name_before(tokens, i, NameKind::format);
-    const bool near = format != kNowhere && i - format <= (sizes ? 2u : 8u);
+    std::size_t format = name_before(tokens, i, NameKind::format);
+    bool near = format != kNowhere && i - format <= (sizes ? 2u : 8u);
     if (sizes && !near) continue;
+    // "8xA100 80GB", "H100 (80 GB)", "80 GB capacity" are the memory of a card; the optimizer has its own.
+    const std::size_t device = name_before(tokens, i, NameKind::device);
+    const bool of_card = (device != kNowhere && i - device <= 3) || name_after(tokens, i, NameKind::device) <= i + 2 ||
+                         any_word(tokens, i + 1, i + 4, {"capacity", "hbm", "total"});
+    const bool of_optimizer = any_word(tokens, i + 1, i + 5, {"optimizer", "adam", "state", "states"});
+    if (!sizes && (of_card || of_optimizer)) continue;
+    if (!near && !sizes) {
+      // The only format of the sentence is meant wherever it stands; of several none is.
+      const auto formats =
+          std::count_if(tokens.begin(), tokens.end(), [](const Token& f) { return f.is_name(NameKind::format); });
+      if (formats > 1) continue;
+      format = name_after(tokens, 0, NameKind::format);
+      near = format != kNowhere;
+    }
+    const Model* meant = out.context().catalogue.model(model->id);
+    const double stored = count_parameters(*meant).total * (near ? format_bytes(tokens[format]) : 2);
+    // Far from it, or of an image model's pipeline: something else takes the memory.
+    if (!sizes &&
+        (meant->type != ModelType::language || t.measure.value < 0.15 * stored || t.measure.value > 6 * stored))
+      continue;
     std::vector<Found> inputs = {{"model", model->id}};
     if (near) inputs.push_back({"format", tokens[format].name->id});
     out.add(weights_kind(), t,

@@ -8,40 +8,18 @@ namespace ridge {
 
 namespace claims {
 
+// In this order they look at a text. Calculations come early: an amount that is calculated with is no figure of a part.
 std::span<const Kind* const> kinds() {
   static const std::array all = {
-      &specification_kind(),
-      &comparison_kind(),
-      &change_kind(),
-      &ratio_kind(),
-      &results_kind(),
-      &division_kind(),
-      &product_kind(),
-      &conversion_kind(),
-      &per_watt_kind(),
-      &cost_per_token_kind(),
-      &lease_kind(),
-      &price_per_kind(),
-      &price_each_kind(),
-      &price_gap_kind(),
-      &kv_cache_kind(),
-      &weights_kind(),
-      &fits_kind(),
-      &largest_model_kind(),
-      &serving_memory_kind(),
-      &training_memory_kind(),
-      &decode_rate_kind(),
-      &request_rate_kind(),
-      &training_rate_kind(),
-      &training_cost_kind(),
-      &training_time_kind(),
-      &run_cost_kind(),
-      &energy_kind(),
-      &mlperf_kind(),
-      &mlperf_comparable_kind(),
-      &statement_kind(),
-      &agreement_kind(),
-      &not_computable_kind(),
+      &cost_per_token_kind(), &energy_kind(),        &calculation_kind(),    &specification_kind(),
+      &model_kind(),          &launch_kind(),        &comparison_kind(),     &change_kind(),
+      &ratio_kind(),          &results_kind(),       &division_kind(),       &product_kind(),
+      &conversion_kind(),     &per_watt_kind(),      &lease_kind(),          &price_per_kind(),
+      &price_each_kind(),     &price_gap_kind(),     &kv_cache_kind(),       &weights_kind(),
+      &fits_kind(),           &largest_model_kind(), &serving_memory_kind(), &training_memory_kind(),
+      &decode_rate_kind(),    &request_rate_kind(),  &training_rate_kind(),  &training_cost_kind(),
+      &training_time_kind(),  &run_cost_kind(),      &mlperf_kind(),         &mlperf_comparable_kind(),
+      &statement_kind(),      &agreement_kind(),     &not_computable_kind(),
   };
   return all;
 }

@@ -42,26 +42,51 @@ struct Spelling {
 
 // What prose writes for units that parse_quantity spells otherwise.
 constexpr Spelling kSpellings[] = {
-    {"petaflops", "PFLOPS"}, {"teraflops", "TFLOPS"},
-    {"exaflops", "EFLOPS"},  {"gigaflops", "GFLOPS"},
-    {"PetaFLOPS", "PFLOPS"}, {"TFLOPs", "TFLOPS"},
-    {"PFLOPs", "PFLOPS"},    {"TFlops", "TFLOPS"},
-    {"TF", "TFLOPS"},        {"PF", "PFLOPS"},
-    {"POPS", "POPS"},        {"joules", "J"},
-    {"Joules", "J"},         {"joule", "J"},
-    {"Joule", "J"},          {"watts", "W"},
-    {"Watts", "W"},          {"watt", "W"},
-    {"kilowatts", "kW"},     {"KW", "kW"},
-    {"megawatts", "MW"},     {"kwh", "kWh"},
-    {"KWh", "kWh"},          {"gb", "GB"},
-    {"GBps", "GB/s"},        {"hrs", "h"},
-    {"Hours", "h"},          {"secs", "s"},
-    {"cards", "GPU"},        {"card", "GPU"},
-    {"chips", "GPU"},        {"chip", "GPU"},
-    {"gpu", "GPU"},          {"gpus", "GPU"},
-    {"accelerators", "GPU"}, {"accelerator", "GPU"},
-    {"Tokens", "tokens"},    {"toks", "tok"},
-    {"Days", "days"},        {"Months", "months"},
+    {"petaflops", "PFLOPS"},
+    {"teraflops", "TFLOPS"},
+    {"exaflops", "EFLOPS"},
+    {"gigaflops", "GFLOPS"},
+    {"PetaFLOPS", "PFLOPS"},
+    {"TFLOPs", "TFLOPS"},
+    {"PFLOPs", "PFLOPS"},
+    {"TFlops", "TFLOPS"},
+    {"TF", "TFLOPS"},
+    {"PF", "PFLOPS"},
+    {"POPS", "POPS"},
+    {"joules", "J"},
+    {"Joules", "J"},
+    {"joule", "J"},
+    {"Joule", "J"},
+    {"watts", "W"},
+    {"Watts", "W"},
+    {"watt", "W"},
+    {"kilowatts", "kW"},
+    {"KW", "kW"},
+    {"megawatts", "MW"},
+    {"kwh", "kWh"},
+    {"KWh", "kWh"},
+    {"gb", "GB"},
+    {"KB", "kB"},
+    {"GBps", "GB/s"},
+    {"hrs", "h"},
+    {"Hours", "h"},
+    {"secs", "s"},
+    {"cards", "GPU"},
+    {"card", "GPU"},
+    {"chips", "GPU"},
+    {"chip", "GPU"},
+    {"gpu", "GPU"},
+    {"gpus", "GPU"},
+    {"accelerators", "GPU"},
+    {"accelerator", "GPU"},
+    {"Tokens", "tokens"},
+    {"toks", "tok"},
+    {"Days", "days"},
+    {"Months", "months"},
+    {"petaflop", "PFLOPS"},
+    {"teraflop", "TFLOPS"},
+    {"exaflop", "EFLOPS"},
+    {"FLOPs", "FLOP"},
 };
 
 std::optional<UnitPart> unit_of(std::string_view word) {
@@ -343,7 +368,7 @@ class Scanner {
     } else if (word_at(from) == "per") {
       from = past_spaces(from + 3);
     } else {
-      return false;
+      return take_each_time(m, from);
     }
     double count = 1;
     if (text_.substr(from).starts_with("1M")) {
@@ -369,6 +394,22 @@ class Scanner {
         apply(m, *time, true);
       }
     }
+    return true;
+  }
+
+  // "$24 an hour", "100 GB every second", "60 tokens a day": not "$2M a year ago".
+  bool take_each_time(Measure& m, std::size_t from) {
+    const std::string_view article = word_at(from);
+    if (article != "a" && article != "an" && article != "every" && article != "each") return false;
+    if (m.exponents[1] != 0) return false;  // "700 W a year" and "30 days a month" are no rates
+    from = past_spaces(from + article.size());
+    const std::string_view word = word_at(from);
+    const auto part = word.size() < 2 ? std::nullopt : unit_of(word);
+    if (!part || part->exponents != std::array<std::int8_t, 9>{0, 1}) return false;
+    const std::string_view next = word_at(past_spaces(from + word.size()));
+    if (next == "ago" || next == "later" || next == "earlier" || next == "before" || next == "after") return false;
+    at_ = from + word.size();
+    apply(m, *part, true);
     return true;
   }
 
@@ -429,12 +470,7 @@ Result<Measure> parse_claimed(std::string_view text) {
   std::size_t end = found->end;
   while (end < text.size() && text[end] == ' ') ++end;
   if (end != text.size()) return refuse("has a unit that is not understood: " + quoted(text.substr(end)));
-  if (minus) {
-    Measure& m = found->measure;
-    const double low = m.value;
-    m.value = -m.high;
-    m.high = -low;
-  }
+  if (minus) found->measure = negated(std::move(found->measure));
   found->measure.text = std::string(text);
   return std::move(found->measure);
 }
@@ -478,6 +514,13 @@ Measure measure_of(double value, Measure::Form form) {
   m.value = m.high = value;
   m.form = form;
   m.text = shown(m);
+  return m;
+}
+
+Measure negated(Measure m) {
+  const double low = m.value;
+  m.value = -m.high;
+  m.high = -low;
   return m;
 }
 

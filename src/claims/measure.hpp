@@ -56,6 +56,9 @@ template <class Dim>
 }
 [[nodiscard]] Measure measure_of(double value, Measure::Form form = Measure::Form::plain);
 
+/// The same measure below zero.
+[[nodiscard]] Measure negated(Measure m);
+
 /// The same measure times a plain number.
 [[nodiscard]] Measure scaled(Measure m, double factor);
 

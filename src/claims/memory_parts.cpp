@@ -38,6 +38,12 @@ Result<Size> size_of(Inputs& inputs) {
   return Size{*count, fmt::format("{}B parameters", format_number(*count / 1e9, 4)), nullptr};
 }
 
+Format released_format(const Model& model) {
+  if (model.quantization.empty()) return Format::bf16;
+  const auto format = parse_format(model.quantization);
+  return format ? *format : Format::bf16;
+}
+
 void add_binary(Recomputed& result) {
   result.readings.push_back(
       {scaled(*result.right, 1 / 1.073741824), Verdict::unit, "that is in GiB, written as GB", 0.012});
@@ -60,6 +66,20 @@ const Name* model_in(const Tokens& tokens, const Collector& out) {
   return nullptr;
 }
 
+const Token* parameters_in(const Tokens& tokens) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& t = tokens[i];
+    if (!t.is_number() || t.measure.has_unit() || t.measure.form != Measure::Form::plain || t.measure.is_range())
+      continue;
+    if (t.measure.suffix != 'B' && t.measure.suffix != 'T') continue;
+    std::size_t next = i + 1;
+    while (next < tokens.size() && (tokens[next].is("-") || tokens[next].is_name(NameKind::format))) ++next;
+    if (any_word(tokens, next, next + 1, {"model", "models", "llm", "checkpoint", "parameter", "parameters", "params"}))
+      return &t;
+  }
+  return nullptr;
+}
+
 std::string format_in(const Tokens& tokens) {
   const Token* format = first_name(tokens, NameKind::format);
   return format == nullptr ? "" : format->name->id;
@@ -72,6 +92,16 @@ std::string context_in(const Tokens& tokens) {
     if (suffix || (t.measure.value >= 512 && any_word(tokens, {"context", "ctx", "tokens"}))) return t.text;
   }
   return "";
+}
+
+double batch_in(const Tokens& tokens) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (!tokens[i].is("batch")) continue;
+    for (std::size_t j = i + 1; j < std::min(i + 4, tokens.size()); ++j) {
+      if (tokens[j].is_number() && !tokens[j].measure.has_unit()) return tokens[j].measure.value;
+    }
+  }
+  return 0;
 }
 
 bool is_training_table(const Passage& row) {

@@ -152,6 +152,7 @@ std::optional<Names::Hit> Names::match(std::string_view text, std::size_t at) co
     if (i + 1 >= text.size()) break;
     const bool point = text[i] == '.' && i > at && text[i - 1] >= '0' && text[i - 1] <= '9';
     if (text[i] != ' ' && text[i] != '-' && text[i] != '_' && !point) break;
+    if (key == "a" && text[i] == ' ') break;  // "a 100 Gb/s link" is no A100
     if (!is_alphanumeric(text[i + 1])) break;
     ++i;
   }

@@ -57,6 +57,7 @@ struct Cell {
   std::string header;  ///< as written
   Tokens header_tokens;
   Tokens tokens;
+  std::string text = {};  ///< of the first cell of a Markdown row, as written
 };
 
 class Passage {

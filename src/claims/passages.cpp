@@ -63,7 +63,7 @@ class Cutter {
   // --- Markdown tables -------------------------------------------------------------------------------------------
   [[nodiscard]] bool is_rule(const Span& cell) const {
     const Span s = trimmed(text_, cell);
-    if (s.to - s.from < 2) return false;
+    if (s.from == s.to) return false;
     return std::all_of(text_.begin() + static_cast<std::ptrdiff_t>(s.from),
                        text_.begin() + static_cast<std::ptrdiff_t>(s.to), [](char c) { return c == '-' || c == ':'; });
   }
@@ -127,6 +127,7 @@ class Cutter {
         const Span s = trimmed(text_, cells[row + c]);
         Cell cell{headers[c], header_tokens[c],
                   tokenize(text_, s.from, std::min(s.to, s.from + kLongestSentence), names_)};
+        if (c == 0) cell.text = text_.substr(s.from, std::min<std::size_t>(s.to - s.from, 200));
         passage.tokens.insert(passage.tokens.end(), cell.tokens.begin(), cell.tokens.end());
         passage.cells.push_back(std::move(cell));
       }

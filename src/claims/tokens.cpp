@@ -28,6 +28,37 @@ struct NumberWord {
 constexpr std::array kFactors = {NumberWord{"twice", 2},    NumberWord{"tenfold", 10}, NumberWord{"threefold", 3},
                                  NumberWord{"fivefold", 5}, NumberWord{"twofold", 2},  NumberWord{"fourfold", 4}};
 
+constexpr std::array kCounts = {NumberWord{"two", 2},     NumberWord{"three", 3},   NumberWord{"four", 4},
+                                NumberWord{"five", 5},    NumberWord{"six", 6},     NumberWord{"seven", 7},
+                                NumberWord{"eight", 8},   NumberWord{"nine", 9},    NumberWord{"ten", 10},
+                                NumberWord{"twelve", 12}, NumberWord{"sixteen", 16}};
+
+/// "two weeks", "eight GPUs", "four H200s", "eight 1,000 W GPUs", "a billion tokens": a number in words, where what
+/// follows is counted. `word` is in lower case and ends at `end`.
+std::optional<Scanned> number_in_words(std::string_view text, std::string_view word, std::size_t start, std::size_t end,
+                                       const Names& names, bool grouped) {
+  const bool magnitude = word == "million" || word == "billion" || word == "trillion";
+  const auto* count = std::find_if(kCounts.begin(), kCounts.end(), [&](const NumberWord& n) { return n.word == word; });
+  if (!magnitude && count == kCounts.end()) return std::nullopt;
+  const std::string_view rest = text.substr(end, std::min<std::size_t>(text.size() - end, 60));
+  const std::string digits = magnitude ? "1 " + std::string(word) : std::to_string(static_cast<int>(count->factor));
+  auto found = scan_measure(digits + std::string(rest), 0, grouped);
+  if (!found || found->end < digits.size()) return std::nullopt;
+  Measure& m = found->measure;
+  const std::size_t next = std::min(text.find_first_not_of(" -", end), text.size());
+  const bool hardware = [&] {
+    const auto hit = next < text.size() ? names.match(text, next) : std::nullopt;
+    return hit && (hit->name->kind == NameKind::device || hit->name->kind == NameKind::system);
+  }();
+  const bool number = next < text.size() && is_digit(text[next]);
+  if (magnitude ? !is_a<ridge::Tokens>(m) : !(is_a<Seconds>(m) || is_a<Gpus>(m) || hardware || number)) {
+    return std::nullopt;
+  }
+  found->end = end + (found->end - digits.size());
+  m.text = std::string(text.substr(start, found->end - start));
+  return found;
+}
+
 // Two and more figures with the same form and "to" between them are a range, unless "from" says it is a change.
 void join_ranges(Tokens& tokens) {
   for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
@@ -97,6 +128,20 @@ Tokens tokenize(std::string_view text, std::size_t from, std::size_t to, const N
     const bool sign =
         (c == '~' || c == '<' || c == '>') && (is_digit(next) || next == ' ' || next == '$' || next == '=');
     const bool money = c == '$' && (is_digit(next) || next == ' ');
+    // "has -80 GB": a minus stands apart from what is before it and sticks to its number.
+    if (c == '-' && is_digit(next) && at > from && (view[at - 1] == ' ' || view[at - 1] == '(')) {
+      auto found = scan_measure(view, at + 1, grouped);
+      if (found && found->measure.has_unit() && found->measure.form == Measure::Form::plain) {
+        token.type = Token::Type::number;
+        token.end = found->end;
+        token.measure = negated(std::move(found->measure));
+        token.measure.text = std::string(view.substr(at, found->end - at));
+        token.text = token.measure.text;
+        at = found->end;
+        tokens.push_back(std::move(token));
+        continue;
+      }
+    }
     if (is_digit(c) || sign || money || (c == '.' && is_digit(next))) {
       if (auto found = scan_measure(view, at, grouped)) {
         token.type = Token::Type::number;
@@ -112,6 +157,14 @@ Tokens tokenize(std::string_view text, std::size_t from, std::size_t to, const N
     if (is_letter(c) || is_digit(c)) {
       while (at < to && (is_letter(view[at]) || is_digit(view[at]))) ++at;
       token.text = lowered(view.substr(token.offset, at - token.offset));
+      if (auto found = number_in_words(view, token.text, token.offset, at, names, grouped)) {
+        token.type = Token::Type::number;
+        token.end = at = found->end;
+        token.measure = std::move(found->measure);
+        token.text = token.measure.text;
+        tokens.push_back(std::move(token));
+        continue;
+      }
       if (view.substr(at).starts_with("'s")) at += 2;
       const auto* factor =
           std::find_if(kFactors.begin(), kFactors.end(), [&](const NumberWord& n) { return n.word == token.text; });

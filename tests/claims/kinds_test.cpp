@@ -237,5 +237,31 @@ TEST(Judging, ClaimsOfOneDocumentMayContradictEachOther) {
   EXPECT_TRUE(two.any_error());
 }
 
+TEST(Model, FiguresAreThoseOfTheCatalogue) {
+  expect_verdict(judged("kind='model'\nof='mixtral-8x7b'\nfigure='parameters'\nclaimed='56B'\n"), Verdict::wrong,
+                 46.7e9);
+  expect_verdict(judged("kind='model'\nof='deepseek-v3'\nfigure='active'\nclaimed='37B'\n"), Verdict::right);
+  expect_verdict(judged("kind='model'\nof='llama3-70b'\nfigure='kv-heads'\nclaimed='64'\n"), Verdict::wrong, 8);
+  expect_verdict(judged("kind='model'\nof='llama3.1-405b'\nfigure='gpu-hours'\nclaimed='30.8M'\n"), Verdict::right);
+  // Latent attention keeps no heads of keys and values.
+  expect_verdict(judged("kind='model'\nof='deepseek-v3'\nfigure='kv-heads'\nclaimed='128'\n"), Verdict::cannot_check);
+  expect_verdict(judged("kind='model'\nof='llama3-70b'\nfigure='colour'\nclaimed='1'\n"), Verdict::cannot_check);
+}
+
+TEST(Launch, AYearMoreOrLessIsNotJudged) {
+  expect_verdict(judged("kind='launch'\nof='a100-sxm-80'\nclaimed='2020'\n"), Verdict::right);
+  expect_verdict(judged("kind='launch'\nof='a100-sxm-80'\nclaimed='2021'\n"), Verdict::cannot_check);
+  expect_verdict(judged("kind='launch'\nof='a100-sxm-80'\nclaimed='2023'\n"), Verdict::wrong, 2020);
+}
+
+TEST(Calculation, ProductsAndQuotientsKeepTheirUnits) {
+  expect_verdict(judged("kind='calculation'\na='$2/hour'\nb='30 days'\nc='1000'\nclaimed='$1.44M'\n"), Verdict::right,
+                 1.44e6);
+  // 40 % of 989.4 TFLOP/s
+  expect_verdict(judged("kind='calculation'\na='40%'\nb='h100-sxm:bf16'\nclaimed='396 TFLOPS'\n"), Verdict::right);
+  expect_verdict(judged("kind='calculation'\na='100 GB'\nover='10 GB/s'\nclaimed='10 GB'\n"), Verdict::unit);
+  expect_verdict(judged("kind='calculation'\na='100 GB'\nover='0 GB/s'\nclaimed='10 s'\n"), Verdict::cannot_check);
+}
+
 }  // namespace
 }  // namespace ridge::test

@@ -70,6 +70,36 @@ TEST(Sentence, ChangesFromOneValueToAnother) {
                  Verdict::wrong, 0.75);
 }
 
+TEST(Sentence, UnitsSayHowAmountsAreCombined) {
+  // 1,000 x 720 h x $2/h
+  expect_verdict(finding_of(audit("1,000 GPUs for 30 days at $2/hr is $2.4 million."), "$2.4 million"), Verdict::wrong,
+                 1.44e6);
+  // 800 GB / 10 GB/s
+  expect_verdict(finding_of(audit("It takes 80 seconds to write 800 GB at 10 GB/s."), "80 seconds"), Verdict::right);
+  // 400 / 989.4
+  expect_verdict(finding_of(audit("400 TFLOPS on an H100 is 40% MFU."), "40%"), Verdict::right);
+  // What two things cost is no sum.
+  EXPECT_TRUE(audit("We pay $2/hour for the GPU and storage costs $200 a month.").findings.empty());
+  EXPECT_TRUE(audit("Renting at $3/hour is cheaper than $2,500 a month.").findings.empty());
+}
+
+TEST(Sentence, ASizeBelowZeroIsWrong) {
+  expect_verdict(finding_of(audit("H100 has -80 GB of memory."), "-80 GB"), Verdict::wrong, 80e9);
+}
+
+TEST(Sentence, AModelFitsAsItWasReleased) {
+  const auto fits = [](std::string_view text) {
+    const Audit found = audit(text);
+    return found.findings.size() == 1 ? found.findings[0] : Finding{};
+  };
+  // 70.55B x 2 B = 141 GB
+  expect_verdict(fits("Llama 3.1 70B fits on one H100."), Verdict::wrong, 141.1e9);
+  expect_verdict(fits("Llama 3.1 70B in INT4 fits on one H100."), Verdict::right, 35.3e9);
+  // released in MXFP4: 116.8B x 0.5 B
+  expect_verdict(fits("gpt-oss-120b fits on one H100."), Verdict::right, 58.4e9);
+  expect_verdict(fits("DeepSeek-V3 doesn't fit on eight H100s."), Verdict::right, 671e9);
+}
+
 TEST(Sentence, ArithmeticThatIsSpelledOut) {
   expect_verdict(finding_of(audit("The node has 2 TB of memory (192 GB x 8 cards)."), "2 TB"), Verdict::wrong,
                  1.536e12);
@@ -183,6 +213,17 @@ TEST(Document, FiguresThatAreNotUnderstoodAreListedWithTheirLine) {
   EXPECT_EQ(found.not_understood[0].line, 3u);
 }
 
+TEST(Table, PartsMayHeadTheColumns) {
+  const Audit found = audit(
+      "| Spec | H100 SXM | A100 SXM 80GB | H100 vs A100 |\n|-|-|-|-|\n| Memory | 80 GB | 80 GB | same |\n"
+      "| Memory bandwidth (TB/s) | 3.35 | 1.2 | 2.8x |\n| FP16 Tensor Core | 1,979 TFLOPS | 312 TFLOPS | |\n"
+      "| FP8 Tensor Core* | 3,958 TFLOPS* | none | |\n| Total memory (8 GPUs) | 640 GB | 640 GB | |\n");
+  EXPECT_EQ(found.findings.size(), 6u);
+  expect_verdict(finding_of(found, "1.20 TB/s"), Verdict::wrong, 2.039e12);
+  expect_verdict(finding_of(found, "1,979 TFLOPS"), Verdict::sparse);
+  expect_verdict(finding_of(found, "312 TFLOPS"), Verdict::right);
+}
+
 TEST(Document, CodeClaimsNothing) {
   EXPECT_TRUE(
       audit("```sh\nridge estimate --device h200-sxm --set hbm_bandwidth=8 TB/s memory H200\n```\n").findings.empty());
@@ -221,13 +262,18 @@ TEST(Hostile, GiganticLinesMalformedUtf8AndBrokenTablesEndWell) {
 TEST(Hostile, RandomBytesAndShuffledWordsDoNotCrash) {
   std::mt19937 random(7);
   const std::vector<std::string> words = {
-      "H200",  "B200",        "4.8 TB/s", "from",    "to",          "34%",          "2.5x",
-      "|",     "---",         "\n",       "$3.39/h", "Llama 3 70B", "KV",           "128K",
-      "than",  "that of the", "(",        ")",       "FP8",         "memory",       "bandwidth",
-      "batch", "1",           "tok/s",    "8*",      "per",         "respectively", ";"};
-  for (int round = 0; round < 200; ++round) {
+      "H200",  "B200",        "4.8 TB/s", "from",       "to",          "34%",          "2.5x",
+      "|",     "---",         "\n",       "$3.39/h",    "Llama 3 70B", "KV",           "128K",
+      "than",  "that of the", "(",        ")",          "FP8",         "memory",       "bandwidth",
+      "batch", "1",           "tok/s",    "8*",         "per",         "respectively", ";",
+      "has",   "eight",       "-80 GB",   "is",         "costs",       "a billion",    "tokens",
+      "1e300", "0 W",         "fits on",  "MFU",        "PUE of 1.2",  "$2 an hour",   "a year",
+      "needs", "56 billion",  "layers",   "parameters", "released in", "2022",         "=",
+      "*",     "x",           "vs",       "can't",      "runs",        "in",           "."};
+  for (int round = 0; round < 600; ++round) {
     std::string text;
-    for (int i = 0; i < 60; ++i) text += words[random() % words.size()] + " ";
+    const auto length = 3 + random() % 60;
+    for (std::size_t i = 0; i < length; ++i) text += words[random() % words.size()] + " ";
     (void)audit(text);
   }
   for (int round = 0; round < 100; ++round) {

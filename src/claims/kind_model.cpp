@@ -98,6 +98,15 @@ bool is_bare(const Token& t) {
   return t.is_number() && t.measure.form == Measure::Form::plain && !t.measure.has_unit() && !t.measure.is_range();
 }
 
+/// "37B of its 671B", "37B of the 671B", "37B of DeepSeek-V3's 671B": the number at `at` is the whole.
+bool is_whole(const Tokens& tokens, std::size_t at) {
+  constexpr std::size_t kReach = 4;
+  for (std::size_t i = at; i-- > 1 && at - i <= kReach && !tokens[i].is_number();) {
+    if (tokens[i].is("of")) return tokens[i - 1].is_number();
+  }
+  return false;
+}
+
 /// What is counted by the number at `at`, by the words behind it.
 std::string counted_by(const Tokens& tokens, std::size_t at) {
   std::size_t next = at + 1;
@@ -122,14 +131,13 @@ std::string counted_by(const Tokens& tokens, std::size_t at) {
       return unit > next && word(after, {"hours", "hour"}) ? "gpu-hours" : "";
     }
     if (word(next, {"total"})) return "parameters";
-    const bool of_all = at >= 2 && tokens[at - 1].type == Token::Type::name && any_word(tokens, 0, at, {"of"});
     bool behind = false;  // "17B parameters active", not "400B parameters (17B active)"
     for (std::size_t i = next; i < std::min(next + 4, tokens.size()) && !tokens[i].is_number(); ++i) {
       behind = behind || tokens[i].is("active") || tokens[i].is("activated");
     }
     const bool activates =
         behind || any_word(tokens, at > 4 ? at - 4 : 0, at, {"activates", "activating", "activate", "active"});
-    return activates && !of_all ? "active" : "parameters";
+    return activates && !is_whole(tokens, at) ? "active" : "parameters";
   }
   if (tokens[at].measure.suffix != 0) return "";
   if (word(next, {"layers"})) return "layers";

@@ -75,17 +75,17 @@ double format_bytes(const Token& format) {
 
 /// "Llama 3.1 405B is 810 GB in BF16", "a 7B model in FP16 takes 28 GB", "the DeepSeek-V3 checkpoint is 1.3 TB in
 /// BF16": a verb of being or needing leads straight to the size.
-void recognise_plain_weights(const Tokens& tokens, Collector& out) {
+bool recognise_plain_weights(const Tokens& tokens, Collector& out) {
   if (any_word(tokens, {"kv", "cache", "training", "train", "context", "total", "optimizer", "adam", "state", "states",
                         "gradients", "tune", "tuning", "lora", "activations", "per", "batch", "disk", "download"})) {
-    return;
+    return false;
   }
   const Token* model = first_name(tokens, NameKind::model);
   const Token* parameters = parameters_in(tokens);
   const Token* format = first_name(tokens, NameKind::format);
-  if (model == nullptr ? parameters == nullptr || format == nullptr : parameters != nullptr) return;
+  if (model == nullptr ? parameters == nullptr || format == nullptr : parameters != nullptr) return false;
   // Without a format only what speaks of the checkpoint itself is meant.
-  if (format == nullptr && !any_word(tokens, {"weights", "checkpoint"})) return;
+  if (format == nullptr && !any_word(tokens, {"weights", "checkpoint"})) return false;
   const auto subject = static_cast<std::size_t>((model != nullptr ? model : parameters) - tokens.data());
   for (std::size_t i = subject + 1; i < tokens.size(); ++i) {
     const Token& t = tokens[i];
@@ -99,7 +99,7 @@ void recognise_plain_weights(const Tokens& tokens, Collector& out) {
     const bool leads = any_word(tokens, verb - 1, verb,
                                 {"is", "are", "needs", "takes", "requires", "occupies", "weighs", "need", "take",
                                  "require", "eats", "weigh", ":"});
-    if (!leads || out.used(t)) return;
+    if (!leads || out.used(t)) return false;
     // The model is the subject: only how it is stored may stand between it and the verb.
     for (std::size_t j = subject + 1; j + 1 < verb; ++j) {
       const bool storage =
@@ -108,10 +108,10 @@ void recognise_plain_weights(const Tokens& tokens, Collector& out) {
                    {"in",         "at",     "with", "weights", "checkpoint", "model", "models",    "alone",
                     "itself",     "still",  "the",  "-",       "quantized",  "to",    "precision", "parameter",
                     "parameters", "params", "s",    "'",       "just",       "file",  "llm"});
-      if (!storage) return;
+      if (!storage) return false;
     }
     // A device between them is what it needs to fit on.
-    if (name_after(tokens, subject, NameKind::device) < i) return;
+    if (name_after(tokens, subject, NameKind::device) < i) return false;
     std::vector<Found> inputs;
     if (model != nullptr) {
       inputs.push_back({"model", model->name->id});
@@ -123,8 +123,9 @@ void recognise_plain_weights(const Tokens& tokens, Collector& out) {
             fmt::format("weights of {}{}: {}", tokens[subject].text, format == nullptr ? "" : " in " + format->text,
                         t.text),
             std::move(inputs));
-    return;
+    return true;
   }
+  return false;
 }
 
 void recognise_weights(const Passage& passage, Collector& out) {
@@ -154,7 +155,8 @@ void recognise_weights(const Passage& passage, Collector& out) {
   const bool sizes = passage.previous != nullptr && any_word(passage.previous->tokens, {"fit", "fits"}) &&
                      any_word(tokens, {"required", "requires", "needs"});
   if (model == nullptr && sizes) model = model_in(passage.previous->tokens, out);
-  if (!sizes) recognise_plain_weights(tokens, out);
+  // What else such a sentence counts in bytes is what the weights are held against: "more than the 80 GB of an H100".
+  if (!sizes && recognise_plain_weights(tokens, out)) return;
   if (model == nullptr || !(weights || sizes)) return;
   for (std::size_t i = 1; i < tokens.size(); ++i) {
     const Token& t = tokens[i];

@@ -40,17 +40,18 @@ std::optional<Scanned> number_in_words(std::string_view text, std::string_view w
   const bool magnitude = word == "million" || word == "billion" || word == "trillion";
   const auto* count = std::find_if(kCounts.begin(), kCounts.end(), [&](const NumberWord& n) { return n.word == word; });
   if (!magnitude && count == kCounts.end()) return std::nullopt;
-  const std::string_view rest = text.substr(end, std::min<std::size_t>(text.size() - end, 60));
+  const std::size_t next = std::min(text.find_first_not_of(" -", end), text.size());
+  // A number that follows stands for itself: "two 100 GB files" are not 2,100 GB.
+  const bool number = next < text.size() && is_digit(text[next]);
+  const std::string_view rest = text.substr(end, number ? 0 : std::min<std::size_t>(text.size() - end, 60));
   const std::string digits = magnitude ? "1 " + std::string(word) : std::to_string(static_cast<int>(count->factor));
   auto found = scan_measure(digits + std::string(rest), 0, grouped);
   if (!found || found->end < digits.size()) return std::nullopt;
   Measure& m = found->measure;
-  const std::size_t next = std::min(text.find_first_not_of(" -", end), text.size());
   const bool hardware = [&] {
     const auto hit = next < text.size() ? names.match(text, next) : std::nullopt;
     return hit && (hit->name->kind == NameKind::device || hit->name->kind == NameKind::system);
   }();
-  const bool number = next < text.size() && is_digit(text[next]);
   if (magnitude ? !is_a<ridge::Tokens>(m) : !(is_a<Seconds>(m) || is_a<Gpus>(m) || hardware || number)) {
     return std::nullopt;
   }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "claims/all_kinds.hpp"
@@ -96,10 +97,16 @@ bool is_year(const Measure& m) {
   return is_bare(m) && m.value >= 1900 && m.value <= 2100 && m.value == std::floor(m.value);
 }
 
-/// The digits of a number as written, without what its unit makes of them.
-double digits_of(const Token& t) {
+struct Written {
+  double digits = 0;  ///< as they stand, without what the unit makes of them
+  double suffix = 1;  ///< what a k, M, B or T, or "million", behind them stands for
+};
+
+Written written(const Token& t) {
   std::string digits;
-  for (const char c : t.text) {
+  std::size_t at = 0;
+  for (; at < t.text.size(); ++at) {
+    const char c = t.text[at];
     if ((c >= '0' && c <= '9') || c == '.') {
       digits += c;
     } else if (c != ',' && !digits.empty()) {
@@ -107,14 +114,30 @@ double digits_of(const Token& t) {
     }
   }
   const auto bare = scan_measure(digits, 0);
-  return bare ? bare->measure.value : 0;
+  if (!bare || bare->measure.value == 0) return {};
+  Written result{bare->measure.value, 1};
+  std::size_t end = t.text.find_first_not_of(' ', at);
+  while (end < t.text.size() && std::isalpha(static_cast<unsigned char>(t.text[end])) != 0) ++end;
+  const std::string with_word = digits + t.text.substr(at, std::min(end, t.text.size()) - at);
+  const auto magnitude = scan_measure(with_word, 0);
+  const bool plain = magnitude && magnitude->end == with_word.size() && !magnitude->measure.has_unit() &&
+                     magnitude->measure.form == Measure::Form::plain;
+  if (plain) result.suffix = magnitude->measure.value / result.digits;
+  return result;
 }
 
-/// `bare` in the unit of `other`: the 1,200 of "from 1,200 to 1,800 tokens/s".
-Measure with_unit_of(const Measure& bare, const Token& other) {
-  const double digits = digits_of(other);
+/// `bare` in the unit of `other`: the 600 of "from 600 to 750 tokens/s". Whether a k or M behind the second is meant of
+/// the first too ("from 1.5 to 1.8k", but "from 900 to 1.2k") shows in which way they lie nearer; nothing if neither
+/// is much nearer.
+std::optional<Measure> with_unit_of(const Measure& bare, const Token& other) {
+  const auto [digits, suffix] = written(other);
+  if (digits == 0 || bare.value == 0) return std::nullopt;
+  const auto apart = [&](double end) { return std::max(bare.value / end, end / bare.value); };
+  const double shared = apart(digits), own = apart(digits * suffix);
+  constexpr double kMuch = 10;
+  if (suffix != 1 && shared < kMuch * own && own < kMuch * shared) return std::nullopt;
   Measure m = bare;
-  const double factor = digits == 0 ? 1 : other.measure.value / digits;
+  const double factor = other.measure.value / digits / (own < shared ? suffix : 1);
   m.value *= factor;
   m.high *= factor;
   m.written *= factor;
@@ -149,7 +172,9 @@ void recognise(const Passage& passage, Collector& out) {
       Measure other = tokens[j].measure;
       // "from 1,200 to 1,800 tokens/s" gives the unit once.
       if (other.has_unit() && is_bare(tokens[a].measure)) {
-        first = with_unit_of(tokens[a].measure, tokens[j]);
+        const auto put = with_unit_of(tokens[a].measure, tokens[j]);
+        if (!put) break;
+        first = *put;
         b = j;
         break;
       }
@@ -170,8 +195,8 @@ void recognise(const Passage& passage, Collector& out) {
     if (!same_dimension(last, first)) last.exponents = first.exponents;
     if (is_a<Dollars>(tokens[b].measure) && !is_a<Dollars>(tokens[a].measure)) {
       // "from $20 per million tokens to $0.07": the second is per the same.
-      const double digits = digits_of(tokens[a]);
-      const double per = digits == 0 ? 1 : tokens[a].measure.value / digits;
+      const auto [digits, suffix] = written(tokens[a]);
+      const double per = digits == 0 ? 1 : tokens[a].measure.value / (digits * suffix);
       last.value *= per;
       last.high *= per;
     }

@@ -9,6 +9,7 @@
 #include "claims/all_kinds.hpp"
 #include "claims/collector.hpp"
 #include "claims/finders.hpp"
+#include "claims/judge.hpp"
 #include "claims/misreadings.hpp"
 
 namespace ridge::claims {
@@ -138,7 +139,7 @@ class Reader {
     return true;
   }
 
-  /// "for a year", "running all year", "around the clock" stands by no number.
+  /// "for a year", "running all year": a time that stands by no number.
   void take_time(std::size_t i) {
     const bool span = i >= 1 && any_word(tokens_, i - 1, i, {"a", "one", "all", "full", "whole"}) && i >= 2 &&
                       any_word(tokens_, i - 2, i, {"for", "over", "running", "all", "run", "full"});
@@ -232,20 +233,39 @@ bool add_known(const Tokens& tokens, const Context& context, const Operand& clai
   return true;
 }
 
+/// The text without its number, and without the k, M or B that belongs to the number.
+std::string unit_of(const Operand& operand) {
+  const std::string& text = operand.text;
+  const std::size_t letter = text.find_first_not_of("0123456789., ~<>=$");
+  if (letter == std::string::npos) return "";
+  const bool magnitude = (text[letter] == 'k' || text[letter] == 'M' || text[letter] == 'B') &&
+                         (letter + 1 == text.size() || text[letter + 1] == ' ' || text[letter + 1] == '/');
+  const std::size_t from = magnitude ? text.find_first_not_of(' ', letter + 1) : letter;
+  return from == std::string::npos ? "" : text.substr(from);
+}
+
+/// "8 GPUs take 20 ms per token, or 50 tokens per second": says the amount before it once more, as its reciprocal or,
+/// behind "or", in another unit. How many devices there are has no part in that.
+bool says_again(const Tokens& tokens, const Operand& of, const Operand& claimed, const Exponents& wanted) {
+  if (of.role != Operand::Role::amount || of.at == kNowhere || of.at >= claimed.at) return false;
+  const auto alone = solve({of}, {0}, wanted);
+  if (!alone) return false;
+  const bool put_otherwise = any_word(tokens, of.at + 1, claimed.at, {"or"}) && unit_of(of) != unit_of(claimed) &&
+                             compare(claimed.measure, alone->value) != Verdict::wrong;
+  return alone->powers[0] < 0 || put_otherwise;
+}
+
 /// True if units alone say that one is the other, and only a usual slip or none lies between; or if they are rates over
 /// different times ("$98/hour comes to $71,540 a month").
-bool restates(const Operand& of, const Operand& claimed) {
-  const auto unit = [](const std::string& text) {
-    const std::size_t letter = text.find_first_not_of("0123456789., ~<>=$kMB");
-    return letter == std::string::npos ? std::string() : text.substr(letter);
-  };
-  if (unit(of.text) == unit(claimed.text)) return false;
+/// `value` is `of` or its reciprocal.
+bool restates(const Operand& of, double value, const Operand& claimed) {
+  if (unit_of(of) == unit_of(claimed)) return false;
   constexpr std::array<std::string_view, 4> kTimes = {"day", "month", "year", "week"};
   const bool over_time = std::any_of(kTimes.begin(), kTimes.end(), [&](std::string_view word) {
     return claimed.text.find(word) != std::string::npos && of.text.find(word) == std::string::npos;
   });
   if (over_time && claimed.measure.exponents[1] == -1) return true;
-  const double ratio = claimed.measure.value / of.measure.value;
+  const double ratio = claimed.measure.value / value;
   for (const double slip : {1.0, 8.0, 0.125, 1e3, 1e-3, 1 / 1.073741824}) {
     if (ratio > 0.93 * slip && ratio < 1.07 * slip) return true;
   }
@@ -292,9 +312,9 @@ void find_calculations(const Passage& passage, Collector& out) {
   const bool shared_out = per_device(tokens, claimed.at);
   std::vector<int> fixed;
   for (const Operand& part : parts) {
-    const bool below = (part.role == Operand::Role::count && shared_out) ||
-                       (part.role == Operand::Role::overhead && any_word(tokens, {"leaves", "leave", "it"}) &&
-                        any_word(tokens, {"leaves", "leave", "left", "usable"}));
+    const bool below =
+        (part.role == Operand::Role::count && shared_out) ||
+        (part.role == Operand::Role::overhead && any_word(tokens, {"leaves", "leave", "left", "usable"}));
     // More devices and a higher share of peak make a run shorter.
     const bool shortens =
         is_a<Seconds>(claimed.measure) && claimed.measure.exponents[6] == 0 &&
@@ -304,13 +324,21 @@ void find_calculations(const Passage& passage, Collector& out) {
     const bool whole = part.reference && claimed.role == Operand::Role::share;
     fixed.push_back(below || shortens || whole ? -1 : part.role == Operand::Role::amount ? 0 : 1);
   }
-  const auto solution = solve(parts, fixed, wanted);
+  auto solution = solve(parts, fixed, wanted);
+  if (!solution || compare(claimed.measure, solution->value) == Verdict::wrong) {
+    const auto again = std::find_if(parts.begin(), parts.end(),
+                                    [&](const Operand& part) { return says_again(tokens, part, claimed, wanted); });
+    if (again != parts.end()) {
+      parts = {Operand(*again)};
+      solution = solve(parts, {0}, wanted);
+    }
+  }
   if (!solution) return;
   const double ratio = claimed.measure.value / solution->value.value;
   if (!near(ratio)) return;
   const bool counted =
       std::any_of(parts.begin(), parts.end(), [](const Operand& o) { return o.role != Operand::Role::amount; });
-  if (parts.size() == 1 && !restates(parts[0], claimed)) return;
+  if (parts.size() == 1 && !restates(parts[0], solution->value.value, claimed)) return;
   // Several devices and a system around them: the system draws more than they do.
   const bool around =
       is_a<Watts>(claimed.measure) && counted && ratio > 1.03 && ratio < 2.5 && !any_word(tokens, {"pue"});
@@ -330,7 +358,7 @@ void find_calculations(const Passage& passage, Collector& out) {
     if (parts[k].at == kNowhere) continue;
     says += (says.empty() ? "" : ", ") + parts[k].text;
   }
-  if (times == 0) return;
+  if (times == 0) inputs.push_back(found(kTimes[0], measure_of(1.0)));  // a reciprocal
   if (assumed) inputs.push_back({"assumed", "format"});
   for (const Operand& part : parts) {
     if (part.at != kNowhere && tokens[part.at].is_number()) out.use(tokens[part.at]);

@@ -27,10 +27,10 @@ constexpr std::array<std::string_view, 14> kDrawing = {"draws", "draw", "burns",
                                                        "pulls", "pull", "needs",    "need", "consumes",
                                                        "uses",  "eats", "requires", "takes"};
 // Between verb and number: what adds nothing to the meaning.
-constexpr std::array<std::string_view, 27> kFillers = {
+constexpr std::array<std::string_view, 26> kFillers = {
     "you",     "us",     "a",   "an",     "the",  "only", "just",          "nearly", "about",
     "roughly", "around", "up",  "to",     "with", "at",   "out",           "by",     "in",
-    "full",    "still",  "now", "almost", "over", "some", "approximately", "of",     "a"};
+    "full",    "still",  "now", "almost", "over", "some", "approximately", "of"};
 constexpr std::array<std::string_view, 12> kMemory = {"memory", "hbm",  "hbm2",  "hbm2e", "hbm3",   "hbm3e",
                                                       "hbm4",   "vram", "gddr6", "gddr7", "gddr6x", "capacity"};
 constexpr std::array<std::string_view, 9> kPartWords = {"part", "card", "gpu",     "chip", "accelerator",

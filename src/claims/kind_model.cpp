@@ -98,11 +98,11 @@ bool is_bare(const Token& t) {
   return t.is_number() && t.measure.form == Measure::Form::plain && !t.measure.has_unit() && !t.measure.is_range();
 }
 
-/// "37B of its 671B", "37B of the 671B", "37B of DeepSeek-V3's 671B": the number at `at` is the whole.
+/// "37B of its 671B", "37B of DeepSeek-V3's 671B", "37B parameters out of 671B": the number at `at` is the whole.
 bool is_whole(const Tokens& tokens, std::size_t at) {
   constexpr std::size_t kReach = 4;
   for (std::size_t i = at; i-- > 1 && at - i <= kReach && !tokens[i].is_number();) {
-    if (tokens[i].is("of")) return tokens[i - 1].is_number();
+    if (tokens[i].is("of")) return tokens[i - 1].is_number() || tokens[i - 1].is("out");
   }
   return false;
 }
@@ -131,7 +131,9 @@ std::string counted_by(const Tokens& tokens, std::size_t at) {
       return unit > next && word(after, {"hours", "hour"}) ? "gpu-hours" : "";
     }
     if (word(next, {"total"})) return "parameters";
-    bool behind = false;  // "17B parameters active", not "400B parameters (17B active)"
+    // "17B parameters active", "17B parameters per token", not "400B parameters (17B active)"
+    bool behind =
+        any_word(tokens, next + 1, next + 2, {"per", "for"}) && any_word(tokens, next + 2, next + 4, {"token"});
     for (std::size_t i = next; i < std::min(next + 4, tokens.size()) && !tokens[i].is_number(); ++i) {
       behind = behind || tokens[i].is("active") || tokens[i].is("activated");
     }

@@ -28,8 +28,10 @@ Result<Recomputed> recompute_weights(Inputs& inputs) {
                                "with the scales of four-bit formats and what is kept in more bits", 0.1});
   }
   // What it takes to run a model is more than its weights.
-  result.readings.push_back(
-      {scaled(*result.right, 1.2), Verdict::rounded, "with what serving keeps beside the weights", 0.17});
+  if (inputs.text("use") == "serving") {
+    result.readings.push_back(
+        {scaled(*result.right, 1.2), Verdict::rounded, "with what serving keeps beside the weights", 0.17});
+  }
   for (const double other : {0.5, 1.0}) {
     if (inputs.has("format") || other >= nominal_bytes(*format)) continue;
     result.readings.push_back({measure_of(Bytes(size->parameters * other)), Verdict::rounded,
@@ -73,6 +75,21 @@ double format_bytes(const Token& format) {
   return parsed ? nominal_bytes(*parsed) : 2;
 }
 
+/// "three 70B models", "two Llama 3.1 70B": the model at `subject` is there several times.
+bool is_one_of_several(const Tokens& tokens, std::size_t subject) {
+  if (subject == 0) return false;
+  const Token& before = tokens[subject - 1];
+  return (before.is_number() && !before.measure.has_unit() && before.measure.form != Measure::Form::percent) ||
+         any_word(tokens, subject - 1, subject, {"two", "three", "four", "five", "six", "eight", "ten", "both"});
+}
+
+/// Whether a sentence speaks of what it takes to run the model rather than of the weights themselves.
+bool speaks_of_serving(const Tokens& tokens) {
+  return !any_word(tokens, {"weights", "weight", "checkpoint"}) &&
+         any_word(tokens, {"run", "runs", "running", "serve", "serves", "serving", "need", "needs", "needed", "require",
+                           "requires", "required", "deploy", "host", "inference"});
+}
+
 /// "Llama 3.1 405B is 810 GB in BF16", "a 7B model in FP16 takes 28 GB", "the DeepSeek-V3 checkpoint is 1.3 TB in
 /// BF16": a verb of being or needing leads straight to the size.
 bool recognise_plain_weights(const Tokens& tokens, Collector& out) {
@@ -87,6 +104,7 @@ bool recognise_plain_weights(const Tokens& tokens, Collector& out) {
   // Without a format only what speaks of the checkpoint itself is meant.
   if (format == nullptr && !any_word(tokens, {"weights", "checkpoint"})) return false;
   const auto subject = static_cast<std::size_t>((model != nullptr ? model : parameters) - tokens.data());
+  if (is_one_of_several(tokens, subject)) return false;
   for (std::size_t i = subject + 1; i < tokens.size(); ++i) {
     const Token& t = tokens[i];
     if (!t.is_number() || !is_a<Bytes>(t.measure)) continue;
@@ -119,6 +137,7 @@ bool recognise_plain_weights(const Tokens& tokens, Collector& out) {
       inputs.push_back(found("parameters", parameters->measure));
     }
     if (format != nullptr) inputs.push_back({"format", format->name->id});
+    if (speaks_of_serving(tokens)) inputs.push_back({"use", "serving"});
     out.add(weights_kind(), t,
             fmt::format("weights of {}{}: {}", tokens[subject].text, format == nullptr ? "" : " in " + format->text,
                         t.text),
@@ -147,6 +166,8 @@ void recognise_weights(const Passage& passage, Collector& out) {
     return;
   }
   // "INT8 (170 GB -> 2x H100)" after a sentence about a model, or "its weights take 140 GB".
+  const Token* named = first_name(tokens, NameKind::model);
+  if (named != nullptr && is_one_of_several(tokens, static_cast<std::size_t>(named - tokens.data()))) return;
   const Name* model = model_in(tokens, out);
   const bool needs = any_word(tokens, {"needs", "takes", "requires", "occupies"}) &&
                      !any_word(tokens, {"kv", "cache", "training", "train", "context", "total"}) &&
@@ -186,6 +207,7 @@ void recognise_weights(const Passage& passage, Collector& out) {
       continue;
     std::vector<Found> inputs = {{"model", model->id}};
     if (near) inputs.push_back({"format", tokens[format].name->id});
+    if (speaks_of_serving(tokens)) inputs.push_back({"use", "serving"});
     out.add(weights_kind(), t,
             fmt::format("weights of {}{}: {}", model->id, near ? " in " + tokens[format].text : "", t.text),
             std::move(inputs));
@@ -217,7 +239,7 @@ const Kind& weights_kind() {
   static const Kind kind{"weights",
                          "memory that a model's weights take",
                          "parameters x bytes of the format",
-                         "model? parameters? format?",
+                         "model? parameters? format? use?",
                          true,
                          recompute_weights,
                          recognise_weights};

@@ -13,6 +13,9 @@ namespace ridge::claims {
 
 namespace {
 
+// Of the memory: what is left serves keys and values, activations and the runtime.
+constexpr double kRoomForWeights = 0.85;
+
 Result<Recomputed> recompute_fits(Inputs& inputs) {
   const auto size = size_of(inputs);
   if (!size) return size.error();
@@ -35,15 +38,25 @@ Result<Recomputed> recompute_fits(Inputs& inputs) {
   result.right = measure_of(Bytes(needed));
   result.compare = Compare::holds;
   const bool said_yes = inputs.claim().claimed.text != "no";
-  // Weights that leave no room for anything else fit on paper only.
-  const bool crammed = needed > 0.85 * there;
-  result.holds = said_yes ? fits : !fits || crammed;
   result.formula =
       fmt::format("{} x {:g} B = {} against {:g} x {} = {}", size->shown, bytes_each, ridge::format(Bytes(needed), 4),
                   *gpus, memory->measure.text, ridge::format(Bytes(there), 4));
-  result.because = fits ? (said_yes ? "" : fmt::format("{} fit", training ? "its states" : "its weights"))
-                        : fmt::format("it takes at least {:g} of them{}", std::ceil(needed / memory->measure.value),
-                                      said_yes ? "" : ", as is said");
+  const double least = std::ceil(needed / memory->measure.value);
+  const std::string_view what = training ? "its states" : "its weights";
+  if (inputs.text("as") == "needed") {
+    const double fewer = memory->measure.value * (*gpus - 1);
+    if (said_yes && needed <= kRoomForWeights * fewer) {
+      return cannot(fmt::format("{} fit on {:g}; whether more are needed depends on context and batch", what, least));
+    }
+    result.holds = said_yes ? fits : needed <= fewer;
+    result.because = fits ? "" : fmt::format("it takes at least {:g} of them", least);
+    return result;
+  }
+  // Weights that leave no room for anything else fit on paper only.
+  const bool crammed = needed > kRoomForWeights * there;
+  result.holds = said_yes ? fits : !fits || crammed;
+  result.because = fits ? (said_yes ? "" : fmt::format("{} fit", what))
+                        : fmt::format("it takes at least {:g} of them{}", least, said_yes ? "" : ", as is said");
   return result;
 }
 
@@ -101,7 +114,8 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     return;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     // "fits on", "can meet the inference requirements of", "enables single-card inference of", "for training"
-    const bool fit = tokens[i].is("fit") || tokens[i].is("fits") || runs_on(tokens, i) || needs_devices(tokens, i);
+    const bool needed = needs_devices(tokens, i);
+    const bool fit = tokens[i].is("fit") || tokens[i].is("fits") || runs_on(tokens, i) || needed;
     const bool holds = tokens[i].is("hold") || tokens[i].is("holds");
     const bool support =
         holds || tokens[i].is("support") || tokens[i].is("supports") || tokens[i].is("enables") || tokens[i].is("meet");
@@ -171,9 +185,10 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     if (!format.empty()) inputs.push_back({"format", format});
     if (format.empty() && what->type != Token::Type::name) inputs.push_back({"format", "fp4"});
     if (training && !any_word(tokens, {"single"})) inputs.push_back({"use", "training"});
-    out.add(fits_kind(), *what, claimed,
-            fmt::format("{} {} on {:g} x {}", what->text, claimed.text == "yes" ? "fits" : "does not fit", gpus,
-                        subject->text),
+    if (needed) inputs.push_back({"as", "needed"});
+    const bool yes = claimed.text == "yes";
+    const std::string_view said = needed ? (yes ? "needs" : "does not need") : yes ? "fits on" : "does not fit on";
+    out.add(fits_kind(), *what, claimed, fmt::format("{} {} {:g} x {}", what->text, said, gpus, subject->text),
             std::move(inputs));
   }
 }
@@ -198,7 +213,7 @@ const Kind& fits_kind() {
   static const Kind kind{"fits",
                          "whether a model fits on so many devices",
                          "parameters x bytes (training: 16 B) against devices x memory",
-                         "model? parameters? format? device gpus? memory? use?",
+                         "model? parameters? format? device gpus? memory? use? as?",
                          true,
                          recompute_fits,
                          recognise_fits};

@@ -34,6 +34,16 @@ Result<KvSize> kv_of(Inputs& inputs, const Model& model, std::string& formula) {
   return KvSize{all, kv_bytes_per_token(model, each, 0) * (*context * *batch)};
 }
 
+/// By how much a KB or MB of powers of two exceeds the decimal one that `text` is read as; 1 for any other unit.
+double binary_excess(std::string_view text) {
+  const auto names = [&](std::initializer_list<std::string_view> units) {
+    return std::any_of(units.begin(), units.end(),
+                       [&](std::string_view unit) { return text.find(unit) != std::string_view::npos; });
+  };
+  if (names({"KB", "kB", "kilobyte"})) return 1.024;
+  return names({"MB", "megabyte"}) ? 1.048576 : 1;
+}
+
 Result<Recomputed> recompute_kv(Inputs& inputs) {
   const auto model = inputs.model();
   if (!model) return model.error();
@@ -41,13 +51,14 @@ Result<Recomputed> recompute_kv(Inputs& inputs) {
   const auto kv = kv_of(inputs, **model, result.formula);
   if (!kv) return kv.error();
   result.right = measure_of(kv->bytes);
-  add_binary(result);
-  // What a token takes is written in KB and MB of 1,024 and 1,048,576 bytes everywhere.
-  if (inputs.text("context") == "1") {
-    for (const double binary : {1.024, 1.048576}) {
-      result.readings.push_back(
-          {scaled(*result.right, 1 / binary), Verdict::right, "counting 1,024 bytes to the KB", 0.012});
-    }
+  // What a token takes is written in KB of 1,024 and MB of 1,048,576 bytes everywhere.
+  const double binary = inputs.text("context") == "1" ? binary_excess(inputs.claim().claimed.text) : 1;
+  if (binary > 1) {
+    result.readings.push_back({scaled(*result.right, 1 / binary), Verdict::right,
+                               binary < 1.03 ? "counting 1,024 bytes to the KB" : "counting 1,024 KB to the MB",
+                               0.012});
+  } else {
+    add_binary(result);
   }
   if (kv->without_windows.value() > 1.05 * kv->bytes.value()) {
     result.readings.push_back({measure_of(kv->without_windows), Verdict::rounded,

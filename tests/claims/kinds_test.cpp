@@ -120,9 +120,27 @@ TEST(KvCache, TwoTensorsPerLayerAndKvHead) {
                  9.21e9);
 }
 
+// Llama 3 70B: 327,680 B a token are 320 KB of 1,024 bytes; Llama 3.1 405B: 516,096 B are 0.492 MB of 1,048,576.
+TEST(KvCache, ATokenMayBeCountedInPowersOfTwoOfItsOwnUnit) {
+  const auto per_token = [](std::string model, std::string claimed) {
+    return judged("kind='kv-cache'\nmodel='" + model + "'\ncontext=1\nclaimed='" + claimed + "'");
+  };
+  expect_verdict(per_token("llama3-70b", "320 KB"), Verdict::right);
+  expect_verdict(per_token("llama3-70b", "328 KB"), Verdict::right);
+  expect_verdict(per_token("llama3-70b", "312.5 KB"), Verdict::wrong);
+  expect_verdict(per_token("llama3.1-405b", "0.4922 MB"), Verdict::right);
+}
+
 TEST(Weights, ParametersTimesBytes) {
   expect_verdict(judged("kind='weights'\nparameters='100B'\nformat='int8'\nclaimed='100 GB'"), Verdict::right, 100e9);
   expect_verdict(judged("kind='weights'\nmodel='llama3-70b'\nformat='int4'\nclaimed='85 GB'"), Verdict::wrong, 35.3e9);
+}
+
+// 70.55B x 2 B = 141 GB; a fifth on top is granted only where serving is spoken of.
+TEST(Weights, WhatServingKeepsIsNoPartOfTheWeights) {
+  const std::string claim = "kind='weights'\nmodel='llama3.1-70b'\nformat='bf16'\nclaimed='170 GB'";
+  expect_verdict(judged(claim), Verdict::wrong, 141.1e9);
+  expect_verdict(judged(claim + "\nuse='serving'"), Verdict::rounded, 141.1e9);
 }
 
 TEST(Fits, YesAndNoAreBothClaims) {
@@ -134,6 +152,22 @@ TEST(Fits, YesAndNoAreBothClaims) {
   expect_verdict(
       judged("kind='fits'\nparameters='10B'\nformat='bf16'\ndevice='h200-sxm'\nuse='training'\nclaimed='yes'"),
       Verdict::wrong);
+}
+
+// 8.03B x 2 B = 16 GB: one H100 holds that. 70.55B x 2 B = 141 GB: two do, one does not.
+TEST(Fits, NeedingSoManyMeansThatFewerDoNotDo) {
+  const auto needs = [](std::string model, int gpus, std::string said) {
+    return judged("kind='fits'\nmodel='" + model + "'\ndevice='h100-sxm'\nas='needed'\ngpus=" + std::to_string(gpus) +
+                  "\nclaimed='" + said + "'");
+  };
+  expect_verdict(needs("llama3.1-70b", 2, "yes"), Verdict::right);
+  expect_verdict(needs("llama3.1-70b", 1, "yes"), Verdict::wrong);
+  expect_verdict(needs("llama3.1-70b", 2, "no"), Verdict::wrong);
+  expect_verdict(needs("llama3.1-70b", 1, "no"), Verdict::wrong);
+  expect_verdict(needs("llama3.1-8b", 8, "yes"), Verdict::cannot_check);
+  EXPECT_NE(needs("llama3.1-8b", 8, "yes").because.find("fit on 1"), std::string::npos);
+  expect_verdict(needs("llama3.1-8b", 8, "no"), Verdict::right);
+  EXPECT_EQ(name(audit("Llama 3.1 8B needs 8 H100s.").findings.at(0).verdict), "cannot check");
 }
 
 TEST(TrainingMemory, SixteenBytesAParameter) {

@@ -1,11 +1,13 @@
 // Arithmetic that one sentence states: "1,000 GPUs for 30 days at $2/hr is $1.44 million".
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "claims/all_kinds.hpp"
 #include "claims/figures.hpp"
 #include "claims/finders.hpp"
+#include "ridge/text.hpp"
 
 namespace ridge::claims {
 
@@ -40,6 +42,30 @@ void add_other_peaks(Inputs& inputs, std::string_view name, bool below, Recomput
   if (inputs.text("assumed") == "format") add("fp8", Verdict::rounded, "that is against the FP8 peak");
 }
 
+/// `right` as people compare it with what is claimed: GPU-hours beside GPU-hours and $ a month beside $ a month, where
+/// the claim names a span of time; else in the unit that its size suggests.
+std::string shown_beside(const Measure& right, const Measure& claimed) {
+  constexpr std::array<std::string_view, 7> kSpans = {"hour", "hr", "GPU-h", "day", "week", "month", "year"};
+  const std::string_view text = claimed.text;
+  const bool span = std::any_of(kSpans.begin(), kSpans.end(),
+                                [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+  const std::size_t from = std::min(text.find_first_of("0123456789"), text.size());
+  const std::size_t end = std::min(text.find_first_not_of("0123456789.,", from), text.size());
+  std::string digits(text.substr(from, end - from));
+  digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
+  const auto number = scan_measure(digits, 0);
+  // "4 500 hours" and "1e3 hours" have more of the number behind what was read of it.
+  const std::size_t next = std::min(text.find_first_not_of(" eE", end), text.size());
+  const bool goes_on = next < text.size() && text[next] >= '0' && text[next] <= '9';
+  if (!span || !number || number->end != digits.size() || goes_on || claimed.is_range() || !(claimed.value > 0) ||
+      !same_dimension(right, claimed)) {
+    return shown(right);
+  }
+  const bool money = from > 0 && text[from - 1] == '$';
+  return fmt::format("{}{}{}", money ? "$" : "", format_number(number->measure.value * right.value / claimed.value, 3),
+                     text.substr(end));
+}
+
 Result<Recomputed> recompute(Inputs& inputs) {
   Measure right = measure_of(1.0);
   std::string above, under;
@@ -68,7 +94,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
   if (right.exponents[5] == 0 && is_a<TokensPerSecond>(claimed) && is_a<Hertz>(right)) right.exponents[5] = 1;
   right.high = right.value;
   right.form = claimed.form;
-  right.text = shown(right);
+  right.text = shown_beside(right, claimed);
   Recomputed result;
   result.right = right;
   result.formula = under.empty()   ? above

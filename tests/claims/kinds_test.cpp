@@ -297,5 +297,15 @@ TEST(Calculation, ProductsAndQuotientsKeepTheirUnits) {
   expect_verdict(judged("kind='calculation'\na='100 GB'\nover='0 GB/s'\nclaimed='10 s'\n"), Verdict::cannot_check);
 }
 
+// 64 x 240 h = 15,360 GPU-hours; $98 x 730 h = $71,540 a month; 10.2 kW x 24 h = 244.8 kWh a day.
+TEST(Calculation, TheRightValueStandsInTheUnitOfTheClaim) {
+  const auto right = [](std::string_view text) { return audit(text).findings.at(0).right.value().text; };
+  EXPECT_EQ(right("64 GPUs for 10 days is 20,000 GPU-hours."), "15,360 GPU-hours");
+  EXPECT_EQ(right("2,000 GPUs for 50 days is 3 million GPU-hours."), "2.40 million GPU-hours");
+  EXPECT_EQ(right("A node at $98/hour comes to $61,540 a month."), "$71,540 a month");
+  EXPECT_EQ(right("One DGX H100 at 10.2 kW burns 102 kWh a day."), "245 kWh a day");
+  EXPECT_EQ(right("Writing 1 TB at 5 GB/s takes 20 minutes."), "3.33 min");
+}
+
 }  // namespace
 }  // namespace ridge::test

@@ -126,7 +126,7 @@ class Reader {
     } else if (large && any_word(tokens_, next, next + 1, {"tokens"})) {
       operand.measure.exponents[5] = 1;
     } else if (per_device(tokens_, i) && !operands_.empty()) {
-      // "31,303 tokens/s on 8 GPUs, or 3,913 per GPU" leaves the unit out.
+      // "6,000 tokens/s on 4 GPUs, or 1,500 per GPU" leaves the unit out.
       const auto total = std::find_if(operands_.begin(), operands_.end(),
                                       [](const Operand& o) { return o.role == Operand::Role::amount; });
       if (total == operands_.end()) return false;
@@ -139,7 +139,7 @@ class Reader {
     return true;
   }
 
-  /// "for a year", "running all year": a time that stands by no number.
+  /// "over a month", "run a full day": a time that stands by no number.
   void take_time(std::size_t i) {
     const bool span = i >= 1 && any_word(tokens_, i - 1, i, {"a", "one", "all", "full", "whole"}) && i >= 2 &&
                       any_word(tokens_, i - 2, i, {"for", "over", "running", "all", "run", "full"});

@@ -1,6 +1,6 @@
-// Figures that a short clause states without naming what they are: "H100 has 80 GB", "the L4 sips 72 W". The unit says
-// which figure is meant; the grammar says whether it is one of the part at all: the part has to be the subject, the
-// verb one of having, and nothing but the name of that figure may follow the number.
+// Figures that a short clause states without naming what they are: "H100 has 80 GB", "the H100 draws 700 W". The unit
+// says which figure is meant; the grammar says whether it is one of the part at all: the part has to be the subject,
+// the verb one of having, and nothing but the name of that figure may follow the number.
 #include <algorithm>
 #include <array>
 
@@ -77,7 +77,7 @@ std::string plain_figure(const Tokens& tokens, std::size_t at) {
   while (i > 0 && one_of(tokens[i - 1], kFillers)) --i;
   if (i == 0) return "";
   --i;
-  // "MI325X: 256 GB HBM3E, 6 TB/s": a list goes on after a figure and its name.
+  // "H200: 141 GB HBM3e, 4.8 TB/s": a list goes on after a figure and its name.
   if (tokens[i].is(",") || tokens[i].is("and")) {
     while (i > 0 && (tokens[i].is(",") || tokens[i].is("and") || tokens[i].is("of") || one_of(tokens[i], kMemory))) --i;
     if (tokens[i].is_number() && tokens[i].measure.has_unit())

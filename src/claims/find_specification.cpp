@@ -72,7 +72,7 @@ bool is_figure_of(const Context& context, const Name& name, const std::string& f
   return same(name.id) || std::any_of(name.also.begin(), name.also.end(), same);
 }
 
-/// How many of a part are spoken of: "eight H100s", "8x H100", "an 8-GPU MI300X box"; 1 if nothing says so.
+/// How many of a part are spoken of: "eight H100s", "8x H100", "a 4-GPU H200 server"; 1 if nothing says so.
 double count_of(const Tokens& tokens, const Token& subject) {
   // The part may have been named in the sentence before.
   const auto found_at = std::find_if(tokens.begin(), tokens.end(), [&](const Token& t) { return &t == &subject; });

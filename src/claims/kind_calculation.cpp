@@ -1,4 +1,4 @@
-// Arithmetic that one sentence states: "1,000 GPUs for 30 days at $2/hr is $1.44 million".
+// Arithmetic that one sentence states: "16 GPUs for 10 days at $3/hr is $11,520".
 #include <fmt/format.h>
 
 #include <algorithm>

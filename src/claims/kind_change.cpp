@@ -170,7 +170,7 @@ void recognise(const Passage& passage, Collector& out) {
       if (tokens[j].is("to")) to = true;
       if (!to || !tokens[j].is_number()) continue;
       Measure other = tokens[j].measure;
-      // "from 1,200 to 1,800 tokens/s" gives the unit once.
+      // "from 600 to 750 tokens/s" gives the unit once.
       if (other.has_unit() && is_bare(tokens[a].measure)) {
         const auto put = with_unit_of(tokens[a].measure, tokens[j]);
         if (!put) break;

@@ -71,7 +71,7 @@ bool denied(const Tokens& tokens) {
   return false;
 }
 
-/// "runs on one H100", "run Llama in FP16 on a single card": about room unless a rate, a price or a time is told.
+/// "Llama runs on one H100", "run Llama on a single card": about room unless a rate, a price or a time is told.
 bool runs_on(const Tokens& tokens, std::size_t at) {
   if (!tokens[at].is("runs") && !tokens[at].is("run")) return false;
   const bool told = std::any_of(tokens.begin(), tokens.end(), [](const Token& t) {
@@ -158,7 +158,7 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
           (m.form != Measure::Form::percent && !m.has_unit() && m.suffix == 0 && &tokens[j] + 1 == subject) ||
           (j + 2 < tokens.size() && tokens[j + 1].is("-") && tokens[j + 2].is("card"));
       const bool near = j < i + 8 && j + 12 > i;
-      // "a single card", but "a single 8x H100 node".
+      // "a single card", but "a single node with 4 H100s".
       const bool one =
           any_word(tokens, {"single"}) && !any_word(tokens, {"node", "server", "box", "machine", "system"});
       if (cards && near && !one) {

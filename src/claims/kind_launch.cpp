@@ -33,7 +33,7 @@ bool is_year(const Token& t) {
          t.text.size() == 4 && t.measure.value >= 2000 && t.measure.value <= 2100;
 }
 
-/// "the A100 came out in 2020", "released in 2022, the H100 ...": one part, one year, and a verb of coming out.
+/// "the MI300X arrived in 2023", "launched in 2022, the H100 ...": one part, one year, and a verb of coming out.
 void recognise(const Passage& passage, Collector& out) {
   if (passage.is_row()) return;
   const Tokens& tokens = passage.tokens;

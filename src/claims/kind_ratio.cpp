@@ -79,7 +79,7 @@ void add_ratio(const Token& a, const Token& b, const Token& factor, Collector& o
           {found("a", larger ? a.measure : b.measure), found("b", larger ? b.measure : a.measure)});
 }
 
-/// "256 GB is 1.8x 141 GB", "4,000 tok/s versus 1,000 tok/s is a 4x advantage".
+/// "256 GB is 1.8x 141 GB", "900 GB/s versus 600 GB/s is a 1.5x advantage".
 void recognise_plain(const Tokens& tokens, Collector& out) {
   for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
     if (!tokens[i].is_number() || !tokens[i].measure.has_unit() || tokens[i].measure.is_range()) continue;

@@ -397,7 +397,7 @@ class Scanner {
     return true;
   }
 
-  // "$24 an hour", "100 GB every second", "60 tokens a day": not "$2M a year ago".
+  // "$3 an hour", "100 GB every second", "60 tokens a day": not "$2M a year ago".
   bool take_each_time(Measure& m, std::size_t from) {
     const std::string_view article = word_at(from);
     if (article != "a" && article != "an" && article != "every" && article != "each") return false;

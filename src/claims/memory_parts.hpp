@@ -28,7 +28,7 @@ void add_binary(Recomputed& result);
 /// The model a piece of text is about: its name, or "70B" in a document that has named one of that family; nullptr if
 /// there is none.
 [[nodiscard]] const Name* model_in(const Tokens& tokens, const Collector& out);
-/// "a 70B model", "a 405B BF16 checkpoint": a count of parameters that stands for a model; nullptr if there is none.
+/// "a 70B model", "a 30B INT8 checkpoint": a count of parameters that stands for a model; nullptr if there is none.
 [[nodiscard]] const Token* parameters_in(const Tokens& tokens);
 /// The first number format named, or empty.
 [[nodiscard]] std::string format_in(const Tokens& tokens);

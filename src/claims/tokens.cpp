@@ -33,7 +33,7 @@ constexpr std::array kCounts = {NumberWord{"two", 2},     NumberWord{"three", 3}
                                 NumberWord{"eight", 8},   NumberWord{"nine", 9},    NumberWord{"ten", 10},
                                 NumberWord{"twelve", 12}, NumberWord{"sixteen", 16}};
 
-/// "two weeks", "eight GPUs", "four H200s", "eight 1,000 W GPUs", "a billion tokens": a number in words, where what
+/// "three days", "eight GPUs", "four H200s", "two 100 GB files", "a billion tokens": a number in words, where what
 /// follows is counted. `word` is in lower case and ends at `end`.
 std::optional<Scanned> number_in_words(std::string_view text, std::string_view word, std::size_t start, std::size_t end,
                                        const Names& names, bool grouped) {
@@ -41,7 +41,7 @@ std::optional<Scanned> number_in_words(std::string_view text, std::string_view w
   const auto* count = std::find_if(kCounts.begin(), kCounts.end(), [&](const NumberWord& n) { return n.word == word; });
   if (!magnitude && count == kCounts.end()) return std::nullopt;
   const std::size_t next = std::min(text.find_first_not_of(" -", end), text.size());
-  // A number that follows stands for itself: "two 100 GB files" are not 2,100 GB.
+  // A number that follows stands for itself: those files do not have 2,100 GB.
   const bool number = next < text.size() && is_digit(text[next]);
   const std::string_view rest = text.substr(end, number ? 0 : std::min<std::size_t>(text.size() - end, 60));
   const std::string digits = magnitude ? "1 " + std::string(word) : std::to_string(static_cast<int>(count->factor));
@@ -129,7 +129,7 @@ Tokens tokenize(std::string_view text, std::size_t from, std::size_t to, const N
     const bool sign =
         (c == '~' || c == '<' || c == '>') && (is_digit(next) || next == ' ' || next == '$' || next == '=');
     const bool money = c == '$' && (is_digit(next) || next == ' ');
-    // "has -80 GB": a minus stands apart from what is before it and sticks to its number.
+    // "draws -5 W": a minus stands apart from what is before it and sticks to its number.
     if (c == '-' && is_digit(next) && at > from && (view[at - 1] == ' ' || view[at - 1] == '(')) {
       auto found = scan_measure(view, at + 1, grouped);
       if (found && found->measure.has_unit() && found->measure.form == Measure::Form::plain) {

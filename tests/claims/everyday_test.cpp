@@ -1,5 +1,7 @@
-// Short sentences as vendors, blogs and analysts write them, right and wrong ones (everyday.csv). One half was looked
-// at while the patterns were written, the other was not: its shares say what to expect of a text nobody has seen.
+// Short sentences as vendors, blogs and analysts write them, right and wrong ones (everyday.csv). The patterns were
+// written with the half "worked-on"; "held-out" was set aside. One hand wrote both, and 19 sentences that were set aside
+// turned up as examples in the code and were moved to the other half: words of some others stand in its lists too. So
+// the shares of "held-out" are no measure of what a stranger's text gives.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -113,14 +115,15 @@ void expect_shares(const Shares& shares, double found, double judged_right, int 
 
 TEST(Everyday, SentencesThatWereWorkedOnAreJudged) {
   const Shares shares = measured("worked-on");
-  ASSERT_GT(shares.figures, 75);
+  ASSERT_GT(shares.figures, 120);
   expect_shares(shares, 0.97, 0.97, 0, shares.missed);
 }
 
-// The sentences themselves are not printed: whoever reads them to mend the patterns spends the measurement.
+// Measured: 58 of 61 found and judged right, no false alarm. The sentences themselves are not printed: whoever reads
+// them to mend the patterns spends the measurement, and moves them to the other half.
 TEST(Everyday, SentencesThatWereHeldOutAreJudged) {
   const Shares shares = measured("held-out");
-  ASSERT_GT(shares.figures, 75);
+  ASSERT_GT(shares.figures, 60);
   expect_shares(shares, 0.92, 0.91, 1, "");
 }
 

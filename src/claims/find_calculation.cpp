@@ -115,8 +115,11 @@ class Reader {
     const std::size_t i = operand.at;
     const bool hyphened = i + 2 < tokens_.size() && tokens_[i + 1].is("-");
     const std::size_t next = hyphened ? i + 2 : i + 1;
-    const bool devices = next < tokens_.size() &&
-                         (is_hardware(tokens_[next]) || any_word(tokens_, next, next + 1, {"gpu", "gpus", "card"}));
+    // "four 80 GB cards" says of each what it has.
+    const bool described = next < tokens_.size() && tokens_[next].is_number() && tokens_[next].measure.has_unit();
+    const std::size_t noun = described ? next + 1 : next;
+    const bool devices = noun < tokens_.size() && (is_hardware(tokens_[noun]) ||
+                                                   any_word(tokens_, noun, noun + 1, {"gpu", "gpus", "card", "cards"}));
     const bool large = operand.measure.suffix == 'B' || operand.measure.suffix == 'T' || operand.measure.suffix == 'M';
     const bool parameters = large && any_word(tokens_, next, next + 1, {"parameters", "parameter", "params", "model"});
     if (any_word(tokens_, i > 3 ? i - 3 : 0, i, {"pue"})) {

@@ -331,7 +331,9 @@ void find_calculations(const Passage& passage, Collector& out) {
   if (!solution || compare(claimed.measure, solution->value) == Verdict::wrong) {
     const auto again = std::find_if(parts.begin(), parts.end(),
                                     [&](const Operand& part) { return says_again(tokens, part, claimed, wanted); });
-    if (again != parts.end()) {
+    const auto others = std::count_if(parts.begin(), parts.end(),
+                                      [](const Operand& part) { return part.role != Operand::Role::count; });
+    if (again != parts.end() && others == 1) {
       parts = {Operand(*again)};
       solution = solve(parts, {0}, wanted);
     }

@@ -1,7 +1,7 @@
 // Short sentences as vendors, blogs and analysts write them, right and wrong ones (everyday.csv). The patterns were
-// written with the half "worked-on"; "held-out" was set aside. One hand wrote both, and 19 sentences that were set aside
-// turned up as examples in the code and were moved to the other half: words of some others stand in its lists too. So
-// the shares of "held-out" are no measure of what a stranger's text gives.
+// written with the half "worked-on"; "held-out" was set aside. One hand wrote both, and 19 sentences that were set
+// aside turned up as examples in the code and were moved to the other half: words of some others stand in its lists
+// too. So the shares of "held-out" are no measure of what a stranger's text gives.
 #include <algorithm>
 #include <cmath>
 #include <random>

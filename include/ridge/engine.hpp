@@ -81,6 +81,7 @@ struct ServingTraits {
 /// A span of releases that behave alike: the scope of calibration parameters such as `host.step@vllm-2024`.
 struct EngineEra {
   std::string id;       ///< "vllm-0.11"
+  std::string scope;    ///< of its calibration parameters: its own id, or that of the era whose parameters it shares
   std::string since;    ///< first date, ISO; empty = from the beginning
   std::string version;  ///< first version, empty = by date only
   std::string notes;

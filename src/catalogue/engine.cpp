@@ -83,6 +83,11 @@ Engine read_engine(TableReader t) {
   for (TableReader era_table : t.tables("era")) {
     EngineEra era;
     era.id = era_table.id();
+    era.scope = era_table.optional_text("parameters_of");
+    const bool named = std::any_of(engine.eras.begin(), engine.eras.end(),
+                                   [&](const EngineEra& before) { return before.id == era.scope; });
+    if (!era.scope.empty() && !named) era_table.refuse("parameters_of", "no era above has this id");
+    if (era.scope.empty()) era.scope = era.id;
     if (era_table.has("since")) era.since = era_table.date("since");
     era.version = era_table.optional_text("version");
     era.notes = era_table.optional_text("notes");

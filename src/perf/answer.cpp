@@ -93,8 +93,8 @@ class Answerer {
   [[nodiscard]] int domain() const {
     if (device_.id.find('/') != std::string::npos) return 1;
     const int joined = fabric();
-    const int host = device_.node_size ? device_.node_size->value : joined > 1 ? 1 : perf::kCardsPerServer;
-    return std::clamp(std::max(joined, host), 1, kLargestDomain);
+    const int node = device_.node_size ? device_.node_size->value : 1;
+    return std::clamp(std::max({joined, node, joined > 1 ? 1 : perf::kCardsPerServer}), 1, kLargestDomain);
   }
   [[nodiscard]] int fabric() const {
     return system_ != nullptr ? system_->scale_up_domain : device_.scale_up_domain ? device_.scale_up_domain->value : 1;
@@ -201,7 +201,21 @@ class Answerer {
       q_.tp = tp;
       break;
     }
-    note_layout(ranks / q_.tp);
+    if (q_.pp == 1) add_stages(ranks);
+    note_layout(ranks / (q_.tp * q_.pp));
+  }
+
+  /// Where the widest group does not hold the model, stages let it fit before there are replicas.
+  void add_stages(int ranks) {
+    const int groups = ranks / q_.tp;
+    for (int stages = 1; stages <= groups; ++stages) {
+      if (groups % stages != 0) continue;
+      q_.pp = stages;
+      if (outcome_of(q_.tp, q_.gpus).reason == Reason::out_of_memory) continue;
+      if (stages > 1) assume("{} pipeline stages: {} devices do not hold the model", stages, q_.tp);
+      return;
+    }
+    q_.pp = 1;  // none does: refused in words
   }
 
   void note_context() {

@@ -227,9 +227,12 @@ class Resolver {
     r_.link.bandwidth *= share;
     r_.link.peer_bandwidth *= share;
     r_.power = perf::power_coefficients(k_.calibration, r_.device.architecture);
+    // Where kernels were never timed alone, pictures lose what prompts lose in servers on the same chips.
+    const double prompts =
+        known_ ? 1 : k_.calibration.value("serving.prefill", {device.architecture}) / value("serving.prefill");
     r_.costs = {.elementwise = elementwise_rate(),
-                .attention = value("diffusion.attention"),
-                .linear = value("diffusion.linear"),
+                .attention = value("diffusion.attention") * prompts,
+                .linear = value("diffusion.linear") * prompts,
                 .vae = k_.calibration.value("diffusion.vae", {deep_ ? "deep" : ""}),
                 .unet = value("diffusion.unet"),
                 .call = value("diffusion.call"),
@@ -241,10 +244,11 @@ class Resolver {
   }
 
   /// Bytes/s of kernels that do one operation each: a core issues only so many loads and stores a clock, however fast
-  /// the memory behind it is. Where cores are few and large, half of the memory's rate.
+  /// the memory behind it is; and no more than half of the memory's rate, as where cores are few and large.
   [[nodiscard]] double elementwise_rate() const {
-    if (r_.device.cores < kFewCores) return 0.5 * r_.device.memory_bandwidth;
-    return perf::core_clocks(r_.device) * k_.calibration.value("diffusion.elementwise");
+    const double memory = 0.5 * r_.device.memory_bandwidth;
+    if (r_.device.cores < kFewCores) return memory;
+    return std::min(memory, perf::core_clocks(r_.device) * k_.calibration.value("diffusion.elementwise"));
   }
 
   /// Portable kernels (FlashAttention-2) use the matrix instructions that all generations share: 2,048 FLOPs per core

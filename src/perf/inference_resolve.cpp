@@ -334,7 +334,7 @@ class Resolver {
     r.max_tokens = q_.max_batched_tokens > 0 ? q_.max_batched_tokens : e.max_batched_tokens;
     r.max_sequences = q_.max_sequences > 0 ? q_.max_sequences : e.max_sequences;
     const std::string_view family = e.family.empty() ? std::string_view(e.id) : std::string_view(e.family);
-    const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->id) : family;
+    const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->scope) : family;
     const std::string_view kind = model_->is_moe() ? "moe" : "dense";
     const std::string_view arch = r.device.architecture;
     const bool experts_alone = formats_.weights == Format::mxfp4;  // measured where nothing else is in this format
@@ -414,7 +414,7 @@ class Resolver {
              format(Bytes(away)), format(BytesPerSecond(rate)));
     }
     r.activation_bytes = std::min(r.max_tokens, 16384.0) * perf::widest_activation(r, *model_) * 2;
-    const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->id) : std::string_view();
+    const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->scope) : std::string_view();
     const double buffers = k_.calibration.value("memory.buffers", {family, era});
     r.buffer_bytes = r.ideal ? 0 : buffers + (r.tp > 1 ? 0.5e9 : 0.0);
     if (r.ideal) r.activation_bytes = 0;

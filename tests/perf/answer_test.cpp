@@ -56,6 +56,24 @@ TEST(Layout, WithoutDevicesTheNumberThatGivesMostPerDevice) {
   EXPECT_EQ(answered(crowded).facts.tp, 2);
 }
 
+// 405B in bf16 are 812 GB, 640 GB a node: two nodes hold one replica in two stages. Cards that come one to a host by their
+// data sheet are joined where several are asked for.
+TEST(Layout, StagesComeBeforeReplicasWhereTheModelDoesNotFit) {
+  auto two_nodes = question("llama3.1-405b", "h100-sxm");
+  two_nodes.gpus = 16;
+  const InferenceAnswer staged = answered(two_nodes);
+  EXPECT_FALSE(staged.refusal);
+  EXPECT_EQ(staged.facts.tp, 8);
+  EXPECT_EQ(staged.facts.pp, 2);
+  EXPECT_TRUE(says(staged.assumptions, "2 pipeline stages"));
+  two_nodes.model = "llama3.3-70b";
+  EXPECT_EQ(answered(two_nodes).facts.pp, 1);
+  auto cards = question("qwen3-32b", "rtx4090");
+  cards.gpus = 4;
+  EXPECT_FALSE(answered(cards).refusal);
+  EXPECT_EQ(answered(cards).facts.tp, 4);
+}
+
 // Cards over PCIe: eight replicas beat one of eight cards, and eight cards hold what one does not.
 TEST(Layout, CardsWithoutAFabricAreJoinedOnlyAsFarAsItPays) {
   auto small = question("llama3.1-8b", "l40s");

@@ -191,10 +191,14 @@ TEST(Serving, SmallKernelsAreThoseTheLayersHave) {
   EXPECT_NEAR(layers("gemma3-12b"), 48 * 9.0 / 5, 1e-9);
 }
 
-// vLLM had tiles for a few shapes of 16-bit experts and one pair for all others; the latest era is taken as tuned.
+// vLLM up to 0.16 had tiles for a few shapes of 16-bit experts and one pair for all others; since then they follow the
+// number of tokens. Everything else is as it was in 0.12: the later era shares its parameters.
 TEST(Serving, OldReleasesRunExpertsWithUntunedTiles) {
   EXPECT_GT(deployed("qwen3-30b-a3b", "h100-sxm", "vllm", "0.11.1").resolved->moe.tile_step, 0);
-  EXPECT_EQ(deployed("qwen3-30b-a3b", "h100-sxm", "vllm", "0.12.0").resolved->moe.tile_step, 0);
+  EXPECT_GT(deployed("qwen3-30b-a3b", "h100-sxm", "vllm", "0.16.0").resolved->moe.tile_step, 0);
+  EXPECT_EQ(deployed("qwen3-30b-a3b", "h100-sxm", "vllm", "0.17.0").resolved->moe.tile_step, 0);
+  EXPECT_EQ(deployed("qwen3-30b-a3b", "h100-sxm", "vllm", "0.17.0").resolved->costs.step,
+            deployed("qwen3-30b-a3b", "h100-sxm", "vllm", "0.12.0").resolved->costs.step);
   EXPECT_EQ(deployed("qwen3-30b-a3b", "h100-sxm", "vllm", "0.11.1", Format::fp8).resolved->moe.tile_step, 0);
 }
 

@@ -35,7 +35,7 @@ Result<int> cost_compare(Session& session, const CostCommand& command) {
   for (const Way& way : kWays) {
     CostFlags flags = command.cost;
     if (*way.contract != '\0') flags.set("--contract", way.contract);
-    if (way.spot) flags.turn_on("--spot");
+    if (way.spot) flags.turn("--spot", true);
     Result<CostAnswer> answer = cost_of(session, *data, *work, flags, way.mode);
     report::CostWay line{way.name, way.deployment, std::nullopt, ""};
     if (answer) {
@@ -91,7 +91,7 @@ Result<int> cost_devices(Session& session, const CostCommand& command) {
         // As `ridge cost rent` counts it: use, discounts, and what is lost with spot capacity.
         const auto rented = [&](bool spot) {
           CostFlags ways = command.cost;
-          if (spot) ways.turn_on("--spot");
+          ways.turn("--spot", spot);
           const Result<CostAnswer> answer = cost_of(session, *data, *work, ways, CostMode::rent);
           return answer ? answer->out.usd_per_million_tokens : kUnknown;
         };

@@ -128,8 +128,8 @@ void CostFlags::set(std::string_view flag, std::string value) {
   const_cast<Flag&>(find(flag)).value = std::move(value);
 }
 
-void CostFlags::turn_on(std::string_view flag) {
-  const_cast<Flag&>(find(flag)).on = true;
+void CostFlags::turn(std::string_view flag, bool on) {
+  const_cast<Flag&>(find(flag)).on = on;
 }
 
 std::vector<std::string> CostFlags::given_names() const {

@@ -30,7 +30,7 @@ class CostFlags {
   [[nodiscard]] bool given(std::string_view flag) const { return !value(flag).empty(); }
   [[nodiscard]] bool is_on(std::string_view flag) const;
   void set(std::string_view flag, std::string value);
-  void turn_on(std::string_view flag);
+  void turn(std::string_view flag, bool on);
   [[nodiscard]] std::vector<std::string> given_names() const;
 
   /// Names and choices: mode, profile, region, provider, contract, exchange, spot.

@@ -161,6 +161,13 @@ Result<int> answer_with(Session& session, const Quest& quest, PlanRun run, Shown
   return show(session, quest, verdict, shown);
 }
 
+/// Rents of a place nobody knows are none; to own, its energy has a price only where it is known.
+Status check_region(const Buyer& buyer, const EconomicsData& economics) {
+  if (buyer.purchase != Purchase::own || buyer.region.empty()) return {};
+  const auto region = economics.region(buyer.region);
+  return region ? Status{} : Status{region.error()};
+}
+
 Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const search::StoredSearch* stored) {
   if (flags.given("--profile")) {
     const Result<std::string> data = session.data_directory();
@@ -224,6 +231,7 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   if (asked.kind == PlanKind::serve) {
     Result<ServingGoal> goal = serving_goal(flags, context);
     if (!goal) return goal.error();
+    if (const Status s = check_region(goal->buyer, *economics); !s) return s.error();
     if (goal->model == "largest") {
       Progress progress = session.progress("trying models");
       const auto found = largest_model(*goal, *knowledge, &*economics, [&](double share) {
@@ -242,6 +250,7 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   }
   const Result<TrainingGoal> goal = training_goal(flags, context);
   if (!goal) return goal.error();
+  if (const Status s = check_region(goal->buyer, *economics); !s) return s.error();
   const Result<TrainingQuest> quest = prepare(*goal, *knowledge, &*economics);
   if (!quest) return quest.error();
   return answer_with(session, *quest, run, shown, 0, *knowledge, stored);

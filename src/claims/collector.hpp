@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "claims/kind.hpp"
@@ -80,7 +81,8 @@ class Collector {
   const Context& context_;
   std::string document_;
   std::vector<Claim> claims_;
-  std::map<std::size_t, std::size_t> used_;  // offset to end
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::string_view>> places_;  // line, column and kind of each claim
+  std::map<std::size_t, std::size_t> used_;                                      // offset to end
 };
 
 }  // namespace ridge::claims

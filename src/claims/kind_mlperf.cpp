@@ -157,11 +157,11 @@ std::string unit_in(const std::string& header) {
 }
 
 void recognise_row(const Passage& row, Collector& out) {
-  const Token* model = first_name(row.heading, NameKind::model);
+  const Token* model = first_name(*row.heading, NameKind::model);
   const Token* device = first_name(row.tokens, NameKind::device);
   if (model == nullptr || device == nullptr || out.memory.unit_tables.contains(row.table)) return;
   for (const Cell& cell : row.cells) {
-    const std::string unit = unit_in(cell.header);
+    const std::string unit = unit_in(cell.header->text);
     if (unit.empty() || !header_has(cell, {"total"}) || cell.tokens.empty()) continue;
     out.memory.unit_tables.insert(row.table);
     Measure claimed;

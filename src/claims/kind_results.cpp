@@ -170,9 +170,9 @@ void compare_factors(const Passage& passage, const std::string& model, Collector
         b = before[1];
       }
     }
-    if (a == nullptr && passage.heading.empty()) continue;
+    if (a == nullptr && passage.heading->empty()) continue;
     if (a == nullptr) {  // "Per-accelerator performance is 2x that of H100": of the bullet's own part
-      const Token* subject = first_hardware(passage.heading);
+      const Token* subject = first_hardware(*passage.heading);
       a = subject;
     }
     if (a == nullptr || b == nullptr) continue;
@@ -186,7 +186,7 @@ void compare_factors(const Passage& passage, const std::string& model, Collector
 
 void recognise(const Passage& passage, Collector& out) {
   if (passage.is_row() || out.memory.results.empty()) return;
-  const Token* model = first_name(passage.heading, NameKind::model);
+  const Token* model = first_name(*passage.heading, NameKind::model);
   const std::string id = model == nullptr ? "" : model->name->id;
   compare_words(passage, id, out);
   compare_factors(passage, id, out);

@@ -44,7 +44,7 @@ void find_columns(const Passage& row, Collector& out) {
     return;
   }
   // The row's title takes the place of a header: it names the figure, and perhaps the unit.
-  const auto header = std::make_shared<Header>(Header{row.cells[0].text, title});
+  const auto header = make_header(row.cells[0].text, title);
   for (std::size_t i = 1; i < row.cells.size(); ++i) {
     const Token* part = part_of_column(row.cells[i]);
     const Cell cell{header, row.cells[i].tokens};

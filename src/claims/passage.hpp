@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,7 +58,9 @@ using Tokens = std::vector<Token>;
 struct Header {
   std::string text;  ///< as written
   Tokens tokens;
+  std::optional<Measure> unit;  ///< one of the unit it names
 };
+[[nodiscard]] std::shared_ptr<const Header> make_header(std::string text, Tokens tokens);
 
 struct Cell {
   std::shared_ptr<const Header> header;  ///< of its column, one for all rows of the table; never null

@@ -109,8 +109,7 @@ class Cutter {
   }
 
   [[nodiscard]] std::shared_ptr<const Header> header_of(const Span& s) const {
-    return std::make_shared<Header>(
-        Header{std::string(text_.substr(s.from, s.to - s.from)), tokenize(text_, s.from, s.to, names_)});
+    return make_header(std::string(text_.substr(s.from, s.to - s.from)), tokenize(text_, s.from, s.to, names_));
   }
 
   void add_table(const std::vector<Span>& cells, std::size_t header, std::size_t columns,
@@ -245,7 +244,7 @@ class Cutter {
   void add_plain_table(const std::vector<Span>& lines, std::size_t header, std::size_t rows) {
     ++table_;
     const std::vector<Span> columns = columns_of(trimmed(text_, lines[header]));
-    std::vector<std::shared_ptr<const Header>> headers = {std::make_shared<Header>(Header{"subject", {}})};
+    std::vector<std::shared_ptr<const Header>> headers = {make_header("subject", {})};
     for (const Span& column : columns) headers.push_back(header_of(trimmed(text_, column)));
     for (std::size_t row = 1; row <= rows; ++row) {
       const Span line = trimmed(text_, lines[header + row]);

@@ -301,13 +301,18 @@ std::optional<Measure> header_unit(const std::string& header) {
 
 }  // namespace
 
+std::shared_ptr<const Header> make_header(std::string text, Tokens tokens) {
+  auto unit = header_unit(text);
+  return std::make_shared<Header>(Header{std::move(text), std::move(tokens), std::move(unit)});
+}
+
 std::optional<Measure> cell_measure(const Cell& cell) {
   const Token* number = first_number(cell.tokens);
   if (number == nullptr) return std::nullopt;
   Measure m = number->measure;
   const bool money_only = is_a<Dollars>(m);
   if ((m.has_unit() && !money_only) || m.form != Measure::Form::plain) return m;
-  const auto unit = header_unit(cell.header->text);
+  const std::optional<Measure>& unit = cell.header->unit;
   const auto with = [&](double factor, const std::array<std::int8_t, 9>& exponents) {
     m.value *= factor;
     m.high *= factor;

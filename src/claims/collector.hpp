@@ -21,16 +21,18 @@ struct Found {
 };
 [[nodiscard]] Found found(std::string name, const Measure& measure);
 
-/// One row of a table of results.
-struct ResultRow {
+/// What a row of a table of results is about.
+struct ResultKey {
   std::string device;
   std::string model;     ///< of the section, or empty
   std::string scenario;  ///< "offline", "server", or empty
   bool virtualised = false;
+  auto operator<=>(const ResultKey&) const = default;
+};
+struct ResultRow {
   double total = 0;
   double stated = 0;  ///< per accelerator, as printed
   double accelerators = 0;
-  std::size_t table = 0;
 };
 
 /// What the document has said so far, for claims that lean on earlier sentences.
@@ -45,7 +47,7 @@ struct RateRow {
 struct Memory {
   std::set<std::size_t> unit_tables;  ///< tables whose unit has been checked
   std::vector<RateRow> rates;
-  std::vector<ResultRow> results;
+  std::map<ResultKey, ResultRow> results;                              ///< the latest; of any model, under ""
   std::optional<Measure> household;                                    ///< energy a household takes in a year
   std::map<std::string, Measure> energy_per_token;                     ///< by format; "" is the latest
   std::string energy_model;                                            ///< whose tokens those are

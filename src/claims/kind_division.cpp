@@ -95,12 +95,17 @@ void recognise_row(const Passage& row, Collector& out) {
   const bool server = any_word(row.tokens, {"server"});
   const bool offline = any_word(row.tokens, {"offline"});
   const Token* model = first_name(*row.heading, NameKind::model);
-  out.memory.results.push_back({subject->name->id, model == nullptr ? "" : model->name->id,
-                                server    ? "server"
-                                : offline ? "offline"
-                                          : "",
-                                any_word(row.tokens, {"virtualized", "virtualised"}), all.measure.value,
-                                one.measure.value, n.measure.value, row.table});
+  ResultKey about{subject->name->id, "",
+                  server    ? "server"
+                  : offline ? "offline"
+                            : "",
+                  any_word(row.tokens, {"virtualized", "virtualised"})};
+  const ResultRow result{all.measure.value, one.measure.value, n.measure.value};
+  out.memory.results[about] = result;
+  if (model != nullptr) {
+    about.model = model->name->id;
+    out.memory.results[about] = result;
+  }
   out.use(all);
   out.use(n);
   out.add(division_kind(), one,

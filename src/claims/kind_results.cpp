@@ -59,13 +59,8 @@ Result<Recomputed> recompute(Inputs& inputs) {
 /// A row of the last table about `device`, of this section's model if it names one; `scenario` "" = offline.
 const ResultRow* row_of(const Memory& memory, const std::string& device, const std::string& model,
                         const std::string& scenario, bool virtualised) {
-  const ResultRow* best = nullptr;
-  for (const ResultRow& row : memory.results) {
-    const bool fits = row.device == device && row.virtualised == virtualised && (model.empty() || row.model == model) &&
-                      row.scenario == scenario;
-    if (fits) best = &row;
-  }
-  return best;
+  const auto at = memory.results.find({device, model, scenario, virtualised});
+  return at == memory.results.end() ? nullptr : &at->second;
 }
 
 std::string device_of(const Token& token, const Catalogue& catalogue) {

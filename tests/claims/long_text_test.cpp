@@ -45,6 +45,18 @@ TEST(LongText, TimeGrowsWithTheNumberOfWrongClaimsAboutOneThing) {
   expect_linear("H100 has 60 GB.\n");
 }
 
+TEST(LongText, TimeGrowsWithTheLengthOfATableThatTheTextSpeaksOf) {
+  // Each sentence is a claim about the table, each row one of its own: 300 of both, then 32 times as many.
+  const auto text = [](std::size_t n) {
+    return "| GPU | Scenario | Total tok/s | GPUs | tok/s per GPU |\n|---|---|---|---|---|\n" +
+           repeated("| H100 | Offline | 24000 | 8 | 3000 |\n| B200 | Offline | 98000 | 8 | 12250 |\n", n / 2) + "\n\n" +
+           repeated("B200 performs faster than H100. ", n);
+  };
+  const double few = seconds_for(text(300), 600, 5);
+  const double many = seconds_for(text(9600), 19200, 1);
+  EXPECT_LT(many, 64 * few);
+}
+
 TEST(LongText, WhoRepeatsHimselfIsContradictedByTheFirstWhoSaysOtherwise) {
   const Audit found = audit("H100 has 60 GB.\nH100 has 60 GB.\nH100 has 70 GB.\nH100 has 75 GB.\n");
   ASSERT_EQ(found.findings.size(), 4U);

@@ -69,6 +69,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
   const auto rows = rows_of(*book, inputs, benchmark);
   if (rows.empty()) return cannot("no closed MLPerf result fits this description");
   const Measure& claimed = inputs.claim().claimed;
+  if (!(claimed.value > 0) && inputs.text("unit").empty()) return cannot("a result is above zero");
   const bool system = inputs.text("per") == "system";
   const auto value = [&](const mlperf::Row& row) { return system ? row.value : row.value / row.accelerators; };
   const auto distance = [&](const mlperf::Row& row) { return std::abs(std::log(value(row) / claimed.value)); };

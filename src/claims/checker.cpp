@@ -21,7 +21,7 @@ void remember(const claims::Passage& passage, claims::Collector& out) {
       if (t.is_name(claims::NameKind::device)) out.memory.device = t.name->id;
     }
   };
-  for (const claims::Cell& cell : passage.cells) note(cell.header_tokens);
+  for (const claims::Cell& cell : passage.cells) note(cell.header->tokens);
   note(passage.tokens);
 }
 

@@ -1,7 +1,5 @@
 #include "claims/collector.hpp"
 
-#include <algorithm>
-
 namespace ridge::claims {
 
 Found found(std::string name, const Measure& measure) {
@@ -21,11 +19,9 @@ void Collector::add(const Kind& kind, const Token& at, const Measure& claimed, s
   // Claims in words ("slower than") have no figure.
   if (claim.claimed.text.empty() && claim.claimed.value != 0) claim.claimed.text = shown(claim.claimed);
   for (Found& input : inputs) claim.inputs[input.name] = {std::move(input.text), std::move(input.measure), 0, 0};
-  const bool twice = std::any_of(claims_.begin(), claims_.end(), [&](const Claim& c) {
-    return c.kind == claim.kind && c.line == claim.line && c.column == claim.column;
-  });
+  const bool first = places_.emplace(claim.line, claim.column, kind.name).second;
   use(at);
-  if (!twice) claims_.push_back(std::move(claim));
+  if (first) claims_.push_back(std::move(claim));
 }
 
 void Collector::use(const Token& token) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "claims/kind.hpp"
@@ -20,16 +21,18 @@ struct Found {
 };
 [[nodiscard]] Found found(std::string name, const Measure& measure);
 
-/// One row of a table of results.
-struct ResultRow {
+/// What a row of a table of results is about.
+struct ResultKey {
   std::string device;
   std::string model;     ///< of the section, or empty
   std::string scenario;  ///< "offline", "server", or empty
   bool virtualised = false;
+  auto operator<=>(const ResultKey&) const = default;
+};
+struct ResultRow {
   double total = 0;
   double stated = 0;  ///< per accelerator, as printed
   double accelerators = 0;
-  std::size_t table = 0;
 };
 
 /// What the document has said so far, for claims that lean on earlier sentences.
@@ -44,7 +47,7 @@ struct RateRow {
 struct Memory {
   std::set<std::size_t> unit_tables;  ///< tables whose unit has been checked
   std::vector<RateRow> rates;
-  std::vector<ResultRow> results;
+  std::map<ResultKey, ResultRow> results;                              ///< the latest; of any model, under ""
   std::optional<Measure> household;                                    ///< energy a household takes in a year
   std::map<std::string, Measure> energy_per_token;                     ///< by format; "" is the latest
   std::string energy_model;                                            ///< whose tokens those are
@@ -80,7 +83,8 @@ class Collector {
   const Context& context_;
   std::string document_;
   std::vector<Claim> claims_;
-  std::map<std::size_t, std::size_t> used_;  // offset to end
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::string_view>> places_;  // line, column and kind of each claim
+  std::map<std::size_t, std::size_t> used_;                                      // offset to end
 };
 
 }  // namespace ridge::claims

@@ -16,7 +16,7 @@ namespace {
 /// The one part a column is headed with; nullptr if there is none, or several, or it is about their difference.
 const Token* part_of_column(const Cell& cell) {
   const Token* part = nullptr;
-  for (const Token& t : cell.header_tokens) {
+  for (const Token& t : cell.header->tokens) {
     if (!t.is_name(NameKind::device) && !t.is_name(NameKind::system)) continue;
     if (part != nullptr) return nullptr;
     part = &t;
@@ -43,10 +43,11 @@ void find_columns(const Passage& row, Collector& out) {
                        "per", "network", "usable", "min", "minimum", "required"})) {
     return;
   }
+  // The row's title takes the place of a header: it names the figure, and perhaps the unit.
+  const auto header = make_header(row.cells[0].text, title);
   for (std::size_t i = 1; i < row.cells.size(); ++i) {
     const Token* part = part_of_column(row.cells[i]);
-    // The row's title takes the place of a header: it names the figure, and perhaps the unit.
-    const Cell cell{row.cells[0].text, title, row.cells[i].tokens};
+    const Cell cell{header, row.cells[i].tokens};
     if (part == nullptr || !has_one_value(cell) || any_word(cell.tokens, {"pcie", "up", "per"})) continue;
     const Token& number = *first_number(cell.tokens);
     const auto m = cell_measure(cell);

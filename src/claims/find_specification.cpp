@@ -158,8 +158,8 @@ void recognise_row(const Passage& row, Collector& out) {
       }
     }
     Measure claimed = *m;
-    claimed.text = cell.header.empty() || number->measure.has_unit() ? number->text
-                   : cell.header.find("GiB") != std::string::npos    ? number->text + " GiB"
+    claimed.text = cell.header->text.empty() || number->measure.has_unit() ? number->text
+                   : cell.header->text.find("GiB") != std::string::npos    ? number->text + " GiB"
                                                                      : faithful(claimed);
     out.add(specification_kind(), *number, claimed, says(*subject, figure, claimed), std::move(inputs));
   }
@@ -366,7 +366,7 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
 
 std::string column_figure(const Cell& cell, const Measure& m) {
   if (is_a<FlopsPerSecond>(m)) {
-    std::string format = first_format(cell.header_tokens);
+    std::string format = first_format(cell.header->tokens);
     if (format.empty()) format = first_format(cell.tokens);
     return format;
   }
@@ -377,7 +377,7 @@ std::string column_figure(const Cell& cell, const Measure& m) {
     return memory ? "memory" : "";
   }
   if (is_a<BytesPerSecond>(m)) {
-    const bool fabric = first_name(cell.header_tokens, NameKind::fabric) != nullptr ||
+    const bool fabric = first_name(cell.header->tokens, NameKind::fabric) != nullptr ||
                         header_has(cell, {"nvlink", "infinity", "interconnect"});
     if (fabric) return any_word(cell.tokens, {"pcie"}) ? "" : "nvlink";
     const bool memory = header_has(cell, {"bandwidth"}) &&

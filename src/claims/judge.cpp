@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include "ridge/text.hpp"
 
@@ -167,6 +169,28 @@ bool disagree(const Measure& a, const Measure& b) {
 
 }  // namespace
 
+namespace {
+
+/// Of findings about the same thing, those that others may contradict, the first of each figure: who says the same
+/// again contradicts nobody else.
+std::vector<std::size_t> distinct_figures(const std::vector<Finding>& findings,
+                                          const std::vector<std::size_t>& members) {
+  // Who speaks of one thing more often than this has been contradicted before; it keeps long documents fast.
+  constexpr std::size_t kMost = 500;
+  std::set<std::tuple<double, double, double, std::array<std::int8_t, 9>>> seen;
+  std::vector<std::size_t> distinct;
+  for (const std::size_t i : members) {
+    const bool explained = findings[i].verdict == Verdict::unit || findings[i].verdict == Verdict::sparse;
+    const Measure& m = findings[i].claim.claimed;
+    if (explained || !seen.emplace(m.value, m.high, m.written, m.exponents).second) continue;
+    distinct.push_back(i);
+    if (distinct.size() == kMost) break;
+  }
+  return distinct;
+}
+
+}  // namespace
+
 void find_contradictions(std::vector<Finding>& findings) {
   std::map<std::string, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < findings.size(); ++i) {
@@ -174,15 +198,15 @@ void find_contradictions(std::vector<Finding>& findings) {
     if (!key.empty()) groups[key].push_back(i);
   }
   for (const auto& [key, members] : groups) {
+    const std::vector<std::size_t> others = distinct_figures(findings, members);
     for (const std::size_t i : members) {
       Finding& finding = findings[i];
       const bool statement = finding.claim.kind == "statement";
       // A right figure stays right whatever else is said, and one that a unit or sparsity explains stays explained.
       if (finding.verdict != Verdict::wrong && !statement) continue;
-      for (const std::size_t j : members) {
+      for (const std::size_t j : others) {
         const Finding& other = findings[j];
-        const bool explained = other.verdict == Verdict::unit || other.verdict == Verdict::sparse;
-        if (i == j || explained || !disagree(finding.claim.claimed, other.claim.claimed)) continue;
+        if (i == j || !disagree(finding.claim.claimed, other.claim.claimed)) continue;
         finding.verdict = Verdict::contradiction;
         finding.because =
             fmt::format("{}{}: {}", finding.because.empty() ? "" : finding.because + "; ",

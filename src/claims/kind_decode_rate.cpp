@@ -117,7 +117,7 @@ Row read_row(const Passage& passage) {
     if (header_has(cell, {"batch"})) row.batch = number->measure.value;
     if (header_has(cell, {"qps"})) {
       row.requests = number;
-      for (const Token& t : cell.header_tokens) {
+      for (const Token& t : cell.header->tokens) {
         if (t.is_number()) row.output = t.measure.value;
       }
     }

@@ -57,7 +57,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
 enum class Role { none, total, each, count };
 
 Role role_of(const Cell& cell) {
-  const Tokens& h = cell.header_tokens;
+  const Tokens& h = cell.header->tokens;
   const bool accelerator = any_word(h, {"accelerator", "accelerators", "gpu", "gpus", "chip", "chips"});
   if (any_word(h, {"per"}) && accelerator) return Role::each;
   if (any_word(h, {"accelerators", "gpus", "chips"})) return Role::count;
@@ -89,18 +89,23 @@ void recognise_row(const Passage& row, Collector& out) {
   const Token &all = *first_number(total->tokens), &one = *first_number(each->tokens),
               &n = *first_number(count->tokens);
   const bool means =
-      any_word(total->header_tokens, {"avg", "average", "mean"}) || n.text.find('.') != std::string::npos;
+      any_word(total->header->tokens, {"avg", "average", "mean"}) || n.text.find('.') != std::string::npos;
   std::vector<Found> inputs = {found("total", all.measure), found("count", n.measure)};
   if (means) inputs.push_back({"averages", "yes"});
   const bool server = any_word(row.tokens, {"server"});
   const bool offline = any_word(row.tokens, {"offline"});
-  const Token* model = first_name(row.heading, NameKind::model);
-  out.memory.results.push_back({subject->name->id, model == nullptr ? "" : model->name->id,
-                                server    ? "server"
-                                : offline ? "offline"
-                                          : "",
-                                any_word(row.tokens, {"virtualized", "virtualised"}), all.measure.value,
-                                one.measure.value, n.measure.value, row.table});
+  const Token* model = first_name(*row.heading, NameKind::model);
+  ResultKey about{subject->name->id, "",
+                  server    ? "server"
+                  : offline ? "offline"
+                            : "",
+                  any_word(row.tokens, {"virtualized", "virtualised"})};
+  const ResultRow result{all.measure.value, one.measure.value, n.measure.value};
+  out.memory.results[about] = result;
+  if (model != nullptr) {
+    about.model = model->name->id;
+    out.memory.results[about] = result;
+  }
   out.use(all);
   out.use(n);
   out.add(division_kind(), one,

@@ -106,11 +106,11 @@ void recognise_kv_row(const Passage& row, Collector& out) {
     if (!m || !is_a<Bytes>(*m)) continue;
     const Tokens& first = row.cells[0].tokens;
     const bool kv = (any_word(first, {"kv"}) || header_has(cell, {"kv"}));
-    const Name* model = model_in(cell.header_tokens, out);
+    const Name* model = model_in(cell.header->tokens, out);
     const std::string context = context_in(first);
     if (!kv || model == nullptr || context.empty()) continue;
     std::vector<Found> inputs = {{"model", model->id}, {"context", context}};
-    const std::string format = format_in(cell.header_tokens);
+    const std::string format = format_in(cell.header->tokens);
     if (!format.empty()) inputs.push_back({"kv-format", format});
     const Token& number = *first_number(cell.tokens);
     out.add(kv_cache_kind(), number, fmt::format("KV cache of {} at {}: {}", model->id, context, number.text),
@@ -183,7 +183,7 @@ void recognise_serving(const Passage& row, Collector& out) {
   for (std::size_t i = 1; i < row.cells.size(); ++i) {
     const Cell& cell = row.cells[i];
     const auto m = cell_measure(cell);
-    const Name* model = model_in(cell.header_tokens, out);
+    const Name* model = model_in(cell.header->tokens, out);
     if (!m || !is_a<Bytes>(*m) || model == nullptr) continue;
     const Token& number = *first_number(cell.tokens);
     if (activations) {
@@ -194,7 +194,7 @@ void recognise_serving(const Passage& row, Collector& out) {
     const std::string context = context_in(first);
     if (context.empty()) continue;
     std::vector<Found> inputs = {{"model", model->id}, {"context", context}};
-    const std::string format = format_in(cell.header_tokens);
+    const std::string format = format_in(cell.header->tokens);
     if (!format.empty()) inputs.push_back({"format", format});
     const auto kept = out.memory.activations.find({row.table, i});
     if (kept != out.memory.activations.end()) inputs.push_back(found("activations", kept->second));

@@ -69,6 +69,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
   const auto rows = rows_of(*book, inputs, benchmark);
   if (rows.empty()) return cannot("no closed MLPerf result fits this description");
   const Measure& claimed = inputs.claim().claimed;
+  if (!(claimed.value > 0) && inputs.text("unit").empty()) return cannot("a result is above zero");
   const bool system = inputs.text("per") == "system";
   const auto value = [&](const mlperf::Row& row) { return system ? row.value : row.value / row.accelerators; };
   const auto distance = [&](const mlperf::Row& row) { return std::abs(std::log(value(row) / claimed.value)); };
@@ -157,11 +158,11 @@ std::string unit_in(const std::string& header) {
 }
 
 void recognise_row(const Passage& row, Collector& out) {
-  const Token* model = first_name(row.heading, NameKind::model);
+  const Token* model = first_name(*row.heading, NameKind::model);
   const Token* device = first_name(row.tokens, NameKind::device);
   if (model == nullptr || device == nullptr || out.memory.unit_tables.contains(row.table)) return;
   for (const Cell& cell : row.cells) {
-    const std::string unit = unit_in(cell.header);
+    const std::string unit = unit_in(cell.header->text);
     if (unit.empty() || !header_has(cell, {"total"}) || cell.tokens.empty()) continue;
     out.memory.unit_tables.insert(row.table);
     Measure claimed;

@@ -116,7 +116,7 @@ double priced_together(const Cell& cell, const std::string& device, const Catalo
     }
     return 0;
   }
-  for (const Token& t : cell.header_tokens) {
+  for (const Token& t : cell.header->tokens) {
     if (t.is_number() && t.measure.form == Measure::Form::factor) return t.measure.value;
   }
   return 1;
@@ -147,7 +147,7 @@ void recognise_price_per(const Passage& row, Collector& out) {
     if (is_a<PerFlops>(*m) || is_a<PerByteSecond>(*m) || is_a<PerByte>(*m)) {
       claimed = &number;
       claimed_measure = *m;
-      const Token* format = first_name(cell.header_tokens, NameKind::format);
+      const Token* format = first_name(cell.header->tokens, NameKind::format);
       figure = !is_a<PerFlops>(*m) ? "memory" : format == nullptr ? "bf16" : format->name->id;
       // "FP16" stands for 16-bit rates: some parts are slower in FP16 proper.
       if (figure == "fp16") figure = "bf16";
@@ -189,7 +189,7 @@ void recognise_price_each(const Passage& row, Collector& out) {
     if (together > 1) {
       several = &cell;
       count = together;
-    } else if (together == 1 && any_word(cell.header_tokens, {"gpu", "card", "each"})) {
+    } else if (together == 1 && any_word(cell.header->tokens, {"gpu", "card", "each"})) {
       one = &cell;
     }
   }

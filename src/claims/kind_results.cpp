@@ -59,13 +59,8 @@ Result<Recomputed> recompute(Inputs& inputs) {
 /// A row of the last table about `device`, of this section's model if it names one; `scenario` "" = offline.
 const ResultRow* row_of(const Memory& memory, const std::string& device, const std::string& model,
                         const std::string& scenario, bool virtualised) {
-  const ResultRow* best = nullptr;
-  for (const ResultRow& row : memory.results) {
-    const bool fits = row.device == device && row.virtualised == virtualised && (model.empty() || row.model == model) &&
-                      row.scenario == scenario;
-    if (fits) best = &row;
-  }
-  return best;
+  const auto at = memory.results.find({device, model, scenario, virtualised});
+  return at == memory.results.end() ? nullptr : &at->second;
 }
 
 std::string device_of(const Token& token, const Catalogue& catalogue) {
@@ -170,9 +165,9 @@ void compare_factors(const Passage& passage, const std::string& model, Collector
         b = before[1];
       }
     }
-    if (a == nullptr && passage.heading.empty()) continue;
+    if (a == nullptr && passage.heading->empty()) continue;
     if (a == nullptr) {  // "Per-accelerator performance is 2x that of H100": of the bullet's own part
-      const Token* subject = first_hardware(passage.heading);
+      const Token* subject = first_hardware(*passage.heading);
       a = subject;
     }
     if (a == nullptr || b == nullptr) continue;
@@ -186,7 +181,7 @@ void compare_factors(const Passage& passage, const std::string& model, Collector
 
 void recognise(const Passage& passage, Collector& out) {
   if (passage.is_row() || out.memory.results.empty()) return;
-  const Token* model = first_name(passage.heading, NameKind::model);
+  const Token* model = first_name(*passage.heading, NameKind::model);
   const std::string id = model == nullptr ? "" : model->name->id;
   compare_words(passage, id, out);
   compare_factors(passage, id, out);

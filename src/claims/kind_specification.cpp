@@ -86,9 +86,9 @@ Elsewhere elsewhere(const Context& context, const Device& device, const std::str
     if (other.id == device.id) continue;
     const bool sibling = other.architecture == device.architecture;
     if (!best.text.empty() && !sibling) continue;
+    const auto value = device_figure(other, figure);
+    if (!value || !same_dimension(value->measure, claimed)) continue;
     for (const double gain : {1.0, sparsity_gain(other, figure)}) {
-      const auto value = device_figure(other, figure);
-      if (!value || !same_dimension(value->measure, claimed)) continue;
       const double there = value->measure.value * gain;
       if (std::abs(there - claimed.value) > 0.004 * there) continue;
       best = {fmt::format("{} is the figure of {}{}", claimed.text, other.id, gain == 1 ? "" : " with sparsity"),

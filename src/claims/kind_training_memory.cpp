@@ -57,7 +57,7 @@ void recognise_training(const Passage& row, Collector& out) {
   for (std::size_t i = 1; i < row.cells.size(); ++i) {
     const Cell& cell = row.cells[i];
     const auto m = cell_measure(cell);
-    const Name* model = model_in(cell.header_tokens, out);
+    const Name* model = model_in(cell.header->tokens, out);
     if (!m || !is_a<Bytes>(*m) || model == nullptr) continue;
     const Token& number = *first_number(cell.tokens);
     std::vector<Found> inputs = {{"model", model->id}};

@@ -155,10 +155,10 @@ void recognise_weights(const Passage& passage, Collector& out) {
     for (std::size_t i = 1; i < passage.cells.size(); ++i) {
       const Cell& cell = passage.cells[i];
       const auto m = cell_measure(cell);
-      const Name* model = model_in(cell.header_tokens, out);
+      const Name* model = model_in(cell.header->tokens, out);
       if (!m || !is_a<Bytes>(*m) || model == nullptr) continue;
       std::vector<Found> inputs = {{"model", model->id}};
-      const std::string format = format_in(cell.header_tokens);
+      const std::string format = format_in(cell.header->tokens);
       if (!format.empty()) inputs.push_back({"format", format});
       const Token& number = *first_number(cell.tokens);
       out.add(weights_kind(), number, fmt::format("weights of {}: {}", model->id, number.text), std::move(inputs));
@@ -215,7 +215,7 @@ void recognise_weights(const Passage& passage, Collector& out) {
 }
 
 void recognise_largest(const Passage& row, Collector& out) {
-  if (!row.is_row() || !any_stem(row.heading, 0, row.heading.size(), {"size", "fit", "maximum", "largest"})) return;
+  if (!row.is_row() || !any_stem(*row.heading, 0, row.heading->size(), {"size", "fit", "maximum", "largest"})) return;
   const Token* subject = first_name(row.cells[0].tokens, NameKind::device);
   if (subject == nullptr) return;
   std::optional<Measure> memory;
@@ -224,7 +224,7 @@ void recognise_largest(const Passage& row, Collector& out) {
     const Token* number = first_number(cell.tokens);
     if (number == nullptr) continue;
     if (is_a<Bytes>(number->measure)) memory = number->measure;
-    const std::string format = format_in(cell.header_tokens);
+    const std::string format = format_in(cell.header->tokens);
     const bool parameters = number->measure.suffix == 'B' && !number->measure.has_unit();
     if (format.empty() || !parameters || !memory || cell.tokens.size() > 2) continue;
     out.add(largest_model_kind(), *number,

@@ -105,7 +105,7 @@ double batch_in(const Tokens& tokens) {
 }
 
 bool is_training_table(const Passage& row) {
-  return any_word(row.heading, {"training"}) && !any_word(row.heading, {"inference"});
+  return any_word(*row.heading, {"training"}) && !any_word(*row.heading, {"inference"});
 }
 
 }  // namespace ridge::claims

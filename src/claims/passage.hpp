@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,20 +55,25 @@ using Tokens = std::vector<Token>;
 [[nodiscard]] Tokens tokenize(std::string_view text, std::size_t from, std::size_t to, const Names& names,
                               bool grouped = true);
 
+struct Header {
+  std::string text;  ///< as written
+  Tokens tokens;
+  std::optional<Measure> unit;  ///< one of the unit it names
+};
+[[nodiscard]] std::shared_ptr<const Header> make_header(std::string text, Tokens tokens);
+
 struct Cell {
-  std::string header;  ///< as written
-  Tokens header_tokens;
+  std::shared_ptr<const Header> header;  ///< of its column, one for all rows of the table; never null
   Tokens tokens;
   std::string text = {};  ///< of the first cell of a Markdown row, as written
 };
 
 class Passage {
  public:
-  Tokens tokens;                      ///< of a sentence, or of all cells of a row
-  std::vector<Cell> cells;            ///< of a row; empty for a sentence
-  Tokens heading;                     ///< of the section it stands in
-  std::vector<std::string> headers;   ///< all headers of the table
-  const Passage* previous = nullptr;  ///< the sentence before, in the same section
+  Tokens tokens;                          ///< of a sentence, or of all cells of a row
+  std::vector<Cell> cells;                ///< of a row; empty for a sentence
+  std::shared_ptr<const Tokens> heading;  ///< of the section it stands in, one for all of it; never null
+  const Passage* previous = nullptr;      ///< the sentence before, in the same section
   std::size_t offset = 0;
   std::size_t end = 0;
   std::size_t table = 0;  ///< number of the table, from 1; 0 for a sentence

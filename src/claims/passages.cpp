@@ -28,6 +28,7 @@ struct Span {
 
 // A sentence or cell beyond this is cut: nothing is claimed over such distances, and recognisers stay fast.
 constexpr std::size_t kLongestSentence = 1500;
+constexpr std::size_t kLongestHeader = 200;
 constexpr std::size_t kMostColumns = 40;
 
 Span trimmed(std::string_view text, Span s) {
@@ -107,27 +108,27 @@ class Cutter {
     }
   }
 
+  [[nodiscard]] std::shared_ptr<const Header> header_of(const Span& s) const {
+    return make_header(std::string(text_.substr(s.from, s.to - s.from)), tokenize(text_, s.from, s.to, names_));
+  }
+
   void add_table(const std::vector<Span>& cells, std::size_t header, std::size_t columns,
                  const std::vector<std::size_t>& rows) {
     ++table_;
-    std::vector<std::string> headers;
-    std::vector<Tokens> header_tokens;
+    std::vector<std::shared_ptr<const Header>> headers;
     for (std::size_t c = 0; c < columns; ++c) {
       const Span s = trimmed(text_, cells[header + c]);
-      headers.emplace_back(text_.substr(s.from, std::min<std::size_t>(s.to - s.from, 200)));
-      header_tokens.push_back(tokenize(text_, s.from, std::min(s.to, s.from + 200), names_));
+      headers.push_back(header_of({s.from, std::min(s.to, s.from + kLongestHeader)}));
     }
     for (const std::size_t row : rows) {
       Passage passage;
       passage.table = table_;
-      passage.headers = headers;
       passage.offset = cells[row].from;
       passage.end = cells[row + columns - 1].to;
       for (std::size_t c = 0; c < columns; ++c) {
         const Span s = trimmed(text_, cells[row + c]);
-        Cell cell{headers[c], header_tokens[c],
-                  tokenize(text_, s.from, std::min(s.to, s.from + kLongestSentence), names_)};
-        if (c == 0) cell.text = text_.substr(s.from, std::min<std::size_t>(s.to - s.from, 200));
+        Cell cell{headers[c], tokenize(text_, s.from, std::min(s.to, s.from + kLongestSentence), names_)};
+        if (c == 0) cell.text = text_.substr(s.from, std::min(s.to - s.from, kLongestHeader));
         passage.tokens.insert(passage.tokens.end(), cell.tokens.begin(), cell.tokens.end());
         passage.cells.push_back(std::move(cell));
       }
@@ -183,7 +184,9 @@ class Cutter {
     return numbered && text_[line.to - 1] != '.' && text_[line.to - 1] != ',';
   }
 
-  void add_heading(const Span& line) { headings_.push_back({line.from, tokenize(text_, line.from, line.to, names_)}); }
+  void add_heading(const Span& line) {
+    headings_.push_back({line.from, std::make_shared<Tokens>(tokenize(text_, line.from, line.to, names_))});
+  }
 
   // Columns that only spaces part: a header without figures, then rows with equally many figures each. Returns how
   // many rows there are.
@@ -229,8 +232,8 @@ class Cutter {
       if (text_.substr(end, 7) == " Result" && text_.substr(best, end - best) == "Avg Total") end += 7;
       if (text_.substr(end, 13) == " Accelerators" && text_.substr(best, end - best) == "Avg Total") end += 13;
       if (end + 1 < head.to && text_[end] == ' ' && text_[end + 1] == '(') {
-        const std::size_t close = text_.find(')', end);
-        if (close < head.to) end = close + 1;
+        const std::size_t close = text_.substr(0, head.to).find(')', end);
+        if (close != std::string::npos) end = close + 1;
       }
       columns.push_back({at, end});
       at = end;
@@ -241,28 +244,22 @@ class Cutter {
   void add_plain_table(const std::vector<Span>& lines, std::size_t header, std::size_t rows) {
     ++table_;
     const std::vector<Span> columns = columns_of(trimmed(text_, lines[header]));
-    std::vector<std::string> headers = {"subject"};
-    std::vector<Tokens> header_tokens(1);
-    for (const Span& column : columns) {
-      const Span s = trimmed(text_, column);
-      headers.emplace_back(text_.substr(s.from, s.to - s.from));
-      header_tokens.push_back(tokenize(text_, s.from, s.to, names_));
-    }
+    std::vector<std::shared_ptr<const Header>> headers = {make_header("subject", {})};
+    for (const Span& column : columns) headers.push_back(header_of(trimmed(text_, column)));
     for (std::size_t row = 1; row <= rows; ++row) {
       const Span line = trimmed(text_, lines[header + row]);
       Passage passage;
       passage.table = table_;
-      passage.headers = headers;
       passage.offset = line.from;
       passage.end = line.to;
       passage.tokens = tokenize(text_, line.from, line.to, names_, false);
-      passage.cells.push_back({headers[0], {}, {}});
+      passage.cells.push_back({headers[0], {}});
       for (const Token& token : passage.tokens) {
         if (!token.is_number()) {
           passage.cells[0].tokens.push_back(token);
         } else if (passage.cells.size() <= columns.size()) {
           const std::size_t c = passage.cells.size();
-          passage.cells.push_back({headers[c], header_tokens[c], {token}});
+          passage.cells.push_back({headers[c], {token}});
         }
       }
       passages_.push_back(std::move(passage));
@@ -308,7 +305,7 @@ class Cutter {
   /// "### Context length | Context | ..." on one line: the heading ends at most 80 characters on.
   std::size_t inline_heading(std::size_t at, std::size_t to) {
     const std::size_t end = std::min(to, at + 80);
-    headings_.push_back({at, tokenize(text_, at, end, names_)});
+    headings_.push_back({at, std::make_shared<Tokens>(tokenize(text_, at, end, names_))});
     std::size_t after = at;
     while (after < to && text_[after] == '#') ++after;
     return after;
@@ -328,16 +325,16 @@ class Cutter {
     std::stable_sort(headings_.begin(), headings_.end(),
                      [](const Heading& a, const Heading& b) { return a.offset < b.offset; });
     std::size_t next = 0;
-    const Tokens* current = nullptr;
+    std::shared_ptr<const Tokens> current = std::make_shared<Tokens>();
     for (Passage& passage : passages_) {
-      while (next < headings_.size() && headings_[next].offset <= passage.offset) current = &headings_[next++].tokens;
-      if (current != nullptr) passage.heading = *current;
+      while (next < headings_.size() && headings_[next].offset <= passage.offset) current = headings_[next++].tokens;
+      passage.heading = current;
     }
   }
 
   struct Heading {
     std::size_t offset = 0;
-    Tokens tokens;
+    std::shared_ptr<const Tokens> tokens;
   };
 
   std::string_view text_;

@@ -302,13 +302,18 @@ std::optional<Measure> header_unit(const std::string& header) {
 
 }  // namespace
 
+std::shared_ptr<const Header> make_header(std::string text, Tokens tokens) {
+  auto unit = header_unit(text);
+  return std::make_shared<Header>(Header{std::move(text), std::move(tokens), std::move(unit)});
+}
+
 std::optional<Measure> cell_measure(const Cell& cell) {
   const Token* number = first_number(cell.tokens);
   if (number == nullptr) return std::nullopt;
   Measure m = number->measure;
   const bool money_only = is_a<Dollars>(m);
   if ((m.has_unit() && !money_only) || m.form != Measure::Form::plain) return m;
-  const auto unit = header_unit(cell.header);
+  const std::optional<Measure>& unit = cell.header->unit;
   const auto with = [&](double factor, const std::array<std::int8_t, 9>& exponents) {
     m.value *= factor;
     m.high *= factor;
@@ -319,15 +324,15 @@ std::optional<Measure> cell_measure(const Cell& cell) {
   if (unit && (!money_only || unit->exponents[4] == 1)) {
     with(unit->value, unit->exponents);
   } else if (money_only &&
-             (cell.header.find("/hr") != std::string::npos || cell.header.find("/h") != std::string::npos ||
-              cell.header.find("per hour") != std::string::npos)) {
+             (cell.header->text.find("/hr") != std::string::npos || cell.header->text.find("/h") != std::string::npos ||
+              cell.header->text.find("per hour") != std::string::npos)) {
     with(1 / 3600.0, {0, -1, 0, 0, 1});
   }
   return m;
 }
 
 bool header_has(const Cell& cell, std::initializer_list<std::string_view> words) {
-  return any_word(cell.header_tokens, words);
+  return any_word(cell.header->tokens, words);
 }
 
 }  // namespace ridge::claims

@@ -160,6 +160,13 @@ TEST(Sentence, MlperfResultsOfARackAreNotThoseOfAGpu) {
   expect_verdict(finding_of(found, "72,428 tokens/s per GPU"), Verdict::wrong, 4023.8);
 }
 
+TEST(Sentence, AnMlperfResultOfNothingSaysWhyItCannotBeChecked) {
+  const Audit found = audit("8x H200 reached 0 tokens/s on Llama 2 70B offline in MLPerf v4.1.");
+  const Finding result = finding_of(found, "0 tokens/s");
+  expect_verdict(result, Verdict::cannot_check);
+  EXPECT_FALSE(result.because.empty());
+}
+
 constexpr std::string_view kTable =
     "# Cards\n\n"
     "| Card | FP16 | Memory | Bandwidth (GB/s) | TDP |\n"

@@ -160,7 +160,7 @@ void recognise_row(const Passage& row, Collector& out) {
     Measure claimed = *m;
     claimed.text = cell.header->text.empty() || number->measure.has_unit() ? number->text
                    : cell.header->text.find("GiB") != std::string::npos    ? number->text + " GiB"
-                                                                     : faithful(claimed);
+                                                                           : faithful(claimed);
     out.add(specification_kind(), *number, claimed, says(*subject, figure, claimed), std::move(inputs));
   }
 }

@@ -56,8 +56,8 @@ TEST(Layout, WithoutDevicesTheNumberThatGivesMostPerDevice) {
   EXPECT_EQ(answered(crowded).facts.tp, 2);
 }
 
-// 405B in bf16 are 812 GB, 640 GB a node: two nodes hold one replica in two stages. Cards that come one to a host by their
-// data sheet are joined where several are asked for.
+// 405B in bf16 are 812 GB, 640 GB a node: two nodes hold one replica in two stages. Cards that come one to a host by
+// their data sheet are joined where several are asked for.
 TEST(Layout, StagesComeBeforeReplicasWhereTheModelDoesNotFit) {
   auto two_nodes = question("llama3.1-405b", "h100-sxm");
   two_nodes.gpus = 16;

@@ -211,7 +211,9 @@ class Answerer {
     for (int stages = 1; stages <= groups; ++stages) {
       if (groups % stages != 0) continue;
       q_.pp = stages;
-      if (outcome_of(q_.tp, q_.gpus).reason == Reason::out_of_memory) continue;
+      const Reason reason = outcome_of(q_.tp, q_.gpus).reason;
+      if (reason == Reason::out_of_memory) continue;
+      if (reason != Reason::none) break;  // more stages than layers, or nothing that stages mend
       if (stages > 1) assume("{} pipeline stages: {} devices do not hold the model", stages, q_.tp);
       return;
     }

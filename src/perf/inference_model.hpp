@@ -101,7 +101,7 @@ struct ResolvedInference {
   Term tp_term = Term::scale_up;      ///< what the collectives of tensor parallelism count as
   Term expert_term = Term::scale_up;  ///< and those around experts
   double bytes_activation = 2;
-  double widening = 0;      ///< kWideningWork where weights are made 16 bits wide, else 0
+  double widening = 0;      ///< power.widening where weights are made 16 bits wide, else 0
   double fastest_peak = 1;  ///< FLOP/s of the narrowest format in use
   double narrow_peak = 1;   ///< datasheet FLOP/s in the format of the activations
 

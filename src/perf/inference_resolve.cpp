@@ -270,7 +270,7 @@ class Resolver {
     r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv, path);
     r.bytes_activation = bytes_per_element(formats_.activations);
     const bool widened = is_sixteen_bit(formats_.activations) && r.gemm[ResolvedInference::kNarrow].bytes_weight < 2;
-    r.widening = widened ? perf::kWideningWork : 0;
+    r.widening = widened ? k_.calibration.value("power.widening") : 0;
     r.fastest_peak = std::max(r.device.peak[static_cast<std::size_t>(formats_.activations)],
                               r.device.peak[static_cast<std::size_t>(wide)]);
     r.narrow_peak = r.device.peak[static_cast<std::size_t>(formats_.activations)];

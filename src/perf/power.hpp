@@ -38,10 +38,6 @@ struct PowerCoefficients {
 /// What an operation on zeros takes of one on numbers: operands hardly change, clocks and instructions do not care.
 inline constexpr double kFillerWork = 0.6;
 
-/// Making one weight 16 bits wide, in such operations on zeros: one or two instructions of 10 to 20 pJ for each weight
-/// against 0.4 pJ for a FLOP of Hopper's tensor cores.
-inline constexpr double kWideningWork = 64;
-
 /// Of the time, at least: what waits for itself still does its work at some time.
 inline constexpr double kLeastBusy = 0.1;
 

@@ -8,19 +8,13 @@
 #include "app/cli/call.hpp"
 #include "catalogue/json_document.hpp"
 #include "ridge/file.hpp"
+#include "support/session.hpp"
 
 namespace ridge::cli {
 namespace {
 
-const Surroundings& here() {
-  static const Surroundings found{.program = "", .data_variable = RIDGE_DATA_DIR};
-  return found;
-}
-
-const SharedData& shared() {
-  static const SharedData data = *Session({}, here()).share();
-  return data;
-}
+using testing_support::here;
+using testing_support::shared;
 
 /// What the line prints as JSON; null if it is refused.
 JsonNode answer(const std::string& line) {
@@ -261,6 +255,27 @@ TEST(Costs, OfADeviceAreThoseOfCostRent) {
     expect_same(number(one, "spot_usd_per_million_tokens"),
                 number(answer("cost rent --spot" + work + flags), "usd_per_million_tokens"), flags);
   }
+}
+
+// --spot adds nothing to a table that has both: on demand stays on demand.
+TEST(Costs, OfDevicesOnDemandAreNotThoseOfSpot) {
+  const std::string work = " --model=llama3.3-70b --device=h100-sxm --gpus=4 --concurrency=64";
+  const JsonNode plain = answer("cost devices" + work);
+  const JsonNode spot = answer("cost devices --spot" + work);
+  const auto each = [](const JsonNode& all) {
+    return number(at(all, "devices").items.front(), "usd_per_million_tokens");
+  };
+  expect_same(each(plain), each(spot), "on demand");
+}
+
+// Energy of a place nobody knows has no price; its name is refused as `cost own` refuses it.
+TEST(Regions, OfOwnersAreKnownOrRefused) {
+  const StopSign never;
+  const auto said =
+      call({"plan", "serve", "--model=llama3.1-8b", "--request-rate=1", "--devices=h100-sxm", "--own", "--region=mars"},
+           shared(), here(), never, Files::allowed);
+  ASSERT_FALSE(said);
+  EXPECT_NE(said.error().text().find("there is no region 'mars'"), std::string::npos) << said.error().text();
 }
 
 // What a request is where nobody says, too.

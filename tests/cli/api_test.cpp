@@ -12,6 +12,7 @@
 
 #include "app/cli/report_file.hpp"
 #include "catalogue/json_document.hpp"
+#include "support/session.hpp"
 
 namespace ridge::cli {
 namespace {
@@ -20,15 +21,8 @@ using http::Request;
 using http::Response;
 using Words = std::vector<std::string>;
 
-const Surroundings& here() {
-  static const Surroundings found{.program = "", .data_variable = RIDGE_DATA_DIR};
-  return found;
-}
-
-const SharedData& shared() {
-  static const SharedData data = *Session({}, here()).share();
-  return data;
-}
+using testing_support::here;
+using testing_support::shared;
 
 Request posted(std::string path, std::string body) {
   Request request;

@@ -6,21 +6,15 @@
 #include <cmath>
 
 #include "app/cli/batch.hpp"
+#include "support/session.hpp"
 
 namespace ridge::cli {
 namespace {
 
 using Words = std::vector<std::string>;
 
-const Surroundings& here() {
-  static const Surroundings found{.program = "", .data_variable = RIDGE_DATA_DIR};
-  return found;
-}
-
-const SharedData& shared() {
-  static const SharedData data = *Session({}, here()).share();
-  return data;
-}
+using testing_support::here;
+using testing_support::shared;
 
 Result<Words> words(std::string_view verb, std::string_view json, const CallLimits& limits = {}) {
   const auto flags = read_flags(json, "body");

@@ -218,7 +218,7 @@ TEST(Serving, WideningWeightsTakesPower) {
   const perf::Step step{.decode = 8, .context = 1000};
   const double more = perf::step_time(*widened.resolved, step).filler - perf::step_time(*plain.resolved, step).filler;
   constexpr double kWeights = 32.0 * (4096.0 * (4096 + 1024) * 2 + 3.0 * 4096 * 14336);
-  EXPECT_NEAR(more, perf::kWideningWork * kWeights, 1e-6 * more);
+  EXPECT_NEAR(more, testing_support::knowledge().calibration.value("power.widening") * kWeights, 1e-6 * more);
   EXPECT_EQ(deployed("llama3.1-8b", "h100-sxm", "vllm", "0.11.1", Format::fp8).resolved->widening, 0);
 }
 

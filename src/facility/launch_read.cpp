@@ -8,6 +8,7 @@
 #include "facility/launch_flags.hpp"
 #include "facility/launch_words.hpp"
 #include "ridge/launch.hpp"
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -329,12 +330,6 @@ struct Manifest {
   int nodes = 0;
   int devices = 0;
 };
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
-  return text;
-}
 
 Manifest read_manifest(std::string_view text) {
   Manifest m;

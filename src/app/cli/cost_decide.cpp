@@ -6,6 +6,7 @@
 
 #include "app/cli/cost.hpp"
 #include "app/cli/progress.hpp"
+#include "app/cli/wrong.hpp"
 #include "economics/goodput_case.hpp"
 #include "report/decision_report.hpp"
 #include "ridge/text.hpp"
@@ -13,10 +14,6 @@
 namespace ridge::cli {
 
 namespace {
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
 
 /// An answer, nothing if a price is unknown, or an error.
 Status try_cost(Session& session, const EconomicsData& data, const CostWork& work, const CostFlags& flags,

@@ -6,6 +6,8 @@
 #include <cassert>
 #include <cctype>
 
+#include "app/cli/offers.hpp"
+#include "app/cli/wrong.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -13,10 +15,6 @@ namespace ridge::cli {
 namespace {
 
 constexpr double kSecondsOfYear = 31'536'000;
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
 
 /// A quantity of Q, or of another dimension whose base unit is worth `scale` of Q's.
 template <class Q, class Other = Q>
@@ -26,11 +24,6 @@ Result<double> either(std::string_view text, double scale, double other_scale) {
   const Result<Other> second = parse_quantity<Other>(text);
   if (second) return second->value() * other_scale;
   return first.error();
-}
-
-Completer words(std::initializer_list<const char*> offered) {
-  const std::vector<std::string> all(offered.begin(), offered.end());
-  return [all](Session&, const std::vector<std::string>&) { return all; };
 }
 
 }  // namespace
@@ -51,15 +44,15 @@ CostFlags::CostFlags() {
   text("--provider", "P", "only prices of this provider or region");
   flags_.push_back(
       {.name = "--spot", .value_name = "", .help = "spot capacity, with preemptions", .kind = Kind::toggle});
-  text("--contract", "C", "a commitment: 1-year, 2-year, 3-year", words({"1-year", "2-year", "3-year"}));
+  text("--contract", "C", "a commitment: 1-year, 2-year, 3-year", offer({"1-year", "2-year", "3-year"}));
   number("--discount", "SHARE", "off the price, for a commitment", Kind::share, &CostInputs::rent_discount);
   number("--preemptions", "N", "of the deployment in an hour", Kind::per_hour, &CostInputs::preemptions_per_hour);
   number("--preemption-loss", "TIME", "that each costs: 15min", Kind::hours, &CostInputs::preemption_loss_hours);
-  text("--billing", "B", "reserved: idle hours are paid; used: they are not", words({"reserved", "used"}));
+  text("--billing", "B", "reserved: idle hours are paid; used: they are not", offer({"reserved", "used"}));
   number("--platform", "SHARE", "what a managed platform takes on top of the rent", Kind::share,
          &CostInputs::platform_share);
   text("--profile", "P", "who owns the hardware: hyperscaler, large-neocloud, small-neocloud",
-       words({"hyperscaler", "large-neocloud", "small-neocloud"}));
+       offer({"hyperscaler", "large-neocloud", "small-neocloud"}));
   text("--region", "R", "of the electricity, carbon and water: us, us-texas, europe, sweden, ...");
   number("--server-price", "USD", "of the server, per GPU", Kind::dollars, &CostInputs::server_usd);
   number("--network-price", "USD", "of the network, per GPU", Kind::dollars, &CostInputs::network_usd);

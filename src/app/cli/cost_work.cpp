@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "app/cli/wrong.hpp"
+#include "perf/positions.hpp"
 #include "perf/power.hpp"
 #include "report/inference_report.hpp"
 #include "report/training_report.hpp"
@@ -12,27 +14,6 @@
 namespace ridge::cli {
 
 namespace {
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
-
-PeakFormat peak_format(Format format) {
-  switch (format) {
-    case Format::fp8:
-    case Format::mxfp8:
-      return PeakFormat::fp8;
-    case Format::int8:
-      return PeakFormat::int8;
-    case Format::nvfp4:
-    case Format::mxfp4:
-      return PeakFormat::fp4;
-    case Format::fp32:
-      return PeakFormat::tf32;
-    default:
-      return PeakFormat::bf16;
-  }
-}
 
 /// Trained tokens per second from an MFU: MFU x dense peak / FLOPs per token.
 Status by_mfu(Session& session, const EstimateFlags& flags, const CostFlags& cost, CostWork& work) {
@@ -54,7 +35,7 @@ Status by_mfu(Session& session, const EstimateFlags& flags, const CostFlags& cos
   const Result<int> sequence = flags.whole("--seq-length", usual_sequence(*model), 1, 100'000'000);
   if (!sequence) return sequence.error();
   if (!flags.given("--seq-length")) work.assumptions.push_back(fmt::format("sequences of {} tokens", *sequence));
-  const Figure<FlopsPerSecond>& peak = device->peak(peak_format(format));
+  const Figure<FlopsPerSecond>& peak = device->peak(perf::peak_format(format));
   if (!peak) return wrong("--precision", fmt::format("{} has no dense peak in {}", device->id, name(format)));
   const double flops = training_flops_per_token(*model, *sequence);
   const double rate = tokens_per_s_at(*mfu, peak->value.value(), static_cast<int>(work.gpus), flops);

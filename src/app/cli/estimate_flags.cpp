@@ -6,7 +6,9 @@
 #include <cassert>
 #include <cmath>
 
+#include "app/cli/offers.hpp"
 #include "app/cli/session.hpp"
+#include "app/cli/wrong.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -16,48 +18,6 @@ namespace {
 constexpr unsigned kServing = kInfer | kTechniques | kCompare;
 constexpr unsigned kAll = kServing | kTrain | kFit | kDiffusion | kSimulate;
 constexpr unsigned kDeployment = kServing | kSimulate;
-
-std::vector<std::string> model_ids(Session& session, const std::vector<std::string>&) {
-  std::vector<std::string> ids;
-  if (const auto catalogue = session.catalogue()) {
-    for (const Model& model : (*catalogue)->models()) ids.push_back(model.id);
-  }
-  return ids;
-}
-std::vector<std::string> device_ids(Session& session, const std::vector<std::string>&) {
-  std::vector<std::string> ids;
-  if (const auto catalogue = session.catalogue()) {
-    for (const Device& device : (*catalogue)->devices()) ids.push_back(device.id);
-  }
-  return ids;
-}
-std::vector<std::string> system_ids(Session& session, const std::vector<std::string>&) {
-  std::vector<std::string> ids;
-  if (const auto catalogue = session.catalogue()) {
-    for (const System& system : (*catalogue)->systems()) ids.push_back(system.id);
-  }
-  return ids;
-}
-std::vector<std::string> engine_ids(Session& session, const std::vector<std::string>&) {
-  std::vector<std::string> ids;
-  if (const auto engines = session.engines()) {
-    for (const Engine& engine : (*engines)->all()) ids.push_back(engine.id);
-  }
-  return ids;
-}
-std::vector<std::string> format_names(Session&, const std::vector<std::string>&) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < kFormats; ++i) names.emplace_back(name(static_cast<Format>(i)));
-  return names;
-}
-
-Completer words(std::vector<std::string> known) {
-  return [known = std::move(known)](Session&, const std::vector<std::string>&) { return known; };
-}
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
 
 }  // namespace
 
@@ -89,21 +49,22 @@ EstimateFlags::EstimateFlags() {
                        Completer completer = {}) {
     flags_.push_back({flag, value, help, words, std::move(completer)});
   };
-  add("--model", "M", "an id, the path of a config.json, or written out: dense:layers=32,...", kAll, model_ids);
+  add("--model", "M", "an id, the path of a config.json, or written out: dense:layers=32,...", kAll, offer_models);
   add("--device", "D", "an id, or a share of a device: h100-sxm/mig-3g.40gb; compare and fit take a list: a,b", kAll,
-      device_ids);
-  add("--system", "S", "a server, rack or pod of the catalogue, instead of --device", kDeployment | kTrain, system_ids);
+      offer_devices);
+  add("--system", "S", "a server, rack or pod of the catalogue, instead of --device", kDeployment | kTrain,
+      offer_systems);
   add("--gpus", "N", "devices in all", kDeployment | kTrain | kDiffusion);
   add("--tp", "N", "tensor parallel", kDeployment | kTrain);
   add("--pp", "N", "pipeline stages", kDeployment | kTrain);
   add("--ep", "N", "ranks that share the experts of a layer out among them", kDeployment | kTrain);
   add("--dp", "N", "data parallel: with experts, attention ranks around them", kDeployment | kTrain);
   add("--precision", "F", "of weights and activations: bf16, fp16, fp8, int8, int4, awq, mxfp4, nvfp4", kAll,
-      format_names);
-  add("--weight-precision", "F", "of the weights alone", kDeployment, format_names);
-  add("--activation-precision", "F", "of the activations alone", kDeployment, format_names);
-  add("--kv-precision", "F", "of the KV cache: bf16, fp8, int8", kDeployment | kFit, format_names);
-  add("--engine", "E", "vllm, trtllm, sglang, pytorch, ideal (the datasheet alone), ...", kAll, engine_ids);
+      offer_formats);
+  add("--weight-precision", "F", "of the weights alone", kDeployment, offer_formats);
+  add("--activation-precision", "F", "of the activations alone", kDeployment, offer_formats);
+  add("--kv-precision", "F", "of the KV cache: bf16, fp8, int8", kDeployment | kFit, offer_formats);
+  add("--engine", "E", "vllm, trtllm, sglang, pytorch, ideal (the datasheet alone), ...", kAll, offer_engines);
   add("--engine-version", "V", "a release: 0.12", kDeployment | kTrain);
   add("--isl", "TOKENS", "input of a request", kDeployment | kFit);
   add("--osl", "TOKENS", "output of a request", kDeployment | kFit);
@@ -124,17 +85,17 @@ EstimateFlags::EstimateFlags() {
   add("--cp", "N", "context parallel", kTrain);
   add("--etp", "N", "tensor parallel inside an expert", kTrain);
   add("--sharding", "S", "of optimizer, gradients and weights: none, zero1, zero2, zero3, hsdp", kTrain,
-      words({"none", "zero1", "zero2", "zero3", "hsdp"}));
+      offer({"none", "zero1", "zero2", "zero3", "hsdp"}));
   add("--seq-length", "TOKENS", "of one training sequence", kTrain);
   add("--global-batch", "N", "sequences of one step", kTrain);
   add("--micro-batch", "N", "sequences that one replica works on at once", kTrain);
   add("--recompute", "R", "none, selective, full, or unknown: the least that fits", kTrain,
-      words({"none", "selective", "full", "unknown"}));
+      offer({"none", "selective", "full", "unknown"}));
   add("--schedule", "S", "of the pipeline: 1f1b, interleaved, zero-bubble or dualpipe", kTrain,
-      words({"1f1b", "interleaved", "zero-bubble", "dualpipe"}));
+      offer({"1f1b", "interleaved", "zero-bubble", "dualpipe"}));
   add("--cp-kind", "K", "of context parallelism: ring, all-gather or ulysses", kTrain,
-      words({"ring", "all-gather", "ulysses"}));
-  add("--task", "T", "pretrain, sft or lora", kTrain, words({"pretrain", "sft", "lora"}));
+      offer({"ring", "all-gather", "ulysses"}));
+  add("--task", "T", "pretrain, sft or lora", kTrain, offer({"pretrain", "sft", "lora"}));
   add("--mtp", "", "train the multi-token-prediction layers too", kTrain);
   add("--offload", "SHARE", "of the kept activations that wait in host memory", kTrain);
   add("--offload-optimizer", "", "state and update of the optimizer are on the host", kTrain);
@@ -146,14 +107,14 @@ EstimateFlags::EstimateFlags() {
   add("--oversubscription", "X", "ports of a pod over its links to other pods: 2 is two to one", kTrain);
   add("--pod", "N", "devices that a network without oversubscription joins", kTrain);
   add("--reduction", "WHERE", "switches that add up all-reduces: none, nvls, sharp or both", kTrain,
-      words({"none", "nvls", "sharp", "both"}));
+      offer({"none", "nvls", "sharp", "both"}));
   add("--rank-order", "O", "fastest first: tp-cp-ep-dp-pp (usual) or tp-cp-ep-pp-dp", kTrain,
-      words({"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp"}));
+      offer({"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp"}));
   add("--data-rate", "RATE", "at which one node reads the data set: 2GB/s; left out: never the limit", kTrain);
   add("--data-bytes", "B", "of one token in the data set; usual: 4, a 32-bit index", kTrain);
   add("--tokens", "N", "of the whole run, for days and GPU-hours: 15T", kTrain);
   add("--scale", "weak|strong", "the curve over --from to --to devices: the batch grows with them, or stays", kTrain,
-      words({"weak", "strong"}));
+      offer({"weak", "strong"}));
   add("--from", "N", "devices at which the curve starts", kTrain);
   add("--to", "N", "devices at which it ends", kTrain);
   add("--svg", "FILE", "write the curve of --scale as a figure", kTrain, complete_files);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/cli/estimate_flags.hpp"
+#include "app/cli/wrong.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -14,10 +15,6 @@ constexpr double kUsualClients = 32;
 constexpr double kUsualAcceptance = 0.7;
 constexpr double kMostTokens = 1e8;
 constexpr double kMostSequences = 1e7;
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
 
 /// Formats that are stored narrow and always widened for the product: "w4a16".
 bool for_weights_alone(Format f) {
@@ -40,13 +37,6 @@ class Questioner {
   template <class... Args>
   void assume(fmt::format_string<Args...> text, Args&&... args) {
     assumptions_.push_back(fmt::format(text, std::forward<Args>(args)...));
-  }
-
-  template <class T>
-  static Status take(const Result<T>& from, T& into) {
-    if (!from) return from.error();
-    into = *from;
-    return {};
   }
 
   Status names() {

@@ -6,6 +6,7 @@
 
 #include "app/cli/estimate.hpp"
 #include "app/cli/report_file.hpp"
+#include "app/cli/wrong.hpp"
 #include "report/training_report.hpp"
 #include "ridge/file.hpp"
 #include "ridge/plan.hpp"
@@ -18,18 +19,7 @@ namespace {
 constexpr int kMostLayers = 100'000;
 constexpr double kMostFactor = 1000;
 constexpr int kPageScale = 16;  ///< times the devices, to which the curve of a page goes where nothing is said
-constexpr int kMostSequences = 100'000'000;
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
-
-template <class T>
-Status take(const Result<T>& from, T& into) {
-  if (!from) return from.error();
-  into = *from;
-  return {};
-}
+constexpr int kMostBatch = 100'000'000;
 
 /// One of a few words; the value stays if the flag was not given.
 template <class E, std::size_t N>
@@ -116,9 +106,9 @@ class TrainingQuestioner {
 
   Status batch() {
     TrainingPlan& p = out_.query.plan;
-    if (const Status s = take(flags_.whole("--seq-length", p.sequence, 1, kMostSequences), p.sequence); !s) return s;
-    if (const Status s = take(flags_.whole("--global-batch", 1, 1, kMostSequences), p.global_batch); !s) return s;
-    if (const Status s = take(flags_.whole("--micro-batch", 1, 1, kMostSequences), p.micro_batch); !s) return s;
+    if (const Status s = take(flags_.whole("--seq-length", p.sequence, 1, kMostBatch), p.sequence); !s) return s;
+    if (const Status s = take(flags_.whole("--global-batch", 1, 1, kMostBatch), p.global_batch); !s) return s;
+    if (const Status s = take(flags_.whole("--micro-batch", 1, 1, kMostBatch), p.micro_batch); !s) return s;
     out_.freedom.sequence = !flags_.given("--seq-length");
     out_.freedom.global_batch = !flags_.given("--global-batch");
     out_.freedom.micro_batch = !flags_.given("--micro-batch");
@@ -252,7 +242,7 @@ class TrainingQuestioner {
   TrainingQuestion out_;
 };
 
-Error refusal_error(const TrainingAnswer& answer) {
+Error training_refusal(const TrainingAnswer& answer) {
   std::string text =
       fmt::format("{} on {} cannot run: {}", answer.query.model, report::training_text(answer), answer.refusal->why);
   std::size_t width = 0;
@@ -300,7 +290,7 @@ Result<int> estimate_train(Session& session, const EstimateFlags& flags) {
     session.print(report::training_json(*answer, options, curve).text());
     if (answer->refusal) return kRefused;
   } else if (answer->refusal) {
-    return refusal_error(*answer);
+    return training_refusal(*answer);
   }
   if (flags.given("--trace")) {
     const Result<std::string> trace = report::pipeline_trace(*answer);

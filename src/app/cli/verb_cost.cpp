@@ -86,6 +86,8 @@ Action declare_cost(Options& options) {
     }
     const Result<Run> run = cost_word_of(words);
     if (!run) return run.error();
+    if (const Status s = arguments->command.cost.valid(); !s) return s.error();
+    if (const Status s = said.valid(session, words[0] == "compare" || words[0] == "devices"); !s) return s.error();
     if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
     const Result<std::optional<CostMode>> mode = mode_of(arguments->words);
     if (!mode) return mode.error();

@@ -118,6 +118,7 @@ LaunchOptions options_of(const EmitArguments& a, const LaunchPlan& plan, const C
 }
 
 Result<int> run_emit(Session& session, const EmitArguments& a) {
+  if (const Status s = a.flags.valid(session); !s) return s.error();
   Result<WhatIfSubjects> subjects = what_if_subjects(a.flags);
   if (!subjects) return subjects.error();
   session.about(*std::move(subjects));

@@ -133,6 +133,7 @@ static Action declare_estimate(Options& options) {
     if (!word) return word.error();
     const EstimateFlags& flags = arguments->flags;
     if (const Status s = flags.check(*word); !s) return s.error();
+    if (const Status s = flags.valid(session, *word == kCompare || *word == kFit); !s) return s.error();
     if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
     Result<WhatIfSubjects> subjects = what_if_subjects(flags);
     if (!subjects) return subjects.error();

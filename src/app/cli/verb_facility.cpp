@@ -169,6 +169,7 @@ std::vector<std::string> cooling_ids(Session& session, const std::vector<std::st
 }
 
 Result<int> run_facility(Session& session, const FacilityArguments& arguments) {
+  if (const Status s = arguments.flags.valid(session); !s) return s.error();
   Result<WhatIfSubjects> subjects = what_if_subjects(arguments.flags);
   if (!subjects) return subjects.error();
   session.about(*std::move(subjects));

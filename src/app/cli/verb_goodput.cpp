@@ -113,6 +113,7 @@ Status fill_length(Session& session, const GoodputArguments& a, GoodputQuery& q)
 }
 
 Result<int> goodput(Session& session, const GoodputArguments& a) {
+  if (const Status s = a.estimate.valid(session); !s) return s.error();
   const Result<EconomicsData> data = economics_of(session);
   if (!data) return data.error();
   const Catalogue& catalogue = **session.catalogue();

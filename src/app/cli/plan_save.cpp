@@ -58,11 +58,16 @@ class PlanWriter {
   PlanFile file_;
 };
 
-PlanFile plan_file(const ServingQuest& quest, const ServingPlan& p) {
+/// A repository that was given stays: it says what is loaded, the catalogue's id only what it looks like.
+const std::string& model_name(const std::string& given, const std::string& id) {
+  return given.find('/') != std::string::npos ? given : id;
+}
+
+PlanFile plan_file(const ServingQuest& quest, const ServingPlan& p, const std::string& given) {
   const InferenceQuery& q = p.query;
   const ServingGoal& goal = quest.goal;
   PlanWriter out("serve");
-  out.add("--model", q.model);
+  out.add("--model", model_name(given, q.model));
   out.add("--device", q.device);
   out.add("--gpus", 1.0 * p.replicas * q.gpus);
   out.add("--tp", q.tp);
@@ -90,9 +95,9 @@ PlanFile plan_file(const ServingQuest& quest, const ServingPlan& p) {
 }
 
 /// The plan as a question of its own: all that the estimate of the search was made with.
-TrainingQuery query_of(const TrainingGoal& goal, const TrainingPick& p) {
+TrainingQuery query_of(const TrainingGoal& goal, const TrainingPick& p, const std::string& given) {
   TrainingQuery q;
-  q.model = goal.model;
+  q.model = model_name(given, goal.model);
   q.device = p.device;
   q.engine = goal.engine;
   q.task = goal.task;
@@ -103,10 +108,10 @@ TrainingQuery query_of(const TrainingGoal& goal, const TrainingPick& p) {
   return q;
 }
 
-PlanFile plan_file(const TrainingQuest& quest, const TrainingPick& p) {
+PlanFile plan_file(const TrainingQuest& quest, const TrainingPick& p, const std::string& given) {
   const TrainingGoal& goal = quest.goal;
   PlanWriter out("train");
-  for (const ask::Setting& s : ask::settings_of(query_of(goal, p))) out.add(ask::flag_of(*s.field), s.value);
+  for (const ask::Setting& s : ask::settings_of(query_of(goal, p, given))) out.add(ask::flag_of(*s.field), s.value);
   out.above("--tokens", goal.tokens, 0);
   if (goal.tokens > 0) out.add("--goodput", p.goodput / kept_share(goal.buyer, quest.economics));
   out.prices(goal.buyer, p.usd_per_hour ? std::optional(*p.usd_per_hour / p.plan.gpus) : std::nullopt);
@@ -114,22 +119,25 @@ PlanFile plan_file(const TrainingQuest& quest, const TrainingPick& p) {
 }
 
 template <class Quest, class Verdict>
-Result<int> save_all(const std::string& directory, const Quest& quest, const Verdict& verdict) {
+Result<int> save_all(const std::string& directory, const Quest& quest, const Verdict& verdict,
+                     const std::string& given) {
   if (const Status s = make_folder(directory); !s) return s.error();
   for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
-    if (const Status s = write_plan(directory, i + 1, plan_file(quest, verdict.plans[i])); !s) return s.error();
+    if (const Status s = write_plan(directory, i + 1, plan_file(quest, verdict.plans[i], given)); !s) return s.error();
   }
   return static_cast<int>(verdict.plans.size());
 }
 
 }  // namespace
 
-Result<int> save_plans(const std::string& directory, const ServingQuest& quest, const ServingVerdict& verdict) {
-  return save_all(directory, quest, verdict);
+Result<int> save_plans(const std::string& directory, const ServingQuest& quest, const ServingVerdict& verdict,
+                       const std::string& given) {
+  return save_all(directory, quest, verdict, given);
 }
 
-Result<int> save_plans(const std::string& directory, const TrainingQuest& quest, const TrainingVerdict& verdict) {
-  return save_all(directory, quest, verdict);
+Result<int> save_plans(const std::string& directory, const TrainingQuest& quest, const TrainingVerdict& verdict,
+                       const std::string& given) {
+  return save_all(directory, quest, verdict, given);
 }
 
 Status take_profile(const std::string& data_directory, const std::string& profile, PlanFlags& flags, PlanKind kind) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "ridge/letters.hpp"
 
 namespace ridge {
 
@@ -16,13 +17,6 @@ namespace {
 
 // A quantity is a handful of words; more is a mistake, and the limit keeps messages and exponents small.
 constexpr std::size_t kLongestQuantity = 200;
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// Reads from the left and remembers where it stands.
 class Cursor {

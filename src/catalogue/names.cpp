@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -85,9 +86,6 @@ constexpr auto kUsual = std::to_array<std::string_view>({"h100-sxm", "h200-sxm",
                                                          "a100-pcie-80", "b200-sxm-180", "gh200-96",
                                                          "rtx-pro-6000-bw-ws", "rtx4090", "h20-96", "rtx-pro-5000-bw"});
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_word(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z');
 }

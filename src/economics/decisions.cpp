@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ridge/catalogue.hpp"
+
 namespace ridge {
 
 namespace {
-
-constexpr double kHoursOfMonth = 730;
 
 double useful_hour(CostInputs in, double utilisation) noexcept {
   in.utilisation = utilisation;
@@ -74,7 +74,7 @@ double reserved_usd_per_month(const CostInputs& reserved, double tokens_per_mont
 std::optional<double> payback_years(const CostInputs& own, const CostInputs& rent) noexcept {
   CostInputs rented = rent;
   rented.utilisation = own.utilisation;
-  const double saved_per_hour = evaluate(rented).usd_per_month / rented.gpus / kHoursOfMonth - running_rate(own);
+  const double saved_per_hour = evaluate(rented).usd_per_month / rented.gpus / kHoursPerMonth - running_rate(own);
   const double capex = hourly_rate(own).capex_usd;
   if (!(saved_per_hour > 0)) return std::nullopt;
   return capex / saved_per_hour / 8760;
@@ -89,12 +89,12 @@ std::vector<Acquisition> acquisitions(const AcquisitionQuery& q) {
   const double monthly = q.own.cost_of_capital / 12;
   const auto worth = [&](int month) { return std::pow(1 + monthly, -month); };  // today's value of a dollar then
   const auto price = [&](double month) { return std::pow(1 - q.decline, month / 12); };
-  const double rent = hourly_rate(q.rent).usd * kHoursOfMonth;
-  const double running = running_rate(q.own) * kHoursOfMonth;
+  const double rent = hourly_rate(q.rent).usd * kHoursPerMonth;
+  const double running = running_rate(q.own) * kHoursPerMonth;
   const double capex = hourly_rate(q.own).capex_usd;
   std::vector<Acquisition> all;
   const auto add = [&](std::string name, double usd, double today) {
-    all.push_back({std::move(name), usd, usd / (months * kHoursOfMonth), today});
+    all.push_back({std::move(name), usd, usd / (months * kHoursPerMonth), today});
   };
   const auto rented = [&](int from, int to) {
     double usd = 0;

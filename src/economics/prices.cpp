@@ -7,16 +7,11 @@
 
 #include "economics/cost_case.hpp"
 #include "ridge/engine.hpp"
+#include "ridge/letters.hpp"
 
 namespace ridge {
 
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 bool has(std::string_view text, std::string_view part) {
   return lower(text).find(lower(part)) != std::string::npos;

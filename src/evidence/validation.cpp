@@ -8,21 +8,20 @@
 #include <limits>
 #include <map>
 
+#include "evidence/nothing.hpp"
 #include "ridge/csv.hpp"
 
 namespace ridge::evidence {
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-
-constexpr std::array<std::pair<std::string_view, GroupBy>, 8> kGroups{{{"model", GroupBy::model},
-                                                                       {"device", GroupBy::device},
-                                                                       {"source", GroupBy::source},
-                                                                       {"engine", GroupBy::engine},
-                                                                       {"precision", GroupBy::precision},
-                                                                       {"mode", GroupBy::mode},
-                                                                       {"class", GroupBy::model_class},
-                                                                       {"vendor", GroupBy::vendor}}};
+constexpr std::array<std::pair<std::string_view, GroupBy>, 8> kGroupWords{{{"model", GroupBy::model},
+                                                                           {"device", GroupBy::device},
+                                                                           {"source", GroupBy::source},
+                                                                           {"engine", GroupBy::engine},
+                                                                           {"precision", GroupBy::precision},
+                                                                           {"mode", GroupBy::mode},
+                                                                           {"class", GroupBy::model_class},
+                                                                           {"vendor", GroupBy::vendor}}};
 
 // The order in which modes are read; what is not named comes after, by name.
 constexpr std::array<std::string_view, 9> kModeOrder = {"",     "fixed-batch", "offline", "closed-loop", "prefill",
@@ -134,7 +133,7 @@ std::string rows_csv(std::span<const Case> cases, std::span<const ResultRow> row
 }
 
 std::optional<GroupBy> parse_group(std::string_view text) {
-  for (const auto& [word, group] : kGroups) {
+  for (const auto& [word, group] : kGroupWords) {
     if (word == text) return group;
   }
   return std::nullopt;

@@ -11,7 +11,7 @@ namespace ridge {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"rail-fat-tree", "fat-tree", "spine-leaf", "dragonfly-plus", "torus"};
+constexpr std::string_view kTopologyNames[] = {"rail-fat-tree", "fat-tree", "spine-leaf", "dragonfly-plus", "torus"};
 constexpr int kMostNodes = 10'000'000;
 
 std::int64_t ceiling(std::int64_t a, std::int64_t b) {
@@ -248,14 +248,14 @@ Result<FabricDesign> torus(const FabricRequest& r) {
 }  // namespace
 
 std::string_view name(Topology topology) {
-  return kNames[static_cast<std::size_t>(topology)];
+  return kTopologyNames[static_cast<std::size_t>(topology)];
 }
 
 Result<Topology> parse_topology(std::string_view text) {
-  for (std::size_t i = 0; i < std::size(kNames); ++i) {
-    if (kNames[i] == text) return static_cast<Topology>(i);
+  for (std::size_t i = 0; i < std::size(kTopologyNames); ++i) {
+    if (kTopologyNames[i] == text) return static_cast<Topology>(i);
   }
-  const std::string near = nearest(text, kNames, std::size(kNames));
+  const std::string near = nearest(text, kTopologyNames, std::size(kTopologyNames));
   return Error{ErrorCode::bad_input, "",
                fmt::format("there is no topology {}; {}", quoted(text),
                            near.empty() ? "there are rail-fat-tree, fat-tree, spine-leaf, dragonfly-plus and torus"

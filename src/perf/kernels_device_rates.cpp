@@ -2,37 +2,12 @@
 #include <cmath>
 
 #include "perf/kernels.hpp"
+#include "perf/positions.hpp"
 
 namespace ridge::perf {
 namespace {
 
 constexpr double kUnknownCores = 100;  // a device whose cores nobody published: waves hardly matter then
-
-PeakFormat peak_format(Format format) {
-  switch (format) {
-    case Format::fp32:
-      return PeakFormat::tf32;
-    case Format::bf16:
-      return PeakFormat::bf16;
-    case Format::fp16:
-      return PeakFormat::fp16;
-    case Format::fp8:
-    case Format::mxfp8:
-      return PeakFormat::fp8;
-    case Format::int8:
-      return PeakFormat::int8;
-    case Format::int4:
-    case Format::mxfp4:
-    case Format::nvfp4:
-    case Format::q4_k_m:
-    case Format::q4_0:
-      return PeakFormat::fp4;
-    case Format::q6_k:
-    case Format::q8_0:
-      return PeakFormat::int8;
-  }
-  return PeakFormat::bf16;
-}
 
 // Formats for which no tensor core computes, whatever its 4-bit or 8-bit rate: they are stored narrow and widened.
 bool storage_only(Format format) {
@@ -64,6 +39,32 @@ Error missing(const Device& device, std::string_view what) {
 }
 
 }  // namespace
+
+PeakFormat peak_format(Format format) {
+  switch (format) {
+    case Format::fp32:
+      return PeakFormat::tf32;
+    case Format::bf16:
+      return PeakFormat::bf16;
+    case Format::fp16:
+      return PeakFormat::fp16;
+    case Format::fp8:
+    case Format::mxfp8:
+      return PeakFormat::fp8;
+    case Format::int8:
+      return PeakFormat::int8;
+    case Format::int4:
+    case Format::mxfp4:
+    case Format::nvfp4:
+    case Format::q4_k_m:
+    case Format::q4_0:
+      return PeakFormat::fp4;
+    case Format::q6_k:
+    case Format::q8_0:
+      return PeakFormat::int8;
+  }
+  return PeakFormat::bf16;
+}
 
 double pcie_bandwidth(const Device& device) {
   const int generation = device.pcie_generation ? device.pcie_generation->value : 4;

@@ -60,7 +60,7 @@ Table table_of(const std::vector<TrainingPick>& plans, const std::vector<Rank>& 
   return table;
 }
 
-Json plan_object(const TrainingPick& p) {
+Json pick_object(const TrainingPick& p) {
   const TrainingEstimate& e = p.estimate;
   Json one = Json::object();
   one.set("device", p.device);
@@ -173,7 +173,7 @@ Json plan_json(const TrainingQuest& quest, const TrainingVerdict& verdict, const
   asked.set("global_batch", goal.global_batch);
   asked.set("objective", name(goal.objective));
   json.set("goal", std::move(asked));
-  set_ranking(json, verdict, plan_object);
+  set_ranking(json, verdict, pick_object);
   json.set("cheapest_change", Json());
   json.set("rationale", texts_json(verdict.rationale));
   json.set("assumptions", texts_json(verdict.assumptions));

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 #include "search/sentences.hpp"
 
@@ -19,12 +20,6 @@ constexpr double kExportThreshold = 4800;
 constexpr std::string_view kRestricted[] = {"cn", "hk", "mo", "ru", "by", "ir", "kp", "sy", "cu", "ve"};
 /// Server power over that of its devices where no system is in the catalogue: a DGX H100 takes 10.2 kW for 8 x 700 W.
 constexpr double kUsualOverhead = 1.8;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
 
 bool names(const std::vector<std::string>& list, std::string_view word) {
   return std::any_of(list.begin(), list.end(), [&](const std::string& s) { return lower(s) == lower(word); });

@@ -385,7 +385,7 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
     }
     const Scored& best = harvest.best.front();
     if (best.violation >= search::kDoesNotFit) {
-      const double missing = (best.violation - search::kDoesNotFit) * 1e9;
+      const double missing = (best.violation - search::kDoesNotFit) * search::kShortUnit;
       verdict.losers.push_back(
           {device,
            std::isinf(missing) ? "no layout of the model can run on it"

@@ -409,7 +409,7 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
       verdict.losers.push_back(
           {device.device, "the devices cannot be laid out for this batch and model", "layout", 0, true});
     } else if (device.violation >= search::kDoesNotFit) {
-      const double missing = (device.violation - search::kDoesNotFit) * 1e9;
+      const double missing = (device.violation - search::kDoesNotFit) * search::kShortUnit;
       verdict.losers.push_back({device.device,
                                 fmt::format("does not fit: {} short on each device at best", format(Bytes(missing))),
                                 "memory", 0, true});

@@ -18,6 +18,7 @@ namespace ridge::search {
 
 /// A violation from here on means that a plan does not fit: beyond it, the gigabytes missing on one device.
 inline constexpr double kDoesNotFit = 1e6;
+inline constexpr double kShortUnit = 1e9;  ///< bytes that are missing, in the unit of a violation
 
 struct Floor {
   double violation = 0;

@@ -12,7 +12,6 @@ namespace ridge::search {
 
 namespace {
 
-constexpr double kGigabyte = 1e9;
 constexpr double kTieBreak = 1e-6;  // dollars
 constexpr double kRounding = 1e-6;  // the fixed point of evaluate() is found to 1e-7
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -183,7 +182,8 @@ Scored ServingProblem::scored(const Group& group, const InferenceQuery& query, s
   Scored scored;
   scored.index = index;
   if (outcome.reason != Reason::none) {
-    scored.violation = outcome.reason == Reason::out_of_memory ? kDoesNotFit + outcome.short_by / kGigabyte : kInfinity;
+    scored.violation =
+        outcome.reason == Reason::out_of_memory ? kDoesNotFit + outcome.short_by / kShortUnit : kInfinity;
     return scored;
   }
   const ServingScore s = score(group.spec, gpus_of(query), outcome.estimate);

@@ -12,6 +12,7 @@
 #include "app/cli/estimate.hpp"
 #include "app/cli/profiles.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -19,10 +20,6 @@ namespace ridge::cli {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-
-Error wrong(std::string_view key, std::string message) {
-  return {ErrorCode::bad_input, std::string(key), std::move(message)};
-}
 
 double number_at(const Column& column, std::size_t i) {
   switch (column.type) {

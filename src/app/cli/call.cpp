@@ -7,6 +7,7 @@
 #include "app/cli/plan_file.hpp"
 #include "app/cli/profiles.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
 #include "catalogue/json_document.hpp"
 #include "ridge/names.hpp"
 #include "ridge/report.hpp"
@@ -22,10 +23,6 @@ const Grammar& whole_grammar() {
   return all;
 }
 
-Error wrong(std::string_view key, std::string message) {
-  return {ErrorCode::bad_input, std::string(key), std::move(message)};
-}
-
 bool names_file(const OptionText& option) {
   return option.value == "FILE" || option.value == "OUT" || option.value == "DIR" || option.name == "--data";
 }
@@ -39,11 +36,11 @@ bool changes_data(std::string_view verb, std::string_view flag) {
 constexpr std::array<std::string_view, 2> kGlobals = {"--set", "--as-of"};
 
 /// The words after the verb, in this order.
-constexpr std::array<std::string_view, 4> kWords = {"kind", "id", "file", "text"};
+constexpr std::array<std::string_view, 4> kPlaceKeys = {"kind", "id", "file", "text"};
 
-class Writer {
+class LineWriter {
  public:
-  Writer(const Verb& verb, const Catalogue& catalogue, const CallLimits& limits)
+  LineWriter(const Verb& verb, const Catalogue& catalogue, const CallLimits& limits)
       : verb_(verb), catalogue_(catalogue), limits_(limits) {
     for (const VerbText& text : whole_grammar().verbs) {
       if (text.verb->name == verb.name) options_ = &text.options;
@@ -52,7 +49,7 @@ class Writer {
 
   Result<std::vector<std::string>> run(const std::vector<Flag>& flags) {
     words_ = {std::string(verb_.name)};
-    for (const std::string_view key : kWords) {
+    for (const std::string_view key : kPlaceKeys) {
       for (const Flag& flag : flags) {
         if (flag.key != key || !is_word(key)) continue;
         if (const Status s = add_word(flag); !s) return s.error();
@@ -69,7 +66,7 @@ class Writer {
  private:
   /// "kind" is a flag of some verbs, and a word after the others.
   [[nodiscard]] bool is_word(std::string_view key) const {
-    if (std::find(kWords.begin(), kWords.end(), key) == kWords.end() ||
+    if (std::find(kPlaceKeys.begin(), kPlaceKeys.end(), key) == kPlaceKeys.end() ||
         (key == "file" && limits_.files == Files::refused))
       return false;
     return std::any_of(options_->begin(), options_->end(), [](const OptionText& o) { return o.name.empty(); });
@@ -271,7 +268,7 @@ Result<std::vector<std::string>> call_words(std::string_view verb, const std::ve
                                             const Catalogue& catalogue, const CallLimits& limits) {
   const Verb* found = verb_of(verb);
   if (found == nullptr) return Error{ErrorCode::not_found, "", "there is no verb " + quoted(verb)};
-  return Writer(*found, catalogue, limits).run(flags);
+  return LineWriter(*found, catalogue, limits).run(flags);
 }
 
 Result<Answer> call(const std::vector<std::string>& words, const SharedData& shared, const Surroundings& surroundings,

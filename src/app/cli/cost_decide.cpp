@@ -6,6 +6,7 @@
 
 #include "app/cli/cost.hpp"
 #include "app/cli/progress.hpp"
+#include "app/cli/wrong.hpp"
 #include "economics/goodput_case.hpp"
 #include "report/decision_report.hpp"
 #include "ridge/text.hpp"
@@ -13,10 +14,6 @@
 namespace ridge::cli {
 
 namespace {
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
 
 /// An answer, nothing if a price is unknown, or an error.
 Status try_cost(Session& session, const EconomicsData& data, const CostWork& work, const CostFlags& flags,
@@ -303,20 +300,8 @@ Result<int> cost_power_cap(Session& session, const CostCommand& command) {
   constexpr int kSteps = 14;
   for (int i = 0; i <= kSteps; ++i) {
     progress.show(static_cast<double>(i) / kSteps);
-    EstimateFlags flags = base.estimate;
     const double cap = std::round(tdp * (0.3 + 0.7 * i / kSteps));
-    flags.set("--power-cap", fmt::format("{:.0f}W", cap));
-    // The layout stays the one without a cap.
-    flags.set("--gpus", fmt::format("{:.0f}", work->gpus));
-    if (work->inference) flags.set("--tp", fmt::format("{}", work->inference->tp));
-    if (work->training_answer) {
-      const TrainingPlan& plan = work->training_answer->query.plan;
-      flags.set("--tp", fmt::format("{}", plan.tp));
-      flags.set("--pp", fmt::format("{}", plan.pp));
-      flags.set("--micro-batch", fmt::format("{}", plan.micro_batch));
-      flags.set("--global-batch", fmt::format("{}", plan.global_batch));
-    }
-    const Result<CostWork> capped = cost_work(session, flags, base.cost);
+    const Result<CostWork> capped = capped_work(session, *work, cap);  // in the layout without a cap
     if (!capped) return capped.error();
     Result<CostAnswer> answer = cost_of(session, *data, *capped, base.cost, mode);
     if (!answer) return answer.error();

@@ -7,8 +7,10 @@
 
 #include "app/cli/estimate_flags.hpp"
 #include "app/cli/plan_flags.hpp"
+#include "app/cli/wrong.hpp"
 #include "catalogue/toml_document.hpp"
 #include "ridge/file.hpp"
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -17,23 +19,6 @@ namespace {
 
 constexpr double kUsualTtft = 2;  ///< seconds: what a chat needs
 constexpr double kUsualTpot = 0.1;
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
-
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    std::string part(text.substr(0, comma));
-    part.erase(0, part.find_first_not_of(' '));
-    part.erase(part.find_last_not_of(' ') + 1);
-    if (!part.empty()) parts.push_back(std::move(part));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return parts;
-}
 
 /// Reads flags into fields; the first thing wrong is kept.
 class Reader {
@@ -74,10 +59,10 @@ class Reader {
     if (flags_.given(flag)) into = flags_.value(flag);
   }
   void list(std::string_view flag, std::vector<std::string>& into) {
-    if (flags_.given(flag)) into = split(flags_.value(flag));
+    if (flags_.given(flag)) into = split_words(flags_.value(flag), ',');
   }
   void formats(std::string_view flag, std::vector<Format>& into) {
-    for (const std::string& part : split(flags_.value(flag))) {
+    for (const std::string& part : split_words(flags_.value(flag), ',')) {
       const Result<Format> format = parse_format(part);
       if (!format) return fail(flag, format.error().message);
       into.push_back(*format);
@@ -150,7 +135,7 @@ Result<Buyer> buyer_of(Reader& reader, const PlanContext& context) {
     if (flags.given("--rent")) reader.fail("--own", "say either --own or --rent");
     buyer.purchase = Purchase::own;
   }
-  for (const std::string& part : split(flags.value("--fleet"))) {
+  for (const std::string& part : split_words(flags.value("--fleet"), ',')) {
     const std::size_t colon = part.find(':');
     const Result<double> number =
         colon == std::string::npos ? Result<double>(Error{}) : parse_count(std::string_view(part).substr(colon + 1));
@@ -161,7 +146,7 @@ Result<Buyer> buyer_of(Reader& reader, const PlanContext& context) {
     buyer.fleet.push_back({part.substr(0, colon), static_cast<int>(*number)});
   }
   if (flags.given("--origin")) {
-    const auto vendors = vendors_from(split(flags.value("--origin")), context);
+    const auto vendors = vendors_from(split_words(flags.value("--origin"), ','), context);
     if (!vendors) return vendors.error();
     buyer.vendors.insert(buyer.vendors.end(), vendors->begin(), vendors->end());
   }
@@ -234,7 +219,7 @@ Result<TrainingGoal> training_goal(const PlanFlags& flags, const PlanContext& co
   }
   goal.objective = goal.tokens > 0 ? Objective::cost : Objective::time;
   reader.word("--objective", goal.objective, parse_objective);
-  for (const std::string& part : split(flags.value("--gpus"))) {
+  for (const std::string& part : split_words(flags.value("--gpus"), ',')) {
     const Result<double> number = parse_count(part);
     if (!number || *number < 1 || *number > 1 << 20 || *number != std::floor(*number)) {
       return wrong("--gpus", "whole numbers of devices: 512 or 512,1024");

@@ -7,6 +7,7 @@
 #include "app/cli/estimate.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
 #include "report/facility_report.hpp"
 #include "ridge/file.hpp"
 #include "ridge/text.hpp"
@@ -17,16 +18,12 @@ namespace {
 
 constexpr int kMostNodes = 1'000'000;
 
-struct Arguments {
+struct FacilityArguments {
   EstimateFlags flags;
   std::string kind, nodes, topology, levels, oversubscription, fabric;
   std::string dataset, interval, kept, storage_write;
   std::string rack, rack_power, rack_units, rack_weight, racks, site_power, floor_load, cooling, pue, spike, svg;
 };
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
 
 template <class Q>
 Status quantity(std::string_view flag, const std::string& text, std::optional<Q>& into) {
@@ -59,13 +56,13 @@ Status ratio(std::string_view flag, std::string text, std::optional<double>& int
   return {};
 }
 
-class Questioner {
+class FacilityQuestioner {
  public:
-  Questioner(const Arguments& arguments, const std::string& as_of) : a_(arguments), as_of_(as_of) {}
+  FacilityQuestioner(const FacilityArguments& arguments, const std::string& as_of) : a_(arguments), as_of_(as_of) {}
 
   Result<FacilityQuestion> run() {
-    for (const auto step :
-         {&Questioner::names, &Questioner::plan, &Questioner::network, &Questioner::storage, &Questioner::limits}) {
+    for (const auto step : {&FacilityQuestioner::names, &FacilityQuestioner::plan, &FacilityQuestioner::network,
+                            &FacilityQuestioner::storage, &FacilityQuestioner::limits}) {
       if (const Status s = (this->*step)(); !s) return s.error();
     }
     return std::move(q_);
@@ -158,7 +155,7 @@ class Questioner {
     return {};
   }
 
-  const Arguments& a_;
+  const FacilityArguments& a_;
   const std::string& as_of_;
   FacilityQuestion q_;
 };
@@ -171,11 +168,12 @@ std::vector<std::string> cooling_ids(Session& session, const std::vector<std::st
   return ids;
 }
 
-Result<int> run(Session& session, const Arguments& arguments) {
+Result<int> run_facility(Session& session, const FacilityArguments& arguments) {
+  if (const Status s = arguments.flags.valid(session); !s) return s.error();
   Result<WhatIfSubjects> subjects = what_if_subjects(arguments.flags);
   if (!subjects) return subjects.error();
   session.about(*std::move(subjects));
-  const Result<FacilityQuestion> question = Questioner(arguments, session.options().as_of).run();
+  const Result<FacilityQuestion> question = FacilityQuestioner(arguments, session.options().as_of).run();
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
@@ -206,7 +204,7 @@ Result<int> run(Session& session, const Arguments& arguments) {
 }
 
 Action declare_facility(Options& options) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<FacilityArguments>();
   a->flags.declare_only(options, {"--model",
                                   "--device",
                                   "--system",
@@ -256,7 +254,7 @@ Action declare_facility(Options& options) {
   options.text("--pue", "X", a->pue, "of the site");
   options.text("--spike", "X", a->spike, "highest power over the peak that feeds ride through: 1.2");
   options.text("--svg", "FILE", a->svg, "draw the racks", complete_files);
-  return [a](Session& session) { return run(session, *a); };
+  return [a](Session& session) { return run_facility(session, *a); };
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t kQuestionLimit = 1'000'000;
 constexpr std::size_t kUsualRows = 10;
 
-struct Arguments {
+struct PlanArguments {
   std::vector<std::string> words;
   PlanFlags flags;
 };
@@ -49,7 +49,7 @@ Status take_file(const std::string& path, PlanFlags& flags, std::string* kind) {
   return {};
 }
 
-Result<Asked> asked_of(Arguments& arguments) {
+Result<Asked> asked_of(PlanArguments& arguments) {
   const std::vector<std::string>& words = arguments.words;
   if (words.empty()) {
     return Error{ErrorCode::bad_input, "", "say what to plan: serve, train, or the file of a question"};
@@ -124,7 +124,7 @@ Status keep_table(const std::string& path, const Table& table) {
   Result<search::Store> store = search::Store::open(path);
   if (!store) return store.error();
   std::vector<std::string> columns;
-  for (const Column& column : table.columns) columns.push_back(column.name());
+  for (const ridge::Column& column : table.columns) columns.push_back(column.name());
   std::vector<std::vector<std::string>> rows;
   for (const auto& row : table.rows) {
     std::vector<std::string>& cells = rows.emplace_back();
@@ -258,7 +258,7 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   return answer_with(session, *quest, run, shown, 0, *knowledge, stored);
 }
 
-Result<int> plan_merge(Session& session, Arguments& arguments) {
+Result<int> plan_merge(Session& session, PlanArguments& arguments) {
   const std::vector<std::string> files(arguments.words.begin() + 1, arguments.words.end());
   if (files.empty()) return Error{ErrorCode::bad_input, "", "say which files to merge: ridge plan merge part-*.sqlite"};
   std::vector<search::StoredSearch> parts;
@@ -278,18 +278,18 @@ Result<int> plan_merge(Session& session, Arguments& arguments) {
   return plan(session, arguments.flags, asked, &*all);
 }
 
-std::vector<std::string> complete_words(Session& session, const std::vector<std::string>& before) {
+std::vector<std::string> complete_plan_words(Session& session, const std::vector<std::string>& before) {
   if (!before.empty() && before[0] != "merge") return {};
   std::vector<std::string> offers = complete_files(session, before);
   if (before.empty()) offers.insert(offers.begin(), {"serve", "train", "merge"});
   return offers;
 }
 
-Result<int> answer_arguments(Session& session, Arguments& arguments);
+Result<int> answer_arguments(Session& session, PlanArguments& arguments);
 
 Action declare_plan(Options& options) {
-  auto arguments = std::make_shared<Arguments>();
-  options.words("serve|train|FILE.toml|merge FILE...", arguments->words, "what to plan", complete_words);
+  auto arguments = std::make_shared<PlanArguments>();
+  options.words("serve|train|FILE.toml|merge FILE...", arguments->words, "what to plan", complete_plan_words);
   arguments->flags.declare(options);
   return [arguments](Session& session) -> Result<int> {
     const Result<int> done = answer_arguments(session, *arguments);
@@ -299,7 +299,7 @@ Action declare_plan(Options& options) {
   };
 }
 
-Result<int> answer_arguments(Session& session, Arguments& arguments) {
+Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
   if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
   arguments.flags.settle();
   if (!arguments.words.empty() && arguments.words[0] == "merge") return plan_merge(session, arguments);

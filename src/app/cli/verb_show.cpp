@@ -15,7 +15,7 @@ namespace ridge::cli {
 
 namespace {
 
-constexpr std::string_view kSchema = "ridge.show/1";
+constexpr std::string_view kShowSchema = "ridge.show/1";
 
 struct ShowArguments {
   std::vector<std::string> words;
@@ -50,7 +50,7 @@ struct ShowArguments {
 };
 
 Json answer() {
-  return Json::object().set("schema", kSchema);
+  return Json::object().set("schema", kShowSchema);
 }
 
 /// How many prices are too old to be trusted, as one warning line.

@@ -18,6 +18,7 @@
 #include <unordered_map>
 
 #include "report/unicode.hpp"
+#include "ridge/letters.hpp"
 #include "ridge/report.hpp"
 
 namespace ridge::http {
@@ -29,12 +30,6 @@ constexpr std::string_view kClosing = "the server is shutting down";
 using Clock = std::chrono::steady_clock;
 
 enum class Stage { reading, ready, deferred, answered };
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
 
 }  // namespace
 

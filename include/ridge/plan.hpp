@@ -76,8 +76,8 @@ struct Buyer {
 /// What a GPU-hour costs, from the price lists.
 struct PriceQuote {
   double low = 0, mid = 0, high = 0;  ///< dollars: the quartiles of the quotes
-  int quotes = 0;
-  std::string basis;  ///< "median of 14 on-demand quotes of 2025-09 to 2026-08"; "bought, over 4 years"
+  int quotes = 0;                     ///< of providers; 0 = estimated from figures of analysts or lessors
+  std::string basis;                  ///< "median of 14 on-demand quotes of 2025-09 to 2026-08"; "bought, over 4 years"
 };
 /// How a device is used: what its owner pays for electricity depends on it.
 struct DeviceUse {
@@ -143,6 +143,7 @@ struct ServingPlan {
   Interval output_tokens_per_s;  ///< of one replica at that
   double rate = 0;               ///< requests per second that all replicas are given on average: dollars are for these
   std::optional<double> usd_per_gpu_hour;
+  std::optional<PriceQuote> price;          ///< where that comes from
   std::optional<double> usd_per_hour;       ///< of devices that are not there already
   std::optional<Interval> usd_per_million;  ///< output tokens
   Interval watts;                           ///< all devices at full load
@@ -237,6 +238,7 @@ struct TrainingPick {
   std::optional<Interval> days;  ///< of the run, if tokens are given
   std::optional<Interval> usd;   ///< of the run, or per billion tokens
   std::optional<double> usd_per_hour;
+  std::optional<PriceQuote> price;  ///< of a GPU-hour
   double joules_per_token = 0;
   double goodput = 1;
   std::optional<double> days_p95;  ///< of the simulated runs, once confirmed

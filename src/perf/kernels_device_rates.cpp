@@ -14,6 +14,11 @@ bool storage_only(Format format) {
   return format == Format::int4 || is_gguf(format);
 }
 
+/// NVFP4 is NVIDIA's own; what other chips compute in four bits is the MXFP4 of the OCP.
+bool of_the_vendor(Format format, const Device& device) {
+  return format != Format::nvfp4 || device.vendor == "NVIDIA";
+}
+
 double sixteen_bit_peak(const Device& device, Format format) {
   const auto& wanted = device.peak(format == Format::fp16 ? PeakFormat::fp16 : PeakFormat::bf16);
   const auto& other = device.peak(format == Format::fp16 ? PeakFormat::bf16 : PeakFormat::fp16);
@@ -80,7 +85,7 @@ Result<DeviceRates> datasheet_rates(const Device& device) {
   for (std::size_t i = 0; i < kFormats; ++i) {
     const auto format = static_cast<Format>(i);
     const auto& peak = device.peak(peak_format(format));
-    rates.native[i] = peak.has_value() && !storage_only(format);
+    rates.native[i] = peak.has_value() && !storage_only(format) && of_the_vendor(format, device);
     rates.peak[i] = rates.native[i] ? peak->value.value() : sixteen_bit_peak(device, format);
   }
   rates.memory_bandwidth = device.memory_bandwidth->value.value();

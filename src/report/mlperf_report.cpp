@@ -305,7 +305,9 @@ std::vector<Bars> mlperf_bars(const std::vector<Group>& groups, const Summary& s
           bars.series.push_back(g.scenario);
         }
         // Samples and queries are one thing under two names: one axis for both.
-        if (g.unit != bars.axis) bars.axis = "samples/s or queries/s" + bars.axis.substr(bars.axis.find(' '));
+        if (g.unit != bars.axis && bars.axis.find(" or ") == std::string::npos) {
+          bars.axis = "samples/s or queries/s" + bars.axis.substr(bars.axis.find(' '));
+        }
       }
       bars.subtitle = fmt::format("MLPerf, {} over results", name(summary.statistic));
       figures.push_back(std::move(bars));

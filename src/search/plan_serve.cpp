@@ -46,6 +46,9 @@ std::vector<Format> usual_formats(const Device& device, const Model& model) {
   }
   if (computes_in(device, Format::nvfp4) && formats.front() != Format::nvfp4 && formats.front() != Format::mxfp4) {
     formats.push_back(Format::nvfp4);
+  } else if (!computes_in(device, Format::nvfp4) && computes_in(device, Format::mxfp4) &&
+             formats.front() != Format::nvfp4 && formats.front() != Format::mxfp4) {
+    formats.push_back(Format::mxfp4);
   }
   return formats;
 }
@@ -191,7 +194,8 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
                           goal.request_rate > 0 ? ", or as near to all of it as simulated requests allow" : ""));
   a.emplace_back("power is that of full load");
   a.push_back(search::price_assumption(goal.buyer, economics));
-  if (goal.precisions.empty()) a.emplace_back("weights in 16 or 8 bits, or in nvfp4 where the chip computes in it");
+  if (goal.precisions.empty())
+    a.emplace_back("weights in 16 or 8 bits, or in nvfp4 or mxfp4 where the chip computes in it");
   if (goal.assumed_limits) {
     a.push_back(fmt::format("TTFT of at most {} and TPOT of at most {}, since no limit is given",
                             format(Seconds(goal.ttft_s), 2), format(Seconds(goal.tpot_s), 2)));
@@ -269,6 +273,7 @@ void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowle
   for (const Fleet& fleet : buyer.fleet) paid -= fleet.device == plan.query.device ? fleet.gpus : 0;
   paid = std::max(0.0, paid);
   plan.usd_per_gpu_hour = quote ? std::optional(quote->mid) : std::nullopt;
+  plan.price = quote;
   plan.usd_per_hour.reset();
   plan.usd_per_million.reset();
   if (!quote && paid > 0) return;
@@ -276,6 +281,11 @@ void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowle
   const double each = plan.rate > 0 ? usd_per_million_out(quest, *plan.usd_per_hour, plan.rate) : 0;
   const Interval& output = plan.output_tokens_per_s;
   plan.usd_per_million = Interval{each * output.mid / output.high, each, each * output.mid / output.low};
+  if (paid > 0 && quote->quotes == 0 && quote->low > 0) {  // an estimated rent is as little known as the rate
+    const auto joint = [](double a, double b) { return std::exp(std::hypot(std::log(a), std::log(b))); };
+    plan.usd_per_million->low = each / joint(output.high / output.mid, quote->mid / quote->low);
+    plan.usd_per_million->high = each * joint(output.mid / output.low, quote->high / quote->mid);
+  }
 }
 
 Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowledge& knowledge) {

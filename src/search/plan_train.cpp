@@ -260,7 +260,8 @@ TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const 
     pick.days =
         Interval{seconds(rate.high) / kSecondsADay, seconds(rate.mid) / kSecondsADay, seconds(rate.low) / kSecondsADay};
   }
-  const Money money = money_of(quest, group, price_for(quest, group, pick.estimate, knowledge));
+  pick.price = price_for(quest, group, pick.estimate, knowledge);
+  const Money money = money_of(quest, group, pick.price);
   if (money.known) {
     pick.usd_per_hour = money.usd_per_s * kSecondsAnHour;
     pick.usd = Interval{seconds(rate.high) * money.usd_per_s, seconds(rate.mid) * money.usd_per_s,

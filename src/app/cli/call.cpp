@@ -87,7 +87,8 @@ class LineWriter {
         return wrong(flag.key, "names a file: give the words themselves");
       }
       if (limits_.files == Files::refused &&
-          ((verb_.name == "mlperf" && text == "import") || (verb_.name == "plan" && text == "merge"))) {
+          ((verb_.name == "mlperf" && text == "import") || (verb_.name == "catalogue" && text == "import") ||
+           (verb_.name == "plan" && text == "merge"))) {
         return wrong(flag.key, quoted(text) + " reads files: use the command line");
       }
       words_.push_back(text);

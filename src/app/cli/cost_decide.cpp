@@ -8,6 +8,7 @@
 #include "app/cli/progress.hpp"
 #include "app/cli/wrong.hpp"
 #include "economics/goodput_case.hpp"
+#include "economics/rent_trend.hpp"
 #include "report/decision_report.hpp"
 #include "ridge/text.hpp"
 
@@ -137,20 +138,33 @@ Status fill_regions(Session& session, const EconomicsData& data, const CostComma
   return {};
 }
 
-Status fill_acquisitions(const EconomicsData& data, const CostCommand& command, report::DecideCost& d) {
+Status fill_acquisitions(const EconomicsData& data, const CostCommand& command, const std::string& as_of,
+                         report::DecideCost& d) {
   if (!d.rent) return {};
   AcquisitionQuery q;
   q.own = d.own.cost_case.inputs;
   q.rent = d.rent->cost_case.inputs;
-  const double usual = data.declines.empty() ? 0 : data.declines.front().per_year();
-  const Result<double> decline = command.cost.share("--price-decline", usual);
+  const Result<double> decline = command.cost.share("--price-decline", 0);
   if (!decline) return decline.error();
   if (*decline >= 1) return wrong("--price-decline", "prices cannot fall by all of it: write less than 100%");
-  if (!command.cost.given("--price-decline") && !data.declines.empty()) {
-    d.own.cost_case.assumptions.push_back({"--price-decline", fmt::format("prices fall {:.0f} % a year, as: {}",
-                                                                          100 * usual, data.declines.front().name)});
+  q.decline = q.decline_low = q.decline_high = *decline;
+  if (!command.cost.given("--price-decline")) {
+    const RentTrend trend = rent_trend(data.histories, as_of);
+    q.decline = -trend.mid;
+    q.decline_low = -trend.high;
+    q.decline_high = -trend.low;
+    if (trend.pairs > 0) {
+      d.own.cost_case.assumptions.push_back(
+          {"--price-decline",
+           fmt::format("prices move by {:+.0f} % a year ({:+.0f} to {:+.0f} %), as {} rents of {} listings did over "
+                       "twelve months between {} and {}",
+                       100 * trend.mid, 100 * trend.low, 100 * trend.high, trend.pairs, trend.series, trend.first,
+                       trend.last)});
+    }
   }
-  q.decline = d.decline = *decline;
+  d.decline = q.decline;
+  d.decline_low = q.decline_low;
+  d.decline_high = q.decline_high;
   if (command.cost.given("--horizon")) {
     const Result<Seconds> horizon = parse_quantity<Seconds>(command.cost.value("--horizon"));
     if (!horizon) return wrong("--horizon", horizon.error().message);
@@ -222,7 +236,7 @@ Result<int> cost_decide(Session& session, const CostCommand& command) {
     }
     for (const double share : shares) d.fair.emplace_back(share, fair_price(d.rent->out.usd_per_gpu_hour, share));
   }
-  if (const Status s = fill_acquisitions(*data, command, d); !s) return s.error();
+  if (const Status s = fill_acquisitions(*data, command, session.options().as_of, d); !s) return s.error();
   if (const Status s = fill_regions(session, *data, command, *work, d); !s) return s.error();
   if (const Status s = fill_liquid(*data, command, d); !s) return s.error();
   if (d.rent) add_missing(d.own.cost_case.assumptions, d.rent->cost_case.assumptions);

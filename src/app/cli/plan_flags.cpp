@@ -90,6 +90,7 @@ PlanFlags::PlanFlags() {
   // the run
   add("--top", "N", "devices to show", kBoth, false);
   add("--explain", "N", "the plan of line N in full", kBoth, false);
+  add("--why", "", "each device that is left out, and how it could come in", kBoth, false);
   add("--exhaustive", "", "evaluate every candidate, leave nothing out by bounds", kBoth, false);
   add("--threads", "N", "of this machine; all of them if left out", kBoth, false);
   add("--results", "FILE", "keep what is found: FILE.sqlite (checkpoint every second), or FILE.csv at the end", kBoth,

@@ -221,6 +221,7 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   run.threads = *threads;
   shown.options.rows = static_cast<std::size_t>(*top);
   shown.options.explain = flags.given("--explain") ? *explained : 0;
+  shown.options.why = flags.given("--why");
   shown.options.again = asked.again;
 
   const Result<Knowledge> knowledge = knowledge_of(session);

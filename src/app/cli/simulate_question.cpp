@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "app/cli/simulate_flags.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -13,7 +14,7 @@ namespace {
 constexpr double kUsualRequests = 1000;
 /// Of each trial of a search: a run that is over before the batch has filled holds rates that no longer one does.
 constexpr double kSearchRequests = 20'000;
-constexpr double kMostRequests = 1e9;
+constexpr double kMostRequests = limits::kRequests.most;
 constexpr int kMostSteps = 100'000;
 
 Error wrong(std::string_view flag, std::string message) {
@@ -61,7 +62,7 @@ class Questioner {
       : flags_(flags), workloads_(workloads), as_of_(as_of) {}
 
   Result<SimulationQuestion> run() {
-    for (const auto step : {&Questioner::workload, &Questioner::load, &Questioner::arrivals, &Questioner::limits,
+    for (const auto step : {&Questioner::workload, &Questioner::load, &Questioner::arrivals, &Questioner::latency,
                             &Questioner::deployment, &Questioner::policies, &Questioner::pools, &Questioner::api}) {
       if (const Status s = (this->*step)(); !s) return s.error();
     }
@@ -82,8 +83,8 @@ class Questioner {
       if (!named.empty()) return wrong("--isl", "the workload says how long requests are: leave out one of the two");
       double isl = 0;
       double osl = 0;
-      if (const Status s = take(d.count("--isl", kUsualIsl, 1, 1e7), isl); !s) return s;
-      if (const Status s = take(d.count("--osl", kUsualOsl, 1, 1e7), osl); !s) return s;
+      if (const Status s = take(d.count("--isl", kUsualIsl, 1, limits::kRequestTokens.most), isl); !s) return s;
+      if (const Status s = take(d.count("--osl", kUsualOsl, 1, limits::kRequestTokens.most), osl); !s) return s;
       if (!d.given("--isl")) assume("{:.0f} tokens in", isl);
       if (!d.given("--osl")) assume("{:.0f} tokens out", osl);
       q.workload = fixed_workload(isl, osl);
@@ -209,7 +210,7 @@ class Questioner {
     return {};
   }
 
-  Status limits() {
+  Status latency() {
     LatencyLimits& l = q_.query.limits;
     if (const Status s = take(flags_.time("--ttft", l.ttft), l.ttft); !s) return s;
     if (const Status s = take(flags_.time("--tpot", l.tpot), l.tpot); !s) return s;

@@ -9,6 +9,7 @@
 #include "app/cli/verbs.hpp"
 #include "report/facility_report.hpp"
 #include "ridge/file.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -65,7 +66,7 @@ class Questioner {
 
   Result<FacilityQuestion> run() {
     for (const auto step :
-         {&Questioner::names, &Questioner::plan, &Questioner::network, &Questioner::storage, &Questioner::limits}) {
+         {&Questioner::names, &Questioner::plan, &Questioner::network, &Questioner::storage, &Questioner::site}) {
       if (const Status s = (this->*step)(); !s) return s.error();
     }
     return std::move(q_);
@@ -121,6 +122,9 @@ class Questioner {
     if (const Status s = ratio("--oversubscription", a_.oversubscription, over); !s) return s;
     q_.oversubscription = over.value_or(1);
     if (q_.oversubscription < 1) return wrong("--oversubscription", "write 1 or more: ports down over ports up");
+    if (q_.oversubscription > limits::kOversubscription.most) {
+      return wrong("--oversubscription", limits::beyond(limits::kOversubscription));
+    }
     q_.fabric = a_.fabric;
     return {};
   }
@@ -138,7 +142,7 @@ class Questioner {
     return quantity("--storage-write", a_.storage_write, q_.limits.storage_write);
   }
 
-  Status limits() {
+  Status site() {
     SiteLimits& l = q_.limits;
     q_.rack = a_.rack;
     l.cooling = a_.cooling;
@@ -152,7 +156,12 @@ class Questioner {
       if (!s) return s;
     }
     if (pue && *pue < 1) return wrong("--pue", "write 1 or more");
+    if (pue && *pue > limits::kPue.most) return wrong("--pue", limits::beyond(limits::kPue));
     if (spike && *spike < 1) return wrong("--spike", "write 1 or more: the highest power over the peak");
+    if (spike && *spike > limits::kSpike.most) return wrong("--spike", limits::beyond(limits::kSpike));
+    for (const auto& [flag, power] : {std::pair("--rack-power", l.rack_power), {"--site-power", l.site_power}}) {
+      if (power && power->value() > limits::kPower.most) return wrong(flag, limits::beyond(limits::kPower));
+    }
     l.pue = pue;
     l.spike = spike;
     return {};

@@ -60,11 +60,11 @@ def results_know_what_they_were_made_with(folder):
     refused("config.json", "model")
     config.write_text(json.dumps(CONFIG))
     overlay = folder / "mine.toml"
-    overlay.write_text('[[source]]\nid = "mine"\ntitle = "mine"\nurl = "https://example.org"\ndate = "2026-01-01"\nkind = "estimate"\n')
+    overlay.write_text('[[source]]\nid = "mine"\ntitle = "mine"\nwhere = "https://example.org"\ndate = "2026-01-01"\nkind = "estimate"\n')
     done = ridge.run(*line, "--resume", "--catalogue", str(overlay))
     check("another catalogue is refused", done.returncode == 1 and "catalogue" in done.stderr, done.stderr)
-    done = ridge.run(*line, "--resume", "--set", "device.hbm_bandwidth=9TB/s")
-    check("another what-if is refused", done.returncode == 1 and "question" in done.stderr, done.stderr)
+    done = ridge.run(*line, "--resume", "--as-of", "2026-01")
+    check("another date is refused", done.returncode == 1 and "question" in done.stderr, done.stderr)
     data = folder / "data"
     shutil.copytree(pathlib.Path(__file__).resolve().parents[2] / "data", data)
     for part, word in {"calibration": "calibration", "prices": "prices", "economics": "economics", "engines": "engines"}.items():
@@ -118,18 +118,18 @@ def other_peoples_databases_stay(folder):
 
 
 def policy_words():
-    serve = ["plan", "serve", "--model", "llama3.3-70b", "--request-rate", "5", "--json"]
+    serve = ["plan", "serve", "--model", "llama3.1-8b", "--request-rate", "5", "--devices", "h100-sxm,gb200-nvl72,h20-96,mi300x", "--json"]
 
     def ranked(*more):
         done = ridge.run(*serve, *more)
         return [p["device"] for p in json.loads(done.stdout)["plans"]] if done.returncode == 0 else None, done
 
-    for word in ("CN", "cn", "CHN", "China", "china"):
+    for word in ("cn", "CHN", "China"):
         devices, done = ranked("--destination", word)
         check(f"--destination {word} leaves out what needs a licence", devices is not None and not any(d.startswith(("gb200", "b200", "h100", "h200")) for d in devices), (devices, done.stderr))
     for flag, word, hint in [("--destination", "CHM", "CHN"), ("--destination", "Chian", "China"), ("--destination", "zz", ""), ("--avoid-vendors", "NVIDA", "NVIDIA"),
                              ("--vendors", "NVIDA", "NVIDIA"), ("--avoid-vendors", "AMD,NVIDA", "NVIDIA"), ("--origin", "CM", "CN"), ("--origin", "US,ZZ", "CN"),
-                             ("--engine", "zzz", ""), ("--purchase", "sopt", "spot"), ("--profile", "startupp", "startup"), ("--devices", "h100-sxmm", "h100-sxm"),
+                             ("--engine", "zzz", ""), ("--purchase", "sopt", "spot"), ("--profile", "startupp", "startup"),
                              ("--fleet", "h1000:8", "h100"), ("--region", "Atlantis", "")]:
         devices, done = ranked(flag, word)
         check(f"{flag} {word} is refused", devices is None and done.returncode in (1, 2) and hint in done.stderr, (devices, done.returncode, done.stderr))

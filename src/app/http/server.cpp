@@ -247,7 +247,6 @@ namespace {
 
 MHD_Result take_query(void* into, MHD_ValueKind /*kind*/, const char* key, const char* value) {
   auto& exchange = *static_cast<Exchange*>(into);
-  ++exchange.keys;
   exchange.request.query.emplace_back(key, value == nullptr ? "" : value);
   return MHD_YES;
 }
@@ -297,10 +296,17 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
   }
   const auto* address = is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
 
-  const auto begin = [](void* /*closure*/, const char* uri, MHD_Connection* /*connection*/) -> void* {
+  const auto begin = [](void* closure, const char* uri, MHD_Connection* /*connection*/) -> void* {
     auto* exchange = new Exchange;
     const std::string_view raw(uri);
-    exchange->zero_byte = raw.substr(0, raw.find('?')).find("%00") != std::string_view::npos;
+    const std::size_t query = raw.find('?');
+    exchange->zero_byte = raw.substr(0, query).find("%00") != std::string_view::npos;
+    if (query == std::string_view::npos) return exchange;
+    exchange->keys =
+        1 + static_cast<std::size_t>(std::count(raw.begin() + static_cast<std::ptrdiff_t>(query), raw.end(), '&'));
+    // So many keys would use up the memory that the library answers with, and nobody would ever hear: it must not see
+    // that there are any. The text is the library's own, in a buffer that it writes to itself.
+    if (exchange->keys > static_cast<Core*>(closure)->options.key_limit) const_cast<char*>(uri)[query] = '/';
     return exchange;
   };
   const auto step = [](void* closure, MHD_Connection* connection, const char* url, const char* method,
@@ -340,7 +346,7 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
       flags, static_cast<std::uint16_t>(options.port), nullptr, nullptr, static_cast<MHD_AccessHandlerCallback>(step),
       core.get(), MHD_OPTION_EXTERNAL_LOGGER, static_cast<void (*)(void*, const char*, va_list)>(quiet), nullptr,
       MHD_OPTION_SOCK_ADDR, address, MHD_OPTION_URI_LOG_CALLBACK,
-      static_cast<void* (*)(void*, const char*, MHD_Connection*)>(begin), nullptr, MHD_OPTION_NOTIFY_COMPLETED,
+      static_cast<void* (*)(void*, const char*, MHD_Connection*)>(begin), core.get(), MHD_OPTION_NOTIFY_COMPLETED,
       static_cast<MHD_RequestCompletedCallback>(end), core.get(), MHD_OPTION_NOTIFY_CONNECTION,
       static_cast<MHD_NotifyConnectionCallback>(meet), core.get(), MHD_OPTION_CONNECTION_LIMIT, most,
       MHD_OPTION_CONNECTION_TIMEOUT, options.timeout_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory,

@@ -107,7 +107,7 @@ double mean_reach(double sequence, double window) noexcept {
   return window - window * (window - 1) / (2 * sequence);
 }
 
-TrainingGroup training_group(const Model& model, const LayerGroup& layer, AttentionKernel attention) {
+TrainingGroup training_group(const Model& model, const LayerGroup& layer, AttentionKernel attention, bool eager) {
   const double hidden = model.hidden;
   TrainingGroup group;
   group.count = layer.count;
@@ -151,6 +151,11 @@ TrainingGroup training_group(const Model& model, const LayerGroup& layer, Attent
     group.kept_expert = kBytes * (group.expert_in + group.expert_matrices * ffn.width);
     group.narrow_expert = group.expert_in + ffn.width;
     group.expert_parameters = group.experts * group.expert_matrices * group.expert_in * ffn.width;
+  }
+  if (eager) {
+    // The gate's activation and its product with the other branch are kept both; so are queries and keys before and
+    // after they are turned.
+    group.kept_inner += kBytes * group.narrow_inner + kBytes * (group.heads + group.kv_heads) * group.key_dim;
   }
   group.shared_parameters = layer_parameters(model, layer) - group.expert_parameters;
 

@@ -118,7 +118,7 @@ def other_peoples_databases_stay(folder):
 
 
 def policy_words():
-    serve = ["plan", "serve", "--model", "llama3.1-8b", "--request-rate", "5", "--devices", "h100-sxm,gb200-nvl72,h20-96,mi300x", "--json"]
+    serve = ["plan", "serve", "--model", "llama3.1-8b", "--request-rate", "5", "--devices", "h100-sxm,gb200-nvl72,h20-96,mi300x,l4", "--json"]
 
     def ranked(*more):
         done = ridge.run(*serve, *more)
@@ -288,7 +288,7 @@ def infinities():
 
 
 def files_of_the_server(folder):
-    (folder / "secret.csv").write_text("arrived_at,num_prefill_tokens,num_decode_tokens\n0,1,1\n")
+    (folder / "secret.csv").write_text("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,374,44\n")
     server = Server(sys.argv[1], cwd=folder)
     try:
         status, _, body = server.post("/v1/simulate", {"model": "llama3.1-8b", "device": "h100-sxm", "workload": "secret.csv"})

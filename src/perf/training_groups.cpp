@@ -166,6 +166,7 @@ TrainingGroup training_group(const Model& model, const LayerGroup& layer, Attent
   group.hidden_forward += kBytes * hidden * (2 * norms + 3 * parts);
   group.hidden_backward += kBytes * hidden * (3 * norms + 3 * parts);
   group.kept_hidden += kBytes * hidden * (norms + parts);
+  if (eager) group.kept_hidden += 2 * kBytes * hidden * parts;  // what goes into each part and what comes out of it
   group.light_hidden += kBytes * hidden * norms;
   group.narrow_hidden += hidden * norms;
   return group;

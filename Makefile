@@ -2,7 +2,7 @@
 PRESET ?= release
 JOBS ?= $(shell nproc)
 
-.PHONY: run program build test lint format deps fuzz bench python package clean
+.PHONY: run program build test lint format deps fuzz attack bench python package clean
 
 run: program
 	@build/$(PRESET)/ridge plan examples/chat-70b.toml
@@ -32,6 +32,11 @@ deps:
 
 fuzz: deps
 	@tools/fuzz.sh
+
+# Half an hour of attacks on server, files and flags; figures are printed. SECONDS_OF_ATTACK=60 makes it a minute.
+attack: build
+	@python3 tests/attack/rows.py build/$(PRESET)/ridge
+	@python3 tests/attack/run.py build/$(PRESET)/ridge --seconds $(or $(SECONDS_OF_ATTACK),1800) --seed $(or $(SEED),1)
 
 bench: build
 	@build/release/ridge_bench

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "ridge/inference.hpp"
+#include "ridge/patience.hpp"
 #include "ridge/ranking.hpp"
 #include "ridge/space.hpp"
 #include "ridge/training.hpp"
@@ -57,7 +58,8 @@ struct Buyer {
   std::vector<std::string> devices;        ///< only these; empty = all that are on sale
   std::vector<std::string> vendors;        ///< only these
   std::vector<std::string> avoid_vendors;  ///< not these
-  std::string destination;                 ///< country of use: devices that need an export licence for it are left out
+  std::string destination;                 ///< country of use, for messages
+  bool export_licence = false;             ///< devices that need an export licence for the destination are left out
   std::string region;                      ///< prices of this region or provider only; electricity of it, if owned
   std::string owner = "hyperscaler";       ///< who buys: a profile of data/economics
   Purchase purchase = Purchase::on_demand;
@@ -115,6 +117,7 @@ struct ServingGoal {
   int tp = 0, pp = 0;                        ///< fixed, 0 = free
   Objective objective = Objective::cost;
   Buyer buyer;
+  Patience patience;  ///< once it is over, plans are ranked by what is known then, and the verdict says so
 };
 
 struct ServingQuest {
@@ -213,6 +216,7 @@ struct TrainingGoal {
   bool full_space = false;  ///< every schedule, sharding, recompute and offload the model knows
   Objective objective = Objective::cost;
   Buyer buyer;
+  Patience patience;  ///< as above
 };
 
 struct TrainingQuest {

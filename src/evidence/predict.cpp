@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <system_error>
 #include <thread>
 
 #include "evidence/nothing.hpp"
@@ -13,6 +14,7 @@
 #include "evidence/simulated.hpp"
 #include "ridge/answer.hpp"
 #include "ridge/diffusion.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::evidence {
@@ -218,20 +220,27 @@ std::vector<Prediction> predict(const Case& c, const Knowledge& knowledge, Basis
 }
 
 std::vector<std::vector<Prediction>> predict_all(std::span<const Case> cases, const Knowledge& knowledge, Basis basis,
-                                                 int threads, const PublishedSettings& settings) {
+                                                 int threads, const PublishedSettings& settings,
+                                                 const Patience& patience) {
+  constexpr auto kMostThreads = static_cast<unsigned>(limits::kThreads.most);
   std::vector<std::vector<Prediction>> out(cases.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     constexpr std::size_t kBlock = 16;
     for (std::size_t first = next.fetch_add(kBlock); first < cases.size(); first = next.fetch_add(kBlock)) {
       const std::size_t last = std::min(first + kBlock, cases.size());
+      if (patience.over()) return;
       for (std::size_t i = first; i < last; ++i) out[i] = predict(cases[i], knowledge, basis, settings);
     }
   };
-  const unsigned count =
-      threads > 0 ? static_cast<unsigned>(threads) : std::max(1u, std::thread::hardware_concurrency());
+  const unsigned count = std::min(
+      threads > 0 ? static_cast<unsigned>(threads) : std::max(1u, std::thread::hardware_concurrency()), kMostThreads);
   std::vector<std::thread> pool;
-  for (unsigned t = 1; t < count; ++t) pool.emplace_back(work);
+  try {
+    for (unsigned t = 1; t < count; ++t) pool.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads to be had: those there are, and this one, do the work.
+  }
   work();
   for (std::thread& thread : pool) thread.join();
   return out;

@@ -101,9 +101,11 @@ bool bounded_by_roofline(Metric metric) {
 std::vector<ResultRow> validate(std::span<const Case> cases, const Knowledge& knowledge,
                                 const ValidateOptions& options) {
   const auto calibrated = predict_all(cases, knowledge, options.simulated ? Basis::simulated : Basis::calibrated,
-                                      options.threads, options.settings);
+                                      options.threads, options.settings, options.patience);
   std::vector<std::vector<Prediction>> roofline;
-  if (options.roofline) roofline = predict_all(cases, knowledge, Basis::roofline, options.threads);
+  if (options.roofline)
+    roofline = predict_all(cases, knowledge, Basis::roofline, options.threads, {}, options.patience);
+  if (options.patience.over()) return {};
   std::vector<ResultRow> rows;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     for (std::size_t t = 0; t < cases[i].targets.size(); ++t) {

@@ -186,8 +186,8 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
                                      : goal.objective == Objective::cost   ? ServingObjective::cost
                                      : goal.objective == Objective::energy ? ServingObjective::energy
                                                                            : ServingObjective::gpus;
-  quest.problem =
-      std::make_shared<const ServingProblem>(std::move(groups), knowledge, load_of(goal), need, objective, 0);
+  quest.problem = std::make_shared<const ServingProblem>(std::move(groups), knowledge, load_of(goal), need, objective,
+                                                         0, goal.patience);
   auto& a = quest.assumptions;
   a.push_back(fmt::format("{} serves; replicas run at {:.0f} % of what they can do within the limits{}", goal.engine,
                           100 * goal.load,
@@ -480,7 +480,10 @@ std::optional<std::string> largest_model(const ServingGoal& goal, const Knowledg
     tried.model = models[i].second;
     const auto quest = prepare(tried, knowledge, economics);
     if (!quest) continue;
-    const Findings found = search::search(*quest->problem, {}).findings;
+    search::SearchOptions options;
+    options.observe = [&](const search::SearchState&) { return !goal.patience.over(); };
+    const Findings found = search::search(*quest->problem, options).findings;
+    if (goal.patience.over()) return {};
     for (std::size_t g = 0; g < found.groups.size(); ++g) {
       const auto& best = found.groups[g].best;
       const bool priced = quest->prices[g] || goal.objective != Objective::cost;

@@ -71,7 +71,7 @@ struct SearchState {
 struct SearchOptions {
   Range range{};  ///< empty: all of it
   bool prune = true;
-  int threads = 0;  ///< 0 = all cores
+  int threads = 0;  ///< 0 = all cores; at most limits::kThreads
   std::size_t top = 8;
   Findings known{};  ///< of an earlier run, with what it had done
   std::vector<Range> done{};

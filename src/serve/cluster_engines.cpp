@@ -108,6 +108,7 @@ void Cluster::engine_fails(std::size_t engine, Ticks now) {
   update_next(engine);
   push(now + to_ticks(query_.policies.failures.repair), Kind::repair, static_cast<std::uint32_t>(engine));
   result_.restarted += lost.size();
+  if (!lost.empty()) ++failed_in_vain_;
   for (const Slot slot : lost) route(slot, now);
 }
 

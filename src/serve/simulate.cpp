@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "perf/power.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 #include "serve/deployment_shape.hpp"
 
@@ -216,6 +217,12 @@ Result<SimulationResult> simulate(const SimulationQuery& query, const InferenceD
 
   Cluster cluster(query, setup, result, observer);
   cluster.run();
+  if (cluster.hopeless()) {
+    return Error{ErrorCode::refused, "mtbf",
+                 fmt::format("an engine fails every {} on average: in {} failures no request was finished",
+                             format(Seconds(query.policies.failures.mean_time_between)),
+                             format_number(limits::kFailedStarts.most, 9))};
+  }
   add_power(query, deployments, setup, cluster, result);
   return result;
 }

@@ -145,6 +145,15 @@ TEST(Uncertainty, TornadoPutsTheWidestFirst) {
   EXPECT_NEAR(lines[0].at_low * 600, lines[0].at_high * 1500, 1e-6);
 }
 
+TEST(Uncertainty, DrawsEndWithPatienceAndAtTheLimit) {
+  const CostScenario s = full_scenario();
+  const auto spreads = usual_spreads(s, {});
+  int looks = 0;
+  const CostRisk cut = monte_carlo(s, spreads, 1'000'000, 5, Patience([&] { return ++looks > 3; }));
+  EXPECT_EQ(cut.draws, 4 * 1024);
+  EXPECT_NEAR(cut.mean / monte_carlo(s, spreads, 4 * 1024, 5).mean, 1, 1e-9) << "the mean is of what was drawn";
+}
+
 TEST(Uncertainty, SameSeedSameAnswer) {
   const CostScenario s = full_scenario();
   const auto spreads = usual_spreads(s, {});

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "app/cli/call.hpp"
@@ -13,6 +14,7 @@
 #include "app/cli/profiles.hpp"
 #include "app/cli/verbs.hpp"
 #include "app/cli/wrong.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -156,13 +158,21 @@ Error no_column(std::string_view name, const std::vector<std::string>& known) {
   return wrong(name, "is no column; " + (near.empty() ? "there are " + all : "did you mean " + near + "?"));
 }
 
-/// Runs [0, points) in `threads` slices.
+/// Runs [0, points) in `threads` slices, of which there are at most limits::kThreads.
 template <class Work>
 void share_out(std::size_t points, unsigned threads, const Work& work) {
+  threads = std::min(threads, static_cast<unsigned>(limits::kThreads.most));
   if (threads <= 1 || points < threads) return work(0, points);
   std::vector<std::jthread> pool;
-  for (unsigned t = 0; t < threads; ++t) {
-    pool.emplace_back([&work, from = points * t / threads, to = points * (t + 1) / threads] { work(from, to); });
+  std::size_t begun = 0;
+  try {
+    for (unsigned t = 0; t < threads; ++t) {
+      const std::size_t to = points * (t + 1) / threads;
+      pool.emplace_back([&work, begun, to] { work(begun, to); });
+      begun = to;
+    }
+  } catch (const std::system_error&) {
+    work(begun, points);  // no more threads to be had: this one does the rest
   }
 }
 

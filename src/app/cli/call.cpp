@@ -9,6 +9,7 @@
 #include "app/cli/verbs.hpp"
 #include "app/cli/wrong.hpp"
 #include "catalogue/json_document.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/names.hpp"
 #include "ridge/report.hpp"
 #include "ridge/text.hpp"
@@ -33,7 +34,19 @@ bool changes_data(std::string_view verb, std::string_view flag) {
 }
 
 /// Flags of all verbs that anybody may set; where files may be named, those that name one too.
-constexpr std::array<std::string_view, 2> kGlobals = {"--set", "--as-of"};
+constexpr std::array<std::string_view, 3> kGlobals = {"--set", "--as-of", "--time-limit"};
+
+/// What is the server's to say, or takes minutes.
+struct Owned {
+  std::string_view verb;  ///< empty = every
+  std::string_view flag;
+  std::string_view why;
+};
+constexpr std::array kOwned = {
+    Owned{"", "--threads", "how many threads a question gets is the server's to say: leave it out"},
+    Owned{"validate", "--cv", "refits take minutes: use the command line"},
+    Owned{"validate", "--decisions", "takes minutes: use the command line"},
+};
 
 /// The words after the verb, in this order.
 constexpr std::array<std::string_view, 4> kPlaceKeys = {"kind", "id", "file", "text"};
@@ -101,6 +114,13 @@ class LineWriter {
     std::replace(name.begin(), name.end(), '_', '-');
     const OptionText* option = find(name);
     if (option == nullptr) return unknown(given.key, name);
+    if (limits_.files == Files::refused) {
+      for (const Owned& owned : kOwned) {
+        if (owned.flag == name && (owned.verb.empty() || owned.verb == verb_.name)) {
+          return wrong(given.key, std::string(owned.why));
+        }
+      }
+    }
     if (option->value.empty()) {
       if (!given.is_switch) return wrong(given.key, "is a switch: write true or false");
       words_.push_back(name);
@@ -155,12 +175,18 @@ class LineWriter {
     if (name == "--requests") {
       const Result<double> count = parse_count(value);
       if (count && *count > limits_.most_requests) {
-        return wrong("", "is more than the " + format_number(limits_.most_requests, 9) + " that this server simulates");
+        return wrong("", limits::beyond(limits::kServedRequests));
       }
+    }
+    if (name == "--draws" || name == "--trials") {
+      const Result<double> count = parse_count(value);
+      if (count && *count > limits_.most_draws) return wrong("", limits::beyond(limits::kServedDraws));
     }
     if (limits_.files == Files::allowed) return {};
     if (name == "--device" && value.find(".toml") != std::string::npos) return wrong("", "names a file");
-    if (name == "--workload" && value.find('/') != std::string::npos) return wrong("", "names a file");
+    if (name == "--workload" && (value.find('/') != std::string::npos || value.find('.') != std::string::npos)) {
+      return wrong("", "names a file");
+    }
     return {};
   }
 
@@ -269,6 +295,9 @@ Result<std::vector<std::string>> call_words(std::string_view verb, const std::ve
                                             const Catalogue& catalogue, const CallLimits& limits) {
   const Verb* found = verb_of(verb);
   if (found == nullptr) return Error{ErrorCode::not_found, "", "there is no verb " + quoted(verb)};
+  if (verb == "serve") {
+    return Error{ErrorCode::refused, "", "serve never ends, and so never returns: start it from the command line"};
+  }
   return LineWriter(*found, catalogue, limits).run(flags);
 }
 

@@ -10,6 +10,7 @@
 #include "economics/goodput_case.hpp"
 #include "economics/rent_trend.hpp"
 #include "report/decision_report.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -59,8 +60,10 @@ Status count_failures(Session& session, const EconomicsData& data, const CostCom
   q.strategy = CheckpointStrategy::async;
   q.useful_s = 30 * 86400.0;
   q.trials = 200;
+  q.patience = session.patience();
   const Result<GoodputAnswer> failures = answer_goodput(q, **session.catalogue(), data);
   if (!failures) return failures.error();
+  if (const Status s = session.in_time(); !s) return s;
   if (failures->sample.gave_up) {
     return Error{
         ErrorCode::infeasible, "--gpus",
@@ -272,7 +275,7 @@ Result<int> cost_risk(Session& session, const CostCommand& command) {
     std::erase_if(r.cost_case.assumptions, [](const Assumption& a) { return a.flag == "--goodput"; });
     for (const std::string& text : failures->assumptions) r.cost_case.assumptions.push_back({"", text});
   }
-  const Result<double> draws = command.cost.count("--draws", 100'000, 10, 1e8);
+  const Result<double> draws = command.cost.count("--draws", 100'000, 10, limits::kDraws.most);
   if (!draws) return draws.error();
   const Result<double> seed = command.cost.count("--seed", 1, 0, 9e15);
   if (!seed) return seed.error();
@@ -281,7 +284,9 @@ Result<int> cost_risk(Session& session, const CostCommand& command) {
     market.tokens_per_s = *work->tokens_per_s;
   const std::vector<InputSpread> spreads = usual_spreads(r.scenario, market);
   r.middle = scenario_cost(r.scenario);
-  r.risk = monte_carlo(r.scenario, spreads, static_cast<int>(*draws), static_cast<std::uint64_t>(*seed));
+  r.risk =
+      monte_carlo(r.scenario, spreads, static_cast<int>(*draws), static_cast<std::uint64_t>(*seed), session.patience());
+  if (const Status s = session.in_time(); !s) return s.error();
   r.lines = tornado(r.scenario, spreads);
   return print_cost(session, command,
                     {report::risk_json(r), report::tornado_table(r), report::risk_page(r),

@@ -8,10 +8,10 @@
 #include "app/cli/estimate_flags.hpp"
 #include "app/cli/plan_flags.hpp"
 #include "app/cli/wrong.hpp"
-#include "catalogue/toml_document.hpp"
-#include "ridge/file.hpp"
 #include "ridge/letters.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
+#include "search/policy.hpp"
 
 namespace ridge::cli {
 
@@ -86,32 +86,11 @@ class Reader {
   Status status_;
 };
 
-/// Vendors whose country is listed, from data/policy/vendors.toml.
-Result<std::vector<std::string>> vendors_from(const std::vector<std::string>& countries, const PlanContext& context) {
-  const std::string path = context.data_directory + "/policy/vendors.toml";
-  const Result<std::string> text = read_file(path, 1'000'000);
-  if (!text) return text.error();
-  const Result<TomlNode> root = parse_toml(*text, path);
-  if (!root) return root.error();
-  std::vector<std::string> found;
-  std::vector<std::string> known;
-  if (const TomlMember* vendors = root->find("vendor"); vendors != nullptr) {
-    for (const TomlNode& vendor : vendors->value.items) {
-      const TomlMember* name = vendor.find("name");
-      const TomlMember* country = vendor.find("country");
-      if (name == nullptr || country == nullptr) continue;
-      known.push_back(country->value.text);
-      if (std::find(countries.begin(), countries.end(), country->value.text) != countries.end()) {
-        found.push_back(name->value.text);
-      }
-    }
-  }
-  if (!found.empty()) return found;
-  std::sort(known.begin(), known.end());
-  known.erase(std::unique(known.begin(), known.end()), known.end());
-  std::string all;
-  for (const std::string& country : known) all += (all.empty() ? "" : ", ") + country;
-  return wrong("--origin", "no vendor of the catalogue is from there; there are " + all);
+bool holds(const std::vector<std::string>& list, std::string_view word) {
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  return std::any_of(list.begin(), list.end(), [&](const std::string& one) {
+    return std::equal(one.begin(), one.end(), word.begin(), word.end(), same);
+  });
 }
 
 Result<Buyer> buyer_of(Reader& reader, const PlanContext& context) {
@@ -121,7 +100,6 @@ Result<Buyer> buyer_of(Reader& reader, const PlanContext& context) {
   if (flags.value("--devices") != "all") reader.list("--devices", buyer.devices);
   reader.list("--vendors", buyer.vendors);
   reader.list("--avoid-vendors", buyer.avoid_vendors);
-  reader.text("--destination", buyer.destination);
   reader.text("--region", buyer.region);
   reader.quantity<Dollars>("--budget", buyer.budget_usd);
   reader.quantity<Watts>("--power", buyer.power_w);
@@ -145,10 +123,25 @@ Result<Buyer> buyer_of(Reader& reader, const PlanContext& context) {
     }
     buyer.fleet.push_back({part.substr(0, colon), static_cast<int>(*number)});
   }
+  if (!flags.given("--origin") && !flags.given("--destination")) return buyer;
+  const Result<search::Policy> policy = search::load_policy(context.data_directory + "/policy");
+  if (!policy) return policy.error();
   if (flags.given("--origin")) {
-    const auto vendors = vendors_from(split_words(flags.value("--origin"), ','), context);
+    const auto vendors = policy->vendors_from(split_words(flags.value("--origin"), ','));
     if (!vendors) return vendors.error();
-    buyer.vendors.insert(buyer.vendors.end(), vendors->begin(), vendors->end());
+    // Both lists must allow a vendor.
+    if (buyer.vendors.empty()) {
+      buyer.vendors = *vendors;
+    } else {
+      std::erase_if(buyer.vendors, [&](const std::string& one) { return !holds(*vendors, one); });
+      if (buyer.vendors.empty()) return wrong("--origin", "none of --vendors is from there");
+    }
+  }
+  if (flags.given("--destination")) {
+    const Result<search::Destination> to = policy->destination(flags.value("--destination"));
+    if (!to) return to.error();
+    buyer.destination = to->name;
+    buyer.export_licence = to->export_licence;
   }
   return buyer;
 }
@@ -165,8 +158,8 @@ Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& cont
   reader.count("--request-rate", goal.request_rate, 1e-6, 1e9);
   goal.isl = kUsualIsl;
   goal.osl = kUsualOsl;
-  reader.count("--isl", goal.isl, 1, 1e8);
-  reader.count("--osl", goal.osl, 1, 1e8);
+  reader.count("--isl", goal.isl, 1, limits::kRequestTokens.most);
+  reader.count("--osl", goal.osl, 1, limits::kRequestTokens.most);
   reader.share("--prefix-hit", goal.prefix_hit);
   reader.share("--load", goal.load);
   reader.quantity<Seconds>("--ttft", goal.ttft_s);

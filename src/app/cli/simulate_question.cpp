@@ -6,6 +6,7 @@
 #include "app/cli/simulate_flags.hpp"
 #include "app/cli/wrong.hpp"
 #include "ridge/letters.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -15,7 +16,7 @@ namespace {
 constexpr double kUsualRequests = 1000;
 /// Of each trial of a search: a run that is over before the batch has filled holds rates that no longer one does.
 constexpr double kSearchRequests = 20'000;
-constexpr double kMostRequests = 1e9;
+constexpr double kMostRequests = limits::kRequests.most;
 constexpr int kMostSteps = 100'000;
 
 template <class E>
@@ -43,7 +44,7 @@ class SimulationQuestioner {
   Result<SimulationQuestion> run() {
     for (const auto step :
          {&SimulationQuestioner::workload, &SimulationQuestioner::load, &SimulationQuestioner::arrivals,
-          &SimulationQuestioner::limits, &SimulationQuestioner::deployment, &SimulationQuestioner::policies,
+          &SimulationQuestioner::latency, &SimulationQuestioner::deployment, &SimulationQuestioner::policies,
           &SimulationQuestioner::pools, &SimulationQuestioner::api}) {
       if (const Status s = (this->*step)(); !s) return s.error();
     }
@@ -64,8 +65,8 @@ class SimulationQuestioner {
       if (!named.empty()) return wrong("--isl", "the workload says how long requests are: leave out one of the two");
       double isl = 0;
       double osl = 0;
-      if (const Status s = take(d.count("--isl", kUsualIsl, 1, 1e7), isl); !s) return s;
-      if (const Status s = take(d.count("--osl", kUsualOsl, 1, 1e7), osl); !s) return s;
+      if (const Status s = take(d.count("--isl", kUsualIsl, 1, limits::kRequestTokens.most), isl); !s) return s;
+      if (const Status s = take(d.count("--osl", kUsualOsl, 1, limits::kRequestTokens.most), osl); !s) return s;
       if (!d.given("--isl")) assume("{:.0f} tokens in", isl);
       if (!d.given("--osl")) assume("{:.0f} tokens out", osl);
       q.workload = fixed_workload(isl, osl);
@@ -191,7 +192,7 @@ class SimulationQuestioner {
     return {};
   }
 
-  Status limits() {
+  Status latency() {
     LatencyLimits& l = q_.query.limits;
     if (const Status s = take(flags_.time("--ttft", l.ttft), l.ttft); !s) return s;
     if (const Status s = take(flags_.time("--tpot", l.tpot), l.tpot); !s) return s;

@@ -10,6 +10,7 @@
 #include "app/cli/wrong.hpp"
 #include "report/facility_report.hpp"
 #include "ridge/file.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -62,7 +63,7 @@ class FacilityQuestioner {
 
   Result<FacilityQuestion> run() {
     for (const auto step : {&FacilityQuestioner::names, &FacilityQuestioner::plan, &FacilityQuestioner::network,
-                            &FacilityQuestioner::storage, &FacilityQuestioner::limits}) {
+                            &FacilityQuestioner::storage, &FacilityQuestioner::site}) {
       if (const Status s = (this->*step)(); !s) return s.error();
     }
     return std::move(q_);
@@ -118,6 +119,9 @@ class FacilityQuestioner {
     if (const Status s = ratio("--oversubscription", a_.oversubscription, over); !s) return s;
     q_.oversubscription = over.value_or(1);
     if (q_.oversubscription < 1) return wrong("--oversubscription", "write 1 or more: ports down over ports up");
+    if (q_.oversubscription > limits::kOversubscription.most) {
+      return wrong("--oversubscription", limits::beyond(limits::kOversubscription));
+    }
     q_.fabric = a_.fabric;
     return {};
   }
@@ -135,7 +139,7 @@ class FacilityQuestioner {
     return quantity("--storage-write", a_.storage_write, q_.limits.storage_write);
   }
 
-  Status limits() {
+  Status site() {
     SiteLimits& l = q_.limits;
     q_.rack = a_.rack;
     l.cooling = a_.cooling;
@@ -149,7 +153,12 @@ class FacilityQuestioner {
       if (!s) return s;
     }
     if (pue && *pue < 1) return wrong("--pue", "write 1 or more");
+    if (pue && *pue > limits::kPue.most) return wrong("--pue", limits::beyond(limits::kPue));
     if (spike && *spike < 1) return wrong("--spike", "write 1 or more: the highest power over the peak");
+    if (spike && *spike > limits::kSpike.most) return wrong("--spike", limits::beyond(limits::kSpike));
+    for (const auto& [flag, power] : {std::pair("--rack-power", l.rack_power), {"--site-power", l.site_power}}) {
+      if (power && power->value() > limits::kPower.most) return wrong(flag, limits::beyond(limits::kPower));
+    }
     l.pue = pue;
     l.spike = spike;
     return {};

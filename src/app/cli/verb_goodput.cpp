@@ -153,8 +153,10 @@ Result<int> goodput(Session& session, const GoodputArguments& a) {
   q.seed = static_cast<std::uint64_t>(*seed);
 
   Progress progress = session.progress("simulating failures");
+  q.patience = session.patience();
   const Result<GoodputAnswer> answer = answer_goodput(q, catalogue, *data, [&](double share) { progress.show(share); });
   if (!answer) return answer.error();
+  if (const Status s = session.in_time(); !s) return s.error();
   if (const std::string& file = a.estimate.value("--html"); !file.empty()) {
     if (const Status s = write_file_atomically(file, report::goodput_html(*answer)); !s) return s.error();
   }

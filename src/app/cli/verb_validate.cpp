@@ -18,6 +18,7 @@
 #include "report/validation_report.hpp"
 #include "ridge/file.hpp"
 #include "ridge/folder.hpp"
+#include "ridge/limits.hpp"
 
 namespace ridge::cli {
 
@@ -50,6 +51,7 @@ class Validation {
   Validation(Session& session, const ValidateArguments& arguments) : session_(session), arguments_(arguments) {}
 
   Result<int> run() {
+    if (arguments_.threads > limits::kThreads.most) return wrong("--threads", limits::beyond(limits::kThreads));
     if (const Status ready = prepare(); !ready) return ready.error();
     if (arguments_.gate || arguments_.update) return run_gates();
     if (arguments_.memory) return run_memory();
@@ -58,7 +60,9 @@ class Validation {
                      {.threads = arguments_.threads,
                       .roofline = true,
                       .simulated = arguments_.simulate,
-                      .settings = std::move(settings_)});
+                      .settings = std::move(settings_),
+                      .patience = session_.patience()});
+    if (const Status s = session_.in_time(); !s) return s.error();
     if (!ways_.empty()) leave_out();
     if (arguments_.decisions) return print_decisions();
     if (const Status written = write_files(); !written) return written.error();

@@ -13,6 +13,7 @@
 
 #include "ridge/limits.hpp"
 #include "serve/api_limits.hpp"
+#include "serve/live_book.hpp"
 #include "serve/request_source.hpp"
 #include "serve/router.hpp"
 
@@ -37,17 +38,20 @@ struct ClusterSetup {
 class Cluster final : public EngineHost {
  public:
   Cluster(const SimulationQuery& query, const ClusterSetup& setup, SimulationResult& result,
-          SimulationObserver* observer);
+          SimulationObserver* observer, LiveTraffic* live = nullptr);
   void run();
 
   // What engines say.
   void finished(Slot slot, Ticks now) override;
   void dropped(Slot slot, Ticks now, RequestRecord::End why) override;
   void chunks_of(const Request& request, std::vector<Chunk>& chunks) const override {
-    source_.chunks_of(request, chunks);
+    live_ != nullptr ? live_book_.chunks_of(request, chunks) : source_.chunks_of(request, chunks);
   }
   bool key_of_all(const Request& request, std::uint64_t& key) const override {
-    return source_.key_of_all(request, key);
+    return live_ == nullptr && source_.key_of_all(request, key);
+  }
+  bool all_chunks_of(const Request& request, std::vector<Chunk>& chunks) const override {
+    return live_ != nullptr && live_book_.all_chunks_of(request, chunks);
   }
   void queue_changed(int by, Ticks now) override;
 
@@ -57,7 +61,7 @@ class Cluster final : public EngineHost {
   [[nodiscard]] double up_seconds(std::size_t engine) const { return to_seconds(up_ticks_[engine]); }
 
  private:
-  enum class Kind : std::uint8_t { client, release, transfer, decide, up, fail, repair };
+  enum class Kind : std::uint8_t { client, come, release, transfer, decide, up, fail, repair };
   struct Event {
     Ticks time;
     std::uint64_t order;
@@ -81,6 +85,12 @@ class Cluster final : public EngineHost {
   void start_client_later(const Request& request, Ticks now, bool rejected);
   [[nodiscard]] bool done() const;
 
+  // Requests from outside (cluster_live.cpp).
+  LiveTraffic::Wake wait_for(Ticks next);
+  void take_live();
+  void forget_live(const RequestRecord& record, const Request& request);
+  [[nodiscard]] LiveState live_state() const;
+
   // Engines that come, go and break (cluster_engines.cpp).
   void begin_engines();
   void decide(Ticks now);
@@ -98,6 +108,8 @@ class Cluster final : public EngineHost {
   ClusterSetup setup_;
   SimulationResult& result_;
   SimulationObserver* observer_;
+  LiveTraffic* live_;
+  LiveBook live_book_;
   RequestPool pool_;
   RequestSource source_;
   Series series_;

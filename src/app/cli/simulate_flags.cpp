@@ -79,9 +79,10 @@ SimulateFlags::SimulateFlags() {
   add("--html", "FILE", "write a page with latency curves and timelines", complete_files);
 }
 
-void SimulateFlags::declare(Options& options) {
+void SimulateFlags::declare_without(Options& options, std::initializer_list<std::string_view> names) {
   deployment.declare(options, kSimulate);
   for (Flag& flag : flags_) {
+    if (std::find(names.begin(), names.end(), flag.name) != names.end()) continue;
     if (flag.value_name.empty()) {
       options.flag(flag.name, flag.on, flag.help);
     } else {

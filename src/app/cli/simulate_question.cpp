@@ -51,6 +51,13 @@ class SimulationQuestioner {
     return std::move(q_);
   }
 
+  Result<SimulationQuestion> run_load() {
+    for (const auto step : {&Questioner::workload, &Questioner::load, &Questioner::arrivals, &Questioner::limits}) {
+      if (const Status s = (this->*step)(); !s) return s.error();
+    }
+    return std::move(q_);
+  }
+
  private:
   template <class... Args>
   void assume(fmt::format_string<Args...> text, Args&&... args) {
@@ -334,6 +341,11 @@ class SimulationQuestioner {
 Result<SimulationQuestion> simulation_question(const SimulateFlags& flags, const std::string& workloads,
                                                const std::string& as_of) {
   return SimulationQuestioner(flags, workloads, as_of).run();
+}
+
+Result<SimulationQuestion> load_question(const SimulateFlags& flags, const std::string& workloads) {
+  const std::string now;
+  return Questioner(flags, workloads, now).run_load();
 }
 
 }  // namespace ridge::cli

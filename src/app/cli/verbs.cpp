@@ -22,6 +22,8 @@ std::span<const Verb> verbs() {
       validate_verb(),   //
       calibrate_verb(),  //
       measure_verb(),    //
+      bench_verb(),      //
+      emulate_verb(),    //
       serve_verb(),      //
       completion_verb(),
   };

@@ -25,6 +25,8 @@ Verb validate_verb();
 Verb calibrate_verb();
 Verb measure_verb();
 Verb serve_verb();
+Verb bench_verb();
+Verb emulate_verb();
 Verb completion_verb();
 
 /// In the order of `ridge help`.

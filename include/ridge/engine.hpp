@@ -62,6 +62,7 @@ struct TrainingTraits {
   bool compiled = false;                ///< a whole step is one program: no host time per layer
   bool blocking = false;                ///< launches wait for the kernel before: host time adds to device time
   bool offload = false;                 ///< moves kept activations to host memory where device memory is short
+  bool eager_modules = false;           ///< every elementwise operation keeps its own input, logits are widened whole
   double gradient_bytes = 4;            ///< per parameter, of the buffer gradients add up in
   double optimizer_bytes = 12;          ///< per parameter: master weight and two moments
   double network = 0;                   ///< bytes/s per device and direction of the cluster it was made for; 0 = any
@@ -76,6 +77,8 @@ struct ServingTraits {
   bool untuned_experts = false;          ///< 16-bit experts run with tiles that were not tuned for their shape
   bool grouped_decode = true;            ///< one read of a key serves all query heads of its group
   bool ranks_pad_prefill = false;        ///< ranks around shared experts all fill up to the one with the longest prompt
+  bool pads_heads = false;               ///< heads that do not divide by the ranks are filled up with zeros
+  bool static_shapes = false;            ///< compiled for one batch and length: the cache is read as far as it may grow
 };
 
 /// A span of releases that behave alike: the scope of calibration parameters such as `host.step@vllm-2024`.
@@ -94,6 +97,8 @@ struct Engine {
   std::string id;
   std::string name;
   std::string family;  ///< id of the engine whose calibration it shares, or its own id
+  std::string
+      runtime;  ///< how it runs a step: "captured" graphs, "eager" launches, "compiled" programs of static shape
   EngineWork work = EngineWork::inference;
   std::vector<std::string> aliases;
   Batching batching = Batching::mixed;
@@ -118,6 +123,7 @@ struct EngineMatch {
   const EngineEra* era = nullptr;  ///< of the engine or, if it has none, of its family; nullptr if neither has any
   [[nodiscard]] const ServingTraits& serving() const { return era != nullptr ? era->serving : engine->serving; }
   bool exact = true;  ///< false: shares the calibration of a family, or stands in for an unknown engine
+  bool named = true;  ///< false: no engine has this name, a median one stands in
 };
 
 class Engines {

@@ -34,6 +34,7 @@ TrainingTraits read_traits(TableReader t, TrainingTraits traits) {
   traits.interleave = t.flag("interleave", traits.interleave);
   traits.compiled = t.flag("compiled", traits.compiled);
   traits.offload = t.flag("offload", traits.offload);
+  traits.eager_modules = t.flag("eager_modules", traits.eager_modules);
   traits.blocking = t.flag("blocking", traits.blocking);
   if (t.has("network")) {
     traits.network = t.quantity<BytesPerSecond>("network", BytesPerSecond(1e8), BytesPerSecond(1e13)).value();
@@ -51,6 +52,8 @@ ServingTraits read_serving(TableReader& t, ServingTraits traits) {
   traits.portable_kernels = t.flag("portable_kernels", traits.portable_kernels);
   traits.grouped_decode = t.flag("grouped_decode", traits.grouped_decode);
   traits.ranks_pad_prefill = t.flag("ranks_pad_prefill", traits.ranks_pad_prefill);
+  traits.pads_heads = t.flag("pads_heads", traits.pads_heads);
+  traits.static_shapes = t.flag("static_shapes", traits.static_shapes);
   return traits;
 }
 
@@ -75,6 +78,11 @@ Engine read_engine(TableReader t) {
   engine.max_sequences = t.optional_number("max_sequences", 1, 1e6).value_or(engine.max_sequences);
   engine.memory_utilization = t.optional_number("memory_utilization", 0.05, 1).value_or(engine.memory_utilization);
   engine.graphs = t.flag("graphs", engine.graphs);
+  engine.runtime = t.optional_text("runtime");
+  if (engine.runtime.empty()) engine.runtime = engine.graphs ? "captured" : "eager";
+  if (engine.runtime != "captured" && engine.runtime != "eager" && engine.runtime != "compiled") {
+    t.refuse("runtime", "write captured, eager or compiled");
+  }
   engine.fused_quantisation = t.flag("fused_quantisation", engine.fused_quantisation);
   engine.own_attention = t.flag("own_attention", engine.own_attention);
   engine.ranks_prefill_together = t.flag("ranks_prefill_together", engine.ranks_prefill_together);
@@ -170,6 +178,7 @@ EngineMatch Engines::find(std::string_view name, EngineWork work, std::string_vi
     if (longest > wanted.size()) break;  // the very name: none is longer
     for (const std::string& alias : engine.aliases) consider(normalised(alias));
   }
+  match.named = longest > 0;
   if (match.engine == nullptr) return match;
   match.era = find_era(match.engine->eras, version, date);
   if (match.era == nullptr && match.engine->family != match.engine->id) {

@@ -98,7 +98,7 @@ class LayerBuilder {
     assert(kind_.product_count < static_cast<int>(kind_.products.size()));
     kind_.products[static_cast<std::size_t>(kind_.product_count++)] = p;
   }
-  [[nodiscard]] double split(double parts) const { return parts / r_.tp; }
+  [[nodiscard]] double split(double parts) const { return r_.pads_heads ? std::ceil(parts / r_.tp) : parts / r_.tp; }
 
   void attention(const Mixer& m) {
     const double heads = split(m.heads);
@@ -204,7 +204,7 @@ void check_cut(ResolvedInference& r, const LayerGroup& group) {
   const Mixer& m = group.mixer;
   const bool whole = m.kind == MixerKind::none || divides(r.tp, m.heads > 0 ? m.heads : m.state_v_heads);
   const bool kv = m.kind != MixerKind::attention || divides(r.tp, m.kv_heads) || divides(m.kv_heads, r.tp);
-  if (!whole || !kv) {
+  if ((!whole || !kv) && !r.pads_heads) {
     r.reason = Reason::heads_not_divisible;
     r.short_by = r.tp;
   }
@@ -245,8 +245,9 @@ double weight_bytes(const ResolvedInference& r, const Model& model, Format weigh
       layers += kind.count * e.local_experts * (e.gated ? 3 : 2) * e.hidden * e.width * bytes_per_weight(weights);
     }
   }
-  // llama.cpp narrows the embedding and the head too, to six bits and a half; other checkpoints keep them in 16 bits.
-  const double bytes = weights == Format::q4_k_m ? kSixBitHead : kWideBytes;
+  // llama.cpp narrows the embedding and the head too, to six bits and a half or more; other checkpoints keep them in 16
+  // bits.
+  const double bytes = is_gguf(weights) ? gguf_head(weights) : kWideBytes;
   const double embedding = static_cast<double>(model.vocab) * model.hidden * bytes / r.tp;
   const double head = model.tied_embeddings ? 0 : embedding;
   // An uneven pipeline: the fullest stage has the layers rounded up, and the larger of embedding and head.

@@ -15,25 +15,27 @@
 // same draws every time. Any thread.
 #pragma once
 
-#include <initializer_list>
+#include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ridge/effects.hpp"
 #include "ridge/perf.hpp"
 #include "ridge/ranking.hpp"
 
 namespace ridge {
 
 /// A part of the error that is one and the same wherever the key is the same.
-struct Effect {
-  std::string key;   ///< "device:h100-sxm", "stack:vllm", "model:dense", "rest:..."
+struct ErrorPart {
+  std::string key;   ///< "device:h100-sxm", "stack:vllm@hopper", "run:vllm", "rest:..."
   double sigma = 0;  ///< of the logarithm
 };
 
 /// log(measured / predicted) of a time.
 struct LogError {
-  std::vector<Effect> effects;
+  std::vector<ErrorPart> effects;
   double above = 1;  ///< errors towards longer times are so many times as large as `effects` say
   double below = 1;  ///< and those towards shorter ones
 
@@ -42,28 +44,36 @@ struct LogError {
   [[nodiscard]] double factor(double p) const;
   /// That the measured time is at most `factor` times the predicted one.
   [[nodiscard]] double probability(double factor) const;
-  /// What is left once effects of these kinds ("device", "stack") have been measured.
-  [[nodiscard]] LogError without(std::initializer_list<std::string_view> kinds) const;
+  /// What is left once effects of these kinds have been measured.
+  [[nodiscard]] LogError without(std::span<const std::string_view> kinds) const;
 };
 
 /// What a prediction is about, as far as predictions share errors.
 struct ErrorSubject {
   std::string device;
   std::string vendor;
-  std::string stack;  ///< the engine
-  std::string model;  ///< "dense", "moe"
+  std::string stack;        ///< the engine
+  std::string model;        ///< "dense", "moe"
+  Sureness sure = {};       ///< what the evidence knows of device and stack (ridge/effects.hpp)
+  std::string metric = {};  ///< the figure of the interval: "output_tok_s/closed-loop"
 };
 
-/// Of a time whose 80 % interval is known; of a rate, pass inverse(rate). The one place where intervals become effects.
+/// Of a time whose 80 % interval is known; of a rate, pass inverse(rate). The one place where intervals become effects:
+/// their size is the interval's, their shares of the variance are those of `sure`: the device's ("device:"), the
+/// software's on its architecture ("stack:"), that of who runs it ("run:", the same for all devices of one question),
+/// and the rest.
 ///
-/// Assumed of the variance: 25 % is the model's and the load's, 10 % the stack's, the same for all devices of a vendor,
-/// 35 % the device's, 30 % of none of them. With publishers left out of the fit, errors of two devices of one vendor at
-/// the same work by the same publisher correlate by 0.33 (455 pairs of output or token times) and 0.38 (1,205 pairs of
-/// training steps), of two vendors by 0.25 (24 pairs). The largest part is the device's and its stack's together: what
-/// a constant for each publisher and device explains.
+/// Without effects in the calibration (a user's own, say) it is assumed that 25 % of the variance is the model's and
+/// the load's, 10 % the stack's, the same for all devices of a vendor, 35 % the device's, 30 % of none of them. With
+/// publishers left out of the fit, errors of two devices of one vendor at the same work by the same publisher correlate
+/// by 0.33 (455 pairs of output or token times) and 0.38 (1,205 pairs of training steps), of two vendors by 0.25 (24
+/// pairs).
 [[nodiscard]] LogError time_error(const Interval& time, const ErrorSubject& about);
 /// The interval of 1/x.
 [[nodiscard]] Interval inverse(const Interval& rate);
+
+/// The kinds that one run on the device settles.
+inline constexpr std::array<std::string_view, 3> kSettledByARun = {"device", "stack", "run"};
 
 /// Of a time that has an error of its own on top of that of `step`, with which it shares the steps: what the interval
 /// of `time` says beyond the interval of `step`. Empty effects if that is nothing.

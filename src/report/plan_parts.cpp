@@ -73,6 +73,8 @@ std::vector<std::string> doubts(const std::optional<PriceQuote>& quote, const In
   std::vector<std::string> out;
   if (quote && quote->lone && !quote->newest.empty()) out.push_back("one quote, of " + quote->newest);
   if (quote && quote->old && quote->quotes > 1) out.push_back("quotes of " + quote->newest + " and before");
+  if (resembles.resembles == "new device") out.emplace_back("not measured");
+  if (resembles.resembles == "new software") out.emplace_back("not measured with this software");
   if (resembles.resembles == "new-device") out.emplace_back("no measured kernels of its design");
   return out;
 }
@@ -84,9 +86,16 @@ std::string chance_text(double probability) {
 }
 
 std::string evidence_text(const IntervalClass& c) {
-  if (c.rows == 0) return "How sure: no measurements resemble rank 1; its interval is a guess.";
+  if (c.rows == 0) {
+    return c.p90_error > 0
+               ? fmt::format(
+                     "How sure: nobody has measured rank 1 ({}); what is as new to the fit is predicted to {:.0f} % "
+                     "(median), {:.0f} % (p90).",
+                     c.resembles, 100 * c.median_error, 100 * c.p90_error)
+               : "How sure: no measurements resemble rank 1; its interval is a guess.";
+  }
   return fmt::format(
-      "How sure: {} left-out measurements resemble rank 1 ({}); this class is predicted to {:.0f} % (median), {:.0f} % "
+      "How sure: {} measurements resemble rank 1 ({}); left out, such are predicted to {:.0f} % (median), {:.0f} % "
       "(p90).",
       c.rows, c.resembles, 100 * c.median_error, 100 * c.p90_error);
 }

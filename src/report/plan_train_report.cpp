@@ -48,7 +48,7 @@ std::string sure_text(const TrainingPick& p, const TrainingGoal& goal) {
   if (p.holds_budget) {
     text += fmt::format("; within {} with {}", format(Dollars(goal.buyer.budget_usd)), chance_text(*p.holds_budget));
   }
-  const LogError left = p.error.without({"device", "stack"});
+  const LogError left = p.error.without(kSettledByARun);
   text += fmt::format(". A day of the run, measured and as predicted, leaves {} days.",
                       format_number(p.days->mid * left.factor(goal.confidence)));
   return text;

@@ -85,7 +85,7 @@ class Draws {
     const double sigma = error.sigma();
     if (!(sigma > 0)) return;
     std::vector<double> sum(kDraws, 0.0);
-    for (const Effect& effect : error.effects) {
+    for (const ErrorPart& effect : error.effects) {
       const std::vector<double>& z = of(effect.key);
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += effect.sigma * z[i];
     }
@@ -109,7 +109,7 @@ class Draws {
 
 double LogError::sigma() const {
   double variance = 0;
-  for (const Effect& effect : effects) variance += effect.sigma * effect.sigma;
+  for (const ErrorPart& effect : effects) variance += effect.sigma * effect.sigma;
   return std::sqrt(variance);
 }
 
@@ -124,9 +124,9 @@ double LogError::probability(double factor) const {
   return standard_probability(error / all);
 }
 
-LogError LogError::without(std::initializer_list<std::string_view> kinds) const {
+LogError LogError::without(std::span<const std::string_view> kinds) const {
   LogError left = *this;
-  std::erase_if(left.effects, [&](const Effect& effect) {
+  std::erase_if(left.effects, [&](const ErrorPart& effect) {
     const std::string_view kind = std::string_view(effect.key).substr(0, effect.key.find(':'));
     return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
   });
@@ -148,10 +148,27 @@ LogError time_error(const Interval& time, const ErrorSubject& about) {
   const auto add = [&](std::string key, double share) {
     error.effects.push_back({std::move(key), sigma * std::sqrt(share)});
   };
+  const std::string rest = about.device + "/" + about.stack + "/" + about.model;
+  if (const EffectRest* left = about.sure.rest(about.metric)) {
+    const double own = left->within * left->within;
+    // Whose stack has been measured, knows what device and software make of it.
+    const bool settled = about.sure.own_rows > 0;
+    const double device = settled ? 0 : about.sure.device_spread * about.sure.device_spread;
+    const double stack = settled ? 0 : about.sure.software_spread * about.sure.software_spread;
+    const double run = settled ? own / about.sure.own_rows : left->between * left->between;
+    const double all = device + stack + run + own;
+    if (all > 0) {
+      add("device:" + about.device, device / all);
+      add("stack:" + about.sure.software, stack / all);
+      add("run:" + about.stack, run / all);
+      add("rest:" + rest, own / all);
+      return error;
+    }
+  }
   add("model:" + about.model, kModelShare);
   add("stack:" + about.stack + "@" + about.vendor, kStackShare);
   add("device:" + about.device, kDeviceShare);
-  add("rest:" + about.device + "/" + about.stack + "/" + about.model, kRestShare);
+  add("rest:" + rest, kRestShare);
   return error;
 }
 

@@ -297,7 +297,7 @@ void climb(Confirmation& confirmation, const ServingGoal& goal, ServingPlan& pla
     const std::optional<int> gpus = rung == goal.confidence ? plan.gpus : fewest(rung, step);
     if (gpus) plan.sure.ladder.push_back({rung, *gpus});
   }
-  plan.sure.gpus_if_measured = fewest(goal.confidence, step.without({"device", "stack"}));
+  plan.sure.gpus_if_measured = fewest(goal.confidence, step.without(kSettledByARun));
 }
 
 std::string not_sure_text(const ServingGoal& goal, const Confirmed& looked) {

@@ -120,14 +120,15 @@ void set_slowness(ServingGroupSpec& spec, const ServingGoal& goal, const Knowled
   if (goal.confidence == 0.5) return;
   InferenceLoad load = load_of(goal);
   load.concurrency = 1;
-  const ErrorSubject about = search::subject_of(knowledge, spec.device, goal.engine, goal.model);
+  ErrorSubject about = search::subject_of(knowledge, spec.device, goal.engine, goal.model);
   for (const InferenceQuery& query : spec.deployments) {
     const auto deployment = resolve(query, knowledge);
     if (!deployment) continue;
     const InferenceOutcome o = evaluate(*deployment->resolved, load);
     if (o.reason != Reason::none) continue;
+    about.sure = deployment->facts.sure;
     spec.slowness = time_error(inverse(o.estimate.output_tokens_per_s), about).factor(goal.confidence);
-    spec.ttft_slowness = time_error(o.estimate.ttft_s, about).factor(goal.confidence);
+    spec.ttft_slowness = std::max(spec.slowness, time_error(o.estimate.prefill_s, about).factor(goal.confidence));
     return;
   }
 }
@@ -265,9 +266,11 @@ ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Sco
   plan.replicas = counted(s.replicas);
   plan.gpus = counted(s.gpus);
   plan.rate = s.rate;
-  const ErrorSubject about = subject_of(knowledge, plan.query.device, plan.query.engine, plan.query.model);
+  ErrorSubject about = subject_of(knowledge, plan.query.device, plan.query.engine, plan.query.model);
+  about.sure = plan.facts.sure;
+  about.metric = "output_tok_s/closed-loop";
   plan.sure.step = time_error(inverse(e.output_tokens_per_s), about);
-  plan.sure.first = beyond(plan.sure.step, e.ttft_s, "ttft:" + about.device + "/" + about.stack + "/" + about.model);
+  plan.sure.first = beyond(plan.sure.step, e.prefill_s, "ttft:" + about.device + "/" + about.stack + "/" + about.model);
   rate(plan, e);
   price(plan, quest, knowledge);
   return plan;

@@ -96,10 +96,13 @@ double host_of(const TrainingQuest& quest, const Device& device, const Knowledge
 }
 
 /// Of the time of a run: its steps and what failures cost; `failures` is the relative deviation of the latter.
-LogError error_of(const TrainingGoal& goal, const ResolvedTraining& job, const std::string& device, double failures,
+LogError error_of(const TrainingGoal& goal, const TrainingJob& job, const std::string& device, double failures,
                   const Knowledge& knowledge) {
-  LogError error = time_error({job.coefficients.low, 1, job.coefficients.high},
-                              search::subject_of(knowledge, device, goal.engine, goal.model));
+  const TrainingCoefficients& c = job.resolved->coefficients;
+  ErrorSubject about = search::subject_of(knowledge, device, goal.engine, goal.model);
+  about.sure = job.sure;
+  about.metric = "step_time_s";
+  LogError error = time_error({c.low, 1, c.high}, about);
   if (failures > 0) error.effects.push_back({"failures:" + device, failures});
   return error;
 }
@@ -111,10 +114,18 @@ LogError money_error(LogError error, const std::string& device, const std::optio
 }
 
 /// The evidence that the interval of a step comes from.
-IntervalClass resembles(const ResolvedTraining& job, const Calibration& calibration) {
-  for (const IntervalClass& c : calibration.intervals()) {
-    const bool same = c.low == job.coefficients.low && c.high == job.coefficients.high;
-    if (c.metric == "step_time_s" && same) return c;
+IntervalClass resembles(const TrainingJob& job, const Calibration& calibration) {
+  const TrainingCoefficients& c = job.resolved->coefficients;
+  if (const EffectRest* rest = job.sure.rest("step_time_s")) {
+    const char* what = job.sure.device_rows == 0     ? "new device"
+                       : job.sure.software_rows == 0 ? "new software"
+                       : job.resolved->moe           ? "moe"
+                                                     : "dense";
+    return {"step_time_s",      what,           c.low, c.high, std::min(job.sure.device_rows, job.sure.software_rows),
+            rest->median_error, rest->p90_error};
+  }
+  for (const IntervalClass& known : calibration.intervals()) {
+    if (known.metric == "step_time_s" && known.low == c.low && known.high == c.high) return known;
   }
   return {};
 }
@@ -224,7 +235,7 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
         const search::RunGoodput run =
             search::goodput_of(quest, device.id, gpus, count_parameters(*model).total, knowledge);
         const double goodput = kept_share(goal.buyer, economics) * run.share;
-        LogError error = error_of(goal, *job->resolved, device.id, run.deviation, knowledge);
+        LogError error = error_of(goal, *job, device.id, run.deviation, knowledge);
         if (goal.days > 0) {
           spec.limits.seconds = goal.days * kSecondsADay * goodput / steps / error.factor(goal.confidence);
         }
@@ -297,7 +308,7 @@ TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const 
         Interval{seconds(rate.high) / kSecondsADay, seconds(rate.mid) / kSecondsADay, seconds(rate.low) / kSecondsADay};
   }
   pick.error = quest.errors[group];
-  pick.resembles = resembles(*quest.problem->spec(group).job->resolved, knowledge.calibration);
+  pick.resembles = resembles(*quest.problem->spec(group).job, knowledge.calibration);
   pick.quote = price_for(quest, group, pick.estimate, knowledge);
   if (pick.days) {
     pick.days_sure = pick.days->mid * pick.error.factor(goal.confidence);

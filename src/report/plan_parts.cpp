@@ -128,6 +128,37 @@ void add_losers(Document& page, const std::vector<Loser>& losers, bool why) {
   }
 }
 
+std::vector<std::string> doubts(const std::optional<PriceQuote>& quote, const IntervalClass& resembles) {
+  std::vector<std::string> out;
+  if (quote && quote->lone && !quote->newest.empty()) out.push_back("one quote, of " + quote->newest);
+  if (quote && quote->old && quote->quotes > 1) out.push_back("quotes of " + quote->newest + " and before");
+  if (resembles.resembles == "new device") out.emplace_back("not measured");
+  if (resembles.resembles == "new software") out.emplace_back("not measured with this software");
+  if (resembles.resembles == "new-device") out.emplace_back("no measured kernels of its design");
+  return out;
+}
+
+std::string chance_text(double probability) {
+  if (probability > 0.995) return "> 99 %";
+  if (probability < 0.005) return "< 1 %";
+  return fmt::format("{:.0f} %", 100 * probability);
+}
+
+std::string evidence_text(const IntervalClass& c) {
+  if (c.rows == 0) {
+    return c.p90_error > 0
+               ? fmt::format(
+                     "How sure: nobody has measured rank 1 ({}); what is as new to the fit is predicted to {:.0f} % "
+                     "(median), {:.0f} % (p90).",
+                     c.resembles, 100 * c.median_error, 100 * c.p90_error)
+               : "How sure: no measurements resemble rank 1; its interval is a guess.";
+  }
+  return fmt::format(
+      "How sure: {} measurements resemble rank 1 ({}); left out, such are predicted to {:.0f} % (median), {:.0f} % "
+      "(p90).",
+      c.rows, c.resembles, 100 * c.median_error, 100 * c.p90_error);
+}
+
 std::string searched_text(const PlanStatistics& s) {
   std::string text = fmt::format("Searched {} plans", format_number(static_cast<double>(s.size), 20));
   if (s.seconds > 0) text += fmt::format(" in {} s", format_number(s.seconds, 2));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,25 @@ void set_statistics(Json& json, const PlanStatistics& statistics);
 [[nodiscard]] Json losers_json(const std::vector<Loser>& losers);
 /// "rent", in words of the goal.
 [[nodiscard]] std::string limits_text(const Buyer& buyer);
+
+/// What is shaky about a row's dollars or speed: "one quote of 2026-06", "no kernels of its design are measured"; empty
+/// if nothing is.
+[[nodiscard]] std::vector<std::string> doubts(const std::optional<PriceQuote>& quote, const IntervalClass& resembles);
+/// "80 %"; "> 99 %" and "< 1 %" at the ends.
+[[nodiscard]] std::string chance_text(double probability);
+/// "How sure: ..." of the first plan.
+[[nodiscard]] std::string evidence_text(const IntervalClass& resembles);
+/// The rows that have doubts, in one line; empty if none has.
+template <class Plan, class Name, class Doubts>
+[[nodiscard]] std::string doubts_text(const std::vector<Plan>& plans, std::size_t rows, const Name& name,
+                                      const Doubts& doubts_of) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(plans.size(), rows); ++i) {
+    const std::vector<std::string> all = doubts_of(plans[i]);
+    if (!all.empty()) out += (out.empty() ? "! " : "; ") + name(plans[i]) + ": " + joined_text(all, ", ");
+  }
+  return out.empty() ? out : out + ".";
+}
 
 /// The ranked plans, or what fails first and `nearest`; then why the others lost.
 template <class Verdict>

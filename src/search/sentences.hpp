@@ -61,12 +61,26 @@ class PatientObserver final : public SimulationObserver {
 void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t finalists, const Knowledge& knowledge);
 void confirm(const TrainingQuest& quest, TrainingVerdict& verdict, std::size_t finalists, const Knowledge& knowledge);
 
+/// The first plans sized for other probabilities, once simulated.
+void climb(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge);
+/// The probability that a plan which was not simulated holds rate and limits, by its means.
+[[nodiscard]] double chance_by_means(const ServingGoal& goal, const ServingPlan& plan);
+
+/// What the errors of predictions for this device, engine and model are shared with.
+[[nodiscard]] ErrorSubject subject_of(const Knowledge& knowledge, const std::string& device, const std::string& engine,
+                                      const std::string& model);
+
 /// Fills verdict.alternatives. With a limit on one vendor's share and no second vendor, no plan is left.
 void share_out(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge);
 
-/// Share of the time that counts for a run of so many devices: asked for, or by failures, else 1.
-[[nodiscard]] double goodput_of(const TrainingQuest& quest, const std::string& device, int gpus, double parameters,
-                                const Knowledge& knowledge);
+/// Share of the time that counts for a run of so many devices: asked for, or by failures, else 1; and how far the time
+/// of the run is off its mean because failures come as they like (standard deviation over the mean).
+struct RunGoodput {
+  double share = 1;
+  double deviation = 0;
+};
+[[nodiscard]] RunGoodput goodput_of(const TrainingQuest& quest, const std::string& device, int gpus, double parameters,
+                                    const Knowledge& knowledge);
 
 /// "rents are medians of ..."
 [[nodiscard]] std::string price_assumption(const Buyer& buyer, const EconomicsData* economics);

@@ -134,11 +134,11 @@ ServingScore ServingProblem::score(const ServingGroupSpec& group, double gpus_pe
   s.tpot_s = estimate.tpot_s.mid;
   s.e2e_s = estimate.e2e_s.mid;
   if (need_.request_rate > 0) {
-    s.replicas = std::ceil(need_.request_rate / (need_.load * s.requests_per_s) * (1 - kRounding));
+    s.replicas = std::ceil(need_.request_rate * group.slowness / (need_.load * s.requests_per_s) * (1 - kRounding));
     s.rate = need_.request_rate;
   } else {
     s.replicas = std::floor(need_.gpus / gpus_per_replica);
-    s.rate = s.replicas * need_.load * s.requests_per_s;
+    s.rate = s.replicas * need_.load * s.requests_per_s / group.slowness;
   }
   const double unit = group.gpus_per_unit;
   s.gpus = std::ceil(std::max(1.0, s.replicas) * gpus_per_replica / unit) * unit;
@@ -153,9 +153,9 @@ double ServingProblem::violation(const ServingGroupSpec& group, const ServingSco
   const auto limit = [&](double value, double most) {
     if (most > 0) worst = std::max(worst, value / most - 1);
   };
-  limit(s.ttft_s, need_.ttft_s);
-  limit(s.tpot_s, need_.tpot_s);
-  limit(s.e2e_s, need_.e2e_s);
+  limit(s.ttft_s * group.ttft_slowness, need_.ttft_s);
+  limit(s.tpot_s * group.slowness, need_.tpot_s);
+  limit(s.e2e_s * group.slowness, need_.e2e_s);
   limit(s.watts + s.gpus * group.host_watts, group.most_watts);
   limit(s.gpus, need_.gpus);
   limit(s.gpus, kMostDevices);

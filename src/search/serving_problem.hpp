@@ -40,6 +40,8 @@ struct ServingGroupSpec {
   double idle_watts = 0;         ///< of one device: it never draws less
   int gpus_per_unit = 1;         ///< bought or rented together; replicas round up to it
   double owned_gpus = 0;         ///< that cost nothing more
+  double slowness = 1;           ///< steps may take so many times what is predicted: rate and limits hold even then
+  double ttft_slowness = 1;      ///< the same of the time to first token
   std::vector<InferenceQuery> deployments;
 };
 

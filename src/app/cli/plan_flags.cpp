@@ -44,7 +44,8 @@ PlanFlags::PlanFlags() {
   add("--tpot", "TIME", "time per output token, at most: 40ms", kServePlan);
   add("--e2e", "TIME", "time of a whole request, at most", kServePlan);
   add("--prefix-hit", "SHARE", "of the input that a prefix cache holds", kServePlan);
-  add("--load", "SHARE", "mean load of a replica, of what it can do within the limits: 0.8", kServePlan);
+  add("--confidence", "SHARE", "probability with which rate and limits, or days and budget, have to hold: 80%", kBoth);
+  add("--load", "SHARE", "mean load of a replica, at most, of what it is predicted to do within the limits", kServePlan);
   add("--tokens", "N", "to train on: 15T", kTrainPlan);
   add("--days", "N", "for the run, at most", kTrainPlan);
   add("--seq-length", "TOKENS", "of one training sequence", kTrainPlan);
@@ -77,6 +78,7 @@ PlanFlags::PlanFlags() {
   add("--purchase", "P", "on-demand, spot, reserved or own", kBoth, true,
       offer({"on-demand", "spot", "reserved", "own"}));
   add("--region", "R", "prices of this region or provider only", kBoth);
+  add("--price-spread", "", "a price may be any that is quoted: probabilities count the spread of quotes", kBoth);
   add("--vendors", "LIST", "only these", kBoth);
   add("--avoid-vendors", "LIST", "none of these", kBoth);
   add("--origin", "LIST", "vendors of these countries only: CN", kBoth);

@@ -107,6 +107,7 @@ Result<Buyer> buyer_of(Reader& reader, const PlanContext& context) {
   reader.share("--vendor-share", buyer.vendor_share);
   reader.word("--purchase", buyer.purchase, parse_purchase);
   buyer.air_cooled = flags.given("--air-cooled");
+  buyer.price_spread = flags.given("--price-spread");
   buyer.measured = flags.given("--measured");
   buyer.announced = flags.given("--announced");
   if (flags.given("--own")) {
@@ -161,7 +162,11 @@ Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& cont
   reader.count("--isl", goal.isl, 1, limits::kRequestTokens.most);
   reader.count("--osl", goal.osl, 1, limits::kRequestTokens.most);
   reader.share("--prefix-hit", goal.prefix_hit);
-  reader.share("--load", goal.load);
+  reader.share("--confidence", goal.confidence);
+  if (flags.given("--load")) {
+    reader.share("--load", goal.load);
+    goal.load_at_most = goal.load;
+  }
   reader.quantity<Seconds>("--ttft", goal.ttft_s);
   reader.quantity<Seconds>("--tpot", goal.tpot_s);
   reader.quantity<Seconds>("--e2e", goal.e2e_s);
@@ -196,6 +201,7 @@ Result<TrainingGoal> training_goal(const PlanFlags& flags, const PlanContext& co
   reader.whole("--global-batch", goal.global_batch, 1, 1 << 24);
   reader.word("--task", goal.task, parse_training_task);
   reader.share("--goodput", goal.goodput);
+  reader.share("--confidence", goal.confidence);
   reader.formats("--precision", goal.precisions);
   reader.whole("--tp", goal.tp, 1, 1024);
   reader.whole("--pp", goal.pp, 1, 1024);

@@ -374,7 +374,6 @@ void climb(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& 
     Confirmation confirmation(quest, plan, *deployment);
     climb(confirmation, quest.goal, plan);
   });
-  if (quest.goal.patience.over()) verdict.assumptions.emplace_back(kNotSimulated);
 }
 
 }  // namespace ridge::search

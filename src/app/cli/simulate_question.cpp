@@ -52,7 +52,8 @@ class SimulationQuestioner {
   }
 
   Result<SimulationQuestion> run_load() {
-    for (const auto step : {&Questioner::workload, &Questioner::load, &Questioner::arrivals, &Questioner::limits}) {
+    for (const auto step : {&SimulationQuestioner::workload, &SimulationQuestioner::load,
+                            &SimulationQuestioner::arrivals, &SimulationQuestioner::latency}) {
       if (const Status s = (this->*step)(); !s) return s.error();
     }
     return std::move(q_);
@@ -345,7 +346,7 @@ Result<SimulationQuestion> simulation_question(const SimulateFlags& flags, const
 
 Result<SimulationQuestion> load_question(const SimulateFlags& flags, const std::string& workloads) {
   const std::string now;
-  return Questioner(flags, workloads, now).run_load();
+  return SimulationQuestioner(flags, workloads, now).run_load();
 }
 
 }  // namespace ridge::cli

@@ -61,6 +61,8 @@ struct TrainingTraits {
   bool interleave = true;               ///< cuts stages into chunks where the layers allow it
   bool compiled = false;                ///< a whole step is one program: no host time per layer
   bool blocking = false;                ///< launches wait for the kernel before: host time adds to device time
+  bool dual_pipe = false;               ///< pipelines run both ways at once where stages and batches allow it
+  bool leading = false;                 ///< its kernels are those that other stacks took over later: no drift by date
   bool offload = false;                 ///< moves kept activations to host memory where device memory is short
   double gradient_bytes = 4;            ///< per parameter, of the buffer gradients add up in
   double optimizer_bytes = 12;          ///< per parameter: master weight and two moments
@@ -76,6 +78,9 @@ struct ServingTraits {
   bool untuned_experts = false;          ///< 16-bit experts run with tiles that were not tuned for their shape
   bool grouped_decode = true;            ///< one read of a key serves all query heads of its group
   bool ranks_pad_prefill = false;        ///< ranks around shared experts all fill up to the one with the longest prompt
+  double dispatch_ranks = 0;        ///< groups of so many ranks and more reach experts by dispatch kernels; 0 = none
+  bool two_batches = false;         ///< can hide the exchange of one half of a batch behind the other half
+  bool rebalances_experts = false;  ///< can place and copy experts by their load (EPLB)
 };
 
 /// A span of releases that behave alike: the scope of calibration parameters such as `host.step@vllm-2024`.

@@ -12,8 +12,8 @@ namespace ridge::evidence {
 namespace {
 
 constexpr std::size_t kFileLimit = 256u << 20;
-constexpr const char* kTables[] = {"training.csv", "inference.csv", "consumer.csv",
-                                   "kernels.csv",  "power.csv",     "diffusion.csv"};
+constexpr const char* kTables[] = {"training.csv", "inference.csv", "consumer.csv", "kernels.csv",
+                                   "dispatch.csv", "power.csv",     "diffusion.csv"};
 
 /// None where there is no such folder.
 std::vector<std::string> csv_files(const std::string& folder) {

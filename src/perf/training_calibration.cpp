@@ -69,11 +69,12 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
 
   // Software gets faster: kernels, overlap and fusion, year by year, within the span that was observed.
   // Stacks from before flash attention do not move any more, whenever they are run.
-  const double year = job.traits.attention == AttentionKernel::unfused
-                          ? 0
-                          : std::clamp(job.year > 0 ? job.year : kNewest, kOldest, kNewest) - kReferenceYear;
+  // Those whose kernels others took over later are as fast as the others became.
+  const double made = job.year > 0 && !job.traits.leading ? job.year : kNewest;
+  const double year =
+      job.traits.attention == AttentionKernel::unfused ? 0 : std::clamp(made, kOldest, kNewest) - kReferenceYear;
   c.compute_drift = std::exp(-value("training.drift") * year);
-  const double moe_year = std::clamp(job.year > 0 ? job.year : kNewest, kOldestMoe, kNewest) - kReferenceMoe;
+  const double moe_year = std::clamp(made, kOldestMoe, kNewest) - kReferenceMoe;
   // What got faster is moving tokens and starting many small kernels: the finer the experts, the more.
   c.moe_drift = std::exp(-value("training.drift_moe") * job.expert_fineness * moe_year);
 

@@ -98,6 +98,12 @@ EstimateFlags::EstimateFlags() {
   add("--pp", "N", "pipeline stages", kDeployment | kTrain);
   add("--ep", "N", "ranks that share the experts of a layer out among them", kDeployment | kTrain);
   add("--dp", "N", "data parallel: with experts, attention ranks around them", kDeployment | kTrain);
+  add("--dispatch", "HOW", "tokens reach experts on other ranks: gather, kernels, low-latency or throughput",
+      kDeployment, words({"gather", "kernels", "low-latency", "throughput"}));
+  add("--redundant-experts", "N", "copies of experts in each layer, so that ranks share them evenly", kDeployment);
+  add("--two-batch-overlap", "on|off", "two halves of a batch hide each other's exchange of tokens", kDeployment,
+      words({"on", "off"}));
+  add("--eplb", "on|off", "experts are placed by their load", kDeployment, words({"on", "off"}));
   add("--precision", "F", "of weights and activations: bf16, fp16, fp8, int8, int4, awq, mxfp4, nvfp4", kAll,
       format_names);
   add("--weight-precision", "F", "of the weights alone", kDeployment, format_names);

@@ -14,16 +14,22 @@
 
 namespace ridge {
 
-enum class Format : std::uint8_t { fp32, bf16, fp16, fp8, mxfp8, int8, int4, mxfp4, nvfp4, q4_k_m };
-inline constexpr std::size_t kFormats = 10;
+enum class Format : std::uint8_t { fp32, bf16, fp16, fp8, mxfp8, int8, int4, mxfp4, nvfp4, q4_k_m, q4_0, q6_k, q8_0 };
+inline constexpr std::size_t kFormats = 13;
 
 [[nodiscard]] std::string_view name(Format format);
-/// "bf16", "fp8", "awq", "gptq", "w4a16" (int4), "q4-k-m", ...; refuses others, naming the nearest.
+/// "bf16", "fp8", "awq", "gptq", "w4a16" (int4), "q4-k-m", "q8-0", ...; refuses others, naming the nearest.
 Result<Format> parse_format(std::string_view text);
-/// Storage of one weight with its scales: nvfp4 4.5 bits, mxfp4 4.25, int4 in groups of 128 about 4.16, q4_k_m 4.85.
+/// Storage of one weight with its scales: nvfp4 4.5 bits, mxfp4 4.25, int4 in groups of 128 about 4.16, q4_k_m 4.85,
+/// q4_0 4.5, q6_k 6.56, q8_0 8.5.
 [[nodiscard]] double bytes_per_weight(Format format);
 /// Storage of one activation or KV element.
 [[nodiscard]] double bytes_per_element(Format format);
+/// The block formats of llama.cpp (q4-k-m, q4-0, q6-k, q8-0): stored narrow, widened for the product, embedding and
+/// head narrowed too.
+[[nodiscard]] constexpr bool is_gguf(Format format) {
+  return format >= Format::q4_k_m;
+}
 
 /// A prediction and the bounds that hold 80 % of the cross-validated cases that resemble it.
 struct Interval {

@@ -75,12 +75,15 @@ constexpr auto kDeviceSpellings = std::to_array<Spelling>({
     {"v5litepod", "tpu-v5e"},
     {"gh200-480", "gh200-96"},  // nvidia-smi names the processor's memory
     {"gb200-blackwell", "gb200-nvl72"},
+    {"spark", "gb10"},
+    {"jetson-thor-t5000", "jetson-thor"},
+    {"thor", "jetson-thor"},
 });
 
 /// Of several that a name fits, the first that stands here: what is sold most under the bare name.
-constexpr auto kUsual =
-    std::to_array<std::string_view>({"h100-sxm", "h200-sxm", "a100-sxm-80", "a100-sxm-40", "a100-pcie-80",
-                                     "b200-sxm-180", "gh200-96", "rtx-pro-6000-bw-ws", "rtx4090"});
+constexpr auto kUsual = std::to_array<std::string_view>({"h100-sxm", "h200-sxm", "a100-sxm-80", "a100-sxm-40",
+                                                         "a100-pcie-80", "b200-sxm-180", "gh200-96",
+                                                         "rtx-pro-6000-bw-ws", "rtx4090", "h20-96", "rtx-pro-5000-bw"});
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';

@@ -20,7 +20,10 @@ double nominal_bytes(Format format) {
     case Format::fp8:
     case Format::mxfp8:
     case Format::int8:
+    case Format::q8_0:
       return 1;
+    case Format::q6_k:
+      return 0.75;
     default:
       return 0.5;
   }

@@ -80,13 +80,17 @@ constexpr FormatFlag kVllmWeights[] = {
     {Format::mxfp4, "--quantization", "mxfp4"},
     {Format::nvfp4, "--quantization", "modelopt_fp4"},
     {Format::q4_k_m, "--quantization", "gguf"},
+    {Format::q4_0, "--quantization", "gguf"},
+    {Format::q6_k, "--quantization", "gguf"},
+    {Format::q8_0, "--quantization", "gguf"},
 };
 constexpr FormatFlag kSglangWeights[] = {
     {Format::bf16, "--dtype", "bfloat16"},         {Format::fp16, "--dtype", "half"},
     {Format::fp32, "--dtype", "float32"},          {Format::fp8, "--quantization", "fp8"},
     {Format::int8, "--quantization", "w8a8_int8"}, {Format::int4, "--quantization", "awq"},
     {Format::mxfp4, "--quantization", "mxfp4"},    {Format::nvfp4, "--quantization", "modelopt_fp4"},
-    {Format::q4_k_m, "--quantization", "gguf"},
+    {Format::q4_k_m, "--quantization", "gguf"},    {Format::q4_0, "--quantization", "gguf"},
+    {Format::q6_k, "--quantization", "gguf"},      {Format::q8_0, "--quantization", "gguf"},
 };
 constexpr FormatFlag kVllmKv[] = {{Format::bf16, "", ""}, {Format::fp8, "--kv-cache-dtype", "fp8"}};
 constexpr FormatFlag kSglangKv[] = {{Format::bf16, "", ""}, {Format::fp8, "--kv-cache-dtype", "fp8_e4m3"}};

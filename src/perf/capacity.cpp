@@ -118,6 +118,9 @@ bool computes_in(const Device& device, Format format) {
       return device.peak(PeakFormat::fp4).has_value();
     case Format::int4:
     case Format::q4_k_m:
+    case Format::q4_0:
+    case Format::q6_k:
+    case Format::q8_0:
       return false;
     case Format::fp32:
     case Format::bf16:

@@ -252,8 +252,9 @@ double weight_bytes(const ResolvedInference& r, const Model& model, Format weigh
       layers += kind.count * e.local_experts * (e.gated ? 3 : 2) * e.hidden * e.width * bytes_per_weight(weights);
     }
   }
-  // llama.cpp narrows the embedding and the head too, to six bits and a half; other checkpoints keep them in 16 bits.
-  const double bytes = weights == Format::q4_k_m ? kSixBitHead : kWideBytes;
+  // llama.cpp narrows the embedding and the head too, to six bits and a half or more; other checkpoints keep them in 16
+  // bits.
+  const double bytes = is_gguf(weights) ? gguf_head(weights) : kWideBytes;
   const double embedding = static_cast<double>(model.vocab) * model.hidden * bytes / r.tp;
   const double head = model.tied_embeddings ? 0 : embedding;
   // An uneven pipeline: the fullest stage has the layers rounded up, and the larger of embedding and head.

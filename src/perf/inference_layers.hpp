@@ -11,8 +11,12 @@
 
 namespace ridge::perf {
 
-/// Bytes per weight of embedding and head in llama.cpp's 4-bit files: six bits and a half.
-inline constexpr double kSixBitHead = 6.5 / 8;
+/// Bytes per weight of embedding and head in llama.cpp's files: six bits and a half in the 4-bit ones, else as the
+/// rest.
+[[nodiscard]] inline double gguf_head(Format weights) {
+  constexpr double kSixBitHead = 6.5 / 8;
+  return weights == Format::q6_k || weights == Format::q8_0 ? bytes_per_weight(weights) : kSixBitHead;
+}
 
 struct LayerFormats {
   Format weights = Format::bf16;

@@ -258,7 +258,7 @@ class Resolver {
     // engines have kernels that do.
     r.gemm[ResolvedInference::kNarrow].split = r.gemm[ResolvedInference::kWide].split;
     r.gemm[ResolvedInference::kHead] = r.gemm[ResolvedInference::kWide];
-    if (formats_.weights == Format::q4_k_m) r.gemm[ResolvedInference::kHead].bytes_weight = perf::kSixBitHead;
+    if (is_gguf(formats_.weights)) r.gemm[ResolvedInference::kHead].bytes_weight = perf::gguf_head(formats_.weights);
     if (engine_.serving().portable_kernels) {
       for (GemmRates& g : r.gemm) perf::use_portable_kernels(g, r.device, k_.calibration);
     }

@@ -25,14 +25,18 @@ PeakFormat peak_format(Format format) {
     case Format::mxfp4:
     case Format::nvfp4:
     case Format::q4_k_m:
+    case Format::q4_0:
       return PeakFormat::fp4;
+    case Format::q6_k:
+    case Format::q8_0:
+      return PeakFormat::int8;
   }
   return PeakFormat::bf16;
 }
 
-// Formats for which no tensor core computes, whatever its 4-bit rate: they are stored narrow and widened.
+// Formats for which no tensor core computes, whatever its 4-bit or 8-bit rate: they are stored narrow and widened.
 bool storage_only(Format format) {
-  return format == Format::int4 || format == Format::q4_k_m;
+  return format == Format::int4 || is_gguf(format);
 }
 
 double sixteen_bit_peak(const Device& device, Format format) {

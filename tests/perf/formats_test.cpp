@@ -19,6 +19,15 @@ TEST(Format, WeightOnlyQuantisersAreInt4) {
   EXPECT_EQ(*parse_format("q4_k_m"), Format::q4_k_m);
 }
 
+TEST(Format, BlocksOfLlamaCppAreKnownByBothSpellings) {
+  EXPECT_EQ(*parse_format("q8-0"), Format::q8_0);
+  EXPECT_EQ(*parse_format("q8_0"), Format::q8_0);
+  EXPECT_EQ(*parse_format("q4_0"), Format::q4_0);
+  EXPECT_EQ(*parse_format("q6_k"), Format::q6_k);
+  for (const Format f : {Format::q4_k_m, Format::q4_0, Format::q6_k, Format::q8_0}) EXPECT_TRUE(is_gguf(f)) << name(f);
+  for (const Format f : {Format::bf16, Format::int4, Format::nvfp4}) EXPECT_FALSE(is_gguf(f)) << name(f);
+}
+
 TEST(Format, AnUnknownNameIsRefusedWithTheNearest) {
   const auto f = parse_format("pf16");
   ASSERT_FALSE(f);
@@ -32,6 +41,9 @@ TEST(Format, StorageCountsScales) {
   EXPECT_DOUBLE_EQ(bytes_per_weight(Format::mxfp4) * 8, 4.25);
   EXPECT_NEAR(bytes_per_weight(Format::int4) * 8, 4.16, 0.005);
   EXPECT_DOUBLE_EQ(bytes_per_weight(Format::q4_k_m) * 8, 4.85);
+  EXPECT_DOUBLE_EQ(bytes_per_weight(Format::q4_0) * 32, 18);
+  EXPECT_DOUBLE_EQ(bytes_per_weight(Format::q6_k) * 256, 210);
+  EXPECT_DOUBLE_EQ(bytes_per_weight(Format::q8_0) * 32, 34);
   EXPECT_DOUBLE_EQ(bytes_per_weight(Format::fp8), 1);
   EXPECT_DOUBLE_EQ(bytes_per_element(Format::bf16), 2);
   EXPECT_DOUBLE_EQ(bytes_per_weight(Format::mxfp8) * 32, 33);

@@ -21,7 +21,7 @@ Error wrong(std::string_view flag, std::string message) {
 
 /// Formats that are stored narrow and always widened for the product: "w4a16".
 bool for_weights_alone(Format f) {
-  return f == Format::int4 || f == Format::mxfp4 || f == Format::q4_k_m;
+  return f == Format::int4 || f == Format::mxfp4 || is_gguf(f);
 }
 
 class Questioner {

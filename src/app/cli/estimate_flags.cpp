@@ -170,6 +170,14 @@ EstimateFlags::EstimateFlags() {
   add("--ring", "N", "devices around which keys and values of an image pass", kDiffusion);
   add("--html", "FILE", "write a page with charts: of the roofline and the operators on it, or of the step",
       kCompare | kTrain, complete_files);
+  add("--disaggregate", "",
+      "prompts on one pool of engines, tokens on another; the clients are those of one decode engine", kInfer);
+  add("--prefill-device", "D", "of the engines for prompts, with --prefill-tp, --prefill-dp and --prefill-ep", kInfer,
+      device_ids);
+  add("--prefill-tp", "N", "of one engine for prompts", kInfer);
+  add("--prefill-dp", "N", "of one engine for prompts: attention ranks around shared experts", kInfer);
+  add("--prefill-ep", "N", "of one engine for prompts: ranks that share the experts", kInfer);
+  add("--kv-link", "RATE", "out of one engine for prompts: 50GB/s; else its network cards", kInfer);
   add("--explain", "", "the operators, each with its time, bound and share of the roofline", kInfer);
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "app/cli/estimate.hpp"
 #include "app/cli/mlperf.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/mlperf_report.hpp"

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ridge/effects.hpp"
 #include "ridge/result.hpp"
 
 namespace ridge {
@@ -50,12 +51,14 @@ struct IntervalClass {
 class Calibration {
  public:
   Calibration() = default;
-  Calibration(std::vector<Parameter> parameters, std::vector<IntervalClass> intervals);
+  Calibration(std::vector<Parameter> parameters, std::vector<IntervalClass> intervals, Effects effects = {});
 
   /// The base value times the factor of each scope that has one. The name must exist (assert): names are code.
   [[nodiscard]] double value(std::string_view name, std::initializer_list<std::string_view> scopes = {}) const;
   /// Whether `name@scope` exists and was informed by evidence.
-  [[nodiscard]] bool informed(std::string_view name, std::string_view scope) const;
+  [[nodiscard]] bool informed(std::string_view name, std::string_view scope) const { return rows(name, scope) > 0; }
+  /// How many rows informed `name@scope`, 0 if it does not exist.
+  [[nodiscard]] int rows(std::string_view name, std::string_view scope) const;
   /// Whether kernels of the architecture were measured: some parameter of theirs is its own and informed by evidence.
   [[nodiscard]] bool knows_kernels_of(std::string_view architecture) const;
 
@@ -67,6 +70,9 @@ class Calibration {
   /// The same calibration with other parameter values, in the order of parameters(): for fitting.
   [[nodiscard]] Calibration with_values(std::span<const double> values) const;
   [[nodiscard]] Calibration with_intervals(std::vector<IntervalClass> intervals) const;
+  /// What devices and software make of the physics; empty where none were fitted.
+  [[nodiscard]] const Effects& effects() const { return effects_; }
+  [[nodiscard]] Calibration with_effects(Effects effects) const;
 
  private:
   [[nodiscard]] const Parameter* find(std::string_view name, std::string_view scope) const;
@@ -75,12 +81,13 @@ class Calibration {
   std::vector<std::uint32_t> slots_;          ///< hash table of their places, from 1; 0 = free
   std::set<std::string, std::less<>> known_;  ///< architectures of measured kernels
   std::vector<IntervalClass> intervals_;
+  Effects effects_;
 };
 
 /// Reads every *.toml of the directory; later `overlays` replace values of parameters that exist, or add factors on a
 /// base that exists. Refuses unknown keys, values out of range, factors without a base, data older than this program.
 Result<Calibration> load_calibration(const std::string& directory, std::span<const std::string> overlays = {});
-/// The TOML text of one group (parameters, or the intervals if group is "intervals"), as load_calibration reads it.
+/// The TOML text of one group (parameters; or the intervals, the effects), as load_calibration reads it.
 [[nodiscard]] std::string write_calibration(const Calibration& calibration, std::string_view group);
 
 }  // namespace ridge

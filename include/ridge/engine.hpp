@@ -62,8 +62,9 @@ struct TrainingTraits {
   bool compiled = false;                ///< a whole step is one program: no host time per layer
   bool blocking = false;                ///< launches wait for the kernel before: host time adds to device time
   bool dual_pipe = false;               ///< pipelines run both ways at once where stages and batches allow it
-  bool leading = false;                 ///< its kernels are those that other stacks took over later: no drift by date
+  bool leading = false;                 ///< other stacks took its kernels over a year later
   bool offload = false;                 ///< moves kept activations to host memory where device memory is short
+  bool eager_modules = false;           ///< every elementwise operation keeps its own input, logits are widened whole
   double gradient_bytes = 4;            ///< per parameter, of the buffer gradients add up in
   double optimizer_bytes = 12;          ///< per parameter: master weight and two moments
   double network = 0;                   ///< bytes/s per device and direction of the cluster it was made for; 0 = any
@@ -81,6 +82,8 @@ struct ServingTraits {
   double dispatch_ranks = 0;        ///< groups of so many ranks and more reach experts by dispatch kernels; 0 = none
   bool two_batches = false;         ///< can hide the exchange of one half of a batch behind the other half
   bool rebalances_experts = false;  ///< can place and copy experts by their load (EPLB)
+  bool pads_heads = false;          ///< heads that do not divide by the ranks are filled up with zeros
+  bool static_shapes = false;       ///< compiled for one batch and length: the cache is read as far as it may grow
 };
 
 /// A span of releases that behave alike: the scope of calibration parameters such as `host.step@vllm-2024`.
@@ -99,6 +102,8 @@ struct Engine {
   std::string id;
   std::string name;
   std::string family;  ///< id of the engine whose calibration it shares, or its own id
+  std::string
+      runtime;  ///< how it runs a step: "captured" graphs, "eager" launches, "compiled" programs of static shape
   EngineWork work = EngineWork::inference;
   std::vector<std::string> aliases;
   Batching batching = Batching::mixed;
@@ -123,6 +128,7 @@ struct EngineMatch {
   const EngineEra* era = nullptr;  ///< of the engine or, if it has none, of its family; nullptr if neither has any
   [[nodiscard]] const ServingTraits& serving() const { return era != nullptr ? era->serving : engine->serving; }
   bool exact = true;  ///< false: shares the calibration of a family, or stands in for an unknown engine
+  bool named = true;  ///< false: no engine has this name, a median one stands in
 };
 
 class Engines {

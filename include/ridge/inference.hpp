@@ -37,14 +37,17 @@ enum class LoadMode : std::uint8_t {
   closed_loop,  ///< `concurrency` clients, each sends the next request when one ends
   offline,      ///< all requests queued at once; the engine chooses the batch
   prefill,      ///< one prefill pass of `batch` sequences, no decoding
+  decode,       ///< `batch` sequences that have `isl` tokens behind them decode, nothing else (a decode pool)
+  open_loop,    ///< `requests` requests arrive by themselves, `rate` a second
 };
+inline constexpr std::size_t kLoadModes = 6;
 
 struct InferenceLoad {
   LoadMode mode = LoadMode::fixed_batch;
   double isl = 1024;        ///< input tokens per request
   double osl = 128;         ///< output tokens per request
   double length_low = 1;    ///< lengths drawn uniformly in [length_low, 1] x nominal
-  double batch = 1;         ///< fixed_batch and prefill
+  double batch = 1;         ///< fixed_batch, prefill and decode
   double concurrency = 0;   ///< closed_loop; offline: the cap on running sequences, 0 = the engine's
   double prefix_hit = 0;    ///< share of input tokens found in the prefix cache
   double distinct = 0;      ///< so many different prompts in all, each cached once; 0 = every prompt is another
@@ -53,6 +56,8 @@ struct InferenceLoad {
   double natural_text = 0;  ///< 1: real prompts (experts correlate), 0: random tokens
   bool prefilled = false;   ///< caches of prompts come from elsewhere: nothing is prefilled here
   bool queued = false;      ///< closed_loop: more requests wait than run, so that every slot is always taken
+  double rate = 0;          ///< open_loop: requests per second
+  double requests = 0;      ///< open_loop: so many in all, 0 = without end
 };
 
 /// Factors on the datasheet of the device, for what-if questions and elasticities.
@@ -136,6 +141,7 @@ struct DeploymentFacts {
   int redundant_experts = 0;               ///< copies of experts in each layer, beside the experts themselves
   std::optional<ExpertExchange> exchange;  ///< how tokens reach experts on other ranks; nothing: they do not
   IntervalClass resembles;  ///< the cases that the throughput's (prefill: the time's) interval comes from
+  Sureness sure;            ///< what the evidence knows of this device and this software
 };
 
 struct InferenceDeployment {

@@ -98,9 +98,10 @@ struct TrainingQuery {
   TrainingCluster cluster;
   double power_cap = 0;  ///< watts per device, 0 = none
   int lora_rank = 16;
-  bool mtp = false;           ///< train the multi-token-prediction layers
-  bool block_scales = false;  ///< fp8 with a scale per block instead of one per tensor
-  int wide_layers = 0;        ///< layers whose products stay in 16 bits under a narrow recipe
+  std::optional<Format> frozen;  ///< lora: format of the frozen weights (QLoRA: int4); empty = that of the products
+  bool mtp = false;              ///< train the multi-token-prediction layers
+  bool block_scales = false;     ///< fp8 with a scale per block instead of one per tensor
+  int wide_layers = 0;           ///< layers whose products stay in 16 bits under a narrow recipe
   TrainingPlan plan;
 };
 
@@ -163,6 +164,7 @@ struct TrainingJob {
   std::unique_ptr<ResolvedTraining> resolved;
   TrainingPlan plan;
   std::vector<std::string> assumptions;
+  Sureness sure;  ///< what the evidence knows of this device and this software
 };
 
 /// Refuses (bad_input, not_found): unknown names, devices without the figures needed. A plan that cannot run resolves;

@@ -147,10 +147,49 @@ Result<IntervalClass> read_interval(const TomlNode& table, const std::string& fi
   return c;
 }
 
+Result<Effect> read_effect(const TomlNode& table, const std::string& file) {
+  Members m(table, file, {"group", "level", "key", "mean", "spread", "rows"});
+  Effect e;
+  e.group = m.text("group", true);
+  e.level = m.text("level", true);
+  e.key = m.text("key", true);
+  e.mean = m.number("mean", 0, true);
+  e.spread = m.number("spread", 0, true);
+  e.rows = static_cast<int>(m.number("rows", 0, true));
+  if (!m.error() && !(e.spread >= 0 && e.spread < 5)) m.refuse_here("spread", "a spread is from 0 to 5");
+  if (!m.error() && !(std::fabs(e.mean) < 5)) m.refuse_here("mean", "the mean of a logarithm is from -5 to 5");
+  if (m.error()) return *m.error();
+  return e;
+}
+
+Result<EffectRest> read_rest(const TomlNode& table, const std::string& file) {
+  Members m(table, file,
+            {"group", "measured", "metric", "between", "within", "low", "high", "rows", "median_error", "p90_error"});
+  EffectRest r;
+  r.group = m.text("group", true);
+  r.measured = m.flag("measured", true);
+  r.metric = m.text("metric", true);
+  r.between = m.number("between", 0, true);
+  r.within = m.number("within", 0, true);
+  r.low = m.number("low", 0, true);
+  r.high = m.number("high", 0, true);
+  r.rows = static_cast<int>(m.number("rows", 0, true));
+  r.median_error = m.number("median_error", 0, false);
+  r.p90_error = m.number("p90_error", 0, false);
+  if (!m.error() && !(r.low <= 0 && r.high >= 0 && r.low > -20 && r.high < 20)) {
+    m.refuse_here("low", "the quantiles have to hold the answer itself: low from -20 to 0, high from 0 to 20");
+  }
+  if (!m.error() && !(r.between >= 0 && r.between < 5 && r.within >= 0 && r.within < 5)) {
+    m.refuse_here("within", "a spread is from 0 to 5");
+  }
+  if (m.error()) return *m.error();
+  return r;
+}
+
 Error bad_table(const TomlMember& member, const std::string& file) {
-  return {
-      ErrorCode::bad_input, place_text(file, member.line, member.column),
-      fmt::format("{} is no table of a calibration; write [[parameter]] or [[interval]]", ridge::quoted(member.key))};
+  return {ErrorCode::bad_input, place_text(file, member.line, member.column),
+          fmt::format("{} is no table of a calibration; write [[parameter]], [[interval]], [[effect]] or [[rest]]",
+                      ridge::quoted(member.key))};
 }
 
 /// Calls `each(table)` for each table of an array of tables.
@@ -170,8 +209,16 @@ Result<TomlNode> read_toml(const std::string& path) {
   return parse_toml(*text, path);
 }
 
-Status read_bundled(const std::string& path, std::vector<Parameter>& parameters,
-                    std::vector<IntervalClass>& intervals) {
+/// What the bundled files hold.
+struct Contents {
+  std::vector<Parameter> parameters;
+  std::vector<IntervalClass> intervals;
+  std::vector<Effect> effects;
+  std::vector<EffectRest> rests;
+};
+
+Status read_bundled(const std::string& path, Contents& into) {
+  auto& [parameters, intervals, effects, rests] = into;
   const auto root = read_toml(path);
   if (!root) return root.error();
   for (const TomlMember& member : root->members) {
@@ -191,6 +238,18 @@ Status read_bundled(const std::string& path, std::vector<Parameter>& parameters,
         auto c = read_interval(table, path);
         if (!c) return c.error();
         intervals.push_back(std::move(*c));
+        return {};
+      }
+      if (member.key == "effect") {
+        auto e = read_effect(table, path);
+        if (!e) return e.error();
+        effects.push_back(std::move(*e));
+        return {};
+      }
+      if (member.key == "rest") {
+        auto r = read_rest(table, path);
+        if (!r) return r.error();
+        rests.push_back(std::move(*r));
         return {};
       }
       return bad_table(member, path);
@@ -303,8 +362,8 @@ std::uint64_t hash_of_name(std::string_view name) {
 
 }  // namespace
 
-Calibration::Calibration(std::vector<Parameter> parameters, std::vector<IntervalClass> intervals)
-    : parameters_(std::move(parameters)), intervals_(std::move(intervals)) {
+Calibration::Calibration(std::vector<Parameter> parameters, std::vector<IntervalClass> intervals, Effects effects)
+    : parameters_(std::move(parameters)), intervals_(std::move(intervals)), effects_(std::move(effects)) {
   std::sort(parameters_.begin(), parameters_.end(),
             [](const Parameter& a, const Parameter& b) { return a.name < b.name; });
   slots_.resize(std::bit_ceil(4 * parameters_.size() + 1));
@@ -362,9 +421,9 @@ double Calibration::value(std::string_view name, std::initializer_list<std::stri
   return value;
 }
 
-bool Calibration::informed(std::string_view name, std::string_view scope) const {
+int Calibration::rows(std::string_view name, std::string_view scope) const {
   const Parameter* factor = find(name, scope);
-  return factor != nullptr && factor->rows > 0;
+  return factor != nullptr ? factor->rows : 0;
 }
 
 bool Calibration::knows_kernels_of(std::string_view architecture) const {
@@ -394,6 +453,12 @@ Calibration Calibration::with_intervals(std::vector<IntervalClass> intervals) co
   return other;
 }
 
+Calibration Calibration::with_effects(Effects effects) const {
+  Calibration other = *this;
+  other.effects_ = std::move(effects);
+  return other;
+}
+
 std::span<const RequiredParameter> program_parameters() {
   static constexpr RequiredParameter kParameters[] = {
 #include "catalogue/calibration_names.inc"
@@ -409,11 +474,11 @@ Result<Calibration> read_calibration(const std::string& directory, std::span<con
                                      std::span<const RequiredParameter> required) {
   const Result<std::vector<std::string>> files = files_in(directory, ".toml");
   if (!files) return files.error();
-  std::vector<Parameter> parameters;
-  std::vector<IntervalClass> intervals;
+  Contents contents;
   for (const std::string& file : *files) {
-    if (const Status status = read_bundled(file, parameters, intervals); !status) return status.error();
+    if (const Status status = read_bundled(file, contents); !status) return status.error();
   }
+  std::vector<Parameter>& parameters = contents.parameters;
   for (const Parameter& p : parameters) {
     const std::string_view base = std::string_view(p.name).substr(0, p.name.find('@'));
     const bool known =
@@ -434,7 +499,8 @@ Result<Calibration> read_calibration(const std::string& directory, std::span<con
   for (const std::string& overlay : overlays) {
     if (const Status status = read_overlay(overlay, parameters); !status) return status.error();
   }
-  return Calibration(std::move(parameters), std::move(intervals));
+  return Calibration(std::move(parameters), std::move(contents.intervals),
+                     Effects(std::move(contents.effects), std::move(contents.rests)));
 }
 
 std::string write_calibration(const Calibration& calibration, std::string_view group) {
@@ -445,6 +511,22 @@ std::string write_calibration(const Calibration& calibration, std::string_view g
       fmt::format_to(to, "[[interval]]\nmetric = {}\nresembles = {}\nlow = {}\nhigh = {}\nrows = {}\n",
                      toml_text(c.metric), toml_text(c.resembles), digits(c.low), digits(c.high), c.rows);
       fmt::format_to(to, "median_error = {}\np90_error = {}\n\n", digits(c.median_error), digits(c.p90_error));
+    }
+    return out;
+  }
+  if (group == "effects") {
+    for (const EffectRest& r : calibration.effects().rests()) {
+      fmt::format_to(
+          to, "[[rest]]\ngroup = {}\nmeasured = {}\nmetric = {}\nbetween = {}\nwithin = {}\nlow = {}\nhigh = {}\n",
+          toml_text(r.group), r.measured, toml_text(r.metric), digits(r.between), digits(r.within), digits(r.low),
+          digits(r.high));
+      fmt::format_to(to, "rows = {}\nmedian_error = {}\np90_error = {}\n\n", r.rows, digits(r.median_error),
+                     digits(r.p90_error));
+    }
+    for (const Effect& e : calibration.effects().effects()) {
+      fmt::format_to(to, "[[effect]]\ngroup = {}\nlevel = {}\nkey = {}\nmean = {}\nspread = {}\nrows = {}\n\n",
+                     toml_text(e.group), toml_text(e.level), toml_text(e.key), digits(e.mean), digits(e.spread),
+                     e.rows);
     }
     return out;
   }

@@ -36,6 +36,7 @@ TrainingTraits read_traits(TableReader t, TrainingTraits traits) {
   traits.dual_pipe = t.flag("dual_pipe", traits.dual_pipe);
   traits.leading = t.flag("leading", traits.leading);
   traits.offload = t.flag("offload", traits.offload);
+  traits.eager_modules = t.flag("eager_modules", traits.eager_modules);
   traits.blocking = t.flag("blocking", traits.blocking);
   if (t.has("network")) {
     traits.network = t.quantity<BytesPerSecond>("network", BytesPerSecond(1e8), BytesPerSecond(1e13)).value();
@@ -56,6 +57,8 @@ ServingTraits read_serving(TableReader& t, ServingTraits traits) {
   traits.dispatch_ranks = t.optional_number("dispatch_ranks", 0, 1e6).value_or(traits.dispatch_ranks);
   traits.two_batches = t.flag("two_batches", traits.two_batches);
   traits.rebalances_experts = t.flag("rebalances_experts", traits.rebalances_experts);
+  traits.pads_heads = t.flag("pads_heads", traits.pads_heads);
+  traits.static_shapes = t.flag("static_shapes", traits.static_shapes);
   return traits;
 }
 
@@ -80,6 +83,11 @@ Engine read_engine(TableReader t) {
   engine.max_sequences = t.optional_number("max_sequences", 1, 1e6).value_or(engine.max_sequences);
   engine.memory_utilization = t.optional_number("memory_utilization", 0.05, 1).value_or(engine.memory_utilization);
   engine.graphs = t.flag("graphs", engine.graphs);
+  engine.runtime = t.optional_text("runtime");
+  if (engine.runtime.empty()) engine.runtime = engine.graphs ? "captured" : "eager";
+  if (engine.runtime != "captured" && engine.runtime != "eager" && engine.runtime != "compiled") {
+    t.refuse("runtime", "write captured, eager or compiled");
+  }
   engine.fused_quantisation = t.flag("fused_quantisation", engine.fused_quantisation);
   engine.own_attention = t.flag("own_attention", engine.own_attention);
   engine.ranks_prefill_together = t.flag("ranks_prefill_together", engine.ranks_prefill_together);
@@ -175,6 +183,7 @@ EngineMatch Engines::find(std::string_view name, EngineWork work, std::string_vi
     if (longest > wanted.size()) break;  // the very name: none is longer
     for (const std::string& alias : engine.aliases) consider(normalised(alias));
   }
+  match.named = longest > 0;
   if (match.engine == nullptr) return match;
   match.era = find_era(match.engine->eras, version, date);
   if (match.era == nullptr && match.engine->family != match.engine->id) {

@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kFileLimit = 256u << 20;
 constexpr const char* kTables[] = {"training.csv", "inference.csv", "consumer.csv", "kernels.csv",
                                    "dispatch.csv", "power.csv",     "diffusion.csv"};
+/// Of other vendors, software and publishers: the physics was never fitted to them, so their errors are honest ones.
+constexpr const char* kMore[] = {"more/training.csv", "more/qlora.csv", "more/inference.csv", "more/kernels.csv"};
 
 /// None where there is no such folder.
 std::vector<std::string> csv_files(const std::string& folder) {
@@ -49,6 +51,13 @@ Result<Bundle> load_bundle(const std::string& data_directory) {
     const Status status =
         append(bundle.cases, data_directory + "/evidence/" + table, bundle.workloads, true, Reading::strict);
     if (!status) return status.error();
+  }
+  for (const char* table : kMore) {
+    const std::size_t before = bundle.cases.size();
+    const Status status =
+        append(bundle.cases, data_directory + "/evidence/" + table, bundle.workloads, true, Reading::strict);
+    if (!status) return status.error();
+    for (std::size_t i = before; i < bundle.cases.size(); ++i) bundle.cases[i].physics = false;
   }
   for (const std::string& path : csv_files(data_directory + "/evidence/added")) {
     const Status status = append(bundle.cases, path, bundle.workloads, false, Reading::strict);

@@ -47,7 +47,7 @@ double value_to_digits(double value) {
 
 Calibration rebuilt(const Calibration& calibration, std::vector<Parameter> parameters) {
   const auto intervals = calibration.intervals();
-  return Calibration(std::move(parameters), {intervals.begin(), intervals.end()});
+  return Calibration(std::move(parameters), {intervals.begin(), intervals.end()}, calibration.effects());
 }
 
 bool belongs(const Parameter& p, std::string_view group) {
@@ -60,7 +60,7 @@ std::vector<FitTarget> fit_targets(std::string_view group, std::span<const Case>
   std::vector<FitTarget> out;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
-    if (!c.fitted || std::holds_alternative<std::monostate>(c.input)) continue;
+    if (!c.fitted || !c.physics || std::holds_alternative<std::monostate>(c.input)) continue;
     std::vector<FitTarget> own;
     for (std::size_t t = 0; t < c.targets.size(); ++t) {
       const double noise = noise_of(group, c, c.targets[t].metric);

@@ -25,7 +25,8 @@ Calibration rebuilt(const Calibration& calibration, const std::function<void(Par
   for (Parameter& p : parameters) {
     if (moves(p)) change(p);
   }
-  return {std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}};
+  return {
+      std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}, calibration.effects()};
 }
 
 Calibration at_priors(const Calibration& calibration) {
@@ -75,7 +76,8 @@ Calibration with_rows(const Calibration& calibration, const KernelModel& model, 
   for (std::size_t j = 0; j < rows.size(); ++j) {
     if (moves(parameters[j])) parameters[j].rows = rows[j];
   }
-  return {std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}};
+  return {
+      std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}, calibration.effects()};
 }
 
 std::string shape_key(const KernelCase& c) {

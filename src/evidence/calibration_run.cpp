@@ -97,10 +97,26 @@ std::vector<ResultRow> rows_left_out(std::span<const CrossValidated> all, FoldBy
   return rows;
 }
 
+EffectFit joint_folds(std::span<const CrossValidated> all, const Calibration& neutral, std::span<const Case> cases,
+                      const Catalogue& catalogue, const Engines& engines) {
+  const auto has = [&](CaseKind kind, FoldBy by) {
+    return std::any_of(all.begin(), all.end(), [&](const CrossValidated& c) { return c.kind == kind && c.by == by; });
+  };
+  for (const CaseKind kind : {CaseKind::training, CaseKind::inference}) {
+    if (!has(kind, FoldBy::sources) || !has(kind, FoldBy::devices)) return {};
+  }
+  const auto plain = validate(cases, Knowledge{catalogue, engines, neutral}, {.threads = 0, .roofline = true});
+  const UnseenRows unseen{unseen_rows(rows_left_out(all, FoldBy::sources), plain, cases),
+                          unseen_rows(rows_left_out(all, FoldBy::devices), plain, cases)};
+  return fit_effects(unseen, cases, catalogue, engines, neutral);
+}
+
 CalibrationRun calibrate(const Calibration& calibration, std::span<const std::string_view> groups,
                          bool with_cross_validation, std::span<const Case> cases, const Catalogue& catalogue,
                          const Engines& engines) {
-  FullFit all = fit_all(calibration, groups, cases, catalogue, engines);
+  // Effects are what remains beside the physics: it is fitted without them.
+  FullFit all = fit_all(calibration.with_effects({}), groups, cases, catalogue, engines);
+  Effects effects = calibration.effects();
   CalibrationRun run;
   std::vector<Residual> pool;
   if (with_cross_validation) {
@@ -122,7 +138,20 @@ CalibrationRun calibrate(const Calibration& calibration, std::span<const std::st
         "# the prediction. dense and moe: whole models and whole publishers left out; new-device: whole devices left "
         "out.\n\n" +
         write_calibration(all.calibration, "intervals");
+    EffectFit joint = joint_folds(run.cross_validated, all.calibration, cases, catalogue, engines);
+    if (!joint.effects.empty()) {
+      effects = std::move(joint.effects);
+      run.joint = std::move(joint.folds);
+      run.files["effects.toml"] =
+          "# Written by `ridge calibrate`: what devices and software make of the physics (effect: the mean and spread "
+          "of\n# log(measured/predicted time)), what remains (rest) and how far out 80 % of the rows reach that were "
+          "left "
+          "out with\n# their publisher, their devices or their engine (low, high: in standard deviations). "
+          "include/ridge/effects.hpp says how they add up.\n\n" +
+          write_calibration(all.calibration.with_effects(effects), "effects");
+    }
   }
+  all.calibration = all.calibration.with_effects(std::move(effects));
   const auto in_sample =
       validate(cases, Knowledge{catalogue, engines, all.calibration}, {.threads = 0, .roofline = false});
   for (const std::string_view group : groups) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "evidence/cross_validation.hpp"
+#include "evidence/effects_fit.hpp"
 #include "evidence/intervals.hpp"
 
 namespace ridge::evidence {
@@ -32,10 +33,16 @@ struct CrossValidated {
 /// The rows of all kinds that were left out in one way.
 [[nodiscard]] std::vector<ResultRow> rows_left_out(std::span<const CrossValidated> all, FoldBy by);
 
+/// Predictions with effects for what was left out together, from cross-validations of training and inference by source
+/// and by device; empty unless all four are there. `neutral` has no effects.
+[[nodiscard]] EffectFit joint_folds(std::span<const CrossValidated> all, const Calibration& neutral,
+                                    std::span<const Case> cases, const Catalogue& catalogue, const Engines& engines);
+
 struct CalibrationRun {
   Calibration calibration;
   std::map<std::string, std::string> files;  ///< "inference.toml" and its text
   std::vector<CrossValidated> cross_validated;
+  std::vector<JointFold> joint;  ///< what was left out together, where training and inference were both fitted
 };
 
 /// Fits `groups` (of kGroups, in order) and leaves others as they are. Intervals are renewed for what was

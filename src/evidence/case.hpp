@@ -70,6 +70,7 @@ struct Case {
   std::string mode;         ///< inference: the load; training: the task; kernels: the operator; power: what ran
   std::string refusal;      ///< why the row cannot be predicted as it stands, or empty
   bool fitted = true;       ///< false: reported only (data/evidence/added)
+  bool physics = true;      ///< false: not for parameters of the physics, only for effects (data/evidence/more)
   bool median_gap = false;  ///< its tpot is the median gap between tokens
   TrainingFreedom open;     ///< degrees that a user did not write down: chosen as `ridge estimate` does
   CaseInput input;

@@ -81,7 +81,7 @@ CrossValidation cross_validate(const FullFit& all, CaseKind kind, FoldBy by, std
   std::vector<Case> own;  // folds are made of the cases of the kind; positions refer to all of them
   std::vector<std::size_t> position;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (cases[i].kind != kind || !cases[i].fitted) continue;
+    if (cases[i].kind != kind || !cases[i].fitted || !cases[i].physics) continue;
     own.push_back(cases[i]);
     position.push_back(i);
   }

@@ -16,10 +16,12 @@ struct ModeName {
   std::string_view text;
   LoadMode mode;
 };
-constexpr std::array<ModeName, 4> kModes{{{"fixed-batch", LoadMode::fixed_batch},
-                                          {"closed-loop", LoadMode::closed_loop},
-                                          {"offline", LoadMode::offline},
-                                          {"prefill", LoadMode::prefill}}};
+constexpr std::array<ModeName, kLoadModes> kModes{{{"fixed-batch", LoadMode::fixed_batch},
+                                                   {"closed-loop", LoadMode::closed_loop},
+                                                   {"offline", LoadMode::offline},
+                                                   {"prefill", LoadMode::prefill},
+                                                   {"decode", LoadMode::decode},
+                                                   {"open-loop", LoadMode::open_loop}}};
 
 /// What others call them.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kModeSpellings{{{"closedloop", "closed-loop"},
@@ -71,12 +73,20 @@ std::vector<AssumedWorkload::Repeat> read_repeats(CaseRow& row) {
   return repeats;
 }
 
+/// Sequences that keep a prefill pool busy: some 16,384 tokens a device, which is what such pools are run at.
+double prefill_pool_batch(const InferenceLoad& load, double devices) {
+  constexpr double kTokensEach = 16384;
+  return std::max(1.0, devices * kTokensEach / std::max(load.isl, 1.0));
+}
+
 void read_load(CaseRow& row, const AssumedWorkloads& workloads, InferenceLoad& load) {
   const std::string mode = mode_name(row);
   const auto* const known =
       std::find_if(kModes.begin(), kModes.end(), [&](const ModeName& m) { return m.text == mode; });
   if (known == kModes.end()) {
-    row.refuse("mode", fmt::format("'{}' is no mode: write fixed-batch, closed-loop, offline or prefill", mode));
+    row.refuse(
+        "mode",
+        fmt::format("'{}' is no mode: write fixed-batch, closed-loop, open-loop, offline, prefill or decode", mode));
     return;
   }
   load.mode = known->mode;
@@ -95,12 +105,31 @@ void read_load(CaseRow& row, const AssumedWorkloads& workloads, InferenceLoad& l
   }
   if (load.mode == LoadMode::prefill) {
     load.osl = row.number("osl", 0, kLongest).value_or(1);
+  } else if (row.text("osl").empty() && assumed != nullptr && assumed->osl > 0) {
+    load.osl = assumed->osl;
+  } else if (load.mode == LoadMode::decode && row.text("osl").empty()) {
+    load.osl = 1;  // steps at the length that the row has
   } else if (row.require("osl")) {
     load.osl = row.number("osl", 1, kLongest).value_or(1);
   }
   load.length_low = row.number("length_range", 0, 1).value_or(1);
+  load.draft_tokens = row.number("draft_tokens", 0, 64).value_or(0);
+  load.acceptance = row.number("acceptance", 0, 1).value_or(0);
 
-  if (load.mode == LoadMode::fixed_batch || load.mode == LoadMode::prefill) {
+  if (load.mode == LoadMode::open_loop) {
+    if (row.require("rate")) load.rate = row.number("rate", 1e-6, 1e7).value_or(1);
+    load.requests = row.number("requests", 1, 1e9).value_or(0);
+    return;
+  }
+  if (load.mode == LoadMode::prefill && row.text("batch").empty() && row.text("concurrency").empty()) {
+    load.batch = prefill_pool_batch(load, row.number("gpus", 1, kMostGpus).value_or(1));  // a pool at its steady rate
+    return;
+  }
+  if (load.mode == LoadMode::fixed_batch || load.mode == LoadMode::prefill || load.mode == LoadMode::decode) {
+    if (load.mode == LoadMode::decode && row.text("batch").empty() && assumed != nullptr && assumed->batch > 0) {
+      load.batch = assumed->batch * row.number("gpus", 1, kMostGpus).value_or(1);
+      return;
+    }
     // Of a fixed batch, the clients are what runs together.
     const std::string_view column =
         row.text("batch").empty() && !row.text("concurrency").empty() ? "concurrency" : "batch";
@@ -144,6 +173,8 @@ Result<AssumedWorkloads> read_assumed_workloads(std::string csv, const std::stri
     }
     AssumedWorkload entry{std::string(row.text("id_contains")),
                           row.number("isl", 1, kLongest).value_or(0),
+                          row.number("osl", 1, kLongest).value_or(0),
+                          row.number("batch", 1, kLongest).value_or(0),
                           row.number("natural_text", 0, 1).value_or(0),
                           row.integer("queued", 0, 1).value_or(0) == 1,
                           row.integer("median_gap", 0, 1).value_or(0) == 1,
@@ -162,6 +193,8 @@ Result<AssumedWorkloads> read_assumed_workloads(std::string csv, const std::stri
                    fmt::format("'{}' has no isl, and no entry below it fits it", entry->id_contains)};
     }
     entry->isl = general->isl;
+    entry->osl = general->osl;
+    entry->batch = general->batch;
     entry->natural_text = general->natural_text;
     entry->queued = general->queued;
     entry->median_gap = general->median_gap;

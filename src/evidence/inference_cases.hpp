@@ -21,6 +21,8 @@ namespace ridge::evidence {
 struct AssumedWorkload {
   std::string id_contains;  ///< the first entry whose text occurs in the id of a row holds
   double isl = 0;           ///< where the cell is empty
+  double osl = 0;           ///< likewise; 0 = not assumed
+  double batch = 0;         ///< sequences a device of a decode pool, likewise
   double natural_text = 0;  ///< 1: prompts that people wrote
   bool queued = false;      ///< more requests wait than run
   bool median_gap = false;  ///< tpot is the median gap between tokens, not the mean time per token
@@ -36,9 +38,9 @@ using AssumedWorkloads = std::vector<AssumedWorkload>;
 /// The entry that holds for a row of that id, or nullptr.
 [[nodiscard]] const AssumedWorkload* find_workload(const AssumedWorkloads& workloads, std::string_view id);
 
-/// Columns id_contains, isl, natural_text, queued, median_gap, prompts, repeats ("512:1 1024:2": the list twice for up
-/// to 1,024 clients), source, date, why. An entry without isl is as the next one whose text occurs in its own, but for
-/// what it says itself. Refuses a missing column, an empty cell or a number out of range.
+/// Columns id_contains, isl, osl, batch, natural_text, queued, median_gap, prompts, repeats ("512:1 1024:2": the list
+/// twice for up to 1,024 clients), source, date, why. An entry without isl is as the next one whose text occurs in its
+/// own, but for what it says itself. Refuses a missing column, an empty cell or a number out of range.
 Result<AssumedWorkloads> read_assumed_workloads(std::string csv, const std::string& name);
 
 /// The mode of a row as the bundled tables write it. Left out, it is told by what the row has: concurrency, batch, or

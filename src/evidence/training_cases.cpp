@@ -36,6 +36,7 @@ TrainingQuery read_training_query(CaseRow& row) {
   query.date = row.text("date");
   query.task = word(row, "task", TrainingTask::pretrain, parse_training_task);
   query.precision = row.format("precision");
+  query.frozen = row.format("frozen_weights");
   query.gpus_per_node = row.integer("gpus_per_node", 1, kMost).value_or(0);
   query.scale_up_domain = row.integer("scaleup_domain", 1, kMost).value_or(0);
 

@@ -15,13 +15,14 @@ namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
-constexpr std::array<std::pair<std::string_view, GroupBy>, 7> kGroups{{{"model", GroupBy::model},
+constexpr std::array<std::pair<std::string_view, GroupBy>, 8> kGroups{{{"model", GroupBy::model},
                                                                        {"device", GroupBy::device},
                                                                        {"source", GroupBy::source},
                                                                        {"engine", GroupBy::engine},
                                                                        {"precision", GroupBy::precision},
                                                                        {"mode", GroupBy::mode},
-                                                                       {"class", GroupBy::model_class}}};
+                                                                       {"class", GroupBy::model_class},
+                                                                       {"vendor", GroupBy::vendor}}};
 
 // The order in which modes are read; what is not named comes after, by name.
 constexpr std::array<std::string_view, 9> kModeOrder = {"",     "fixed-batch", "offline", "closed-loop", "prefill",
@@ -54,6 +55,10 @@ std::string group_value(const Case& c, GroupBy by, const Catalogue& catalogue) {
       return c.mode;
     case GroupBy::model_class:
       return model_class(c, catalogue);
+    case GroupBy::vendor: {
+      const auto device = catalogue.find_device(c.device);
+      return device ? device->vendor : std::string();
+    }
   }
   return {};
 }
@@ -105,7 +110,9 @@ std::vector<ResultRow> validate(std::span<const Case> cases, const Knowledge& kn
     for (std::size_t t = 0; t < cases[i].targets.size(); ++t) {
       const Prediction& p = calibrated[i][t];
       rows.push_back({i, cases[i].targets[t].metric, cases[i].targets[t].measured, p.value, p.refusal,
-                      options.roofline ? roofline[i][t].value.mid : kNothing, kNothing});
+                      // Where requests come by themselves, their rate is the bound.
+                      options.roofline && cases[i].mode != "open-loop" ? roofline[i][t].value.mid : kNothing,
+                      kNothing});
     }
   }
   return rows;

@@ -47,8 +47,8 @@ struct ValidateOptions {
 /// The table of `--rows`; `error` is predicted/measured - 1.
 [[nodiscard]] std::string rows_csv(std::span<const Case> cases, std::span<const ResultRow> rows);
 
-enum class GroupBy : std::uint8_t { none, model, device, source, engine, precision, mode, model_class };
-/// "model", "device", "source", "engine", "precision", "mode", "class"; nothing for other words.
+enum class GroupBy : std::uint8_t { none, model, device, source, engine, precision, mode, model_class, vendor };
+/// "model", "device", "source", "engine", "precision", "mode", "class", "vendor"; nothing for other words.
 [[nodiscard]] std::optional<GroupBy> parse_group(std::string_view text);
 
 /// "dense" or "moe"; empty for kernels and for models nobody knows.

@@ -33,6 +33,11 @@ Lengths lengths_of(const InferenceLoad& load) noexcept {
   return {left, prompt, osl, std::max(0.0, osl - 1)};
 }
 
+/// Tokens behind a sequence on average while it decodes; programs of static shape read the cache to its end.
+double mean_context(const ResolvedInference& r, const Lengths& n) noexcept {
+  return n.prompt + (r.static_shapes ? 1.0 : 0.5) * n.osl;
+}
+
 /// Tokens of a running sequence that the cache has to hold on average, or from the start.
 double held_tokens(const ResolvedInference& r, const Lengths& n) noexcept {
   return std::max(1.0, n.prompt + (r.admission == Admission::reserve_all ? 1.0 : r.costs.fill) * n.osl);
@@ -129,7 +134,7 @@ Steady steady_state(const ResolvedInference& r, const InferenceLoad& load, const
                     double sequences) noexcept {
   Steady s;
   const double gain = tokens_per_step(load);
-  const double context = n.prompt + 0.5 * n.osl;
+  const double context = mean_context(r, n);
   const double per_pass = sequences / r.pp;
   s.decode_time = decode_step(r, load, sequences, context);
   s.decode = s.decode_time.seconds;
@@ -175,14 +180,14 @@ double prefill_limit(const ResolvedInference& r, const InferenceLoad& load, cons
   return std::max(1.0, r.pp * r.max_tokens * ratio / (1 + ratio));
 }
 
-double ttft_of(const ResolvedInference& r, const Lengths& n, const Steady& s, double sequences,
-               double waiting) noexcept {
+double ttft_of(const ResolvedInference& r, const Lengths& n, const Steady& s, double sequences, double waiting,
+               double burst) noexcept {
   const double chunks = std::max(1.0, n.isl / std::max(s.chunk, 1.0));
   const double busy = std::min(s.share, 0.95);
   const double step_in_progress = 0.5 * (s.token + busy * (s.with_prefill - s.token));
   const double own = chunks * s.with_prefill;
   // Clients that start or finish together queue for prefill; each of them waits for half of the others.
-  const double together = r.costs.burst * sequences * n.isl / std::max(s.chunk, 1.0) * 0.5 * s.with_prefill;
+  const double together = burst * sequences * n.isl / std::max(s.chunk, 1.0) * 0.5 * s.with_prefill;
   const double slot = waiting > 0 && s.requests_per_s > 0 ? waiting / s.requests_per_s : 0;
   return r.costs.server + step_in_progress + own + together + slot;
 }
@@ -241,6 +246,12 @@ class Evaluation {
       case LoadMode::closed_loop:
         steady(std::max(load_.concurrency, 1.0), load_.queued);
         break;
+      case LoadMode::decode:
+        decode();
+        break;
+      case LoadMode::open_loop:
+        open_loop();
+        break;
     }
     return out_;
   }
@@ -268,6 +279,9 @@ class Evaluation {
     const double thousand = perf::kv_bytes(r_, 1000);
     e.kv_capacity_tokens = r_.kv_pool_bytes / thousand * 1000;
   }
+
+  /// Requests that come by themselves do not come together.
+  [[nodiscard]] double burst() const { return load_.mode == LoadMode::open_loop ? 0 : r_.costs.burst; }
 
   /// Sequences of one replica out of those of the whole deployment.
   [[nodiscard]] double replicas() const { return r_.gpus / (r_.tp * r_.pp); }
@@ -310,7 +324,7 @@ class Evaluation {
     Phase p;
     if (n_.isl > 0) p = prefill_phase(r_, load_, n_, running);
     const double gain = tokens_per_step(load_);
-    const StepTime d = decode_step(r_, load_, running, n_.prompt + 0.5 * n_.osl);
+    const StepTime d = decode_step(r_, load_, running, mean_context(r_, n_));
     const double decoding = n_.decoded * d.seconds / gain;
     const double seconds = waves * (p.seconds + decoding);
     e.running_batch = running;
@@ -325,6 +339,59 @@ class Evaluation {
     finish(d, p.last, a, per_replica / std::max(seconds, 1e-12), decoding, p.seconds);
   }
 
+  /// Nothing but decoding; what it takes to bring the prompts in stands beside it.
+  void decode() noexcept {
+    InferenceEstimate& e = out_.estimate;
+    const double running = std::max(1.0, load_.batch / replicas());
+    const double gain = tokens_per_step(load_);
+    const StepTime d = decode_step(r_, load_, running, mean_context(r_, n_));
+    Phase p;
+    if (n_.isl > 0) p = prefill_phase(r_, load_, n_, running);
+    e.running_batch = running;
+    e.prefill_s = with_spread(p.seconds, Metric::prefill);
+    e.ttft_s = e.prefill_s;
+    e.tpot_s = with_spread(d.seconds / gain, Metric::tpot);
+    e.itl_s = e.tpot_s;
+    e.e2e_s = with_spread(n_.osl * d.seconds / gain, Metric::tpot);
+    Activity a;
+    a.add(d, 1);
+    finish(d, p.last, a, running * gain / (d.seconds * n_.osl), d.seconds, 0);
+  }
+
+  /// Requests that come by themselves: as many are under way as Little's law asks for at their rate. More than can be
+  /// served pile up until the last has come; a run of `requests` also ends only when its last answer has.
+  void open_loop() noexcept {
+    if (!(load_.rate > 0)) {
+      out_.reason = Reason::bad_value;
+      return;
+    }
+    constexpr double kManyClients = 1e5;
+    const double most = load_.requests > 0 ? load_.requests : kManyClients;
+    const auto served = [&](double clients) {
+      steady(clients, false);
+      return out_.estimate.output_tokens_per_s.mid / n_.osl;
+    };
+    double clients = 1;
+    double rate = served(clients);
+    if (rate < load_.rate) {
+      double low = 1;
+      double high = std::max(most, 1.0);
+      rate = served(clients = high);
+      for (int i = 0; i < kMaxIterations && rate > load_.rate && high > 1.01 * low; ++i) {
+        clients = std::sqrt(low * high);
+        (served(clients) < load_.rate ? low : high) = clients;
+      }
+      rate = served(clients = high);
+    }
+    InferenceEstimate& e = out_.estimate;
+    const double going_out = std::min(rate, load_.rate);
+    const double seen = load_.requests > 0 ? load_.requests / (load_.requests / going_out + e.e2e_s.mid) : going_out;
+    const double share = seen / std::max(rate, 1e-12);
+    for (Interval* i : {&e.output_tokens_per_s, &e.total_tokens_per_s}) {
+      *i = {i->low * share, i->mid * share, i->high * share};
+    }
+  }
+
   void steady(double clients, bool queue_never_empty) noexcept {
     InferenceEstimate& e = out_.estimate;
     // Who sends more requests at once than the engine runs by default is taken to have raised its limit.
@@ -337,12 +404,12 @@ class Evaluation {
     double ttft = 0;
     if (queue_never_empty) {
       s = steady_state(r_, load_, n_, running);
-      ttft = ttft_of(r_, n_, s, running, 0);
+      ttft = ttft_of(r_, n_, s, running, 0, burst());
     } else {
       // Little's law over one replica: clients = running + request rate x time to first token. Regula falsi (Illinois).
       const auto surplus = [&](double sequences) {
         s = steady_state(r_, load_, n_, sequences);
-        ttft = ttft_of(r_, n_, s, offered, 0);
+        ttft = ttft_of(r_, n_, s, offered, 0, burst());
         return sequences + s.requests_per_s * ttft - offered;
       };
       double high = running;
@@ -366,7 +433,7 @@ class Evaluation {
         }
       }
       const double waiting = std::max(0.0, offered - running - s.requests_per_s * ttft);
-      ttft = ttft_of(r_, n_, s, offered, waiting);
+      ttft = ttft_of(r_, n_, s, offered, waiting, burst());
     }
     e.running_batch = running;
     const Phase alone = prefill_phase(r_, load_, n_, 1);
@@ -391,7 +458,7 @@ class Evaluation {
     const double tokens = std::min(s.share * s.chunk * root * root * root, s.chunk);
     if (tokens < 1) return s.decode;
     const bool together = r_.batching == Batching::mixed;
-    const StepTime t = mixed_step(r_, load_, n_, together ? running : 0, n_.prompt + 0.5 * n_.osl, tokens);
+    const StepTime t = mixed_step(r_, load_, n_, together ? running : 0, mean_context(r_, n_), tokens);
     return t.seconds + (together ? 0 : s.decode);
   }
 

@@ -98,7 +98,7 @@ class LayerBuilder {
     assert(kind_.product_count < static_cast<int>(kind_.products.size()));
     kind_.products[static_cast<std::size_t>(kind_.product_count++)] = p;
   }
-  [[nodiscard]] double split(double parts) const { return parts / r_.tp; }
+  [[nodiscard]] double split(double parts) const { return r_.pads_heads ? std::ceil(parts / r_.tp) : parts / r_.tp; }
 
   void attention(const Mixer& m) {
     const double heads = split(m.heads);
@@ -215,7 +215,7 @@ void check_cut(ResolvedInference& r, const LayerGroup& group) {
   const Mixer& m = group.mixer;
   const bool whole = m.kind == MixerKind::none || divides(r.tp, m.heads > 0 ? m.heads : m.state_v_heads);
   const bool kv = m.kind != MixerKind::attention || divides(r.tp, m.kv_heads) || divides(m.kv_heads, r.tp);
-  if (!whole || !kv) {
+  if ((!whole || !kv) && !r.pads_heads) {
     r.reason = Reason::heads_not_divisible;
     r.short_by = r.tp;
   }

@@ -119,6 +119,8 @@ struct ResolvedInference {
   bool graphs = true;
   double graph_tokens = 0;       ///< steps with prompts and up to so many tokens replay graphs too
   bool overlapped_host = false;  ///< work per sequence hides behind the device
+  bool static_shapes = false;    ///< the cache is read as far as it may grow
+  bool pads_heads = false;       ///< heads are filled up to a multiple of the ranks
   bool ideal = false;
   double max_tokens = 8192;
   double max_sequences = 256;
@@ -134,7 +136,7 @@ struct ResolvedInference {
   double kv_pool_bytes = 0;  ///< what is left for the cache, per device
 
   // [mode][metric]
-  std::array<std::array<perf::Spread, perf::kMetrics>, 4> spread{};
+  std::array<std::array<perf::Spread, perf::kMetrics>, kLoadModes> spread{};
 };
 
 namespace perf {

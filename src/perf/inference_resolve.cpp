@@ -109,6 +109,8 @@ class Resolver {
     }
     if (engine_.era != nullptr) assume("engine behaves as {}", engine_.era->id);
     r_->ideal = engine_.engine->id == "ideal";
+    r_->pads_heads = engine_.engine->serving.pads_heads;  // its own, whatever releases of its family do
+    r_->static_shapes = engine_.engine->serving.static_shapes;
 
     if (Status s = layout(); !s) return s.error();
     formats();
@@ -370,7 +372,14 @@ class Resolver {
     k.fill = c.value("memory.fill");
     // What a user's own stack does differently from those that were published (data/calibration/user.toml).
     const std::string stack = fmt::format("{}-{}", family, kind);
-    const double own = c.value("user.time", {stack});
+    const bool learnt = c.informed("user.time", stack);
+    const bool defined = r.ideal || e.own_attention;  // the datasheet, and what ridge-measure itself runs
+    if (!defined && !c.effects().empty()) {
+      const std::string_view engine = engine_.named ? std::string_view(e.id) : std::string_view();
+      sure_ = c.effects().of("serving", {device_->id, device_->architecture, c.knows_kernels_of(arch)}, engine);
+      if (learnt) sure_.own_rows = c.rows("user.time", stack);
+    }
+    const double own = c.value("user.time", {stack}) * sure_.time();
     for (double* cost :
          {&k.step, &k.sequence, &k.layer_eager, &k.layer_small, &k.collective, &k.prefill, &k.decode, &k.server}) {
       *cost *= own;
@@ -459,6 +468,7 @@ class Resolver {
     f.resembles = resembles_;
     f.redundant_experts = static_cast<int>(r.redundant);
     if (r.attention_dp && r.expert_ranks > 1) f.exchange = r.exchange;
+    f.sure = sure_;
     return f;
   }
 
@@ -467,21 +477,40 @@ class Resolver {
       for (auto& mode : r_->spread) mode.fill({1, 1});
       return;
     }
-    static constexpr std::string_view kModes[] = {"fixed-batch", "closed-loop", "offline", "prefill"};
+    static constexpr std::string_view kModes[] = {"fixed-batch", "closed-loop", "offline",
+                                                  "prefill",     "decode",      "open-loop"};
     static constexpr std::string_view kNames[] = {"output_tok_s", "ttft_ms", "tpot_ms",
                                                   "prefill_ms",   "power_w", "joules_per_output_token"};
     const std::string kind = model_->is_moe() ? "moe" : "dense";
     const bool known = k_.calibration.knows_kernels_of(device_->architecture);
-    for (std::size_t mode = 0; mode < 4; ++mode) {
+    const auto shown = q_.load.mode == LoadMode::prefill ? perf::Metric::prefill : perf::Metric::output_tok_s;
+    for (std::size_t mode = 0; mode < kLoadModes; ++mode) {
       for (std::size_t metric = 0; metric < perf::kMetrics; ++metric) {
         const std::string key = fmt::format("{}/{}", kNames[metric], kModes[mode]);
+        const bool asked = mode == static_cast<std::size_t>(q_.load.mode) && metric == static_cast<std::size_t>(shown);
+        if (const EffectRest* rest = sure_.rest(key)) {
+          const Spread80 s = sure_.spread(key, metric != static_cast<std::size_t>(perf::Metric::output_tok_s));
+          r_->spread[mode][metric] = {s.low, s.high};
+          if (asked) {
+            const std::string_view of_model = kind;
+            const std::string_view what = sure_.device_rows == 0     ? std::string_view("new device")
+                                          : sure_.software_rows == 0 ? std::string_view("new software")
+                                                                     : of_model;
+            resembles_ = {key,
+                          std::string(what),
+                          s.low,
+                          s.high,
+                          std::min(sure_.device_rows, sure_.software_rows),
+                          rest->median_error,
+                          rest->p90_error};
+          }
+          continue;
+        }
         const IntervalClass* c = k_.calibration.interval(key, known && engine_.exact ? kind : "new-device");
         if (c == nullptr) c = k_.calibration.interval(kNames[metric], kind);
         if (c == nullptr) continue;
         r_->spread[mode][metric] = {c->low, c->high};
-        const auto shown = q_.load.mode == LoadMode::prefill ? perf::Metric::prefill : perf::Metric::output_tok_s;
-        if (mode == static_cast<std::size_t>(q_.load.mode) && metric == static_cast<std::size_t>(shown))
-          resembles_ = *c;
+        if (asked) resembles_ = *c;
       }
     }
   }
@@ -500,6 +529,7 @@ class Resolver {
   EngineMatch engine_;
   Formats formats_;
   IntervalClass resembles_;
+  Sureness sure_;
 };
 
 }  // namespace

@@ -39,6 +39,15 @@ TrainingCoefficients ideal(const ResolvedTraining& job) {
 
 }  // namespace
 
+Sureness training_sureness(const ResolvedTraining& job, const Calibration& calibration) {
+  if (job.engine == "ideal" || calibration.effects().empty()) return {};
+  const std::string_view engine = job.named_engine ? std::string_view(job.engine) : std::string_view();
+  const bool measured = calibration.knows_kernels_of(job.architecture);
+  Sureness sure = calibration.effects().of("training", {job.device, job.own_architecture, measured}, engine);
+  sure.own_rows = calibration.rows("user.time", job.family + (job.moe ? "-moe" : "-dense"));
+  return sure;
+}
+
 void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   job.rates.architecture = job.architecture;
   if (job.engine == "ideal") {
@@ -69,8 +78,9 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
 
   // Software gets faster: kernels, overlap and fusion, year by year, within the span that was observed.
   // Stacks from before flash attention do not move any more, whenever they are run.
-  // Those whose kernels others took over later are as fast as the others became.
-  const double made = job.year > 0 && !job.traits.leading ? job.year : kNewest;
+  // Stacks whose kernels others took over are as fast as the others were when they had done so.
+  constexpr double kLead = 1;  // year: DeepSeek's of 2024-12 were in NVIDIA's recipes in the autumn of 2025
+  const double made = job.year > 0 ? job.year + (job.traits.leading ? kLead : 0) : kNewest;
   const double year =
       job.traits.attention == AttentionKernel::unfused ? 0 : std::clamp(made, kOldest, kNewest) - kReferenceYear;
   c.compute_drift = std::exp(-value("training.drift") * year);
@@ -118,13 +128,18 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   c.adapters = value("training.adapters");
   c.usable = value("training.usable_memory");
   const std::string own = job.family + (job.moe ? "-moe" : "-dense");
-  c.own_stack = value("user.time", {own});
+  const Sureness sure = training_sureness(job, calibration);
+  c.own_stack = value("user.time", {own}) * sure.time();
 
   const bool known = calibration.informed("training.gemm", architecture) &&
                      (job.own_architecture == architecture || calibration.informed("training.gemm", step));
   const std::string_view resembles = !known || !job.exact_engine ? "new-device" : job.moe ? "moe" : "dense";
   const IntervalClass* interval = calibration.interval("step_time_s", resembles);
-  if (interval != nullptr) {
+  if (sure.rest("step_time_s") != nullptr) {
+    const Spread80 spread = sure.spread("step_time_s", true);
+    c.low = spread.low;
+    c.high = spread.high;
+  } else if (interval != nullptr) {
     c.low = interval->low;
     c.high = interval->high;
   }

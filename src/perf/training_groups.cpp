@@ -107,7 +107,7 @@ double mean_reach(double sequence, double window) noexcept {
   return window - window * (window - 1) / (2 * sequence);
 }
 
-TrainingGroup training_group(const Model& model, const LayerGroup& layer, AttentionKernel attention) {
+TrainingGroup training_group(const Model& model, const LayerGroup& layer, AttentionKernel attention, bool eager) {
   const double hidden = model.hidden;
   TrainingGroup group;
   group.count = layer.count;
@@ -152,6 +152,11 @@ TrainingGroup training_group(const Model& model, const LayerGroup& layer, Attent
     group.narrow_expert = group.expert_in + ffn.width;
     group.expert_parameters = group.experts * group.expert_matrices * group.expert_in * ffn.width;
   }
+  if (eager) {
+    // The gate's activation and its product with the other branch are kept both; so are queries and keys before and
+    // after they are turned.
+    group.kept_inner += kBytes * group.narrow_inner + kBytes * (group.heads + group.kv_heads) * group.key_dim;
+  }
   group.shared_parameters = layer_parameters(model, layer) - group.expert_parameters;
 
   // Each part of a layer normalises its input (read, write) and adds its output to the residual (two reads, a write);
@@ -161,6 +166,7 @@ TrainingGroup training_group(const Model& model, const LayerGroup& layer, Attent
   group.hidden_forward += kBytes * hidden * (2 * norms + 3 * parts);
   group.hidden_backward += kBytes * hidden * (3 * norms + 3 * parts);
   group.kept_hidden += kBytes * hidden * (norms + parts);
+  if (eager) group.kept_hidden += 2 * kBytes * hidden * parts;  // what goes into each part and what comes out of it
   group.light_hidden += kBytes * hidden * norms;
   group.narrow_hidden += hidden * norms;
   return group;

@@ -6,7 +6,8 @@
 namespace ridge {
 
 /// One kind of layer, unsharded. Recurrent mixers are counted in their chunked form.
-[[nodiscard]] TrainingGroup training_group(const Model& model, const LayerGroup& layer, AttentionKernel attention);
+[[nodiscard]] TrainingGroup training_group(const Model& model, const LayerGroup& layer, AttentionKernel attention,
+                                           bool eager = false);
 
 /// Pairs of query and key per token of a causal sequence, averaged over the sequence.
 [[nodiscard]] double mean_reach(double sequence, double window) noexcept;

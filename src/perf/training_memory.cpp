@@ -8,10 +8,11 @@
 namespace ridge {
 namespace {
 
-constexpr double kContext = 1.5e9;      // driver context, communicators, workspaces
-constexpr double kLogitBytes = 6;       // of one logit: 16-bit value and a 32-bit copy or gradient
-constexpr double kLeastLogitBytes = 2;  // where memory is short the loss works in slices
-constexpr double kScoreBytes = 5;       // kept per score of unfused attention: softmax, mask, dropped-out copy
+constexpr double kContext = 1.5e9;       // driver context, communicators, workspaces
+constexpr double kLogitBytes = 6;        // of one logit: 16-bit value and a 32-bit copy or gradient
+constexpr double kEagerLogitBytes = 12;  // and the gradient in both widths, where the loss is plain modules
+constexpr double kLeastLogitBytes = 2;   // where memory is short the loss works in slices
+constexpr double kScoreBytes = 5;        // kept per score of unfused attention: softmax, mask, dropped-out copy
 constexpr double kWideBytes = 2;
 
 struct PerToken {
@@ -35,6 +36,11 @@ PerToken kept(const ResolvedTraining& job, const TrainingPlan& plan, const Degre
     double all = (g.kept_hidden - saved * g.narrow_hidden) / d.sequence_shard +
                  (g.kept_inner - saved * g.narrow_inner) / d.tp +
                  (g.kept_expert - saved * g.narrow_expert) * g.top_k / d.sequence_shard;
+    if (job.task == TrainingTask::lora) {
+      // Frozen products need no input for a gradient of their weights: what goes into the last of a feed-forward is not
+      // kept, and what its activation needs is kept as narrow as the products are.
+      all -= (g.light_inner + saved * g.narrow_inner) / d.tp;
+    }
     if (job.traits.attention == AttentionKernel::unfused) {
       const double scores = kScoreBytes * g.heads * plan.sequence / d.tp;
       all += scores;
@@ -118,7 +124,11 @@ std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job,
   const double working = full_share > 0 ? token.all : 0;
   const double stays = offloads ? 0 : 1 - static_cast<double>(plan.offload);
   double activations = d.tokens * (stays * in_flight(plan, d, stage) * layers * per_token + working);
-  if (last) activations += d.tokens * job.vocab / d.tp * (squeezed ? kLeastLogitBytes : kLogitBytes);
+  if (last)
+    activations += d.tokens * job.vocab / d.tp *
+                   (squeezed                   ? kLeastLogitBytes
+                    : job.traits.eager_modules ? kEagerLogitBytes
+                                               : kLogitBytes);
   part(TrainingMemory::activations) = activations;
 
   part(TrainingMemory::buffers) = kContext;

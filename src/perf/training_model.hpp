@@ -149,7 +149,8 @@ struct ResolvedTraining {
   std::string architecture;       ///< the one calibration knows
   std::string own_architecture;   ///< the device's
   std::string architecture_step;  ///< what the device's own adds to it: "ultra" of "blackwell-ultra"
-  std::string engine, family, era, device;
+  std::string engine, family, era, device, vendor;
+  bool named_engine = true;          ///< false: nobody knows an engine of that name
   double up_peak = 0, out_peak = 0;  ///< bytes/s one direction per device, datasheet
 
   // the cluster, see TrainingCluster
@@ -163,6 +164,8 @@ struct ResolvedTraining {
 
 /// Fills job.coefficients.
 void calibrate(ResolvedTraining& job, const Calibration& calibration);
+/// What the evidence knows of the job's device and software.
+[[nodiscard]] Sureness training_sureness(const ResolvedTraining& job, const Calibration& calibration);
 
 /// Layers, chunks and head of the pipeline's stages.
 struct Stages {

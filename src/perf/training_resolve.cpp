@@ -32,7 +32,7 @@ void set_model(ResolvedTraining& job, const Model& model, const TrainingQuery& q
   job.head_parameters = static_cast<double>(model.hidden) * model.vocab;
   for (const LayerGroup& layer : model.groups) {
     if (layer.count <= 0) continue;
-    TrainingGroup group = training_group(model, layer, job.traits.attention);
+    TrainingGroup group = training_group(model, layer, job.traits.attention, job.traits.eager_modules);
     job.layers += group.count;
     job.experts_all = std::max(job.experts_all, group.experts);
     if (group.moe) job.expert_fineness = 1 / (1 + group.expert_width / kWideExpert);
@@ -70,6 +70,7 @@ Status set_device(ResolvedTraining& job, const Device& device, const System* sys
     job.architecture_step = device.architecture.substr(job.architecture.size() + 1);
   }
   job.device = device.id;
+  job.vendor = device.vendor;
   if (query.power_cap > 0) {
     const auto said = perf::cap_power(job.rates, query.power_cap, device.id, knowledge.calibration);
     if (!said) return said.error();
@@ -190,6 +191,7 @@ void set_engine(ResolvedTraining& job, const TrainingQuery& query, const Engines
     job.traits = match.era->training;
   }
   job.exact_engine = match.exact;
+  job.named_engine = match.named;
   const bool known_by_name = match.engine->id == query.engine;
   if (!known_by_name)
     assumptions.push_back(fmt::format("engine '{}' is taken as {}", query.engine, match.engine->name));
@@ -245,10 +247,15 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
     return status.error();
   }
   set_model(resolved, *model, query);
+  if (query.task == TrainingTask::lora) {
+    // Frozen weights stay in the format of the products, or in the one they were stored in.
+    resolved.weight_bytes = bytes_per_element(query.frozen.value_or(resolved.precision));
+  }
   if (query.wide_layers > 0 && bytes_per_element(resolved.precision) < 2) {
     resolved.wide_share = std::min(1.0, query.wide_layers / resolved.layers);
   }
   calibrate(resolved, knowledge.calibration);
+  job.sure = training_sureness(resolved, knowledge.calibration);
 
   const TrainingOutcome outcome = evaluate(resolved, job.plan);
   const TrainingEstimate& e = outcome.estimate;
@@ -276,9 +283,9 @@ void recalibrate(ResolvedTraining& job, const Calibration& calibration) {
 }
 
 std::string calibration_context(const ResolvedTraining& job) {
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", job.device, job.architecture, job.engine, job.era,
-                     job.exact_engine, name(job.precision), static_cast<int>(job.task), job.expert_fineness, job.year,
-                     job.rates.power_limit, job.out_peak, job.block_scales);
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", job.device, job.architecture, job.engine, job.era,
+                     job.exact_engine, job.named_engine, job.moe, name(job.precision), static_cast<int>(job.task),
+                     job.expert_fineness, job.year, job.rates.power_limit, job.out_peak, job.block_scales);
 }
 
 void copy_calibration(ResolvedTraining& job, const ResolvedTraining& from) {

@@ -8,8 +8,9 @@
 namespace ridge {
 namespace {
 
-constexpr double kBytes = 2;         // of one weight or gradient on the wire
-constexpr double kIdlePower = 0.35;  // of the board's limit while nothing computes, and what arithmetic adds
+constexpr double kBytes = 2;            // of one weight or gradient on the wire
+constexpr double kHighestShare = 0.95;  // of the peak that a whole step may reach, as no product goes beyond it
+constexpr double kIdlePower = 0.35;     // of the board's limit while nothing computes, and what arithmetic adds
 constexpr double kBusyPower = 0.6;
 constexpr double kPowerSpread = 0.15;
 constexpr double kHostBandwidth = 50e9;  // of host memory per device: eight channels of DDR5 shared by eight, roughly
@@ -231,7 +232,9 @@ double loading_exposed(const ResolvedTraining& job, const TrainingPlan& plan, co
   for (const double t : e.terms_s) step += t;
   const double replicas = std::clamp(job.node_size / (d.tp * d.cp), 1.0, d.dp);
   const double tokens = static_cast<double>(plan.global_batch) * plan.sequence / d.dp;
-  return std::max(0.0, tokens * replicas * job.data_seconds - step);
+  // The stack's factor is put on all terms later; reading does not wait for it.
+  const double stack = job.coefficients.own_stack;
+  return std::max(0.0, tokens * replicas * job.data_seconds / stack - step);
 }
 
 double model_flops(const ResolvedTraining& job, const TrainingPlan& plan) noexcept {
@@ -249,12 +252,14 @@ double model_flops(const ResolvedTraining& job, const TrainingPlan& plan) noexce
 void finish(const ResolvedTraining& job, const TrainingPlan& plan, TrainingEstimate& e) noexcept {
   const TrainingCoefficients& c = job.coefficients;
   const auto term = [&](Term t) { return e.terms_s[static_cast<std::size_t>(t)]; };
-  double total = 0;
-  for (double& t : e.terms_s) {
-    t *= c.own_stack;
-    total += t;
-  }
   const double tokens = static_cast<double>(plan.global_batch) * plan.sequence;
+  double total = 0;
+  for (const double t : e.terms_s) total += t;
+  // However fast a stack was measured to be, it does its FLOPs.
+  const double least = model_flops(job, plan) * tokens / (job.peak * plan.gpus);
+  const double factor = std::max(c.own_stack, std::min(1.0, least / (kHighestShare * total)));
+  for (double& t : e.terms_s) t *= factor;
+  total *= factor;
   e.step_time_s = {total * c.low, total, total * c.high};
   e.tokens_per_s = {tokens / (total * c.high), tokens / total, tokens / (total * c.low)};
   e.six_p_flops_per_token = 6 * job.active_parameters;

@@ -10,10 +10,11 @@ Json text_or_null(std::string_view text) {
 }
 
 Json query_json(const InferenceAnswer& a) {
-  static constexpr std::string_view kModes[] = {"batch", "concurrency", "offline", "prefill"};
+  static constexpr std::string_view kModes[] = {"batch", "concurrency", "offline", "prefill", "decode", "open-loop"};
   const InferenceLoad& load = a.query.load;
   const DeploymentFacts& f = a.facts;
-  const bool by_batch = load.mode == LoadMode::fixed_batch || load.mode == LoadMode::prefill;
+  const bool by_batch =
+      load.mode == LoadMode::fixed_batch || load.mode == LoadMode::prefill || load.mode == LoadMode::decode;
   Json json = Json::object();
   json.set("model", a.query.model).set("device", f.device).set("system", text_or_null(a.query.system));
   json.set("gpus", f.gpus).set("tp", f.tp).set("pp", f.pp).set("ep", f.ep).set("dp", f.dp);

@@ -48,6 +48,7 @@ std::string load_text(const InferenceLoad& load) {
   switch (load.mode) {
     case LoadMode::fixed_batch:
     case LoadMode::prefill:
+    case LoadMode::decode:
       out += fmt::format(", batch {}", number(load.batch));
       break;
     case LoadMode::closed_loop:
@@ -55,6 +56,9 @@ std::string load_text(const InferenceLoad& load) {
       break;
     case LoadMode::offline:
       out += ", offline";
+      break;
+    case LoadMode::open_loop:
+      out += fmt::format(", {} request{} a second", number(load.rate), load.rate == 1 ? "" : "s");
       break;
   }
   return out;

@@ -8,12 +8,15 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "evidence/decisions.hpp"
 #include "evidence/measured_bundle.hpp"
+#include "evidence/memory_cases.hpp"
 #include "evidence/overlay.hpp"
 #include "evidence/trace_replay.hpp"
 #include "evidence/validation.hpp"
@@ -58,6 +61,9 @@ struct Findings {
   Explanations explanations;
   std::vector<evidence::TraceComparison> traces = {};    ///< logs of engines beside the simulator
   std::vector<evidence::MeasuredFinding> measured = {};  ///< devices that ridge-measure timed
+  std::optional<evidence::DecisionFindings> decisions = {};
+  std::vector<evidence::MemoryFinding> memory = {};
+  std::string first_contact = {};  ///< a table, as Markdown
 };
 
 /// Rows of large error, worst first: by the logarithm of predicted/measured, one metric per case.
@@ -74,5 +80,12 @@ struct Findings {
 [[nodiscard]] Table parameter_table(const Calibration& calibration);
 
 [[nodiscard]] std::string accuracy_markdown(const Findings& findings);
+
+/// Scores of tables before anything was fitted to them (data/evidence/first_contact.csv), all vendors and each.
+Result<std::string> first_contact_markdown(std::string csv, const std::string& name);
+/// Layouts of training runs: how well their memory is known.
+[[nodiscard]] Table memory_table(std::span<const evidence::MemoryFinding> findings);
+/// Pairs of devices by how far they differ, and how often a stated probability held.
+[[nodiscard]] std::vector<Table> decision_tables(const evidence::DecisionFindings& findings);
 
 }  // namespace ridge::report

@@ -14,7 +14,7 @@ constexpr const char* kHeader =
     "id,source,date,engine,engine_version,model,device,gpus,tp,pp,ep,dp,weight_precision,activation_precision,"
     "kv_precision,mode,isl,osl,length_range,batch,concurrency,output_tok_s,tpot_ms\n";
 
-const AssumedWorkloads kWorkloads = {{"lm-arena-chat", 200, 1, true, true, 0, {}}};
+const AssumedWorkloads kWorkloads = {{"lm-arena-chat", 200, 0, 0, 1, true, true, 0, {}}};
 
 std::vector<Case> read(const std::string& rows) {
   auto cases = read_cases(kHeader + rows, "mine.csv", kWorkloads);

@@ -33,7 +33,7 @@ TEST(ForgivingCases, WordsMayBeInAnyCase) {
                           "c,m,d,1,OFFLINE,10,20,4,fp8_e4m3,900,\n"
                           "d,m,d,1,offline,10,20,4,float16,900,\n"
                           "e,m,d,1,offline,10,20,4,auto,900,\n"
-                          "f,m,d,1,offline,10,20,4,Q8_0,900,\n");
+                          "f,m,d,1,offline,10,20,4,Q7_0,900,\n");
   ASSERT_EQ(cases.size(), 6u);
   EXPECT_EQ(cases[0].mode, "closed-loop") << "one category, however it is written";
   EXPECT_EQ(query(cases[0]).weights, Format::fp8);
@@ -42,7 +42,7 @@ TEST(ForgivingCases, WordsMayBeInAnyCase) {
   EXPECT_EQ(query(cases[2]).weights, Format::fp8);
   EXPECT_EQ(query(cases[3]).weights, Format::fp16);
   EXPECT_FALSE(query(cases[4]).weights.has_value());
-  EXPECT_NE(cases[5].refusal.find("'Q8_0' is no number format"), std::string::npos) << cases[5].refusal;
+  EXPECT_NE(cases[5].refusal.find("'Q7_0' is no number format"), std::string::npos) << cases[5].refusal;
 }
 
 TEST(ForgivingCases, AModeThatIsLeftOutIsToldByTheLoad) {

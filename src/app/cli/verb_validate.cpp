@@ -40,6 +40,8 @@ struct ValidateArguments {
   bool gate = false;
   bool update = false;
   bool points = false;
+  bool memory = false;
+  bool decisions = false;
 };
 
 Error wrong(std::string where, std::string message) {
@@ -53,6 +55,7 @@ class Validation {
   Result<int> run() {
     if (const Status ready = prepare(); !ready) return ready.error();
     if (arguments_.gate || arguments_.update) return run_gates();
+    if (arguments_.memory) return run_memory();
     if (const Status read = read_evidence(); !read) return read.error();
     rows_ = validate(cases_, knowledge(),
                      {.threads = arguments_.threads,
@@ -60,6 +63,7 @@ class Validation {
                       .simulated = arguments_.simulate,
                       .settings = std::move(settings_)});
     if (!ways_.empty()) leave_out();
+    if (arguments_.decisions) return print_decisions();
     if (const Status written = write_files(); !written) return written.error();
     return print();
   }
@@ -84,12 +88,17 @@ class Validation {
     if (!arguments_.by.empty()) {
       by_ = parse_group(arguments_.by).value_or(GroupBy::none);
       if (by_ == GroupBy::none)
-        return wrong("--by", "group by model, device, source, engine, precision, mode or class");
+        return wrong("--by", "group by model, device, source, engine, precision, mode, class or vendor");
     }
     for (const FoldBy way : kAllWays) {
-      if (arguments_.cv == name(way) || arguments_.cv == "all" || !arguments_.report.empty()) ways_.push_back(way);
+      const bool joint = (arguments_.cv == "joint" || arguments_.decisions) && way != FoldBy::models;
+      if (joint || arguments_.cv == name(way) || arguments_.cv == "all" || !arguments_.report.empty()) {
+        ways_.push_back(way);
+      }
     }
-    if (!arguments_.cv.empty() && ways_.empty()) return wrong("--cv", "leave out models, devices, sources or all");
+    if (!arguments_.cv.empty() && ways_.empty()) {
+      return wrong("--cv", "leave out models, devices, sources, all of them in turn, or joint: what goes out together");
+    }
     if (!ways_.empty() && !arguments_.cases.empty()) {
       return wrong("--cv", "cross-validation refits the bundled evidence: leave out --cases");
     }
@@ -146,7 +155,7 @@ class Validation {
       });
       if (needed) groups.push_back(group);
     }
-    const FullFit all = fit_all(*calibration_, groups, cases_, *catalogue_, *engines_);
+    const FullFit all = fit_all(calibration_->with_effects({}), groups, cases_, *catalogue_, *engines_);
     std::vector<Residual> pool;
     std::vector<CaseKind> kinds;
     for (const CaseKind kind : kinds_) {
@@ -156,7 +165,13 @@ class Validation {
     const Knowledge fitted{*catalogue_, *engines_, all.calibration};
     const auto in_sample = validate(cases_, fitted, {.threads = arguments_.threads, .roofline = true});
     for (CrossValidated& c : found) put_beside(c.cv, in_sample);
-    for (const FoldBy way : ways_) left_out_.push_back({std::string(name(way)), rows_left_out(found, way)});
+    for (JointFold& fold : joint_folds(found, all.calibration, cases_, *catalogue_, *engines_).folds) {
+      left_out_.push_back({std::move(fold.name), std::move(fold.rows)});
+    }
+    for (const FoldBy way : ways_) {
+      if (arguments_.cv == "all" || arguments_.cv == name(way) || !arguments_.report.empty())
+        left_out_.push_back({std::string(name(way)), rows_left_out(found, way)});
+    }
     for (CrossValidated& c : found) {
       if (c.cv.by == FoldBy::sources) publishers_.push_back(std::move(c.cv));
     }
@@ -219,6 +234,18 @@ class Validation {
     Result<std::vector<MeasuredFinding>> measured = measured_findings(*directory, knowledge());
     if (!measured) return measured.error();
     findings.measured = *std::move(measured);
+    for (const auto& left_out : left_out_) {
+      if (left_out.what == "publisher") findings.decisions = judge_decisions(left_out.rows, cases_, knowledge());
+    }
+    auto layouts = memory_layouts();
+    if (!layouts) return layouts.error();
+    findings.memory = judge_memory(*layouts, knowledge());
+    const std::string scores = *directory + "/evidence/first_contact.csv";
+    auto contact = read_file(scores, kGateLimit);
+    if (!contact) return contact.error();
+    auto first = report::first_contact_markdown(std::move(*contact), scores);
+    if (!first) return first.error();
+    findings.first_contact = *std::move(first);
     return write_file_atomically(arguments_.report, report::accuracy_markdown(findings));
   }
 
@@ -263,6 +290,7 @@ class Validation {
   [[nodiscard]] std::string title(const std::string& what) const {
     if (what.empty())
       return arguments_.cases.empty() ? "Predictions beside the evidence, in sample" : "Predictions beside the cases";
+    if (what.starts_with("publisher")) return "Left out together: " + what;
     return "Whole " + what + " left out of the fit";
   }
 
@@ -368,6 +396,47 @@ class Validation {
     session_.print(out.text());
   }
 
+  /// Layouts of training runs that ran or did not, and the memory they took.
+  [[nodiscard]] Result<std::vector<MemoryCase>> memory_layouts() const {
+    const auto directory = session_.data_directory();
+    if (!directory) return directory.error();
+    const std::string path = *directory + "/evidence/more/memory_fit.csv";
+    auto text = read_file(path, kGateLimit);
+    if (!text) return text.error();
+    return read_memory_cases(std::move(*text), path);
+  }
+
+  Result<int> run_memory() {
+    const auto layouts = memory_layouts();
+    if (!layouts) return layouts.error();
+    Document page;
+    Table table = report::memory_table(judge_memory(*layouts, knowledge()));
+    table.title = "Memory of training layouts: predicted beside taken";
+    if (session_.form() == Form::csv) {
+      session_.print(to_csv(table));
+      return kFine;
+    }
+    page.blocks.emplace_back(std::move(table));
+    page.blocks.emplace_back(
+        Paragraph{"A run may fail for other reasons than memory. Errors are of |predicted/taken - 1| over what ran.",
+                  Emphasis::faint});
+    session_.print(page);
+    return kFine;
+  }
+
+  /// Of two devices at the same work: the order, how sure it was, and what following it costs.
+  Result<int> print_decisions() {
+    const DecisionFindings found = judge_decisions(main_rows(), cases_, knowledge());
+    Document page;
+    for (Table& table : report::decision_tables(found)) page.blocks.emplace_back(std::move(table));
+    page.blocks.emplace_back(Paragraph{
+        fmt::format("Taking the device that is predicted best gives away {:.1f} % of the best measured rate on "
+                    "average ({} choices).",
+                    100 * found.regret, found.choices)});
+    session_.print(page);
+    return kFine;
+  }
+
   Result<int> run_gates() {
     const auto directory = session_.data_directory();
     if (!directory) return directory.error();
@@ -427,14 +496,19 @@ static Action declare_validate(Options& options) {
   options.list("--kind", "KIND", arguments->kinds, "only training, inference, kernel, power or diffusion");
   options.text("--rows", "OUT", arguments->rows, "write one line per figure: id, metric, measured, predicted, interval",
                complete_files);
-  options.text("--by", "WHAT", arguments->by, "split by model, device, source, engine, precision, mode or class");
-  options.text("--cv", "WHAT", arguments->cv, "refit without each of the models, devices, sources, or all three");
+  options.text("--by", "WHAT", arguments->by,
+               "split by model, device, source, engine, precision, mode, class or vendor");
+  options.text("--cv", "WHAT", arguments->cv,
+               "refit without each of the models, devices, sources, all three, or joint: what goes out together");
   options.list("--require", "BAR", arguments->require, "exit with 3 unless met: 'tpot_ms<=10/33', 'step_time_s>=97'");
   options.text("--svg", "OUT", arguments->svg, "draw predicted against measured", complete_files);
   options.text("--html", "OUT", arguments->html, "the same as a page", complete_files);
   options.text("--report", "OUT", arguments->report, "write docs/accuracy.md: all of it, cross-validated",
                complete_files);
   options.flag("--simulate", arguments->simulate, "play closed loops request by request, as `ridge simulate` does");
+  options.flag("--memory", arguments->memory, "training layouts that ran or did not, beside the memory they took");
+  options.flag("--decisions", arguments->decisions,
+               "pairs of devices at the same work: the order, how sure it was, and what following it costs");
   options.flag("--points", arguments->points, "with --json: every prediction beside its measurement");
   options.flag("--gate", arguments->gate, "compare predictions of a fixed grid with the committed ones");
   options.flag("--update", arguments->update, "with --gate: commit the predictions of today");

@@ -1,0 +1,83 @@
+#include "ridge/effects.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ridge {
+
+double Sureness::time() const {
+  return std::exp(device_mean + software_mean);
+}
+
+const EffectRest* Sureness::rest(std::string_view metric) const {
+  const auto named = [&](std::string_view wanted) -> const EffectRest* {
+    const auto at = std::find_if(rests.begin(), rests.end(), [&](const EffectRest& r) { return r.metric == wanted; });
+    return at == rests.end() ? nullptr : &*at;
+  };
+  if (const EffectRest* own = named(metric)) return own;
+  return named(metric.substr(0, metric.find('/')));
+}
+
+double Sureness::deviation(std::string_view metric) const {
+  const EffectRest* r = rest(metric);
+  if (r == nullptr) return std::hypot(device_spread, software_spread);
+  // Own measurements say what this stack does; their mean is as sure as their number makes it.
+  const double novelty =
+      own_rows > 0 ? r->within * r->within / own_rows
+                   : device_spread * device_spread + software_spread * software_spread + r->between * r->between;
+  return std::sqrt(novelty + r->within * r->within);
+}
+
+Spread80 Sureness::spread(std::string_view metric, bool grows) const {
+  const EffectRest* r = rest(metric);
+  if (r == nullptr) return {};
+  const double deviation_ = deviation(metric);
+  const double faster = r->low * deviation_, slower = r->high * deviation_;
+  return grows ? Spread80{std::exp(faster), std::exp(slower)} : Spread80{std::exp(-slower), std::exp(-faster)};
+}
+
+Effects::Effects(std::vector<Effect> effects, std::vector<EffectRest> rests)
+    : effects_(std::move(effects)), rests_(std::move(rests)) {}
+
+const Effect* Effects::find(std::string_view group, std::string_view level, std::string_view key) const {
+  for (const Effect& e : effects_) {
+    if (e.key == key && e.level == level && e.group == group) return &e;
+  }
+  return nullptr;
+}
+
+Sureness Effects::of(std::string_view group, const DeviceKeys& device, std::string_view engine) const {
+  Sureness s;
+  if (effects_.empty()) return s;
+  const std::string both = std::string(engine) + "@" + std::string(device.architecture);
+  using Step = std::pair<std::string_view, std::string_view>;
+  const Step devices[] = {{"device", device.device},
+                          {"architecture", device.architecture},
+                          {"new", device.measured ? "measured device" : "device"}};
+  const Step engines[] = {{"engine", both}, {"new", "engine"}};
+  for (const auto& [level, key] : devices) {
+    const Effect* e = find(group, level, key);
+    if (e == nullptr) continue;
+    s.device = e->key;
+    s.device_mean = e->mean;
+    s.device_spread = e->spread;
+    s.device_rows = e->rows;
+    break;
+  }
+  for (const auto& [level, key] : engines) {
+    const Effect* e = find(group, level, key);
+    if (e == nullptr) continue;
+    s.software = e->key;
+    s.software_mean = e->mean;
+    s.software_spread = e->spread;
+    s.software_rows = e->rows;
+    break;
+  }
+  for (const EffectRest& r : rests_) {
+    if (r.group == group && r.measured == device.measured) s.rests.push_back(r);
+  }
+  return s;
+}
+
+}  // namespace ridge

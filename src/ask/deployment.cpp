@@ -166,6 +166,27 @@ constexpr Member<InferenceQuery> kAcceptance = {
     .set = [](InferenceQuery& q, double value) { q.load.acceptance = value; },
     .always = true};
 
+// How tokens reach their experts; left out, the engine's own way.
+constexpr Member<InferenceQuery> kDispatch = {
+    .get =
+        [](const InferenceQuery& q) {
+          return q.experts.exchange ? static_cast<double>(static_cast<int>(*q.experts.exchange)) : kNothing;
+        },
+    .set = [](InferenceQuery& q, double value) { q.experts.exchange = static_cast<ExpertExchange>(static_cast<int>(value)); },
+    .always = true};
+constexpr Member<InferenceQuery> kRedundantExperts = {
+    .get = [](const InferenceQuery& q) { return q.experts.redundant >= 0 ? 1.0 * q.experts.redundant : kNothing; },
+    .set = [](InferenceQuery& q, double value) { q.experts.redundant = static_cast<int>(value); },
+    .always = true};
+constexpr Member<InferenceQuery> kTwoBatches = {
+    .get = [](const InferenceQuery& q) { return q.experts.two_batches ? (*q.experts.two_batches ? 1.0 : 0.0) : kNothing; },
+    .set = [](InferenceQuery& q, double value) { q.experts.two_batches = value != 0; },
+    .always = true};
+constexpr Member<InferenceQuery> kRebalanced = {
+    .get = [](const InferenceQuery& q) { return q.experts.rebalanced ? (*q.experts.rebalanced ? 1.0 : 0.0) : kNothing; },
+    .set = [](InferenceQuery& q, double value) { q.experts.rebalanced = value != 0; },
+    .always = true};
+
 /// "fp8-block" is fp8 with a scale per block.
 constexpr Member<TrainingQuery> kTrainingPrecision = {.read = [](std::string_view text, TrainingQuery& q) -> Status {
                                                         const Result<Format> format = parse_format(text);
@@ -223,6 +244,10 @@ constexpr Word kReductions[] = {word("none", SwitchReduction::none), word("nvls"
                                 word("sharp", SwitchReduction::scale_out), word("both", SwitchReduction::both)};
 constexpr Word kOrders[] = {word("tp-cp-ep-dp-pp", RankOrder::data_before_pipeline),
                             word("tp-cp-ep-pp-dp", RankOrder::pipeline_before_data)};
+constexpr Word kExchanges[] = {word("gather", ExpertExchange::gather), word("kernels", ExpertExchange::dispatch),
+                               word("low-latency", ExpertExchange::low_latency),
+                               word("throughput", ExpertExchange::throughput)};
+constexpr Word kSwitches[] = {{"on", 1}, {"off", 0}};
 constexpr Word kScalings[] = {{"weak", 0}, {"strong", 1}};
 
 constexpr bool kAlways = true;
@@ -245,6 +270,14 @@ constexpr Field kFields[] = {
      .takes = Takes::whole, .low = 1, .high = kMostDevices, .infer = at<&InferenceQuery::ep>(), .train = plan_at<&TrainingPlan::ep>(kAlways)},
     {.key = "dp", .value_name = "N", .help = "data parallel: with experts, attention ranks around them", .verbs = kDeployment | kTrain,
      .takes = Takes::whole, .low = 1, .high = kMostDevices, .infer = at<&InferenceQuery::dp>(), .train = plan_at<&TrainingPlan::dp>()},
+    {.key = "dispatch", .value_name = "HOW", .help = "tokens reach experts on other ranks: gather, kernels, low-latency or throughput", .verbs = kDeployment,
+     .takes = Takes::word, .words = kExchanges, .infer = kDispatch},
+    {.key = "redundant_experts", .value_name = "N", .help = "copies of experts in each layer, so that ranks share them evenly", .verbs = kDeployment,
+     .takes = Takes::whole, .low = 0, .high = 4096, .infer = kRedundantExperts},
+    {.key = "two_batch_overlap", .value_name = "on|off", .help = "two halves of a batch hide each other's exchange of tokens", .verbs = kDeployment,
+     .takes = Takes::word, .words = kSwitches, .infer = kTwoBatches},
+    {.key = "eplb", .value_name = "on|off", .help = "experts are placed by their load", .verbs = kDeployment,
+     .takes = Takes::word, .words = kSwitches, .infer = kRebalanced},
     {.key = "precision", .value_name = "F", .help = "of weights and activations: bf16, fp16, fp8, int8, int4, awq, mxfp4, nvfp4", .verbs = kAll,
      .takes = Takes::format, .infer = kPrecision, .train = kTrainingPrecision},
     {.key = "weight_precision", .value_name = "F", .help = "of the weights alone", .verbs = kDeployment, .takes = Takes::format, .infer = kWeights},
@@ -344,6 +377,16 @@ constexpr Field kFields[] = {
     {.key = "ring", .value_name = "N", .help = "devices around which keys and values of an image pass", .verbs = kDiffusion, .takes = Takes::whole, .low = 1, .high = 1024},
     {.key = "html", .value_name = "FILE", .help = "write a page with charts: of the roofline and the operators on it, or of the step", .verbs = kCompare | kTrain,
      .takes = Takes::file},
+    {.key = "disaggregate", .value_name = "", .help = "prompts on one pool of engines, tokens on another; the clients are those of one decode engine", .verbs = kInfer,
+     .takes = Takes::on},
+    {.key = "prefill_device", .value_name = "D", .help = "of the engines for prompts, with --prefill-tp, --prefill-dp and --prefill-ep", .verbs = kInfer,
+     .takes = Takes::device},
+    {.key = "prefill_tp", .value_name = "N", .help = "of one engine for prompts", .verbs = kInfer, .takes = Takes::whole, .low = 1, .high = kMostDevices},
+    {.key = "prefill_dp", .value_name = "N", .help = "of one engine for prompts: attention ranks around shared experts", .verbs = kInfer,
+     .takes = Takes::whole, .low = 1, .high = kMostDevices},
+    {.key = "prefill_ep", .value_name = "N", .help = "of one engine for prompts: ranks that share the experts", .verbs = kInfer,
+     .takes = Takes::whole, .low = 1, .high = kMostDevices},
+    {.key = "kv_link", .value_name = "RATE", .help = "out of one engine for prompts: 50GB/s; else its network cards", .verbs = kInfer, .takes = Takes::rate},
     {.key = "explain", .value_name = "", .help = "the operators, each with its time, bound and share of the roofline", .verbs = kInfer, .takes = Takes::on},
 };
 // clang-format on

@@ -68,6 +68,7 @@ std::string deployment_text(const InferenceAnswer& answer) {
   add("PP", f.pp);
   add("EP", f.ep);
   add("DP", f.dp);
+  if (f.redundant_experts > 0) out += fmt::format(", +{} experts", f.redundant_experts);
   const int replicas = std::max(1, f.gpus / (f.tp * f.pp * f.dp));
   if (replicas > 1) out += fmt::format(", {} replicas", replicas);
   out += fmt::format(", {} weights, {} KV, {}", name(f.weights), name(f.kv), f.era.empty() ? f.engine : f.era);

@@ -71,6 +71,7 @@ class TrainingQuestioner {
 
   Status words() {
     TrainingQuery& q = out_.query;
+    out_.freedom.schedule = !flags_.given("--schedule");
     if (flags_.given("--schedule") && q.plan.schedule == Schedule::one_f_one_b && !flags_.given("--vp")) {
       q.plan.vp = 1;  // who asks for it by name wants whole stages
     }

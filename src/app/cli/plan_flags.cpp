@@ -60,6 +60,8 @@ PlanFlags::PlanFlags() {
   add("--kv-precision", "LIST", "of the KV cache: bf16,fp8", kServePlan);
   add("--tp", "N", "tensor parallel, fixed", kBoth);
   add("--pp", "N", "pipeline stages, fixed", kBoth);
+  add("--mixed-pools", "", "prefill and decode may run on devices of different vendors", kServePlan);
+  add("--no-speculation", "", "models that predict tokens ahead do not use it", kServePlan);
   add("--vp", "N", "chunks of a stage, fixed", kTrainPlan);
   add("--cp", "N", "context parallel, fixed", kTrainPlan);
   add("--ep", "N", "expert parallel, fixed", kTrainPlan);

@@ -183,7 +183,7 @@ class Splitter {
       return evaluate(resolved, load);
     };
     const auto holds = [&](const InferenceOutcome& o) {
-      return o.reason == Reason::none && (goal.tpot_s <= 0 || o.estimate.tpot_s.mid * spec.slowness <= goal.tpot_s);
+      return o.reason == Reason::none && (goal.tpot_s <= 0 || o.estimate.tpot_s.mid * pool.slowness <= goal.tpot_s);
     };
     if (!holds(at(0))) return;
     std::size_t low = 0;

@@ -64,6 +64,7 @@ void mix_vendors(const ServingQuest& quest, ServingVerdict& verdict, const Knowl
 struct Pool {
   InferenceQuery query;
   double usd_per_gpu_hour = 0;
+  double slowness = 1;
   double concurrency = 1;
   int engines = 0;
   [[nodiscard]] double usd_per_hour() const { return engines * query.gpus * usd_per_gpu_hour; }
@@ -81,11 +82,12 @@ class Splitter {
     const ServingGroupSpec& spec = quest_.problem->spec(group);
     if (std::isnan(spec.usd_per_gpu_hour) || spec.owned_gpus > 0) return;
     for (const InferenceQuery& query : spec.deployments) {
+      if (quest_.goal.patience.over()) return;
       if (query.pp > 1 || query.max_batched_tokens != kStepTokens) continue;
       const auto deployment = resolve(query, knowledge_);
       if (!deployment) continue;
-      prefill(query, *deployment->resolved, spec.usd_per_gpu_hour);
-      decode(query, *deployment->resolved, spec.usd_per_gpu_hour);
+      prefill(query, *deployment->resolved, spec);
+      decode(query, *deployment->resolved, spec);
     }
   }
 
@@ -98,18 +100,26 @@ class Splitter {
     q.deployment.max_sequences = decode_->concurrency;
     q.workload = fixed_workload(goal.isl, goal.osl);
     q.load.kind = OfferedKind::rate;
-    q.load.rate = goal.request_rate;
+    // As slow as either may be with the probability asked for (src/search/confirm.cpp).
+    const double slowness = std::max(prefill_->slowness, decode_->slowness);
+    q.load.rate = goal.request_rate * slowness;
     q.requests = 2000;
-    q.limits = {goal.ttft_s, goal.tpot_s, goal.e2e_s, 0.95};
+    q.limits = {goal.ttft_s / slowness, goal.tpot_s / slowness, goal.e2e_s / slowness, 0.95};
     q.policies.disaggregation = Disaggregation{};
     q.policies.disaggregation->prefill = prefill_->query;
     for (int step = 0; step < kMostSteps; ++step) {
       q.replicas = decode_->engines;
       q.policies.disaggregation->prefill_engines = prefill_->engines;
-      const auto result = simulate(q, knowledge_);
-      if (!result) return {};
+      PatientObserver observer(goal.patience);
+      const auto result = simulate(q, knowledge_, &observer);
+      if (!result || goal.patience.over()) return {};
       const std::string broken = result->overloaded ? "overload" : broken_limit(*result, q.limits);
-      if (broken.empty()) return alternative(result->ttft.p95(), result->tpot.p95());
+      if (broken.empty()) {
+        q.load.rate = goal.request_rate;
+        const auto predicted = simulate(q, knowledge_);
+        if (!predicted) return {};
+        return alternative(predicted->ttft.p95(), predicted->tpot.p95());
+      }
       if (broken != "tpot") prefill_->engines += 1 + prefill_->engines / 8;
       if (broken != "ttft") decode_->engines += 1 + decode_->engines / 8;
     }
@@ -119,20 +129,21 @@ class Splitter {
  private:
   static constexpr double kStepTokens = 8192;
 
-  void prefill(const InferenceQuery& query, const ResolvedInference& resolved, double rent) {
+  void prefill(const InferenceQuery& query, const ResolvedInference& resolved, const ServingGroupSpec& spec) {
     const ServingGoal& goal = quest_.goal;
     InferenceLoad load = quest_.problem->load();
     load.mode = LoadMode::prefill;
     load.batch = 1;
     const InferenceOutcome o = evaluate(resolved, load);
     if (o.reason != Reason::none) return;
-    const double seconds = o.estimate.prefill_s.mid;
-    if (goal.ttft_s > 0 && seconds * kPrefillWait > goal.ttft_s) return;
-    Pool pool{query, rent, 1, static_cast<int>(std::ceil(goal.request_rate * seconds / kPrefillUse))};
+    const double seconds = o.estimate.prefill_s.mid * spec.slowness;
+    if (goal.ttft_s > 0 && o.estimate.prefill_s.mid * spec.ttft_slowness * kPrefillWait > goal.ttft_s) return;
+    Pool pool{query, spec.usd_per_gpu_hour, spec.slowness, 1,
+              static_cast<int>(std::ceil(goal.request_rate * seconds / kPrefillUse))};
     cheaper(prefill_, std::move(pool));
   }
 
-  void decode(const InferenceQuery& query, const ResolvedInference& resolved, double rent) {
+  void decode(const InferenceQuery& query, const ResolvedInference& resolved, const ServingGroupSpec& spec) {
     const ServingGoal& goal = quest_.goal;
     InferenceLoad load = quest_.problem->load();
     load.prefix_hit = 1 - 1 / std::max(2.0, goal.isl);  // the cache comes filled: one token is left of the prompt
@@ -142,7 +153,7 @@ class Splitter {
       return evaluate(resolved, load);
     };
     const auto holds = [&](const InferenceOutcome& o) {
-      return o.reason == Reason::none && (goal.tpot_s <= 0 || o.estimate.tpot_s.mid <= goal.tpot_s);
+      return o.reason == Reason::none && (goal.tpot_s <= 0 || o.estimate.tpot_s.mid * spec.slowness <= goal.tpot_s);
     };
     if (!holds(at(0))) return;
     std::size_t low = 0;
@@ -151,8 +162,9 @@ class Splitter {
       const std::size_t middle = low + (high - low) / 2;
       (holds(at(middle)) ? low : high) = middle;
     }
-    const double rate = at(low).estimate.output_tokens_per_s.mid / goal.osl;
-    Pool pool{query, rent, all[low], static_cast<int>(std::ceil(goal.request_rate / (goal.load * rate)))};
+    const double rate = at(low).estimate.output_tokens_per_s.mid / goal.osl / spec.slowness;
+    Pool pool{query, spec.usd_per_gpu_hour, spec.slowness, all[low],
+              static_cast<int>(std::ceil(goal.request_rate / (goal.load * rate)))};
     cheaper(decode_, std::move(pool));
   }
 

@@ -67,6 +67,7 @@ void Cluster::run() {
     }
   }
   constexpr unsigned kBetweenReports = 1U << 14;
+  constexpr unsigned kEnginesPerTurn = 64;
   unsigned until_report = kBetweenReports;
   const Ticks last = to_ticks(kLastSecond);
   while (!done()) {
@@ -105,11 +106,13 @@ void Cluster::run() {
       engines_[engine]->advance();
       update_next(engine);
     }
-    if (now_ > last) {  // the clock would run over
+    if (now_ > last || hopeless()) {  // the clock would run over
       result_.stopped_early = true;
       break;
     }
-    if (--until_report == 0) {
+    // Every turn looks at all engines.
+    until_report -= std::min<unsigned>(until_report, 1 + static_cast<unsigned>(nexts_.size()) / kEnginesPerTurn);
+    if (until_report == 0) {
       until_report = kBetweenReports;
       if (observer_ != nullptr && !observer_->go_on(source_.progress(now_))) {
         result_.stopped_early = true;
@@ -281,6 +284,7 @@ void Cluster::record(Slot slot, Ticks now, RequestRecord::End end) {
     result_.wait.add(r.scheduled - r.ready);
     if (r.output > 1) result_.tpot.add(tpot);
     ++result_.finished;
+    failed_in_vain_ = 0;
     result_.input_tokens += r.input;
     result_.output_tokens += r.output;
     result_.cached_tokens += r.cached;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "ridge/limits.hpp"
 #include "serve/api_limits.hpp"
 #include "serve/live_book.hpp"
 #include "serve/request_source.hpp"
@@ -54,6 +55,8 @@ class Cluster final : public EngineHost {
   }
   void queue_changed(int by, Ticks now) override;
 
+  /// Whether engines fail so often that no request would ever be finished: limits::kFailedStarts.
+  [[nodiscard]] bool hopeless() const { return static_cast<double>(failed_in_vain_) > limits::kFailedStarts.most; }
   [[nodiscard]] const std::vector<std::unique_ptr<Engine>>& engines() const { return engines_; }
   [[nodiscard]] double up_seconds(std::size_t engine) const { return to_seconds(up_ticks_[engine]); }
 
@@ -100,6 +103,7 @@ class Cluster final : public EngineHost {
   [[nodiscard]] int count(State state) const;
   void finish_accounts();
 
+  std::uint64_t failed_in_vain_ = 0;  ///< failures that hit requests, since one was finished
   const SimulationQuery& query_;
   ClusterSetup setup_;
   SimulationResult& result_;

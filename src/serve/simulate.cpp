@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "perf/power.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/live.hpp"
 #include "ridge/text.hpp"
 #include "serve/deployment_shape.hpp"
@@ -219,6 +220,12 @@ Result<SimulationResult> run(const SimulationQuery& query, const InferenceDeploy
 
   Cluster cluster(query, setup, result, observer, live);
   cluster.run();
+  if (cluster.hopeless()) {
+    return Error{ErrorCode::refused, "mtbf",
+                 fmt::format("an engine fails every {} on average: in {} failures no request was finished",
+                             format(Seconds(query.policies.failures.mean_time_between)),
+                             format_number(limits::kFailedStarts.most, 9))};
+  }
   add_power(query, deployments, setup, cluster, result);
   return result;
 }

@@ -18,6 +18,7 @@ std::span<const Verb> verbs() {
       check_verb(),      //
       report_verb(),     //
       show_verb(),       //
+      catalogue_verb(),  //
       validate_verb(),   //
       calibrate_verb(),  //
       measure_verb(),    //

@@ -20,6 +20,7 @@ Verb mlperf_verb();
 Verb check_verb();
 Verb report_verb();
 Verb show_verb();
+Verb catalogue_verb();
 Verb validate_verb();
 Verb calibrate_verb();
 Verb measure_verb();

@@ -1,15 +1,15 @@
-// A serving system that runs while others use it: the scheduler of simulate(), fed with requests from outside and driven
-// by a clock that the caller brings.
+// A serving system that runs while others use it: the scheduler of simulate(), fed with requests from outside and
+// driven by a clock that the caller brings.
 //
 //   class Sockets final : public LiveTraffic { ... };                 // waits on sockets until a time has come
 //   Sockets sockets(8000);
 //   Result<SimulationResult> r = serve_live(query, knowledge, sockets);       // returns when wait() says so
 //
-// Times are ticks (kTicksPerSecond) since the start; only wait() knows how long a tick lasts, so that the same scheduler
-// serves a real-time stand-in, one ten times as fast, or a test that waits for nothing. Of the query the deployment,
-// replicas and policies count; load and workload only say what length models with windows are sized for and how many
-// clients the engine is made ready for. Memory does not grow with the requests that have left. One thread calls all
-// functions of a LiveTraffic: the one that called serve_live(). Refuses what simulate() refuses.
+// Times are ticks (kTicksPerSecond) since the start; only wait() knows how long a tick lasts, so that the same
+// scheduler serves a real-time stand-in, one ten times as fast, or a test that waits for nothing. Of the query the
+// deployment, replicas and policies count; load and workload only say what length models with windows are sized for and
+// how many clients the engine is made ready for. Memory does not grow with the requests that have left. One thread
+// calls all functions of a LiveTraffic: the one that called serve_live(). Refuses what simulate() refuses.
 #pragma once
 
 #include <cstdint>

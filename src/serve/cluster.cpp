@@ -304,8 +304,9 @@ void Cluster::record(Slot slot, Ticks now, RequestRecord::End end) {
       if (r.output > 1) c.tpot.add(tpot);
     }
   }
-  const RequestRecord record{r.id,     r.input,         r.output, r.cached,  r.preemptions, r.engine,
-                             r.request_class, end, r.arrival, r.scheduled, r.first_token, now};
+  const RequestRecord record{r.id,          r.input,     r.output,        r.cached,
+                             r.preemptions, r.engine,    r.request_class, end,
+                             r.arrival,     r.scheduled, r.first_token,   now};
   if (observer_ != nullptr) observer_->request(record);
   if (live_ != nullptr) forget_live(record, r);
 }

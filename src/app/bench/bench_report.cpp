@@ -64,7 +64,9 @@ Table latencies(const BenchResult& r) {
 Table served(const BenchAnswer& a) {
   const BenchResult& r = a.measured;
   Table t = report::two_columns("Served");
-  const auto add = [&](std::string_view what, const std::string& value) { t.rows.push_back({Cell(what), Cell(value)}); };
+  const auto add = [&](std::string_view what, const std::string& value) {
+    t.rows.push_back({Cell(what), Cell(value)});
+  };
   add("requests", fmt::format("{} of {} in {}, {} before to warm up", count(r.finished), count(r.sent),
                               duration(r.makespan), count(r.warmups)));
   for (const auto& [kind, n] : r.errors) {
@@ -80,24 +82,30 @@ Table served(const BenchAnswer& a) {
   }
   add("in flight", fmt::format("{} on average", format_number(r.mean_in_flight)));
   const double each = static_cast<double>(std::max<std::uint64_t>(1, r.finished));
-  add("tokens", fmt::format("{} in and {} out per request, counted {}", format_number(static_cast<double>(r.input_tokens) / each),
-                            format_number(static_cast<double>(r.output_tokens) / each),
-                            r.counted_by_chunk == 0   ? "by the server"
-                            : r.counted_by_server == 0 ? "by chunks: the server does not say"
-                                                       : "by the server and, where it does not say, by chunks"));
-  if (r.short_answers > 0) add("short answers", fmt::format("{} ended before the length asked for", count(r.short_answers)));
-  if (r.cached_tokens > 0) add("prefix cache", fmt::format("{} of the input was there", percent(share(r.cached_tokens, r.input_tokens))));
+  add("tokens",
+      fmt::format("{} in and {} out per request, counted {}", format_number(static_cast<double>(r.input_tokens) / each),
+                  format_number(static_cast<double>(r.output_tokens) / each),
+                  r.counted_by_chunk == 0    ? "by the server"
+                  : r.counted_by_server == 0 ? "by chunks: the server does not say"
+                                             : "by the server and, where it does not say, by chunks"));
+  if (r.short_answers > 0)
+    add("short answers", fmt::format("{} ended before the length asked for", count(r.short_answers)));
+  if (r.cached_tokens > 0)
+    add("prefix cache", fmt::format("{} of the input was there", percent(share(r.cached_tokens, r.input_tokens))));
   if (r.server.samples > 0) {
     const ServerMetrics& m = r.server;
-    add("server says", fmt::format("{}: {} running (at most {}), {} waiting (at most {}){}", m.kind,
-                                   format_number(m.mean_running), format_number(m.most_running),
-                                   format_number(m.mean_waiting), format_number(m.most_waiting),
-                                   m.most_kv > 0 ? fmt::format(", KV cache {} full (at most {})", percent(m.mean_kv), percent(m.most_kv)) : ""));
+    add("server says",
+        fmt::format("{}: {} running (at most {}), {} waiting (at most {}){}", m.kind, format_number(m.mean_running),
+                    format_number(m.most_running), format_number(m.mean_waiting), format_number(m.most_waiting),
+                    m.most_kv > 0
+                        ? fmt::format(", KV cache {} full (at most {})", percent(m.mean_kv), percent(m.most_kv))
+                        : ""));
   }
   const std::string limit = client_limit(r);
-  add("this client", fmt::format("sends {} late (p99 {}), stamps {} late at most (p99 {}){}", duration(r.send_delay.p50()),
-                                 duration(r.send_delay.p99()), duration(r.receive_delay.p50()),
-                                 duration(r.receive_delay.p99()), limit.empty() ? ": not the limit" : ""));
+  add("this client",
+      fmt::format("sends {} late (p99 {}), stamps {} late at most (p99 {}){}", duration(r.send_delay.p50()),
+                  duration(r.send_delay.p99()), duration(r.receive_delay.p50()), duration(r.receive_delay.p99()),
+                  limit.empty() ? ": not the limit" : ""));
   return t;
 }
 
@@ -148,7 +156,10 @@ std::vector<Compared> compare(const BenchAnswer& a) {
     if (measured.count() == 0 || predicted.count() == 0) return;
     for (const int q : {50, 90, 95, 99}) {
       const double mid = predicted.quantile(q / 100.0);
-      out.push_back({fmt::format("{}_p{}", key, q), fmt::format("{} p{}", what, q), true, measured.quantile(q / 100.0),
+      out.push_back({fmt::format("{}_p{}", key, q),
+                     fmt::format("{} p{}", what, q),
+                     true,
+                     measured.quantile(q / 100.0),
                      {mid * low, mid, mid * high}});
     }
   };
@@ -156,7 +167,10 @@ std::vector<Compared> compare(const BenchAnswer& a) {
   times("tpot", "time per output token", m.tpot, p.tpot, p.spread.tpot_low, p.spread.tpot_high);
   const double rate = p.output_tokens_per_s;
   if (rate > 0) {
-    out.push_back({"output_tok_per_s", "output tok/s", false, m.output_tokens_per_s,
+    out.push_back({"output_tok_per_s",
+                   "output tok/s",
+                   false,
+                   m.output_tokens_per_s,
                    {rate * p.spread.throughput_low, rate, rate * p.spread.throughput_high}});
   }
   return out;
@@ -176,38 +190,46 @@ std::vector<std::string> reasons(const BenchAnswer& a) {
   const double ttft = ratio(m.ttft.p50(), p.ttft.p50());
   const double tpot = ratio(m.tpot.p50(), p.tpot.p50());
   if (const std::string limit = client_limit(m); !limit.empty()) out.push_back(limit);
-  if (m.failed > 0) out.push_back(fmt::format("{} requests failed: the rest met a lighter load than was predicted.", count(m.failed)));
+  if (m.failed > 0)
+    out.push_back(fmt::format("{} requests failed: the rest met a lighter load than was predicted.", count(m.failed)));
   if (m.short_answers > m.finished / 20) {
-    out.push_back(fmt::format("{} answers ended early: the server does not heed ignore_eos, so batches were smaller. Take a "
-                              "workload with the lengths it really answers with.",
-                              count(m.short_answers)));
+    out.push_back(
+        fmt::format("{} answers ended early: the server does not heed ignore_eos, so batches were smaller. Take a "
+                    "workload with the lengths it really answers with.",
+                    count(m.short_answers)));
   }
   if (m.server.samples > 0 && p.mean_running > 0 && m.server.most_running > 0 && m.server.most_waiting > 0 &&
       m.server.most_running < 0.8 * p.mean_running) {
-    out.push_back(fmt::format("The server ran {} at once at most while others waited; the plan runs {} on average: raise "
-                              "--max-num-seqs (vLLM), --max-running-requests (SGLang), --parallel (llama.cpp), or say "
-                              "--max-sequences in the plan.",
-                              format_number(m.server.most_running), format_number(p.mean_running)));
+    out.push_back(
+        fmt::format("The server ran {} at once at most while others waited; the plan runs {} on average: raise "
+                    "--max-num-seqs (vLLM), --max-running-requests (SGLang), --parallel (llama.cpp), or say "
+                    "--max-sequences in the plan.",
+                    format_number(m.server.most_running), format_number(p.mean_running)));
   }
   const double hit = share(m.cached_tokens, m.input_tokens);
   const double expected = share(p.cached_tokens, p.input_tokens);
   if (std::abs(hit - expected) > 0.1) {
-    out.push_back(fmt::format("The server found {} of the input in its prefix cache, the plan expects {}: see "
-                              "--enable-prefix-caching (vLLM), --disable-radix-cache (SGLang), or --no-prefix-cache in the plan.",
-                              percent(hit), percent(expected)));
+    out.push_back(
+        fmt::format("The server found {} of the input in its prefix cache, the plan expects {}: see "
+                    "--enable-prefix-caching (vLLM), --disable-radix-cache (SGLang), or --no-prefix-cache in the plan.",
+                    percent(hit), percent(expected)));
   }
   if (ttft > 1.25 && tpot < 1.25) {
-    out.push_back("Prompts take longer than predicted and tokens do not: fewer tokens in a step (--max-num-batched-tokens), "
-                  "a queue before the engine, or a slow tokenizer or front end.");
+    out.push_back(
+        "Prompts take longer than predicted and tokens do not: fewer tokens in a step (--max-num-batched-tokens), "
+        "a queue before the engine, or a slow tokenizer or front end.");
   }
-  if (ttft < 0.8 && tpot > 0.8) out.push_back("Prompts are faster than predicted: a larger step, or part of them was cached.");
+  if (ttft < 0.8 && tpot > 0.8)
+    out.push_back("Prompts are faster than predicted: a larger step, or part of them was cached.");
   if (tpot > 1.25) {
-    out.push_back("Decode steps take longer than predicted: is it started with the precision and GPUs of the plan, with CUDA "
-                  "graphs (no --enforce-eager), and alone on its devices?");
+    out.push_back(
+        "Decode steps take longer than predicted: is it started with the precision and GPUs of the plan, with CUDA "
+        "graphs (no --enforce-eager), and alone on its devices?");
   }
   if (tpot < 0.8) {
-    out.push_back("Decode steps are faster than predicted: speculative decoding, a lower precision, or a newer engine than "
-                  "the plan's.");
+    out.push_back(
+        "Decode steps are faster than predicted: speculative decoding, a lower precision, or a newer engine than "
+        "the plan's.");
   }
   return out;
 }
@@ -216,7 +238,8 @@ Document bench_page(const BenchAnswer& a) {
   const BenchResult& r = a.measured;
   Document page;
   page.title = fmt::format("{} · {} · {}, {}", r.url, r.model, a.query.workload.name, load_text(a.query));
-  if (r.stopped_early) page.blocks.emplace_back(Paragraph{"Ended early: what was measured until then.", Emphasis::warning});
+  if (r.stopped_early)
+    page.blocks.emplace_back(Paragraph{"Ended early: what was measured until then.", Emphasis::warning});
   if (r.finished == 0) {
     page.blocks.emplace_back(Paragraph{"No request was answered.", Emphasis::bad});
   } else {
@@ -267,14 +290,20 @@ Json bench_json(const BenchAnswer& a) {
   measured.set("sent", number(r.sent)).set("finished", number(r.finished)).set("failed", number(r.failed));
   measured.set("unfinished", number(r.unfinished)).set("warmups", number(r.warmups)).set("good", number(r.good));
   Json errors = Json::object();
-  for (const auto& [kind, n] : r.errors) errors.set(kind, Json::object().set("count", number(n)).set("first", r.error_text.at(kind)));
+  for (const auto& [kind, n] : r.errors)
+    errors.set(kind, Json::object().set("count", number(n)).set("first", r.error_text.at(kind)));
   measured.set("errors", errors).set("stopped_early", r.stopped_early).set("makespan_s", r.makespan);
   measured.set("requests_per_s", r.requests_per_s).set("output_tok_per_s", r.output_tokens_per_s);
-  measured.set("total_tok_per_s", r.total_tokens_per_s).set("goodput_per_s", r.goodput).set("mean_in_flight", r.mean_in_flight);
+  measured.set("total_tok_per_s", r.total_tokens_per_s)
+      .set("goodput_per_s", r.goodput)
+      .set("mean_in_flight", r.mean_in_flight);
   measured.set("input_tokens", number(r.input_tokens)).set("output_tokens", number(r.output_tokens));
   measured.set("cached_tokens", number(r.cached_tokens)).set("short_answers", number(r.short_answers));
   measured.set("tokens_counted", r.counted_by_chunk == 0 ? "server" : r.counted_by_server == 0 ? "chunks" : "both");
-  measured.set("ttft", distribution(r.ttft)).set("tpot", distribution(r.tpot)).set("itl", distribution(r.itl)).set("e2e", distribution(r.e2e));
+  measured.set("ttft", distribution(r.ttft))
+      .set("tpot", distribution(r.tpot))
+      .set("itl", distribution(r.itl))
+      .set("e2e", distribution(r.e2e));
   Json client = Json::object();
   client.set("send_delay", distribution(r.send_delay)).set("receive_delay", distribution(r.receive_delay));
   measured.set("client", client.set("is_the_limit", !client_limit(r).empty()));
@@ -319,13 +348,21 @@ Json bench_json(const BenchAnswer& a) {
 Json vllm_json(const BenchAnswer& a) {
   const BenchResult& r = a.measured;
   Json out = Json::object();
-  out.set("date", a.date).set("endpoint_type", a.chat ? "openai-chat" : "openai").set("backend", r.server.kind.empty() ? "openai" : "vllm");
-  out.set("label", Json()).set("model_id", r.model).set("tokenizer_id", r.model).set("num_prompts", static_cast<double>(r.sent));
+  out.set("date", a.date)
+      .set("endpoint_type", a.chat ? "openai-chat" : "openai")
+      .set("backend", r.server.kind.empty() ? "openai" : "vllm");
+  out.set("label", Json())
+      .set("model_id", r.model)
+      .set("tokenizer_id", r.model)
+      .set("num_prompts", static_cast<double>(r.sent));
   out.set("request_rate", a.query.load.kind == OfferedKind::rate ? Json(a.query.load.rate) : Json("inf"));
   out.set("burstiness", 1.0);
   out.set("max_concurrency", a.query.load.kind == OfferedKind::concurrency ? Json(a.query.load.concurrency) : Json());
-  out.set("duration", r.makespan).set("completed", static_cast<double>(r.finished)).set("failed", static_cast<double>(r.failed));
-  out.set("total_input_tokens", static_cast<double>(r.input_tokens)).set("total_output_tokens", static_cast<double>(r.output_tokens));
+  out.set("duration", r.makespan)
+      .set("completed", static_cast<double>(r.finished))
+      .set("failed", static_cast<double>(r.failed));
+  out.set("total_input_tokens", static_cast<double>(r.input_tokens))
+      .set("total_output_tokens", static_cast<double>(r.output_tokens));
   out.set("request_throughput", r.requests_per_s).set("request_goodput", r.goodput);
   out.set("output_throughput", r.output_tokens_per_s).set("total_token_throughput", r.total_tokens_per_s);
   const auto add = [&](const char* key, const LatencyDistribution& d) {
@@ -341,7 +378,8 @@ Json vllm_json(const BenchAnswer& a) {
 
 std::string evidence_header() {
   return "id,source,date,engine,engine_version,model,device,gpus,tp,pp,ep,dp,weight_precision,activation_precision,"
-         "kv_precision,mode,isl,osl,length_range,batch,concurrency,output_tok_s,total_tok_s,ttft_ms,tpot_ms,e2e_ms,power_w,"
+         "kv_precision,mode,isl,osl,length_range,batch,concurrency,output_tok_s,total_tok_s,ttft_ms,tpot_ms,e2e_ms,"
+         "power_w,"
          "joules_per_output_token,quality,notes\n";
 }
 
@@ -350,7 +388,8 @@ Result<std::string> evidence_row(const BenchAnswer& a, const std::string& id, co
   if (!a.predicted) return refuse("a row says what ran: give the plan, or --model and --device");
   const SimulationQuery& q = a.query;
   const bool fixed = !q.workload.trace && q.workload.classes.size() == 1 &&
-                     q.workload.classes[0].input.kind == LengthKind::fixed && q.workload.classes[0].output.kind == LengthKind::fixed;
+                     q.workload.classes[0].input.kind == LengthKind::fixed &&
+                     q.workload.classes[0].output.kind == LengthKind::fixed;
   if (q.load.kind != OfferedKind::concurrency || !fixed) {
     return refuse("a row is a closed loop of fixed lengths: --concurrency, --isl and --osl");
   }
@@ -359,11 +398,14 @@ Result<std::string> evidence_row(const BenchAnswer& a, const std::string& id, co
   const DeploymentFacts& f = a.predicted->facts;
   const double each = static_cast<double>(r.finished);
   return fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},closed-loop,{:.0f},{:.0f},,,{:.0f},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},,,A,"
-      "\"means; ridge bench, {} requests, {:.1f} s, {} failed; client late by {:.2g} ms at p99; tokens in as counted: {:.1f}\"\n",
-      id, source, a.date.substr(0, 10), q.deployment.engine.empty() ? f.engine : q.deployment.engine, q.deployment.engine_version, q.deployment.model,
-      f.device, f.gpus, f.tp, f.pp, f.ep, f.dp, name(f.weights), name(f.activations), name(f.kv), q.workload.mean_input(), q.workload.mean_output(),
-      q.load.concurrency, r.output_tokens_per_s, r.total_tokens_per_s, 1e3 * r.ttft.mean(), 1e3 * r.tpot.mean(), 1e3 * r.e2e.mean(),
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},closed-loop,{:.0f},{:.0f},,,{:.0f},{:.6g},{:.6g},{:.6g},{:.6g},{:."
+      "6g},,,A,"
+      "\"means; ridge bench, {} requests, {:.1f} s, {} failed; client late by {:.2g} ms at p99; tokens in as counted: "
+      "{:.1f}\"\n",
+      id, source, a.date.substr(0, 10), q.deployment.engine.empty() ? f.engine : q.deployment.engine,
+      q.deployment.engine_version, q.deployment.model, f.device, f.gpus, f.tp, f.pp, f.ep, f.dp, name(f.weights),
+      name(f.activations), name(f.kv), q.workload.mean_input(), q.workload.mean_output(), q.load.concurrency,
+      r.output_tokens_per_s, r.total_tokens_per_s, 1e3 * r.ttft.mean(), 1e3 * r.tpot.mean(), 1e3 * r.e2e.mean(),
       r.finished, r.makespan, r.failed, 1e3 * std::max(r.send_delay.p99(), r.receive_delay.p99()),
       static_cast<double>(r.input_tokens) / each);
 }

@@ -51,8 +51,8 @@ struct Compared {
 [[nodiscard]] Json bench_json(const BenchAnswer& answer);
 [[nodiscard]] Json vllm_json(const BenchAnswer& answer);
 
-/// The header of data/evidence/inference.csv and one row of it. Refuses (refused) a load that is no closed loop of fixed
-/// lengths, and a measurement without a plan that says what ran.
+/// The header of data/evidence/inference.csv and one row of it. Refuses (refused) a load that is no closed loop of
+/// fixed lengths, and a measurement without a plan that says what ran.
 [[nodiscard]] std::string evidence_header();
 Result<std::string> evidence_row(const BenchAnswer& answer, const std::string& id, const std::string& source);
 

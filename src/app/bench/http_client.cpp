@@ -51,7 +51,8 @@ Trouble trouble_of(CURLcode code) {
 }  // namespace
 
 std::string_view name(Trouble trouble) {
-  static constexpr std::string_view kNames[] = {"none", "no connection", "TLS", "connection cut", "stalled", "took too long", "transfer"};
+  static constexpr std::string_view kNames[] = {"none",    "no connection", "TLS",     "connection cut",
+                                                "stalled", "took too long", "transfer"};
   return kNames[static_cast<std::size_t>(trouble)];
 }
 
@@ -73,7 +74,8 @@ Result<Endpoint> read_url(const std::string& url) {
   if (!part(CURLUPART_USER).empty() || !part(CURLUPART_PASSWORD).empty()) {
     return refuse("no secret in the URL: others see it; put a key into $RIDGE_API_KEY");
   }
-  if (!part(CURLUPART_QUERY).empty() || !part(CURLUPART_FRAGMENT).empty()) return refuse("leave out what follows ? or #");
+  if (!part(CURLUPART_QUERY).empty() || !part(CURLUPART_FRAGMENT).empty())
+    return refuse("leave out what follows ? or #");
   std::string path = part(CURLUPART_PATH);
   while (path.ends_with('/')) path.pop_back();
   if (path.ends_with("/v1")) path.resize(path.size() - 3);
@@ -92,7 +94,7 @@ struct HttpClient::Core {
     std::string path;
     char problem[CURL_ERROR_SIZE] = {};
     Clock::time_point begun, last;
-    bool refused = false;  ///< by the listener
+    bool refused = false;      ///< by the listener
     std::size_t received = 0;  ///< in the action in progress
     Core* core = nullptr;
   };
@@ -113,7 +115,7 @@ struct HttpClient::Core {
   std::vector<Socket> sockets;
   std::deque<int> ready;
   Clock::time_point timer = Clock::time_point::max();
-  Clock::time_point now = Clock::now();   ///< stamp of what is being handled
+  Clock::time_point now = Clock::now();  ///< stamp of what is being handled
   Clock::time_point looked = Clock::now();
   Clock::time_point next_stall_check = Clock::now();
   std::size_t in_flight = 0;

@@ -88,7 +88,7 @@ class Run {
     return std::move(result_);
   }
 
-  void flight_ended(Flight& f, const std::string& kind, const std::string& detail, Clock::time_point when);
+  void flight_ended(Flight& f, const std::string& kind, const std::string& detail);
   void gap(Clock::duration d) { pending_gaps_.push_back(d); }
 
  private:
@@ -294,7 +294,7 @@ class Run {
     return v;
   }
 
-  void count(Flight& f, Clock::time_point when);
+  void count(const Flight& f);
 
   const BenchSetup& setup_;
   HttpClient client_;
@@ -338,7 +338,7 @@ bool Flight::bytes(std::string_view text, int status, Clock::time_point when) {
 }
 
 void Flight::ended(Trouble trouble, int status, const std::string& detail, const std::string& location,
-                   Clock::time_point when) {
+                   Clock::time_point /*when*/) {
   std::string kind;
   std::string text = detail;
   if (status >= 300 && status < 400) {
@@ -366,10 +366,10 @@ void Flight::ended(Trouble trouble, int status, const std::string& detail, const
       text = "the stream ended without saying so";
     }
   }
-  run_.flight_ended(*this, kind, text, when);
+  run_.flight_ended(*this, kind, text);
 }
 
-void Run::count(Flight& f, Clock::time_point when) {
+void Run::count(const Flight& f) {
   BenchResult& r = result_;
   const std::optional<Usage>& usage = f.reader.usage();
   const bool by_server = usage && usage->completion > 0;
@@ -392,12 +392,13 @@ void Run::count(Flight& f, Clock::time_point when) {
   const RequestClass* kind = q.workload.trace ? nullptr : &q.workload.classes[f.request.request_class];
   const double ttft_limit = kind != nullptr && kind->ttft_limit > 0 ? kind->ttft_limit : q.limits.ttft;
   const double tpot_limit = kind != nullptr && kind->tpot_limit > 0 ? kind->tpot_limit : q.limits.tpot;
-  const auto holds = [](Ticks t, double limit) { return limit <= 0 || static_cast<double>(t) / kTicksPerSecond <= limit; };
+  const auto holds = [](Ticks t, double limit) {
+    return limit <= 0 || static_cast<double>(t) / kTicksPerSecond <= limit;
+  };
   if (holds(ttft, ttft_limit) && holds(tpot, tpot_limit) && holds(e2e, q.limits.e2e)) ++r.good;
-  static_cast<void>(when);
 }
 
-void Run::flight_ended(Flight& f, const std::string& kind, const std::string& detail, Clock::time_point when) {
+void Run::flight_ended(Flight& f, const std::string& kind, const std::string& detail) {
   --in_flight_;
   const Clock::time_point now = Clock::now();
   free_.push_back(f.slot - kFirstSlot);
@@ -409,7 +410,7 @@ void Run::flight_ended(Flight& f, const std::string& kind, const std::string& de
   }
   const bool good = kind.empty();
   if (good) {
-    count(f, when);
+    count(f);
     prompts_.answered(f.request, f.reader.text());
   } else {
     ++result_.failed;

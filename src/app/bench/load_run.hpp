@@ -42,8 +42,6 @@ struct BenchSetup {
   std::function<void(const RequestRecord&)> hear;  ///< each request, times in ticks since the start; may be empty
 };
 
-enum class TokenCount : std::uint8_t { by_server, by_chunk, both };
-
 /// What the server's /metrics said, once a second.
 struct ServerMetrics {
   std::string kind;  ///< "vLLM", "SGLang", "llama.cpp", or empty
@@ -54,7 +52,7 @@ struct ServerMetrics {
 struct BenchResult {
   std::string url, model;
   std::uint64_t sent = 0, finished = 0, failed = 0, good = 0, unfinished = 0, warmups = 0;
-  std::map<std::string, std::uint64_t> errors;   ///< by kind
+  std::map<std::string, std::uint64_t> errors;    ///< by kind
   std::map<std::string, std::string> error_text;  ///< the first of each kind
   std::uint64_t input_tokens = 0, asked_input = 0, output_tokens = 0, asked_output = 0, cached_tokens = 0;
   std::uint64_t counted_by_server = 0, counted_by_chunk = 0;  ///< requests
@@ -62,7 +60,7 @@ struct BenchResult {
   double makespan = 0, requests_per_s = 0, output_tokens_per_s = 0, total_tokens_per_s = 0, goodput = 0;
   double mean_in_flight = 0;
   LatencyDistribution ttft, tpot, itl, e2e;
-  double itl_per_token_share = 1;   ///< chunks over tokens: below 1 gaps are between chunks of several tokens
+  double itl_per_token_share = 1;     ///< chunks over tokens: below 1 gaps are between chunks of several tokens
   LatencyDistribution send_delay;     ///< from when a request was due to when it left
   LatencyDistribution receive_delay;  ///< between bytes being there and being stamped, at most
   ServerMetrics server;

@@ -91,7 +91,8 @@ std::string PromptWriter::body(const serve::Request& r, const serve::RequestSour
   const std::size_t shared = r.session == serve::kNoSlot ? chunks_.size() : r.turn == 0 ? chunks_.size() : 0;
   for (std::size_t i = 0; i < shared; ++i) {
     const std::uint32_t tokens = std::min(r.input - before, chunks_[i].tokens);
-    fresh += words(mixed(options_.salt, chunks_[i].key), static_cast<std::uint32_t>(std::lround(tokens / tokens_per_word_)));
+    fresh +=
+        words(mixed(options_.salt, chunks_[i].key), static_cast<std::uint32_t>(std::lround(tokens / tokens_per_word_)));
     before += tokens;
   }
   if (r.turn > 0) {

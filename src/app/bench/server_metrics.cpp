@@ -50,14 +50,16 @@ std::optional<MetricsPage> read_metrics_page(std::string_view text) {
     if (line.empty() || line.front() == '#') continue;
     const std::size_t stop = std::min(line.find_first_of("{ "), line.size());
     const std::string_view name = line.substr(0, stop);
-    const auto* known = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return k.name == name; });
+    const auto* known =
+        std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return k.name == name; });
     if (known == std::end(kKnown)) continue;
     const std::size_t close = stop < line.size() && line[stop] == '{' ? line.rfind('}') : stop;
     if (close == std::string_view::npos) continue;
     std::string_view number = line.substr(std::min(close + 1, line.size()));
     while (number.starts_with(' ')) number.remove_prefix(1);
     double value = 0;
-    if (std::from_chars(number.data(), number.data() + number.size(), value).ec != std::errc() || !std::isfinite(value)) {
+    if (std::from_chars(number.data(), number.data() + number.size(), value).ec != std::errc() ||
+        !std::isfinite(value)) {
       continue;
     }
     found = true;

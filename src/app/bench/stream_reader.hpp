@@ -1,5 +1,5 @@
-// Answers as inference servers stream them: server-sent events, each a JSON object with a piece of text, a closing piece
-// with the usage, and [DONE].
+// Answers as inference servers stream them: server-sent events, each a JSON object with a piece of text, a closing
+// piece with the usage, and [DONE].
 //
 //   StreamReader reader;
 //   reader.feed(bytes);                       // as they come, cut anywhere

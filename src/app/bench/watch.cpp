@@ -39,8 +39,8 @@ void Drift::add(double value, std::string_view date) {
 
 std::string Drift::text(std::string_view name, bool planned) const {
   if (!drifted()) return {};
-  return fmt::format(", {} is {:.2f} times {} since {}", name, last_ / expected_, planned ? "the plan's" : "what it was",
-                     since_);
+  return fmt::format(", {} is {:.2f} times {} since {}", name, last_ / expected_,
+                     planned ? "the plan's" : "what it was", since_);
 }
 
 }  // namespace ridge::bench

@@ -56,10 +56,12 @@ Status learn(Session& session, const std::string& overlay, const std::vector<ben
   if (fit.before.predicted == 0) return Error{ErrorCode::refused, "--learn", "none of the rows could be predicted"};
   if (const Status s = write_file_atomically(overlay, evidence::overlay_toml(fit.calibration)); !s) return s;
   if (session.form() == Form::json) return {};
-  session.print(fmt::format(
-      "\nLearned from {} {} in {}: their error was {:.1f} % in the median and is {:.1f} %. Later answers about this stack "
-      "take it by --calibration {}.\n",
-      cases->size(), cases->size() == 1 ? "row" : "rows", path, 100 * fit.before.median, 100 * fit.after.median, overlay));
+  session.print(
+      fmt::format("\nLearned from {} {} in {}: their error was {:.1f} % in the median and is {:.1f} %. Later answers "
+                  "about this stack "
+                  "take it by --calibration {}.\n",
+                  cases->size(), cases->size() == 1 ? "row" : "rows", path, 100 * fit.before.median,
+                  100 * fit.after.median, overlay));
   return {};
 }
 
@@ -67,16 +69,17 @@ Result<int> run_suite(Session& session, const BenchFlags& flags) {
   Result<BenchRun> base = prepare_bench(session, flags);
   if (!base) return base.error();
   if (!base->predicts) {
-    return Error{ErrorCode::bad_input, "--suite", "chooses points by what is least sure: give --plan, or --model and --device"};
+    return Error{ErrorCode::bad_input, "--suite",
+                 "chooses points by what is least sure: give --plan, or --model and --device"};
   }
   // Candidates: one client to many, short and long prompts, much and little output.
   const double isl = std::max(16.0, std::round(base->answer.query.workload.mean_input()));
   const double osl = std::max(16.0, std::round(base->answer.query.workload.mean_output()));
   struct Point {
     BenchRun run;
-    double width = 0;     ///< of the intervals, in logarithms
-    double seconds = 0;   ///< it will take
-    double at[3] = {};    ///< clients, input, output in logarithms: how far points are apart
+    double width = 0;    ///< of the intervals, in logarithms
+    double seconds = 0;  ///< it will take
+    double at[3] = {};   ///< clients, input, output in logarithms: how far points are apart
   };
   std::vector<Point> points;
   for (const double clients : {1.0, 4.0, 16.0, 64.0, 256.0}) {
@@ -91,7 +94,8 @@ Result<int> run_suite(Session& session, const BenchFlags& flags) {
       if (const Status s = predict_bench(session, p.run); !s) continue;
       const SimulationResult& r = *p.run.answer.predicted;
       p.seconds = r.makespan;
-      p.width = std::log(r.spread.tpot_high / r.spread.tpot_low) + std::log(r.spread.throughput_high / r.spread.throughput_low);
+      p.width = std::log(r.spread.tpot_high / r.spread.tpot_low) +
+                std::log(r.spread.throughput_high / r.spread.throughput_low);
       if (p.seconds <= kSuiteSeconds && r.finished > 0) points.push_back(std::move(p));
     }
   }
@@ -120,7 +124,8 @@ Result<int> run_suite(Session& session, const BenchFlags& flags) {
     BenchRun run = best->run;
     if (const Status s = measure_bench(session, run); !s) return s.error();
     if (session.form() != Form::json) session.print(bench::bench_page(run.answer));
-    if (run.answer.measured.finished > 0 && !run.answer.measured.stopped_early) answers.push_back(std::move(run.answer));
+    if (run.answer.measured.finished > 0 && !run.answer.measured.stopped_early)
+      answers.push_back(std::move(run.answer));
   }
   if (session.form() == Form::json) {
     Json all = Json::array();
@@ -130,7 +135,8 @@ Result<int> run_suite(Session& session, const BenchFlags& flags) {
   if (!flags.learn.empty() && !answers.empty()) {
     if (const Status s = learn(session, flags.learn, answers); !s) return s.error();
   }
-  const bool inside = std::all_of(answers.begin(), answers.end(), [](const bench::BenchAnswer& a) { return bench::all_inside(a); });
+  const bool inside =
+      std::all_of(answers.begin(), answers.end(), [](const bench::BenchAnswer& a) { return bench::all_inside(a); });
   return inside ? kFine : kCheckFailed;
 }
 

@@ -22,7 +22,8 @@ class Page final : public bench::Listener {
     body.append(text);
     return body.size() < 4'000'000;
   }
-  void ended(bench::Trouble t, int code, const std::string& what, const std::string&, bench::Clock::time_point) override {
+  void ended(bench::Trouble t, int code, const std::string& what, const std::string&,
+             bench::Clock::time_point) override {
     over = true;
     status = code;
     detail = t == bench::Trouble::none ? "" : what;

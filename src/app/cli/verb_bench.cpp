@@ -47,12 +47,13 @@ class LiveLine {
   LiveLine& operator=(const LiveLine&) = delete;
   void show(const bench::BenchView& v) {
     if (!wanted_) return;
-    const std::string text = fmt::format(
-        "\r\x1b[K{}, {} in flight{}, TTFT {} (p99 {}), TPOT {} (p99 {}), {} tok/s",
-        progress_line("measuring", std::clamp(v.share, 0.0, 1.0), v.seconds, static_cast<double>(v.finished), "requests"),
-        v.in_flight, v.failed > 0 ? fmt::format(", {} failed", v.failed) : "", format(Seconds(v.ttft_p50)),
-        format(Seconds(v.ttft_p99)), format(Seconds(v.tpot_p50)), format(Seconds(v.tpot_p99)),
-        format_number(v.output_tokens_per_s));
+    const std::string text =
+        fmt::format("\r\x1b[K{}, {} in flight{}, TTFT {} (p99 {}), TPOT {} (p99 {}), {} tok/s",
+                    progress_line("measuring", std::clamp(v.share, 0.0, 1.0), v.seconds,
+                                  static_cast<double>(v.finished), "requests"),
+                    v.in_flight, v.failed > 0 ? fmt::format(", {} failed", v.failed) : "", format(Seconds(v.ttft_p50)),
+                    format(Seconds(v.ttft_p99)), format(Seconds(v.tpot_p50)), format(Seconds(v.tpot_p99)),
+                    format_number(v.output_tokens_per_s));
     std::fputs(text.c_str(), stderr);
     drawn_ = true;
   }
@@ -83,7 +84,9 @@ Result<bench::BenchResult> find_rate(bench::BenchSetup& setup, double& rate) {
     Result<bench::BenchResult> trial = bench::run_bench(setup);
     if (!trial) return trial.error();
     const LatencyLimits& l = setup.query.limits;
-    const auto within = [&](const LatencyDistribution& d, double limit) { return limit <= 0 || d.quantile(l.share) <= limit; };
+    const auto within = [&](const LatencyDistribution& d, double limit) {
+      return limit <= 0 || d.quantile(l.share) <= limit;
+    };
     const bool good = trial->failed == 0 && trial->finished > 0 && within(trial->ttft, l.ttft) &&
                       within(trial->tpot, l.tpot) && within(trial->e2e, l.e2e);
     const bool stopped = trial->stopped_early;
@@ -128,7 +131,8 @@ Result<BenchRun> prepare_bench(Session& session, const BenchFlags& flags) {
   if (run.find_rate && !bounded) query.requests = kTrialRequests;
   if (!bounded && !run.find_rate && query.load.kind != OfferedKind::trace) {
     // As many as make percentiles, and no more than a coffee's time.
-    query.requests = query.load.kind == OfferedKind::concurrency ? std::clamp(4 * query.load.concurrency, 50.0, 1000.0) : 200;
+    query.requests =
+        query.load.kind == OfferedKind::concurrency ? std::clamp(4 * query.load.concurrency, 50.0, 1000.0) : 200;
   }
 
   bench::BenchSetup& setup = run.setup;
@@ -185,8 +189,7 @@ Status measure_bench(Session& session, BenchRun& run) {
     return !session.stopped();
   };
   double rate = 0;
-  Result<bench::BenchResult> measured =
-      run.find_rate ? find_rate(run.setup, rate) : bench::run_bench(run.setup);
+  Result<bench::BenchResult> measured = run.find_rate ? find_rate(run.setup, rate) : bench::run_bench(run.setup);
   if (!measured) return measured.error();
   run.answer.measured = *std::move(measured);
   if (run.find_rate) run.answer.query.load = {.kind = OfferedKind::rate, .rate = rate};
@@ -195,7 +198,8 @@ Status measure_bench(Session& session, BenchRun& run) {
 
 namespace {
 
-Status write_results(const Session& session, const BenchFlags& flags, const BenchRun& run, const std::string& requests) {
+Status write_results(const Session& session, const BenchFlags& flags, const BenchRun& run,
+                     const std::string& requests) {
   const auto write = [](const std::string& path, const auto& text) -> Status {
     return path.empty() ? Status() : write_file_atomically(path, text());
   };
@@ -213,8 +217,7 @@ Status write_results(const Session& session, const BenchFlags& flags, const Benc
     return s;
   }
   if (flags.evidence.empty()) return {};
-  const Result<std::string> row =
-      bench::evidence_row(run.answer, fmt::format("own-{}", run.answer.date), flags.source);
+  const Result<std::string> row = bench::evidence_row(run.answer, fmt::format("own-{}", run.answer.date), flags.source);
   if (!row) return row.error();
   const Result<std::string> before = read_file(flags.evidence, 16u << 20);
   return write_file_atomically(flags.evidence, (before ? *before : bench::evidence_header()) + *row);
@@ -226,7 +229,8 @@ Result<int> run_bench_verb(Session& session, const BenchFlags& flags) {
   Result<BenchRun> run = prepare_bench(session, flags);
   if (!run) return run.error();
   if (!flags.learn.empty() && !run->predicts) {
-    return Error{ErrorCode::bad_input, "--learn", "learns how a plan's stack differs: give --plan, or --model and --device"};
+    return Error{ErrorCode::bad_input, "--learn",
+                 "learns how a plan's stack differs: give --plan, or --model and --device"};
   }
   if (const Status s = run->find_rate ? Status() : predict_bench(session, *run); !s) return s.error();
   std::string requests = report::request_csv_header();
@@ -259,12 +263,14 @@ Action declare_bench(Options& options) {
   options.flag("--chat", flags->chat, "the chat endpoint, with words; completions with token ids unless said");
   options.flag("--text-prompts", flags->text_prompts, "words instead of token ids for completions too");
   options.flag("--plain", flags->plain, "send only what OpenAI's own API knows (no ignore_eos)");
-  options.text("--served-model-name", "NAME", flags->served_name, "as the server calls its model; asked for unless said");
+  options.text("--served-model-name", "NAME", flags->served_name,
+               "as the server calls its model; asked for unless said");
   options.text("--key-env", "NAME", flags->key_variable, "the variable that holds the API key; RIDGE_API_KEY");
   options.text("--warmup", "N", flags->warmup, "requests before those that count; 4");
   options.text("--stall-timeout", "T", flags->stall, "without a byte, a request has failed; 120s");
   options.text("--request-timeout", "T", flags->timeout, "longer than this, a request has failed; 15min");
-  options.text("--save-result", "FILE", flags->save_result, "write JSON in the shape of `vllm bench serve`", complete_files);
+  options.text("--save-result", "FILE", flags->save_result, "write JSON in the shape of `vllm bench serve`",
+               complete_files);
   options.text("--evidence", "FILE", flags->evidence, "add a row with the columns of data/evidence", complete_files);
   options.text("--source", "NAME", flags->source, "of such rows; own");
   options.text("--learn", "FILE", flags->learn, "update what this stack does differently: an overlay for --calibration",
@@ -287,16 +293,19 @@ Action declare_bench(Options& options) {
 }  // namespace
 
 Verb bench_verb() {
-  return {"bench", "load a real server, and put the prediction beside what it does",
-          "Sends the loads of `ridge simulate` (workloads, traces, lengths, arrivals, closed and open loops, conversations) "
-          "to any OpenAI-compatible server and measures time to first token, time per token, gaps, end-to-end times, "
-          "goodput and errors by kind. What this client adds is measured too and printed. Ctrl-C keeps what was measured.\n\n"
-          "With a plan (--plan, or --model and --device) it prints the prediction beside it, percentile by percentile, and "
-          "why the two may differ; it exits with 3 if something lies outside its interval. --learn updates an overlay that "
-          "every later answer takes by --calibration.\n\n"
-          "A key comes from $RIDGE_API_KEY, never from the line. Nothing is sent anywhere but to the URL; redirects are "
-          "not followed.",
-          "ridge bench --help", declare_bench};
+  return {
+      "bench", "load a real server, and put the prediction beside what it does",
+      "Sends the loads of `ridge simulate` (workloads, traces, lengths, arrivals, closed and open loops, "
+      "conversations) "
+      "to any OpenAI-compatible server and measures time to first token, time per token, gaps, end-to-end times, "
+      "goodput and errors by kind. What this client adds is measured too and printed. Ctrl-C keeps what was "
+      "measured.\n\n"
+      "With a plan (--plan, or --model and --device) it prints the prediction beside it, percentile by percentile, and "
+      "why the two may differ; it exits with 3 if something lies outside its interval. --learn updates an overlay that "
+      "every later answer takes by --calibration.\n\n"
+      "A key comes from $RIDGE_API_KEY, never from the line. Nothing is sent anywhere but to the URL; redirects are "
+      "not followed.",
+      "ridge bench --help", declare_bench};
 }
 
 }  // namespace ridge::cli

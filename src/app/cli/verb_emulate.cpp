@@ -43,10 +43,10 @@ void allow_files() {
 
 std::string ended_text(const emulate::Emulator& server, const SimulationResult& result) {
   const LatencyDistribution& late = server.lateness();
-  return fmt::format(
-      "{} answered, {} tokens out, {} refused, {} preemptions; this machine was late by {} (p99 {})\n",
-      format_number(static_cast<double>(server.finished()), 9), format_number(static_cast<double>(server.generated()), 9),
-      result.rejected + result.too_long, result.preemptions, format(Seconds(late.p50())), format(Seconds(late.p99())));
+  return fmt::format("{} answered, {} tokens out, {} refused, {} preemptions; this machine was late by {} (p99 {})\n",
+                     format_number(static_cast<double>(server.finished()), 9),
+                     format_number(static_cast<double>(server.generated()), 9), result.rejected + result.too_long,
+                     result.preemptions, format(Seconds(late.p50())), format(Seconds(late.p99())));
 }
 
 Result<int> run_emulate(Session& session, const EmulateFlags& flags) {
@@ -119,13 +119,13 @@ Result<int> run_emulate(Session& session, const EmulateFlags& flags) {
 
 Action declare_emulate(Options& options) {
   auto flags = std::make_shared<EmulateFlags>();
-  flags->simulate.declare_without(
-      options, {"--speed", "--request-rate", "--arrivals", "--scenario", "--requests", "--duration", "--seed", "--ttft",
-                "--tpot", "--e2e", "--limit-share", "--find-rate", "--requests-csv", "--timeline-csv", "--perfetto",
-                "--html"});
+  flags->simulate.declare_without(options, {"--speed", "--request-rate", "--arrivals", "--scenario", "--requests",
+                                            "--duration", "--seed", "--ttft", "--tpot", "--e2e", "--limit-share",
+                                            "--find-rate", "--requests-csv", "--timeline-csv", "--perfetto", "--html"});
   options.text("--port", "N", flags->port, "to listen on, 8000 unless said; 0 takes any that is free");
   options.text("--host", "ADDRESS", flags->host, "to listen on, 127.0.0.1 unless said");
-  options.text("--ports", "N", flags->ports, "so many servers on ports that follow each other, each with its own engine");
+  options.text("--ports", "N", flags->ports,
+               "so many servers on ports that follow each other, each with its own engine");
   options.text("--speed", "X", flags->speed, "so many times as fast as predicted; 1");
   options.text("--served-model-name", "NAME", flags->name, "that requests ask for; the model's id unless said");
   options.flag("--quiet", flags->quiet, "nothing is said at the end");
@@ -144,14 +144,15 @@ Action declare_emulate(Options& options) {
 }  // namespace
 
 Verb emulate_verb() {
-  return {"emulate", "a server that answers as a plan would, on no GPU",
-          "Listens as an OpenAI-compatible server and answers at the predicted pace: the scheduler of `ridge simulate` "
-          "runs in real time (or --speed times as fast), tokens are streamed when they would be, and KV cache, prefix "
-          "hits, preemption, API limits, failures and cold starts are as simulated. Answers are words without meaning.\n\n"
-          "/v1/completions, /v1/chat/completions, /v1/models, /health, /version, and /metrics under vLLM's names. "
-          "For routers, gateways, autoscalers, dashboards and clients, before there is hardware. Where "
-          "$RIDGE_EMULATE_KEY is set, requests must carry it as a bearer token.",
-          "ridge emulate --help", declare_emulate};
+  return {
+      "emulate", "a server that answers as a plan would, on no GPU",
+      "Listens as an OpenAI-compatible server and answers at the predicted pace: the scheduler of `ridge simulate` "
+      "runs in real time (or --speed times as fast), tokens are streamed when they would be, and KV cache, prefix "
+      "hits, preemption, API limits, failures and cold starts are as simulated. Answers are words without meaning.\n\n"
+      "/v1/completions, /v1/chat/completions, /v1/models, /health, /version, and /metrics under vLLM's names. "
+      "For routers, gateways, autoscalers, dashboards and clients, before there is hardware. Where "
+      "$RIDGE_EMULATE_KEY is set, requests must carry it as a bearer token.",
+      "ridge emulate --help", declare_emulate};
 }
 
 }  // namespace ridge::cli

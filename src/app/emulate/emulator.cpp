@@ -42,10 +42,10 @@ struct Exchange {
   bool authorized = true;
   bool too_large = false;
   Stage stage = Stage::reading;
-  bool asleep = false;   ///< the connection waits for tokens
+  bool asleep = false;  ///< the connection waits for tokens
   bool in_system = false;
-  bool over = false;     ///< no token follows
-  bool broken = false;   ///< the connection is cut instead of a good end
+  bool over = false;    ///< no token follows
+  bool broken = false;  ///< the connection is cut instead of a good end
   std::uint64_t id = 0;
   Asked asked;
   AnswerForm form;
@@ -186,8 +186,8 @@ MHD_Result Emulator::Core::admit(Exchange& e, Endpoint endpoint) {
   e.stage = Stage::waiting;
   e.in_system = e.asleep = true;
   exchanges[e.id] = &e;
-  came.push_back({e.id, ticks_of(e.arrival), e.asked.input, e.asked.output, e.asked.priority,
-                  std::move(e.asked.block_keys)});
+  came.push_back(
+      {e.id, ticks_of(e.arrival), e.asked.input, e.asked.output, e.asked.priority, std::move(e.asked.block_keys)});
   MHD_suspend_connection(e.connection);
   return MHD_YES;
 }

@@ -25,7 +25,7 @@ struct EmulatorOptions {
   std::string key;  ///< that requests must carry as a bearer token; empty = none
   std::uint32_t block_tokens = 16;
   std::uint32_t usual_output = 256;
-  double max_tokens = 0;         ///< of a request, as /v1/models says it; 0 = not said
+  double max_tokens = 0;          ///< of a request, as /v1/models says it; 0 = not said
   std::function<bool()> stopped;  ///< asked now and then
 };
 

@@ -32,14 +32,16 @@ Status add_prompt(const JsonNode& prompt, TokenChain& chain) {
     return add_prompt(prompt.items[0], chain);
   }
   for (const JsonNode& id : prompt.items) {
-    if (id.kind != JsonNode::Kind::integer) return wrong("`prompt` is one text or one list of token ids: batches are not taken");
+    if (id.kind != JsonNode::Kind::integer)
+      return wrong("`prompt` is one text or one list of token ids: batches are not taken");
     chain.add_id(id.integer);
   }
   return {};
 }
 
 Status add_messages(const JsonNode& messages, TokenChain& chain) {
-  if (messages.kind != JsonNode::Kind::array || messages.items.empty()) return wrong("`messages` is a list of messages");
+  if (messages.kind != JsonNode::Kind::array || messages.items.empty())
+    return wrong("`messages` is a list of messages");
   for (const JsonNode& message : messages.items) {
     const JsonNode* role = message.find("role");
     const JsonNode* content = message.find("content");
@@ -50,7 +52,8 @@ Status add_messages(const JsonNode& messages, TokenChain& chain) {
     } else if (content != nullptr && content->kind == JsonNode::Kind::array) {
       for (const JsonNode& part : content->items) {
         const JsonNode* text = part.find("text");
-        if (text == nullptr || text->kind != JsonNode::Kind::text) return wrong("`content` holds texts: no model is here that sees or hears");
+        if (text == nullptr || text->kind != JsonNode::Kind::text)
+          return wrong("`content` holds texts: no model is here that sees or hears");
         chain.add_text(text->text);
       }
     } else if (content != nullptr) {
@@ -123,11 +126,12 @@ void append_role(std::string& out, const AnswerForm& form) {
 void append_token(std::string& out, const AnswerForm& form, std::string_view text, bool last) {
   const std::string_view reason = last ? "\"length\"" : "null";
   if (form.endpoint == Endpoint::chat) {
-    fmt::format_to(std::back_inserter(out),
-                   R"(data: {{"id":"{}","object":"chat.completion.chunk","created":{},"model":{},"choices":[{{"index":0,)"
-                   R"("delta":{{"content":"{}"}},"logprobs":null,"finish_reason":{}}}]}})"
-                   "\n\n",
-                   form.id, form.created, form.quoted_model, text, reason);
+    fmt::format_to(
+        std::back_inserter(out),
+        R"(data: {{"id":"{}","object":"chat.completion.chunk","created":{},"model":{},"choices":[{{"index":0,)"
+        R"("delta":{{"content":"{}"}},"logprobs":null,"finish_reason":{}}}]}})"
+        "\n\n",
+        form.id, form.created, form.quoted_model, text, reason);
   } else {
     fmt::format_to(std::back_inserter(out),
                    R"(data: {{"id":"{}","object":"text_completion","created":{},"model":{},"choices":[{{"index":0,)"
@@ -140,8 +144,9 @@ void append_token(std::string& out, const AnswerForm& form, std::string_view tex
 namespace {
 
 std::string usage_text(std::uint32_t input, std::uint32_t output, std::uint32_t cached) {
-  return fmt::format(R"({{"prompt_tokens":{},"completion_tokens":{},"total_tokens":{},"prompt_tokens_details":{{"cached_tokens":{}}}}})",
-                     input, output, static_cast<std::uint64_t>(input) + output, cached);
+  return fmt::format(
+      R"({{"prompt_tokens":{},"completion_tokens":{},"total_tokens":{},"prompt_tokens_details":{{"cached_tokens":{}}}}})",
+      input, output, static_cast<std::uint64_t>(input) + output, cached);
 }
 
 }  // namespace

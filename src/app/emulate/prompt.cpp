@@ -8,12 +8,12 @@ namespace ridge::emulate {
 namespace {
 
 constexpr std::array<std::string_view, 64> kWords = {
-    "time",  "year",  "people", "way",   "day",   "man",   "thing", "woman", "life",  "child", "world",
-    "school", "state", "family", "group", "hand",  "part",  "place", "case",  "week",  "work",  "point",
-    "home",  "water", "room",   "mother", "area", "money", "story", "fact",  "month", "lot",   "right",
-    "study", "book",  "eye",    "job",   "word",  "side",  "kind",  "head",  "house", "friend", "father",
-    "power", "hour",  "game",   "line",  "end",   "member", "law",  "car",   "city",  "name",  "team",
-    "minute", "idea", "body",   "back",  "face",  "level", "office", "door", "art"};
+    "time",   "year",  "people", "way",    "day",  "man",    "thing",  "woman", "life",  "child",  "world",
+    "school", "state", "family", "group",  "hand", "part",   "place",  "case",  "week",  "work",   "point",
+    "home",   "water", "room",   "mother", "area", "money",  "story",  "fact",  "month", "lot",    "right",
+    "study",  "book",  "eye",    "job",    "word", "side",   "kind",   "head",  "house", "friend", "father",
+    "power",  "hour",  "game",   "line",   "end",  "member", "law",    "car",   "city",  "name",   "team",
+    "minute", "idea",  "body",   "back",   "face", "level",  "office", "door",  "art"};
 
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""ridge bench against ridge emulate says what ridge simulate says; hostile servers are errors of their requests.
+
+Usage: loop_test.py RIDGE hostile|agrees
+"""
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+RIDGE = sys.argv[1]
+PLAN = "--model llama3.1-8b --device h100-sxm"
+# Long enough for percentiles, short enough for a test; several kinds of arrival, prefixes and conversations.
+WORKLOADS = [
+    "--isl 500 --osl 40 --request-rate 20 --requests 100",
+    "--isl 2000 --osl 20 --request-rate 6 --arrivals constant --requests 40",
+    "--isl 300 --osl 60 --concurrency 4 --requests 40",
+    "--isl 1024 --osl 32 --prefix-hit 50% --request-rate 10 --arrivals gamma:2 --requests 60",
+    "--workload TRACE",
+]
+TRIES = 4
+
+
+def run(words, **more):
+    return subprocess.run([RIDGE] + words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          timeout=120, **more)
+
+
+class Emulator:
+    """A server of its own for a while."""
+
+    def __init__(self, words, **more):
+        self.process = subprocess.Popen([RIDGE, "emulate", "--port", "0"] + words, text=True, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, **more)
+        line = self.process.stdout.readline()
+        found = re.match(r"(http://[\d.]+:\d+)/v1", line)
+        assert found, line + self.process.stderr.read()
+        self.url = found[1]
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        out = self.process.communicate(timeout=20)[0]
+        assert self.process.returncode == 0, self.process.returncode
+        return out
+
+
+def agrees(tmp):
+    trace = os.path.join(tmp, "trace.csv")
+    with open(trace, "w", encoding="utf-8") as file:
+        file.write("arrival_s,isl,osl\n")
+        for i in range(60):
+            file.write(f"{i * 0.07:.3f},{100 + 37 * (i % 11)},{10 + 3 * (i % 7)}\n")
+    problems = []
+    for workload in WORKLOADS:
+        words = PLAN.split() + workload.replace("TRACE", trace).split()
+        expected = json.loads(run(["simulate", "--json"] + words).stdout)
+        off = []
+        for _ in range(TRIES):  # a machine with other things to do delays both sides: the best of some tries counts
+            server = Emulator(PLAN.split())
+            got = run(["bench", server.url, "--json", "--warmup", "2"] + words)
+            assert got.returncode in (0, 3), got.stderr
+            server.end()
+            measured = json.loads(got.stdout)["measured"]
+            assert measured["failed"] == 0 and measured["finished"] == measured["sent"], measured["errors"]
+            assert measured["tokens_counted"] == "server"
+            off = []
+            for figure in ("ttft", "tpot"):
+                for q in ("p50", "p90", "p95", "p99"):
+                    have, want = measured[figure][q + "_s"], expected[figure + "_s"][q]
+                    if abs(have - want) > max(0.03 * want, 0.002):
+                        off.append(f"{workload}: {figure} {q} is {1e3 * have:.2f} ms, simulated {1e3 * want:.2f}")
+            print(workload, "agrees" if not off else off)
+            if not off:
+                break
+        problems += off
+    assert not problems, problems
+
+
+GOOD = ('data: {"choices":[{"index":0,"text":" a","finish_reason":null}]}\n\n'
+        'data: {"choices":[{"index":0,"text":" b","finish_reason":"length"}]}\n\ndata: [DONE]\n\n')
+
+
+def hostile_server():
+    """Answers the first request well, then each in another bad way."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    ways = ["stall", "reset", "garbage", "json", "redirect", "endless", "cut", "busy", "empty", "error", "headers"]
+    count = [0]
+    lock = threading.Lock()
+
+    def serve(connection):
+        with connection:
+            data = b""
+            while b"\r\n\r\n" not in data:
+                more = connection.recv(65536)
+                if not more:
+                    return
+                data += more
+            head, body = data.split(b"\r\n\r\n", 1)
+            length = re.search(rb"content-length: *(\d+)", head, re.I)
+            while length and len(body) < int(length[1]):
+                body += connection.recv(65536)
+            assert b"secret-key" not in head.split(b"\r\n")[0]
+            stream = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+            if head.startswith(b"GET /v1/models"):
+                connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b'{"data":[{"id":"m"}]}')
+                return
+            if not head.startswith(b"POST"):
+                connection.sendall(b"HTTP/1.1 404 no\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+                return
+            with lock:
+                number = count[0]
+                count[0] += 1
+            way = "good" if number == 0 else ways[(number - 1) % len(ways)]
+            first = GOOD.split("\n\n")[0].encode() + b"\n\n"
+            if way == "good":
+                connection.sendall(stream + GOOD.encode())
+            elif way == "stall":
+                connection.sendall(stream + first)
+                time.sleep(8)
+            elif way == "reset":
+                connection.sendall(stream + first)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            elif way == "garbage":
+                connection.sendall(stream + b"<html>" + bytes(range(256)) + b"\n\n")
+            elif way == "json":
+                connection.sendall(stream + b'data: {"choices":[{"text":\n\n')
+            elif way == "redirect":
+                connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: http://192.0.2.1/v1\r\nContent-Length: 0\r\n"
+                                   b"Connection: close\r\n\r\n")
+            elif way == "endless":
+                connection.sendall(stream)
+                try:
+                    while True:
+                        connection.sendall(first * 50)
+                except OSError:
+                    pass
+            elif way == "cut":
+                connection.sendall(stream + first)
+            elif way == "busy":
+                body = b'{"error":{"message":"slow down","code":429}}'
+                connection.sendall(b"HTTP/1.1 429 Too Many\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            elif way == "empty":
+                connection.sendall(stream + b"data: [DONE]\n\n")
+            elif way == "error":
+                connection.sendall(stream + b'data: {"error":{"message":"out of memory"}}\n\n')
+            elif way == "headers":
+                connection.sendall(b"not http at all\r\n\r\n")
+
+    def accept():
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    return listener, f"http://127.0.0.1:{listener.getsockname()[1]}", len(ways)
+
+
+def hostile(_tmp):
+    listener, url, ways = hostile_server()
+    start = time.time()
+    environment = dict(os.environ, RIDGE_API_KEY="secret-key")
+    got = run(["bench", url, "--json", "--isl", "20", "--osl", "2", "--request-rate", "20", "--arrivals", "constant",
+               "--requests", str(ways), "--warmup", "1", "--stall-timeout", "2s"], env=environment)
+    took = time.time() - start
+    assert got.returncode in (0, 2), (got.returncode, got.stderr)
+    assert took < 30, took
+    assert "secret-key" not in got.stdout + got.stderr
+    measured = json.loads(got.stdout)["measured"]
+    kinds = {kind: entry["count"] for kind, entry in measured["errors"].items()}
+    expected = {"stalled": 1, "connection cut": 1, "broken stream": 2, "redirect": 1, "never ends": 1, "cut short": 1,
+                "HTTP 429": 1, "empty answer": 1, "server error": 1, "transfer": 1}
+    assert kinds == expected, kinds
+    listener.close()
+
+    # A server that is not there, keys that are wrong, limits that hold.
+    gone = run(["bench", url, "--isl", "20", "--osl", "2", "--requests", "2"])
+    assert gone.returncode == 2 and "no connection" in gone.stderr, gone.stderr
+    server = Emulator(PLAN.split() + ["--max-in-system", "2"], env=dict(os.environ, RIDGE_EMULATE_KEY="right"))
+    words = ["bench", server.url, "--json", "--isl", "200", "--osl", "20", "--offline", "--requests", "12", "--warmup", "1"]
+    refused = run(words, env=dict(os.environ, RIDGE_API_KEY="wrong"))
+    assert refused.returncode == 2 and "401" in refused.stderr, refused.stderr
+    limited = run(words, env=dict(os.environ, RIDGE_API_KEY="right"))
+    measured = json.loads(limited.stdout)["measured"]
+    assert measured["errors"]["HTTP 429"]["count"] > 0 and measured["finished"] >= 2, measured["errors"]
+    server.end()
+
+    # What is written can be read: vLLM's shape, a row of evidence, an overlay learned from it. Conversations work.
+    server = Emulator(PLAN.split())
+    folder = _tmp
+    result = os.path.join(folder, "result.json")
+    overlay = os.path.join(folder, "mine.toml")
+    done = run(["bench", server.url, "--isl", "200", "--osl", "20", "--concurrency", "2", "--requests", "8",
+                "--save-result", result, "--learn", overlay] + PLAN.split())
+    assert done.returncode in (0, 3), done.stderr
+    assert "Learned from 1 row" in done.stdout, done.stdout
+    with open(result, encoding="utf-8") as file:
+        saved = json.load(file)
+    assert saved["completed"] == 8 and saved["total_output_tokens"] == 160, saved
+    again = run(["simulate", "--calibration", overlay, "--isl", "200", "--osl", "20", "--concurrency", "2"] + PLAN.split())
+    assert again.returncode == 0, again.stderr
+    talk = run(["bench", server.url, "--chat", "--json", "--workload", "conversation", "--request-rate", "4",
+                "--requests", "12"])
+    measured = json.loads(talk.stdout)["measured"]
+    assert measured["failed"] == 0 and measured["finished"] == 12, measured["errors"]
+    server.end()
+
+
+if __name__ == "__main__":
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder_:
+        {"hostile": hostile, "agrees": agrees}[sys.argv[2]](folder_)
+    print("ok")

@@ -18,9 +18,10 @@ constexpr NumberFlag kSglang[] = {
     {"--pp-size", &LaunchPlan::pp, 1},
     {"--dp-size", &LaunchPlan::dp, 1},
     {"--ep-size", &LaunchPlan::ep, 1},
-    {"--max-running-requests", &LaunchPlan::max_sequences, 0},
-    {"--chunked-prefill-size", &LaunchPlan::max_batched_tokens, 0},
     {"--context-length", &LaunchPlan::max_length, 0},
+};
+constexpr NumberFlag kLlamacpp[] = {
+    {"--parallel", &LaunchPlan::max_sequences, 0},
 };
 constexpr NumberFlag kTrtllm[] = {
     {"--pp_size", &LaunchPlan::pp, 1},
@@ -35,7 +36,6 @@ constexpr NumberFlag kMegatron[] = {
     {"--num-virtual-stages-per-pipeline-rank", &LaunchPlan::vp, 1},
     {"--context-parallel-size", &LaunchPlan::cp, 1},
     {"--expert-model-parallel-size", &LaunchPlan::ep, 1},
-    {"--expert-tensor-parallel-size", &LaunchPlan::etp, 1},
     {"--seq-length", &LaunchPlan::sequence, 0},
     {"--micro-batch-size", &LaunchPlan::micro_batch, 0},
     {"--global-batch-size", &LaunchPlan::global_batch, 0},
@@ -68,41 +68,56 @@ constexpr ShapeFlag kShape[] = {
     {"--qk-head-dim", &ModelShape::qk_nope, 0},
     {"--qk-pos-emb-head-dim", &ModelShape::qk_rope, 0},
     {"--v-head-dim", &ModelShape::v_dim, 0},
+    {"--moe-router-num-groups", &ModelShape::groups, 0},
+    {"--moe-router-group-topk", &ModelShape::groups_chosen, 0},
+    {"--mtp-num-layers", &ModelShape::mtp_layers, 0},
 };
 
-constexpr FormatFlag kVllmWeights[] = {
+constexpr NumberOfShape kNumbers[] = {
+    {"--rotary-base", &ModelShape::rotary_base},
+    {"--norm-epsilon", &ModelShape::norm_epsilon},
+    {"--rope-scaling-factor", &ModelShape::rope_scaling},
+    {"--rotary-scaling-factor", &ModelShape::yarn},
+    {"--moe-router-topk-scaling-factor", &ModelShape::router_scaling},
+};
+
+// What a flag says about weights, for reading files that people wrote; of those we write, a comment says it.
+constexpr FormatFlag kServedWeights[] = {
     {Format::bf16, "--dtype", "bfloat16"},
     {Format::fp16, "--dtype", "float16"},
+    {Format::fp16, "--dtype", "half"},
     {Format::fp32, "--dtype", "float32"},
     {Format::fp8, "--quantization", "fp8"},
-    {Format::int8, "--quantization", "compressed-tensors"},
+    {Format::fp8, "--quantization", "modelopt"},
+    {Format::fp8, "--quantization", "modelopt_fp8"},
+    {Format::fp8, "--quantization", "w8a8_fp8"},
+    {Format::int8, "--quantization", "w8a8_int8"},
+    {Format::int4, "--quantization", "awq"},
     {Format::int4, "--quantization", "awq_marlin"},
+    {Format::int4, "--quantization", "gptq"},
+    {Format::int4, "--quantization", "gptq_marlin"},
     {Format::mxfp4, "--quantization", "mxfp4"},
     {Format::nvfp4, "--quantization", "modelopt_fp4"},
     {Format::q4_k_m, "--quantization", "gguf"},
-    {Format::q4_0, "--quantization", "gguf"},
-    {Format::q6_k, "--quantization", "gguf"},
-    {Format::q8_0, "--quantization", "gguf"},
 };
-constexpr FormatFlag kSglangWeights[] = {
-    {Format::bf16, "--dtype", "bfloat16"},         {Format::fp16, "--dtype", "half"},
-    {Format::fp32, "--dtype", "float32"},          {Format::fp8, "--quantization", "fp8"},
-    {Format::int8, "--quantization", "w8a8_int8"}, {Format::int4, "--quantization", "awq"},
-    {Format::mxfp4, "--quantization", "mxfp4"},    {Format::nvfp4, "--quantization", "modelopt_fp4"},
-    {Format::q4_k_m, "--quantization", "gguf"},    {Format::q4_0, "--quantization", "gguf"},
-    {Format::q6_k, "--quantization", "gguf"},      {Format::q8_0, "--quantization", "gguf"},
-};
-constexpr FormatFlag kVllmKv[] = {{Format::bf16, "", ""}, {Format::fp8, "--kv-cache-dtype", "fp8"}};
-constexpr FormatFlag kSglangKv[] = {{Format::bf16, "", ""}, {Format::fp8, "--kv-cache-dtype", "fp8_e4m3"}};
+constexpr FormatFlag kVllmKv[] = {{Format::bf16, "--kv-cache-dtype", "bfloat16"},
+                                  {Format::fp8, "--kv-cache-dtype", "fp8"}};
+constexpr FormatFlag kSglangKv[] = {{Format::bf16, "--kv-cache-dtype", "bfloat16"},
+                                    {Format::fp8, "--kv-cache-dtype", "fp8_e4m3"}};
+constexpr FormatFlag kLlamacppKv[] = {{Format::bf16, "--cache-type-k", "f16"},
+                                      {Format::int8, "--cache-type-k", "q8_0"}};
 // Not flags but keys of the options file that the script writes.
 constexpr FormatFlag kTrtllmKv[] = {
     {Format::bf16, "", ""}, {Format::fp8, "dtype:", "fp8"}, {Format::int8, "dtype:", "int8"}};
-constexpr FormatFlag kMegatronPrecision[] = {{Format::bf16, "--bf16", ""},
-                                             {Format::fp16, "--fp16", ""},
+// Switches and recipes are read where they stand; these only say which precisions there are.
+constexpr FormatFlag kMegatronPrecision[] = {{Format::bf16, "", ""},
+                                             {Format::fp16, "", ""},
                                              {Format::fp8, "--fp8-format", "hybrid"},
                                              {Format::mxfp8, "--fp8-recipe", "mxfp8"},
                                              {Format::nvfp4, "--fp4-format", "e2m1"}};
-constexpr FormatFlag kTitanPrecision[] = {{Format::bf16, "", ""}, {Format::fp8, "--model.converters", "float8"}};
+constexpr FormatFlag kTitanPrecision[] = {{Format::bf16, "", ""},
+                                          {Format::fp8, "--model.converters", "quantize.linear.float8"},
+                                          {Format::mxfp8, "--model.converters", "quantize.linear.mx"}};
 
 constexpr std::string_view kSwitches[] = {
     "--enable-expert-parallel",
@@ -127,6 +142,22 @@ constexpr std::string_view kSwitches[] = {
     "--qk-layernorm",
     "--account-for-embedding-in-pipeline-split",
     "--account-for-loss-in-pipeline-split",
+    "--headless",
+    "--metrics",
+    "--enable-lora",
+    "--use-rope-scaling",
+    "--add-qkv-bias",
+    "--moe-shared-expert-gate",
+    "--moe-router-enable-expert-bias",
+    "--moe-permute-fusion",
+    "--no-load-rng",
+    "--exit-on-missing-checkpoint",
+    "--cross-entropy-loss-fusion",
+    "--checkpoint.enable",
+    "--compile.enable",
+    "--no-gradient-accumulation-fusion",
+    "--init-model-with-meta-device",
+    "--log-throughput",
 };
 
 }  // namespace
@@ -139,6 +170,8 @@ std::span<const NumberFlag> number_flags(LaunchTarget runner) {
       return kSglang;
     case LaunchTarget::trtllm:
       return kTrtllm;
+    case LaunchTarget::llamacpp:
+      return kLlamacpp;
     case LaunchTarget::megatron:
       return kMegatron;
     case LaunchTarget::torchrun:
@@ -154,9 +187,12 @@ std::span<const ShapeFlag> shape_flags() {
   return kShape;
 }
 
+std::span<const NumberOfShape> shape_numbers() {
+  return kNumbers;
+}
+
 std::span<const FormatFlag> weight_flags(LaunchTarget runner) {
-  if (runner == LaunchTarget::vllm) return kVllmWeights;
-  if (runner == LaunchTarget::sglang) return kSglangWeights;
+  if (runner == LaunchTarget::vllm || runner == LaunchTarget::sglang) return kServedWeights;
   if (runner == LaunchTarget::megatron) return kMegatronPrecision;
   if (runner == LaunchTarget::torchrun) return kTitanPrecision;
   return {};
@@ -166,6 +202,7 @@ std::span<const FormatFlag> kv_flags(LaunchTarget runner) {
   if (runner == LaunchTarget::vllm) return kVllmKv;
   if (runner == LaunchTarget::sglang) return kSglangKv;
   if (runner == LaunchTarget::trtllm) return kTrtllmKv;
+  if (runner == LaunchTarget::llamacpp) return kLlamacppKv;
   return {};
 }
 

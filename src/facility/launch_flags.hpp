@@ -25,6 +25,13 @@ struct ShapeFlag {
 };
 [[nodiscard]] std::span<const ShapeFlag> shape_flags();
 
+/// A number with a fraction; not written where it is 0.
+struct NumberOfShape {
+  std::string_view flag;
+  double ModelShape::*field;
+};
+[[nodiscard]] std::span<const NumberOfShape> shape_numbers();
+
 /// A format and the flag that asks for it; an empty value is a switch, an empty flag needs none.
 struct FormatFlag {
   Format format;

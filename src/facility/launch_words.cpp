@@ -1,5 +1,7 @@
 #include "facility/launch_words.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -224,11 +226,15 @@ std::string shell_word(std::string_view text) {
   return out + "'";
 }
 
+Command& Command::flag(std::string_view name, double value) {
+  return flag(name, fmt::format("{}", value));
+}
+
 std::string Command::text(std::string_view indent) const {
   std::string out(indent);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (i > 0) out += " \\\n" + std::string(indent) + "  ";
-    out += parts_[i];
+    out += parts_[i].text;
   }
   return out + "\n";
 }

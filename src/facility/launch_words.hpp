@@ -9,6 +9,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,27 +20,47 @@ namespace ridge::launch {
 /// As one word of a shell: quoted only where it has to be.
 [[nodiscard]] std::string shell_word(std::string_view text);
 
+/// A program and its flags. What stands before engine() belongs to whatever starts the engine.
 class Command {
  public:
-  explicit Command(std::string program) : parts_{std::move(program)} {}
+  struct Part {
+    std::string flag;                  ///< empty for text that is no flag
+    std::optional<std::string> value;  ///< as the engine sees it; of shell text, that text
+    std::string text;                  ///< as it stands in the script
+  };
+
+  explicit Command(std::string program) { parts_.push_back({"", std::nullopt, std::move(program)}); }
   Command& flag(std::string_view name) {
-    parts_.emplace_back(name);
+    parts_.push_back({std::string(name), std::nullopt, std::string(name)});
     return *this;
   }
   Command& flag(std::string_view name, std::string_view value) {
-    parts_.push_back(std::string(name) + " " + shell_word(value));
+    parts_.push_back({std::string(name), std::string(value), std::string(name) + " " + shell_word(value)});
     return *this;
   }
   Command& flag(std::string_view name, int value) { return flag(name, std::to_string(value)); }
-  /// Shell text as it is, not quoted.
-  Command& raw(std::string text) {
-    parts_.push_back(std::move(text));
+  Command& flag(std::string_view name, double value);
+  /// A flag whose value is shell text as it is, not quoted.
+  Command& shell(std::string_view name, std::string_view text) {
+    parts_.push_back({std::string(name), std::string(text), std::string(name) + " " + std::string(text)});
     return *this;
   }
+  /// Shell text as it is.
+  Command& raw(std::string text) {
+    parts_.push_back({"", std::nullopt, std::move(text)});
+    return *this;
+  }
+  /// What follows are the engine's own flags.
+  Command& engine() {
+    engine_ = parts_.size();
+    return *this;
+  }
+  [[nodiscard]] std::span<const Part> own() const { return std::span(parts_).subspan(engine_); }
   [[nodiscard]] std::string text(std::string_view indent) const;
 
  private:
-  std::vector<std::string> parts_;
+  std::vector<Part> parts_;
+  std::size_t engine_ = 1;
 };
 
 struct Word {

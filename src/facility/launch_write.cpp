@@ -1,4 +1,4 @@
-// Commands of the runners.
+// Commands wrapped into scripts: replicas, ports, endpoint lists, what happens when a server ends.
 #include "facility/launch_write.hpp"
 
 #include <fmt/format.h>
@@ -7,20 +7,12 @@
 #include <cctype>
 
 #include "facility/launch_flags.hpp"
-#include "facility/launch_words.hpp"
+#include "facility/launch_vendor.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::launch {
 
 namespace {
-
-Error cannot(std::string message) {
-  return {ErrorCode::refused, "", std::move(message)};
-}
-
-int per_replica(const LaunchPlan& p) {
-  return p.tp * p.pp * p.dp;
-}
 
 Status check_layout(const LaunchPlan& p) {
   const int nodes = p.nodes();
@@ -40,217 +32,45 @@ Status check_layout(const LaunchPlan& p) {
   if (nodes > 1 && per_replica(p) <= p.gpus_per_node && p.replicas % nodes != 0 && !packed) {
     return cannot(fmt::format("{} replicas do not spread evenly over {} nodes", p.replicas, nodes));
   }
-  if (per_replica(p) > p.gpus_per_node && p.replicas > 1) {
-    return cannot(
-        fmt::format("a replica takes {} devices, more than a node has: emit one replica at a time", per_replica(p)));
+  if (per_replica(p) > p.gpus_per_node && per_replica(p) % p.gpus_per_node != 0) {
+    return cannot(fmt::format("a replica of {} devices does not fill nodes of {}", per_replica(p), p.gpus_per_node));
   }
   return {};
 }
 
-void numbers(Command& c, const LaunchPlan& p) {
-  for (const NumberFlag& f : number_flags(p.runner)) {
-    if (p.*f.field != f.usual) c.flag(f.flag, p.*f.field);
-  }
-}
-
-Status formats(Command& c, const LaunchPlan& p) {
-  const FormatFlag* weights = find_format(weight_flags(p.runner), p.weights);
-  if (weights == nullptr && p.runner != LaunchTarget::trtllm) {
-    return cannot(fmt::format("{} has no flag for weights in {}", name(p.runner), name(p.weights)));
-  }
-  if (weights != nullptr && !weights->flag.empty()) c.flag(weights->flag, weights->value);
-  const FormatFlag* kv = find_format(kv_flags(p.runner), p.kv);
-  if (kv == nullptr)
-    return cannot(fmt::format("{} keeps no KV cache in {}: take fp8 or 16 bits", name(p.runner), name(p.kv)));
-  if (!kv->flag.empty() && p.runner != LaunchTarget::trtllm) c.flag(kv->flag, kv->value);
-  if (p.memory_utilization > 0) c.flag(memory_flag(p.runner), fmt::format("{}", p.memory_utilization));
-  return {};
-}
-
-Result<Command> vllm(const LaunchPlan& p, bool many) {
-  Command c(fmt::format("{}vllm serve {}", many ? "CUDA_VISIBLE_DEVICES=\"$devices\" " : "", shell_word(p.checkpoint)));
-  c.flag("--served-model-name", p.model);
-  c.raw(many ? "--port $((8000 + replica))" : "--port 8000");
-  numbers(c, p);
-  if (p.ep > 1) {
-    if (p.ep != p.tp * p.dp) {
-      return cannot(fmt::format("vLLM spreads experts over all tp × dp = {} ranks, not over {}: say --ep {} or 1",
-                                p.tp * p.dp, p.ep, p.tp * p.dp));
+/// Flags and values that this release does not take.
+Status check_flags(const Command& c, const EngineRelease* release) {
+  if (release == nullptr) return {};
+  for (const Command::Part& part : c.own()) {
+    if (part.flag.empty()) continue;
+    if (std::string wrong = release->problem(part.flag, part.value); !wrong.empty()) {
+      return cannot(fmt::format("{}: emit for another release by --engine-version", wrong));
     }
-    c.flag("--enable-expert-parallel");
   }
-  if (per_replica(p) > p.gpus_per_node) c.flag("--distributed-executor-backend", "ray");
-  if (const Status s = formats(c, p); !s) return s.error();
-  return c;
-}
-
-Result<Command> sglang(const LaunchPlan& p, bool many) {
-  Command c(fmt::format("{}python3 -m sglang.launch_server", many ? "CUDA_VISIBLE_DEVICES=\"$devices\" " : ""));
-  c.flag("--model-path", p.checkpoint).flag("--served-model-name", p.model);
-  c.raw(many ? "--port $((30000 + replica))" : "--port 30000");
-  // Data-parallel attention divides the tensor-parallel ranks: tp-size counts both.
-  c.flag("--tp-size", p.tp * p.dp);
-  numbers(c, p);
-  if (p.dp > 1) c.flag("--enable-dp-attention");
-  if (per_replica(p) > p.gpus_per_node) {
-    c.raw("--nnodes \"$NODES\"").raw("--node-rank \"$NODE_RANK\"").raw("--dist-init-addr \"$MASTER_ADDR:20000\"");
-  }
-  if (const Status s = formats(c, p); !s) return s.error();
-  return c;
-}
-
-Result<Command> trtllm(const LaunchPlan& p, bool many) {
-  if (p.dp > 1 && p.tp > 1) {
-    return cannot("TensorRT-LLM runs attention either tensor- or data-parallel, not both: say --tp 1 or --dp 1");
-  }
-  Command c(fmt::format("{}{}trtllm-serve serve {}", many ? "CUDA_VISIBLE_DEVICES=\"$devices\" " : "",
-                        per_replica(p) > p.gpus_per_node ? "trtllm-llmapi-launch " : "", shell_word(p.checkpoint)));
-  c.raw(many ? "--port $((8000 + replica))" : "--port 8000");
-  c.flag("--tp_size", p.tp * p.dp);
-  numbers(c, p);
-  if (const Status s = formats(c, p); !s) return s.error();
-  if (p.kv != Format::bf16 || p.dp > 1) c.raw("--extra_llm_api_options \"$OPTIONS\"");
-  return c;
-}
-
-/// The options file of TensorRT-LLM, written by the script.
-std::string trtllm_options(const LaunchPlan& p, std::string_view indent) {
-  if (p.runner != LaunchTarget::trtllm || (p.kv == Format::bf16 && p.dp == 1)) return {};
-  std::string out = fmt::format("{0}OPTIONS=$(mktemp)\n{0}{{\n", indent);
-  if (p.dp > 1) out += fmt::format("{}  echo enable_attention_dp: true\n", indent);
-  if (const FormatFlag* kv = find_format(kv_flags(p.runner), p.kv); kv != nullptr && !kv->flag.empty()) {
-    out += fmt::format("{0}  echo kv_cache_config:\n{0}  echo '  ' {1} {2}\n", indent, kv->flag, kv->value);
-  }
-  return out + fmt::format("{}}} > \"$OPTIONS\"\n", indent);
-}
-
-Command torchrun(const LaunchPlan& p) {
-  Command c("torchrun");
-  c.raw("--nnodes \"$NODES\"").flag("--nproc-per-node", std::min(p.gpus, p.gpus_per_node));
-  if (p.nodes() > 1) {
-    c.raw("--node-rank \"$NODE_RANK\"").flag("--rdzv-backend", "c10d").raw("--rdzv-endpoint \"$MASTER_ADDR:29500\"");
-  }
-  return c;
-}
-
-/// Layers that the pipeline does not divide: embedding and loss count as a layer each, or the last stage has fewer.
-Status stages(Command& c, const LaunchPlan& p) {
-  const int layers = p.shape.layers;
-  if (p.pp == 1 || layers % (p.pp * p.vp) == 0) return {};
-  if ((layers + 2) % (p.pp * p.vp) == 0) {
-    c.flag("--account-for-embedding-in-pipeline-split").flag("--account-for-loss-in-pipeline-split");
-    return {};
-  }
-  const int most = (layers + p.pp - 1) / p.pp;
-  const int last = layers - (p.pp - 1) * most;
-  if (p.vp > 1 || last < 1) {
-    return cannot(fmt::format("{} layers do not divide into {} stages of {} chunks: take another --pp or --vp 1",
-                              layers, p.pp, p.vp));
-  }
-  c.flag("--decoder-last-pipeline-num-layers", last);
   return {};
 }
 
-Result<Command> megatron(const LaunchPlan& p) {
-  Command c = torchrun(p);
-  c.raw("pretrain_gpt.py").flag("--use-mcore-models");
-  numbers(c, p);
-  if (p.tp > 1) c.flag("--sequence-parallel");
-  const ModelShape& s = p.shape;
-  for (const ShapeFlag& f : shape_flags()) {
-    if (s.*f.field != f.usual) c.flag(f.flag, s.*f.field);
+std::string indented(std::string_view text, std::string_view indent) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) out += std::string(indent) + std::string(text.substr(0, end));
+    out += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
-  if (s.kv_heads != 0) c.flag("--group-query-attention");
-  if (s.kv_lora > 0) c.flag("--multi-latent-attention");
-  if (s.gated) c.flag("--swiglu");
-  if (!s.tied) c.flag("--untie-embeddings-and-output-weights");
-  c.flag("--disable-bias-linear").flag("--normalization", "RMSNorm").flag("--position-embedding-type", "rope");
-  if (s.experts > 0) {
-    c.flag("--moe-grouped-gemm").flag("--moe-token-dispatcher-type", "alltoall");
-    if (s.dense_layers > 0)
-      c.flag("--moe-layer-freq", fmt::format("([0]*{}+[1]*{})", s.dense_layers, s.layers - s.dense_layers));
-  }
-  if (const Status uneven = stages(c, p); !uneven) return uneven.error();
-  const FormatFlag* precision = find_format(weight_flags(p.runner), p.precision);
-  if (precision == nullptr) return cannot(fmt::format("Megatron does not train in {}", name(p.precision)));
-  if (p.precision != Format::bf16 && p.precision != Format::fp16) c.flag("--bf16");
-  if (p.precision == Format::mxfp8) c.flag("--fp8-format", "hybrid");
-  precision->value.empty() ? c.flag(precision->flag) : c.flag(precision->flag, precision->value);
-  switch (p.sharding) {
-    case Sharding::none:
-    case Sharding::unknown:
-      break;
-    case Sharding::zero1:
-      c.flag("--use-distributed-optimizer").flag("--overlap-grad-reduce").flag("--overlap-param-gather");
-      break;
-    case Sharding::zero2:
-    case Sharding::zero3:
-    case Sharding::hsdp:
-      c.flag("--use-megatron-fsdp")
-          .flag("--data-parallel-sharding-strategy",
-                p.sharding == Sharding::zero2 ? "optim_grads" : "optim_grads_params");
-      if (p.sharding == Sharding::hsdp) {
-        if (p.shard_group < 1 || p.dp % p.shard_group != 0)
-          return cannot(fmt::format("shard groups of {} do not divide {} data-parallel ranks", p.shard_group, p.dp));
-        c.flag("--num-distributed-optimizer-instances", p.dp / p.shard_group);
-      }
-      break;
-  }
-  if (p.recompute == Recompute::selective) c.flag("--recompute-activations");
-  if (p.recompute == Recompute::full)
-    c.flag("--recompute-granularity", "full").flag("--recompute-method", "uniform").flag("--recompute-num-layers", 1);
-  c.flag("--tokenizer-type", "HuggingFaceTokenizer").flag("--tokenizer-model", p.checkpoint);
-  c.raw("--data-path \"$DATA_PATH\"").raw("--save \"$CHECKPOINTS\"").raw("--load \"$CHECKPOINTS\"").raw("\"$@\"");
-  return c;
+  return out;
 }
 
-Result<Command> torchtitan(const LaunchPlan& p) {
-  if (p.vp > 1) return cannot("torchtitan takes its stages from the schedule: emit with --vp 1");
-  Command c = torchrun(p);
-  c.raw("-m torchtitan.train").flag("--model.name", p.model).flag("--model.hf_assets_path", p.checkpoint);
-  numbers(c, p);
-  int shard = 1;
-  switch (p.sharding) {
-    case Sharding::none:
-    case Sharding::unknown:
-      break;
-    case Sharding::zero3:
-      shard = p.dp;
-      break;
-    case Sharding::hsdp:
-      shard = p.shard_group;
-      if (shard < 1 || p.dp % shard != 0)
-        return cannot(fmt::format("shard groups of {} do not divide {} data-parallel ranks", shard, p.dp));
-      break;
-    case Sharding::zero1:
-    case Sharding::zero2:
-      return cannot(fmt::format("torchtitan shards everything or nothing, not {}: say --sharding zero3, hsdp or none",
-                                name(p.sharding)));
-  }
-  c.flag("--parallelism.data_parallel_shard_degree", shard);
-  c.flag("--parallelism.data_parallel_replicate_degree", p.dp / shard);
-  if (p.pp > 1) {
-    if (p.global_batch % p.dp != 0) return cannot("the global batch is no multiple of the data-parallel ranks");
-    c.flag("--training.local_batch_size", p.global_batch / p.dp);
-    c.flag("--parallelism.pipeline_parallel_microbatch_size", p.micro_batch);
-  } else {
-    c.flag("--training.local_batch_size", p.micro_batch);
-  }
-  const FormatFlag* precision = find_format(weight_flags(p.runner), p.precision);
-  if (precision == nullptr)
-    return cannot(fmt::format("torchtitan does not train in {}: say bf16 or fp8", name(p.precision)));
-  if (!precision->flag.empty()) c.flag(precision->flag, precision->value);
-  c.flag("--activation_checkpoint.mode", name(p.recompute));
-  return c.raw("\"$@\"");
-}
-
-std::string environment(const LaunchPlan& p, std::string_view indent) {
+std::string environment(const LaunchPlan& p) {
   std::string out;
   const auto set = [&](std::string_view variable, std::string_view value) {
-    out += fmt::format("{}export {}={}\n", indent, variable, value);
+    out += fmt::format("export {}={}\n", variable, value);
   };
-  if (p.runner == LaunchTarget::megatron && p.tp > 1) set("CUDA_DEVICE_MAX_CONNECTIONS", "1");
-  if (p.nodes() < 2) return out;
+  const bool fsdp = p.sharding == Sharding::zero2 || p.sharding == Sharding::zero3 || p.sharding == Sharding::hsdp;
+  // Megatron refuses to start without it where ranks exchange activations, and with it where weights are sharded.
+  if (p.runner == LaunchTarget::megatron && (p.tp > 1 || p.cp > 1) && !fsdp) set("CUDA_DEVICE_MAX_CONNECTIONS", "1");
+  if (p.runner == LaunchTarget::megatron && fsdp) set("CUDA_DEVICE_MAX_CONNECTIONS", "8");
+  if (p.nodes() < 2 || vendor_named(p.vendor).collectives.empty()) return out;
   set("NCCL_DEBUG", "${NCCL_DEBUG:-WARN}");
   if (p.network == "infiniband") set("NCCL_IB_HCA", "${NCCL_IB_HCA:-mlx5}");
   if (p.network == "ethernet") {
@@ -260,7 +80,133 @@ std::string environment(const LaunchPlan& p, std::string_view indent) {
   return out;
 }
 
+Result<Server> server(const LaunchPlan& p, std::string_view port) {
+  switch (p.runner) {
+    case LaunchTarget::vllm:
+      return vllm_server(p, port);
+    case LaunchTarget::sglang:
+      return sglang_server(p, port);
+    case LaunchTarget::trtllm:
+      return trtllm_server(p, port);
+    case LaunchTarget::llamacpp:
+      return llamacpp_server(p, port);
+    case LaunchTarget::megatron:
+    case LaunchTarget::torchrun:
+    case LaunchTarget::slurm:
+    case LaunchTarget::k8s:
+      break;
+  }
+  return cannot(fmt::format("{} does not serve", name(p.runner)));
+}
+
+/// How many servers a node starts, and whether the last one starts fewer.
+struct Spread {
+  int here = 1;
+  bool uneven = false;
+};
+Spread spread_of(const LaunchPlan& p, Place place) {
+  if (place == Place::pod || spans_nodes(p)) return {};
+  const int nodes = p.nodes();
+  const bool uneven = p.replicas % nodes != 0;
+  return {uneven ? p.gpus_per_node / per_replica(p) : p.replicas / nodes, uneven};
+}
+
+/// Servers side by side: the first that ends takes the others with it, and the script fails.
+std::string many_servers(const LaunchPlan& p, const Server& one, const Spread& spread) {
+  std::string out = fmt::format("REPLICAS={}\nGPUS_PER_REPLICA={}\n", spread.here, per_replica(p));
+  if (spread.uneven) {  // the last node has fewer
+    out += fmt::format("ALL_REPLICAS={}\nLEFT=$((ALL_REPLICAS - NODE_RANK * REPLICAS))\n", p.replicas);
+  }
+  out +=
+      "servers=()\n"
+      "trap 'kill \"${servers[@]}\" 2> /dev/null || true; wait' EXIT\n"
+      "trap 'exit 143' TERM\n"
+      "trap 'exit 130' INT\n"
+      ": > \"$ENDPOINTS\"\n";
+  out += fmt::format(
+      "for ((replica = 0; replica < REPLICAS{}; replica++)); do\n"
+      "  first=$((replica * GPUS_PER_REPLICA))\n"
+      "  devices=$(seq -s, \"$first\" $((first + GPUS_PER_REPLICA - 1)))\n",
+      spread.uneven ? " && replica < LEFT" : "");
+  Command command = one.command;
+  const std::string line = command.raw("&").text("  ");
+  out += fmt::format("  {}=\"$devices\" {}", vendor_named(p.vendor).visible, line.substr(2));
+  return out +
+         "  servers+=(\"$!\")\n"
+         "  echo \"http://$(hostname):$((PORT + replica))\" >> \"$ENDPOINTS\"\n"
+         "done\n"
+         "code=0\n"
+         "wait -n \"${servers[@]}\" || code=$?\n"
+         "echo \"a server ended with code $code: all are stopped\" >&2\n"
+         "exit \"$((code > 0 ? code : 1))\"\n";
+}
+
+Result<std::string> serving(const LaunchPlan& p, const LaunchOptions& options, Place place) {
+  if (p.vendor == "Apple" && p.gpus > 1)
+    return cannot("processes do not share out Apple's devices: emit with --gpus 1");
+  const Spread spread = spread_of(p, place);
+  const bool many = spread.here > 1 || spread.uneven;
+  const Result<Server> one = server(p, many ? "\"$((PORT + replica))\"" : "\"$PORT\"");
+  if (!one) return one.error();
+  if (const Status s = check_flags(one->command, options.release); !s) return s.error();
+  std::string out = fmt::format("HOST=${{HOST:-0.0.0.0}}\nPORT=${{PORT:-{}}}\n", usual_port(p.runner));
+  if (place != Place::pod) {
+    out += fmt::format("ENDPOINTS=${{ENDPOINTS:-endpoints{}.txt}}\n", p.nodes() > 1 ? "-$NODE_RANK" : "");
+  }
+  if (!p.base.empty()) {
+    out += fmt::format("[[ -e {0} ]] || {{ echo {0} is missing: see above how it is made >&2; exit 2; }}\n",
+                       shell_word(p.checkpoint));
+  }
+  out += one->before;
+  // Where its container keeps it.
+  if (place == Place::pod && p.runner == LaunchTarget::llamacpp) out += "export PATH=$PATH:/app\n";
+  if (many) return out + many_servers(p, *one, spread);
+  // Servers of several nodes are one: the first node's address is theirs.
+  if (place != Place::pod) {
+    out += spans_nodes(p) ? "if ((NODE_RANK == 0)); then echo \"http://$(hostname):$PORT\" > \"$ENDPOINTS\"; fi\n"
+                          : "echo \"http://$(hostname):$PORT\" > \"$ENDPOINTS\"\n";
+  }
+  return out + "exec " + one->command.text("");
+}
+
+Result<std::string> training(const LaunchPlan& p, const LaunchOptions& options) {
+  const bool megatron = p.runner == LaunchTarget::megatron;
+  const Result<Command> command = megatron ? megatron_command(p) : torchtitan_command(p);
+  if (!command) return command.error();
+  if (const Status s = check_flags(*command, options.release); !s) return s.error();
+  std::string out;
+  if (megatron) {
+    out += ": \"${DATA_PATH:?set DATA_PATH to the tokenised data set, without .bin}\"\n";
+    if (p.shape.rotary_open) out += ": \"${ROTARY_BASE:?set ROTARY_BASE to rope_theta of the model}\"\n";
+  } else {
+    out += ": \"${ASSETS:?set ASSETS to the folder of the tokenizer}\"\n";
+  }
+  out += ": \"${CHECKPOINTS:?set CHECKPOINTS to a shared folder}\"\n";
+  return out + command->text("");
+}
+
 }  // namespace
+
+void number_flags_of(Command& c, const LaunchPlan& p) {
+  for (const NumberFlag& f : number_flags(p.runner)) {
+    if (p.*f.field != f.usual) c.flag(f.flag, p.*f.field);
+  }
+}
+
+Command torchrun(const LaunchPlan& p) {
+  Command c("torchrun");
+  c.shell("--nnodes", "\"$NODES\"").flag("--nproc-per-node", std::min(p.gpus, p.gpus_per_node));
+  if (p.nodes() > 1) {
+    c.shell("--node-rank", "\"$NODE_RANK\"")
+        .flag("--rdzv-backend", "c10d")
+        .shell("--rdzv-endpoint", "\"$MASTER_ADDR:29500\"");
+  }
+  return c;
+}
+
+int usual_port(LaunchTarget runner) {
+  return runner == LaunchTarget::sglang ? 30000 : runner == LaunchTarget::llamacpp ? 8080 : 8000;
+}
 
 std::string job_name(const LaunchPlan& plan) {
   std::string out = trains(plan.runner) ? "train-" : "serve-";
@@ -289,63 +235,129 @@ std::string summary(const LaunchPlan& p) {
 }
 
 std::string ridge_line(const LaunchPlan& p) {
-  std::string out = fmt::format("# ridge: device={} gpus_per_node={}", p.device, p.gpus_per_node);
-  if (!p.network.empty()) out += " network=" + p.network;
-  // What these runners have no flag for.
-  if (p.runner == LaunchTarget::trtllm) out += fmt::format(" model={} weights={}", p.model, name(p.weights));
-  if (p.runner == LaunchTarget::megatron) out += fmt::format(" model={}", p.model);
+  std::string out = "# ridge:";
+  const auto text = [&](std::string_view key, std::string_view value) {
+    if (!value.empty()) out += fmt::format(" {}={}", key, value);
+  };
+  const auto number = [&](std::string_view key, int value) {
+    if (value > 0) out += fmt::format(" {}={}", key, value);
+  };
+  if (!p.release.empty()) text("engine", fmt::format("{}-{}", engine_of(p.runner), p.release));
+  text("device", p.device);
+  text("vendor", p.vendor);
+  number("gpus_per_node", p.gpus_per_node);
+  text("network", p.network);
+  text("model", p.model);
+  if (trains(p.runner)) {
+    if (p.checkpoint.find(' ') == std::string::npos && p.runner == LaunchTarget::torchrun)
+      text("tokenizer", p.checkpoint);
+  } else {
+    text("weights", name(p.weights));
+    number("isl", p.isl);
+    number("osl", p.osl);
+    number("concurrency", p.concurrency);
+    text("base", p.base);
+    number("lora", p.lora_rank);
+    if (p.draft_tokens > 0) text("draft", fmt::format("{}:{}", p.draft_tokens, p.draft));
+    // Neither has a flag for the share of the device itself.
+    const bool told = p.runner == LaunchTarget::vllm || p.runner == LaunchTarget::sglang;
+    if (!told && p.memory_utilization > 0) text("memory", fmt::format("{}", p.memory_utilization));
+    if (p.runner == LaunchTarget::llamacpp) number("length", p.max_length);
+  }
+  if (p.gated) text("gated", "yes");
   return out + "\n";
 }
 
-Result<std::string> payload(const LaunchPlan& p, const LaunchOptions& options, std::string_view indent) {
-  if (const Status s = check_layout(p); !s) return s.error();
-  const int nodes = p.nodes();
-  const bool spread = !trains(p.runner) && per_replica(p) > p.gpus_per_node;
-  const bool uneven = !trains(p.runner) && !spread && p.replicas % nodes != 0;
-  const int here = uneven ? p.gpus_per_node / per_replica(p) : p.replicas / nodes;
-  const bool many = !trains(p.runner) && !spread && here > 1;
-  std::string out = fmt::format("{}NODES={}\n", indent, nodes);
-  if (nodes > 1) {
-    out += fmt::format(
-        "{0}NODE_RANK=${{NODE_RANK:-${{SLURM_NODEID:-${{JOB_COMPLETION_INDEX:-0}}}}}}\n{0}echo \"node $NODE_RANK of "
-        "$NODES\"\n",
-        indent);
-  } else {
-    out += fmt::format("{}echo \"$NODES node\"\n", indent);
+std::string remarks(const LaunchPlan& p) {
+  std::string out;
+  const std::string& repository = p.base.empty() ? p.checkpoint : p.base;
+  if (p.gated) {
+    out += fmt::format("# {} is gated: accept its licence on the Hub and set HF_TOKEN.\n", repository);
+  }
+  if (!p.base.empty() && p.runner == LaunchTarget::llamacpp) {
+    const bool wide = p.weights == Format::bf16 || p.weights == Format::fp16;
+    const std::string first = wide ? p.checkpoint : "wide.gguf";
+    out += fmt::format("# {} is made once from {} (after `hf download {} --local-dir hf`):\n", p.checkpoint, p.base,
+                       p.base);
+    out += fmt::format("#   python3 llama.cpp/convert_hf_to_gguf.py hf --outtype {} --outfile {}\n",
+                       p.weights == Format::fp16 ? "f16" : "bf16", first);
+    if (!wide) {
+      const std::string_view type = p.weights == Format::int8 || p.weights == Format::q8_0 ? "Q8_0"
+                                    : p.weights == Format::mxfp4                           ? "MXFP4_MOE"
+                                    : p.weights == Format::q4_0                            ? "Q4_0"
+                                    : p.weights == Format::q6_k                            ? "Q6_K"
+                                                                                           : "Q4_K_M";
+      out += fmt::format("#   llama-quantize {} {} {}\n", first, p.checkpoint, type);
+    }
+  } else if (!p.base.empty()) {
+    const std::string command = conversion_command(p.weights, p.vendor, p.base, p.checkpoint);
+    out += fmt::format("# No repository in {} is known; {} is made once from {}:\n#   {}\n", name(p.weights),
+                       p.checkpoint, p.base, command);
+  }
+  if (p.online) out += fmt::format("# {} is stored in 16 bits and narrowed to fp8 while it loads.\n", p.checkpoint);
+  if (p.runner == LaunchTarget::vllm && p.vendor != "NVIDIA" && p.vendor != "AMD" && !p.vendor.empty()) {
+    const std::string_view plugin = p.vendor == "Intel"    ? "vllm-gaudi"
+                                    : p.vendor == "Google" ? "tpu-inference"
+                                    : p.vendor == "AWS"    ? "vllm-neuron"
+                                                           : "vllm-ascend";
+    out += fmt::format("# vLLM runs on these devices by its plugin {}.\n", plugin);
   }
   if (p.runner == LaunchTarget::megatron) {
-    out += fmt::format(
-        "{0}: \"${{DATA_PATH:?set DATA_PATH to the tokenised data set}}\"\n{0}: \"${{CHECKPOINTS:?set CHECKPOINTS to a "
-        "shared folder}}\"\n",
-        indent);
+    out += "# Learning rate, steps and data are yours: what this script is given stands last and wins.\n";
   }
-  if (nodes > 1 && (trains(p.runner) || (spread && p.runner == LaunchTarget::sglang))) {
-    out += fmt::format("{}: \"${{MASTER_ADDR:?set MASTER_ADDR to the first node}}\"\n", indent);
+  return out;
+}
+
+Result<std::string> payload(const LaunchPlan& p, const LaunchOptions& options, Place place, std::string_view indent) {
+  if (const Status s = check_layout(p); !s) return s.error();
+  const int nodes = place == Place::pod && !trains(p.runner) && !spans_nodes(p) ? 1
+                    : spans_nodes(p)                                            ? per_replica(p) / p.gpus_per_node
+                                                                                : p.nodes();
+  std::string out = fmt::format("NODES={}\n", nodes);
+  if (nodes > 1) {
+    out +=
+        "NODE_RANK=${NODE_RANK:-${SLURM_NODEID:-${LWS_WORKER_INDEX:-${JOB_COMPLETION_INDEX:-0}}}}\n"
+        "echo \"node $NODE_RANK of $NODES\"\n";
+    if (trains(p.runner) || (spans_nodes(p) && p.runner != LaunchTarget::trtllm)) {
+      out += ": \"${MASTER_ADDR:?set MASTER_ADDR to the first node}\"\n";
+    }
+  } else {
+    out += "echo \"$NODES node\"\n";
   }
-  out += environment(p, indent);
-  out += trtllm_options(p, indent);
-  Result<Command> command = p.runner == LaunchTarget::vllm       ? vllm(p, many)
-                            : p.runner == LaunchTarget::sglang   ? sglang(p, many)
-                            : p.runner == LaunchTarget::trtllm   ? trtllm(p, many)
-                            : p.runner == LaunchTarget::megatron ? megatron(p)
-                                                                 : torchtitan(p);
-  if (!command) return command.error();
-  if (!many) return out + command->text(indent);
-  out += fmt::format("{0}REPLICAS={1}\n{0}GPUS_PER_REPLICA={2}\n", indent, here, per_replica(p));
-  if (uneven) {  // the last node has fewer
-    out += fmt::format("{0}ALL_REPLICAS={1}\n{0}LEFT=$((ALL_REPLICAS - NODE_RANK * REPLICAS))\n", indent, p.replicas);
-  }
-  out += fmt::format(
-      "{0}for ((replica = 0; replica < REPLICAS{1}; replica++)); do\n"
-      "{0}  first=$((replica * GPUS_PER_REPLICA))\n"
-      "{0}  devices=$(seq -s, \"$first\" $((first + GPUS_PER_REPLICA - 1)))\n",
-      indent, uneven ? " && replica < LEFT" : "");
-  std::string line = command->raw("&").text(std::string(indent) + "  ");
-  if (options.amd) {
-    const std::string_view cuda = "CUDA_VISIBLE_DEVICES";
-    line.replace(line.find(cuda), cuda.size(), "HIP_VISIBLE_DEVICES");
-  }
-  return out + line + fmt::format("{0}done\n{0}wait\n", indent);
+  out += environment(p);
+  const Result<std::string> rest = trains(p.runner) ? training(p, options) : serving(p, options, place);
+  if (!rest) return rest.error();
+  return indented(out + *rest, indent);
+}
+
+LaunchFile router_script(const LaunchPlan& p) {
+  return {"router.sh",
+          fmt::format("#!/usr/bin/env bash\n"
+                      "# One address for the {} servers of the endpoint lists: nginx sends a request to the one "
+                      "with the fewest open.\n"
+                      "# usage: router.sh endpoints*.txt\n"
+                      "set -euo pipefail\n\n"
+                      "LISTEN=${{LISTEN:-8888}}\n"
+                      "folder=$(mktemp -d)\n"
+                      "{{\n"
+                      "  echo \"daemon off; pid $folder/pid; error_log stderr;\"\n"
+                      "  echo 'events {{ worker_connections 16384; }}'\n"
+                      "  echo 'http {{'\n"
+                      "  echo \"  access_log off; client_max_body_size 64m; client_body_temp_path $folder/body;\"\n"
+                      "  echo \"  proxy_temp_path $folder/proxy; fastcgi_temp_path $folder/fastcgi;\"\n"
+                      "  echo \"  uwsgi_temp_path $folder/uwsgi; scgi_temp_path $folder/scgi;\"\n"
+                      "  echo '  upstream servers {{ least_conn; keepalive 256;'\n"
+                      "  sed -e 's|^http://|    server |' -e 's|$| max_fails=2 fail_timeout=10s;|' \"$@\"\n"
+                      "  echo '  }}'\n"
+                      "  echo \"  server {{ listen $LISTEN; location / {{\"\n"
+                      "  echo '    proxy_pass http://servers; proxy_http_version 1.1; proxy_set_header Connection "
+                      "\"\";'\n"
+                      "  echo '    proxy_buffering off; proxy_read_timeout 1h; proxy_next_upstream error timeout;'\n"
+                      "  echo '  }} }}'\n"
+                      "  echo '}}'\n"
+                      "}} > \"$folder/nginx.conf\"\n"
+                      "exec nginx -p \"$folder\" -c \"$folder/nginx.conf\"\n",
+                      p.replicas)};
 }
 
 }  // namespace ridge::launch
@@ -360,16 +372,22 @@ Result<std::vector<LaunchFile>> emit(const LaunchPlan& plan, LaunchTarget target
     return Error{ErrorCode::refused, "",
                  fmt::format("the plan is for {}, not for {}", name(plan.runner), name(target))};
   }
-  const Result<std::string> body = launch::payload(plan, options, "");
+  if (launch::spans_nodes(plan) && plan.replicas > 1) {
+    return launch::cannot(
+        fmt::format("{} replicas over several nodes each are no single script: emit for slurm or k8s", plan.replicas));
+  }
+  if (launch::spans_nodes(plan) && plan.runner == LaunchTarget::trtllm) {
+    return launch::cannot("TensorRT-LLM over several nodes is started by MPI, a task for each GPU: emit for slurm");
+  }
+  const Result<std::string> body = launch::payload(plan, options, launch::Place::script, "");
   if (!body) return body.error();
-  std::string text = "#!/usr/bin/env bash\n# " + launch::summary(plan) + "\n";
+  std::string text = "#!/usr/bin/env bash\n# " + launch::summary(plan) + "\n" + launch::remarks(plan);
   if (plan.nodes() > 1)
     text += fmt::format("# Run it on each of the {} nodes, with NODE_RANK 0 to {}.\n", plan.nodes(), plan.nodes() - 1);
-  if (plan.runner == LaunchTarget::vllm && plan.tp * plan.pp * plan.dp > plan.gpus_per_node) {
-    text += "# The nodes have to be joined by Ray first; then it is run on the first of them only.\n";
-  }
   text += launch::ridge_line(plan) + "set -euo pipefail\n\n" + *body;
-  return std::vector<LaunchFile>{{std::string(name(target)) + ".sh", std::move(text)}};
+  std::vector<LaunchFile> files{{std::string(name(target)) + ".sh", std::move(text)}};
+  if (!trains(plan.runner) && plan.replicas > 1) files.push_back(launch::router_script(plan));
+  return files;
 }
 
 }  // namespace ridge

@@ -15,8 +15,10 @@ std::vector<std::pair<std::string, std::string>> fields(const LaunchPlan& p) {
     if (value != usual) out.emplace_back(key, std::to_string(value));
   };
   text("runner", name(p.runner));
+  text("release", p.release);
   text("model", p.model);
   text("checkpoint", p.checkpoint);
+  text("made_from", p.base);
   text("device", p.device);
   text("network", p.network);
   number("gpus", p.gpus, 0);
@@ -44,6 +46,12 @@ std::vector<std::pair<std::string, std::string>> fields(const LaunchPlan& p) {
     number("max_sequences", p.max_sequences, 0);
     number("max_batched_tokens", p.max_batched_tokens, 0);
     number("max_length_tokens", p.max_length, 0);
+    number("lora_rank", p.lora_rank, 0);
+    number("draft_tokens", p.draft_tokens, 0);
+    text("draft_model", p.draft);
+    number("input_tokens", p.isl, 0);
+    number("output_tokens", p.osl, 0);
+    number("concurrency", p.concurrency, 0);
     if (p.memory_utilization > 0) out.emplace_back("memory_utilization", fmt::format("{}", p.memory_utilization));
   }
   return out;

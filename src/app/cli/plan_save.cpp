@@ -57,11 +57,16 @@ class Writer {
   PlanFile file_;
 };
 
-PlanFile plan_file(const ServingQuest& quest, const ServingPlan& p) {
+/// A repository that was given stays: it says what is loaded, the catalogue's id only what it looks like.
+const std::string& model_name(const std::string& given, const std::string& id) {
+  return given.find('/') != std::string::npos ? given : id;
+}
+
+PlanFile plan_file(const ServingQuest& quest, const ServingPlan& p, const std::string& given) {
   const InferenceQuery& q = p.query;
   const ServingGoal& goal = quest.goal;
   Writer out("serve");
-  out.add("--model", q.model);
+  out.add("--model", model_name(given, q.model));
   out.add("--device", q.device);
   out.add("--gpus", 1.0 * p.replicas * q.gpus);
   out.add("--tp", q.tp);
@@ -88,10 +93,10 @@ PlanFile plan_file(const ServingQuest& quest, const ServingPlan& p) {
   return out.file();
 }
 
-PlanFile plan_file(const TrainingQuest& quest, const TrainingPick& p) {
+PlanFile plan_file(const TrainingQuest& quest, const TrainingPick& p, const std::string& given) {
   const TrainingGoal& goal = quest.goal;
   Writer out("train");
-  out.add("--model", goal.model);
+  out.add("--model", model_name(given, goal.model));
   out.add("--device", p.device);
   out.add("--engine", goal.engine);
   out.add("--gpus", p.plan.gpus);
@@ -120,22 +125,25 @@ PlanFile plan_file(const TrainingQuest& quest, const TrainingPick& p) {
 }
 
 template <class Quest, class Verdict>
-Result<int> save_all(const std::string& directory, const Quest& quest, const Verdict& verdict) {
+Result<int> save_all(const std::string& directory, const Quest& quest, const Verdict& verdict,
+                     const std::string& given) {
   if (const Status s = make_folder(directory); !s) return s.error();
   for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
-    if (const Status s = write_plan(directory, i + 1, plan_file(quest, verdict.plans[i])); !s) return s.error();
+    if (const Status s = write_plan(directory, i + 1, plan_file(quest, verdict.plans[i], given)); !s) return s.error();
   }
   return static_cast<int>(verdict.plans.size());
 }
 
 }  // namespace
 
-Result<int> save_plans(const std::string& directory, const ServingQuest& quest, const ServingVerdict& verdict) {
-  return save_all(directory, quest, verdict);
+Result<int> save_plans(const std::string& directory, const ServingQuest& quest, const ServingVerdict& verdict,
+                       const std::string& given) {
+  return save_all(directory, quest, verdict, given);
 }
 
-Result<int> save_plans(const std::string& directory, const TrainingQuest& quest, const TrainingVerdict& verdict) {
-  return save_all(directory, quest, verdict);
+Result<int> save_plans(const std::string& directory, const TrainingQuest& quest, const TrainingVerdict& verdict,
+                       const std::string& given) {
+  return save_all(directory, quest, verdict, given);
 }
 
 Status take_profile(const std::string& data_directory, const std::string& profile, PlanFlags& flags, PlanKind kind) {

@@ -21,9 +21,27 @@ constexpr std::size_t kLongestFile = 1'000'000;
 
 struct Arguments {
   EstimateFlags flags;
-  std::string target, kind, out, check, checkpoint, image, partition;
+  std::string target, kind, out, check, checkpoint, draft, image, partition, time;
   int cpus = 0;
 };
+
+/// What launch files need besides the catalogue, read from data/.
+struct Stock {
+  Checkpoints checkpoints;
+  std::vector<ModelSettings> settings;
+  EngineReleases releases;
+};
+Result<Stock> stock_of(const Session& session) {
+  const Result<std::string> data = session.data_directory();
+  if (!data) return data.error();
+  Result<Checkpoints> checkpoints = load_checkpoints(*data + "/checkpoints.csv");
+  if (!checkpoints) return checkpoints.error();
+  Result<std::vector<ModelSettings>> settings = load_model_settings(*data + "/model_settings.csv");
+  if (!settings) return settings.error();
+  Result<EngineReleases> releases = EngineReleases::open(*data + "/engines/flags");
+  if (!releases) return releases.error();
+  return Stock{*std::move(checkpoints), *std::move(settings), *std::move(releases)};
+}
 
 Error wrong(std::string_view flag, std::string message) {
   return {ErrorCode::bad_input, std::string(flag), std::move(message)};
@@ -54,11 +72,13 @@ LaunchTarget runner_of(const Arguments& a, std::optional<LaunchTarget> target, b
   return training ? LaunchTarget::megatron : LaunchTarget::vllm;
 }
 
-Result<LaunchPlan> plan_of(Session& session, const Arguments& a, LaunchTarget runner, const Knowledge& knowledge) {
+Result<LaunchPlan> plan_of(Session& session, const Arguments& a, LaunchTarget runner, const Knowledge& knowledge,
+                           const Stock& stock, const EngineRelease& release) {
   EstimateFlags flags = a.flags;
-  if (!flags.given("--engine")) {
-    flags.set("--engine", runner == LaunchTarget::torchrun ? "torchtitan" : std::string(name(runner)));
-  }
+  if (!flags.given("--engine")) flags.set("--engine", std::string(engine_of(runner)));
+  if (!flags.given("--engine-version") && release.engine == "vllm") flags.set("--engine-version", release.version);
+  const LaunchStock known{stock.checkpoints, stock.settings};
+  const LaunchWish wish{runner, a.checkpoint, a.draft};
   Result<LaunchPlan> plan = Error{};
   if (trains(runner)) {
     if (runner == LaunchTarget::torchrun && !flags.given("--sharding")) flags.set("--sharding", "zero3");
@@ -66,32 +86,40 @@ Result<LaunchPlan> plan_of(Session& session, const Arguments& a, LaunchTarget ru
     if (!question) return question.error();
     const Result<TrainingAnswer> answer = ridge::answer(question->query, question->freedom, knowledge);
     if (!answer) return answer.error();
-    plan = launch_plan(*answer, knowledge, runner);
+    plan = launch_plan(*answer, knowledge, known, wish);
   } else {
     const Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
     if (!question) return question.error();
     const Result<InferenceAnswer> answer = ridge::answer(question->query, knowledge, {});
     if (!answer) return answer.error();
     if (answer->refusal) return refusal_error(*answer);
-    plan = launch_plan(*answer, knowledge, runner);
+    plan = launch_plan(*answer, knowledge, known, wish);
     // A load that nobody named is no reason to cut requests short.
-    if (plan && !flags.given("--isl") && !flags.given("--osl")) plan->max_length = 0;
+    if (plan && !flags.given("--isl") && !flags.given("--osl") && runner != LaunchTarget::llamacpp)
+      plan->max_length = 0;
   }
-  if (plan && !a.checkpoint.empty()) plan->checkpoint = a.checkpoint;
+  if (plan) plan->release = release.version;
   return plan;
 }
 
 Result<int> check(Session& session, const Arguments& a) {
   const Result<std::string> text = read_file(a.check, kLongestFile);
   if (!text) return text.error();
-  const Result<LaunchCheck> back = read_launch(*text, a.check);
+  const Result<LaunchEngine> engine = launch_engine(*text, a.check);
+  if (!engine) return engine.error();
+  const Result<Stock> stock = stock_of(session);
+  if (!stock) return stock.error();
+  const std::string version = a.flags.given("--engine-version") ? a.flags.value("--engine-version") : engine->release;
+  const Result<EngineRelease> release = stock->releases.load(engine_of(engine->runner), version);
+  if (!release) return release.error();
+  const Result<LaunchCheck> back = read_launch(*text, a.check, &*release);
   if (!back) return back.error();
   std::vector<std::string> differing;
   bool compared = false;
   if (a.flags.given("--model")) {
     const Result<Knowledge> knowledge = knowledge_of(session);
     if (!knowledge) return knowledge.error();
-    const Result<LaunchPlan> plan = plan_of(session, a, back->plan.runner, *knowledge);
+    const Result<LaunchPlan> plan = plan_of(session, a, back->plan.runner, *knowledge, *stock, *release);
     if (!plan) return plan.error();
     differing = differences(back->plan, *plan);
     compared = true;
@@ -106,14 +134,13 @@ Result<int> check(Session& session, const Arguments& a) {
   return back->problems.empty() && differing.empty() ? kFine : kCheckFailed;
 }
 
-LaunchOptions options_of(const Arguments& a, const LaunchPlan& plan, const Catalogue& catalogue) {
+LaunchOptions options_of(const Arguments& a, const EngineRelease& release, const Catalogue& catalogue) {
   LaunchOptions o;
+  o.release = &release;
   if (!a.image.empty()) o.image = a.image;
   if (!a.partition.empty()) o.partition = a.partition;
   if (a.cpus > 0) o.cpus_per_node = a.cpus;
-  if (const Device* device = catalogue.device(plan.device.substr(0, plan.device.find('/')))) {
-    o.amd = device->vendor == "AMD" || device->vendor == "amd";
-  }
+  if (!a.time.empty()) o.time = a.time;
   if (const System* system = catalogue.system(a.flags.value("--system")); system != nullptr && system->host_memory) {
     o.host_memory = system->host_memory->value.value();
   }
@@ -126,7 +153,7 @@ Result<int> run(Session& session, const Arguments& a) {
   session.about(*std::move(subjects));
   if (!a.check.empty()) return check(session, a);
   if (a.target.empty()) {
-    return wrong("--for", "say what to write for: vllm, trtllm, sglang, megatron, torchrun, slurm or k8s");
+    return wrong("--for", "say what to write for: vllm, trtllm, sglang, llamacpp, megatron, torchrun, slurm or k8s");
   }
   const Result<LaunchTarget> target = parse_launch_target(a.target);
   if (!target) return wrong("--for", target.error().message);
@@ -134,9 +161,14 @@ Result<int> run(Session& session, const Arguments& a) {
   if (!training) return training.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
-  const Result<LaunchPlan> plan = plan_of(session, a, runner_of(a, *target, *training), *knowledge);
+  const Result<Stock> stock = stock_of(session);
+  if (!stock) return stock.error();
+  const LaunchTarget runner = runner_of(a, *target, *training);
+  const Result<EngineRelease> release = stock->releases.load(engine_of(runner), a.flags.value("--engine-version"));
+  if (!release) return release.error();
+  const Result<LaunchPlan> plan = plan_of(session, a, runner, *knowledge, *stock, *release);
   if (!plan) return plan.error();
-  const Result<std::vector<LaunchFile>> files = emit(*plan, *target, options_of(a, *plan, knowledge->catalogue));
+  const Result<std::vector<LaunchFile>> files = emit(*plan, *target, options_of(a, *release, knowledge->catalogue));
   if (!files) return files.error();
   if (a.out.empty()) {
     session.print(files->front().text);
@@ -166,14 +198,17 @@ std::vector<std::string> targets(Session&, const std::vector<std::string>&) {
 
 Action declare_emit(Options& options) {
   auto a = std::make_shared<Arguments>();
-  options.text("--for", "TARGET", a->target, "vllm, trtllm, sglang, megatron, torchrun, slurm or k8s", targets);
+  options.text("--for", "TARGET", a->target, "vllm, trtllm, sglang, llamacpp, megatron, torchrun, slurm or k8s",
+               targets);
   options.text("--check", "FILE", a->check, "read a launch file back; with a plan, say what differs", complete_files);
   options.text("--out", "DIR", a->out, "write all files there", complete_directories);
   options.text(std::string(kKindFlag), std::string(kKindValue), a->kind,
                "what the plan is for, where --for leaves it open");
   options.text("--checkpoint", "PATH", a->checkpoint,
-               "what the engine loads: a repository or a path; else the model's id");
-  options.text("--image", "IMAGE", a->image, "container of Kubernetes jobs");
+               "what the engine loads: a repository or a path; else the catalogue's in that format");
+  options.text("--draft-model", "PATH", a->draft, "that proposes --draft-tokens; else the model's own MTP layers");
+  options.text("--image", "IMAGE", a->image, "container of Slurm and Kubernetes jobs; else the engine's own");
+  options.text("--time", "LIMIT", a->time, "of a Slurm job: 2-00:00:00; usual: seven days");
   options.text("--partition", "NAME", a->partition, "of Slurm");
   options.count("--cpus-per-node", "N", a->cpus, "for slurm.conf");
   a->flags.declare_only(options, {"--model",
@@ -198,6 +233,10 @@ Action declare_emit(Options& options) {
                                   "--max-batched-tokens",
                                   "--max-num-seqs",
                                   "--gpu-memory-utilization",
+                                  "--cpu-offload-gb",
+                                  "--prefix-hit",
+                                  "--draft-tokens",
+                                  "--acceptance",
                                   "--vp",
                                   "--cp",
                                   "--etp",
@@ -207,6 +246,14 @@ Action declare_emit(Options& options) {
                                   "--micro-batch",
                                   "--recompute",
                                   "--schedule",
+                                  "--cp-kind",
+                                  "--mtp",
+                                  "--offload",
+                                  "--offload-optimizer",
+                                  "--shard-group",
+                                  "--capacity",
+                                  "--wide-layers",
+                                  "--rank-order",
                                   "--task",
                                   "--lora-rank",
                                   "--power-cap"});
@@ -217,17 +264,19 @@ Action declare_emit(Options& options) {
 
 Verb emit_verb() {
   return {
-      "emit", "launch files of a plan: vLLM, SGLang, TensorRT-LLM, Megatron, Slurm, Kubernetes",
+      "emit", "launch files of a plan: vLLM, SGLang, TensorRT-LLM, llama.cpp, Megatron, Slurm, Kubernetes",
       "Writes the command, Slurm job or Kubernetes manifests that run exactly this plan, with what was left open "
       "chosen as "
       "`ridge estimate` chooses it. --check reads such a file back, also one changed by hand, and compares it with the "
-      "plan; differences end with exit code 3.",
+      "plan; differences, and flags that the release does not take, end with exit code 3. --engine-version says for "
+      "which "
+      "release (data/engines/flags); else the newest.",
       "ridge emit --for vllm --model llama3.3-70b --device h200-sxm --gpus 8 --tp 2 --precision fp8 --isl 1000 --osl "
       "250\n"
       "ridge emit --for slurm --kind train --model llama3.1-70b --system dgx-h100 --gpus 512 --tp 8 --pp 4 "
       "--global-batch 1024\n"
-      "ridge emit --for k8s --model llama3.1-8b --device h100-sxm --gpus 1 --checkpoint "
-      "meta-llama/Llama-3.1-8B-Instruct",
+      "ridge emit --for k8s --model meta-llama/Llama-3.1-8B-Instruct --device h100-sxm --gpus 1\n"
+      "ridge emit --for llamacpp --model llama3.1-8b --device h200-sxm --gpus 1 --checkpoint model.gguf",
       declare_emit};
 }
 

@@ -76,6 +76,7 @@ struct Shown {
   report::PlanReportOptions options;
   std::string results;
   std::string save;
+  std::string model;  ///< as it was given
   std::string html;
 };
 
@@ -97,7 +98,7 @@ Result<int> show(Session& session, const Quest& quest, const Verdict& verdict, c
     if (!s) return s.error();
   }
   if (!shown.save.empty()) {
-    const Result<int> saved = save_plans(shown.save, quest, verdict);
+    const Result<int> saved = save_plans(shown.save, quest, verdict, shown.model);
     if (!saved) return saved.error();
   }
   if (!shown.html.empty()) {
@@ -190,6 +191,7 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   Shown shown;
   shown.results = run.results;
   shown.save = flags.value("--save");
+  shown.model = flags.value("--model");
   shown.html = flags.value("--html");
   if (run.results.ends_with(".csv")) run.results.clear();
   run.resume = flags.given("--resume");

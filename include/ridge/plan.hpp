@@ -19,6 +19,7 @@
 
 #include "ridge/confidence.hpp"
 #include "ridge/inference.hpp"
+#include "ridge/patience.hpp"
 #include "ridge/ranking.hpp"
 #include "ridge/space.hpp"
 #include "ridge/training.hpp"
@@ -58,7 +59,8 @@ struct Buyer {
   std::vector<std::string> devices;        ///< only these; empty = all that are on sale
   std::vector<std::string> vendors;        ///< only these
   std::vector<std::string> avoid_vendors;  ///< not these
-  std::string destination;                 ///< country of use: devices that need an export licence for it are left out
+  std::string destination;                 ///< country of use, for messages
+  bool export_licence = false;             ///< devices that need an export licence for the destination are left out
   std::string region;                      ///< prices of this region or provider only; electricity of it, if owned
   std::string owner = "hyperscaler";       ///< who buys: a profile of data/economics
   Purchase purchase = Purchase::on_demand;
@@ -78,7 +80,7 @@ struct Buyer {
 /// What a GPU-hour costs, from the price lists.
 struct PriceQuote {
   double low = 0, mid = 0, high = 0;  ///< dollars: the quartiles of the quotes
-  int quotes = 0;
+  int quotes = 0;      ///< of providers; 0 = estimated from figures of analysts or lessors
   std::string newest;  ///< year and month of the newest quote, or empty
   bool lone = false;   ///< the only one, and not of a provider that was asked for
   bool old = false;    ///< that is more than a year before the date asked for, or the newest quote of any device
@@ -123,6 +125,7 @@ struct ServingGoal {
   int tp = 0, pp = 0;              ///< fixed, 0 = free
   Objective objective = Objective::cost;
   Buyer buyer;
+  Patience patience;  ///< once it is over, plans are ranked by what is known then, and the verdict says so
 };
 
 struct ServingQuest {
@@ -171,6 +174,7 @@ struct ServingPlan {
   Interval output_tokens_per_s;  ///< of one replica at that
   double rate = 0;               ///< requests per second that all replicas are given on average: dollars are for these
   std::optional<double> usd_per_gpu_hour;
+  std::optional<PriceQuote> price;          ///< where that comes from
   std::optional<double> usd_per_hour;       ///< of devices that are not there already
   std::optional<Interval> usd_per_million;  ///< output tokens
   Interval watts;                           ///< all devices at full load
@@ -245,6 +249,7 @@ struct TrainingGoal {
   bool full_space = false;  ///< every schedule, sharding, recompute and offload the model knows
   Objective objective = Objective::cost;
   Buyer buyer;
+  Patience patience;  ///< as above
 };
 
 struct TrainingQuest {
@@ -271,6 +276,7 @@ struct TrainingPick {
   std::optional<Interval> days;  ///< of the run, if tokens are given
   std::optional<Interval> usd;   ///< of the run, or per billion tokens
   std::optional<double> usd_per_hour;
+  std::optional<PriceQuote> price;  ///< of a GPU-hour
   double joules_per_token = 0;
   double goodput = 1;
   LogError error;                      ///< of the time of the run: of a step, and of what failures cost

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/page.hpp"
@@ -13,8 +14,16 @@ namespace ridge::report {
 
 [[nodiscard]] Paragraph paragraph(std::string text, Emphasis emphasis = Emphasis::none);
 [[nodiscard]] std::string joined_text(const std::vector<std::string>& parts, std::string_view between);
-/// Devices that lost, with why; those never searched counted by reason.
-void add_losers(Document& page, const std::vector<Loser>& losers);
+/// Devices that lost, with why; those never searched counted by reason, or with `why` each with how it could come in.
+void add_losers(Document& page, const std::vector<Loser>& losers, bool why);
+/// Of the devices shown, those whose rent rests on one quote or on an estimate: "mi325x on one quote; tpu-v7 ...".
+void add_thin_prices(Document& page, const std::vector<std::pair<std::string, PriceQuote>>& prices);
+[[nodiscard]] inline const std::string& device_of(const ServingPlan& plan) {
+  return plan.query.device;
+}
+[[nodiscard]] inline const std::string& device_of(const TrainingPick& pick) {
+  return pick.device;
+}
 /// "Searched 1,204,116 plans in 0.9 s (12,304 evaluated, the rest shown to be worse)."
 [[nodiscard]] std::string searched_text(const PlanStatistics& statistics);
 /// "and 3 devices more (--top N)".
@@ -61,7 +70,13 @@ void add_ranking(Document& page, const Verdict& verdict, Table ranked, Table nea
     page.blocks.emplace_back(std::move(ranked));
     if (verdict.plans.size() > options.rows) page.blocks.emplace_back(and_more(verdict.plans.size() - options.rows));
   }
-  add_losers(page, verdict.losers);
+  std::vector<std::pair<std::string, PriceQuote>> prices;
+  for (std::size_t i = 0; i < std::min(verdict.plans.size(), options.rows); ++i) {
+    const auto& plan = verdict.plans[i];
+    if (plan.price) prices.emplace_back(device_of(plan), *plan.price);
+  }
+  add_thin_prices(page, prices);
+  add_losers(page, verdict.losers, options.why);
 }
 
 /// What was taken for granted, how much was searched, and `next`: the verb that takes a saved plan further.

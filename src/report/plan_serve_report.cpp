@@ -173,6 +173,8 @@ Json plan_object(const ServingPlan& p) {
   one.set("request_rate_per_s", p.rate);
   one.set("load_share", p.load());
   one.set("usd_per_gpu_hour", p.usd_per_gpu_hour ? Json(*p.usd_per_gpu_hour) : Json());
+  one.set("price_quotes", p.price ? Json(p.price->quotes) : Json());
+  one.set("price_basis", p.price ? Json(p.price->basis) : Json());
   one.set("usd_per_hour", p.usd_per_hour ? Json(*p.usd_per_hour) : Json());
   one.set("usd_per_million_output_tokens", p.usd_per_million ? interval_json(*p.usd_per_million) : Json());
   one.set("power_w", p.watts.mid > 0 ? interval_json(p.watts) : Json());

@@ -88,7 +88,7 @@ Table table_of(const std::vector<TrainingPick>& plans, const std::vector<Rank>& 
   return table;
 }
 
-Json plan_object(const TrainingPick& p) {
+Json pick_object(const TrainingPick& p) {
   const TrainingEstimate& e = p.estimate;
   Json one = Json::object();
   one.set("device", p.device);
@@ -219,7 +219,7 @@ Json plan_json(const TrainingQuest& quest, const TrainingVerdict& verdict, const
   asked.set("objective", name(goal.objective));
   asked.set("confidence", goal.confidence);
   json.set("goal", std::move(asked));
-  set_ranking(json, verdict, plan_object);
+  set_ranking(json, verdict, pick_object);
   json.set("regret_share", verdict.regret);
   json.set("cheapest_change", Json());
   json.set("rationale", texts_json(verdict.rationale));

@@ -82,6 +82,7 @@ class Splitter {
     const ServingGroupSpec& spec = quest_.problem->spec(group);
     if (std::isnan(spec.usd_per_gpu_hour) || spec.owned_gpus > 0) return;
     for (const InferenceQuery& query : spec.deployments) {
+      if (quest_.goal.patience.over()) return;
       if (query.pp > 1 || query.max_batched_tokens != kStepTokens) continue;
       const auto deployment = resolve(query, knowledge_);
       if (!deployment) continue;
@@ -109,8 +110,9 @@ class Splitter {
     for (int step = 0; step < kMostSteps; ++step) {
       q.replicas = decode_->engines;
       q.policies.disaggregation->prefill_engines = prefill_->engines;
-      const auto result = simulate(q, knowledge_);
-      if (!result) return {};
+      PatientObserver observer(goal.patience);
+      const auto result = simulate(q, knowledge_, &observer);
+      if (!result || goal.patience.over()) return {};
       const std::string broken = result->overloaded ? "overload" : broken_limit(*result, q.limits);
       if (broken.empty()) {
         q.load.rate = goal.request_rate;

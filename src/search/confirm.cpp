@@ -216,7 +216,8 @@ class Confirmation {
       trial.broken = "overload";
       return trial;
     }
-    const auto result = simulate(q, deployment_);
+    PatientObserver observer(quest_.goal.patience);
+    const auto result = simulate(q, deployment_, nullptr, &observer);
     if (!result) {
       trial.broken = result.error().message;
       return trial;
@@ -323,7 +324,9 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
     ++count;
   }
   std::vector<Confirmed> looked(count);
+  const Patience& patience = quest.goal.patience;
   oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
+    if (patience.over()) return;
     const ServingPlan& plan = verdict.plans[i];
     const auto deployment = resolve(plan.query, knowledge);
     if (!deployment) return;
@@ -332,6 +335,10 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
     l.sized = confirmation.sized(goal.confidence, plan.sure.step, plan.replicas, &l.chance);
     if (l.sized.holds) l.predicted = confirmation.look(l.sized.replicas, 1);
   });
+  if (patience.over()) {  // some were cut short: none is told from the others by it
+    verdict.assumptions.emplace_back(kNotSimulated);
+    return;
+  }
   std::vector<ServingPlan> kept;
   for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
     ServingPlan& plan = verdict.plans[i];

@@ -46,7 +46,7 @@ void confirm(const TrainingQuest& quest, TrainingVerdict& verdict, std::size_t f
   const std::size_t count = std::min(finalists, verdict.plans.size());
   oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
     TrainingPick& pick = verdict.plans[i];
-    if (!pick.days) return;
+    if (!pick.days || quest.goal.patience.over()) return;
     GoodputQuery query;
     query.gpus = pick.plan.gpus;
     query.parameters = parameters;
@@ -54,13 +54,15 @@ void confirm(const TrainingQuest& quest, TrainingVerdict& verdict, std::size_t f
     query.useful_s = pick.days->mid * pick.goodput * kSecondsADay;
     const auto inputs = goodput_inputs(query, knowledge.catalogue, *quest.economics);
     if (!inputs) return;
-    const GoodputSample sample = simulate_goodput(*inputs, kTrials, 1);
+    const GoodputSample sample = simulate_goodput(*inputs, kTrials, 1, quest.goal.patience);
+    if (quest.goal.patience.over()) return;
     pick.days_p95 = sample.time_to_train_s.high / kSecondsADay;
     pick.confirmed =
         fmt::format("simulated: {:.0f} interruptions, goodput {:.1f} %, {} days, {} at p95", sample.mean.interruptions,
                     100 * sample.mean.goodput, format_number(sample.mean.time_to_train_s / kSecondsADay),
                     format_number(*pick.days_p95));
   });
+  if (quest.goal.patience.over()) verdict.assumptions.emplace_back(kNotSimulated);
 }
 
 }  // namespace ridge::search

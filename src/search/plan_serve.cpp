@@ -48,6 +48,9 @@ std::vector<Format> usual_formats(const Device& device, const Model& model) {
   }
   if (computes_in(device, Format::nvfp4) && formats.front() != Format::nvfp4 && formats.front() != Format::mxfp4) {
     formats.push_back(Format::nvfp4);
+  } else if (!computes_in(device, Format::nvfp4) && computes_in(device, Format::mxfp4) &&
+             formats.front() != Format::nvfp4 && formats.front() != Format::mxfp4) {
+    formats.push_back(Format::mxfp4);
   }
   return formats;
 }
@@ -208,8 +211,8 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
                                      : goal.objective == Objective::cost   ? ServingObjective::cost
                                      : goal.objective == Objective::energy ? ServingObjective::energy
                                                                            : ServingObjective::gpus;
-  quest.problem =
-      std::make_shared<const ServingProblem>(std::move(groups), knowledge, load_of(goal), need, objective, 0);
+  quest.problem = std::make_shared<const ServingProblem>(std::move(groups), knowledge, load_of(goal), need, objective,
+                                                         0, goal.patience);
   auto& a = quest.assumptions;
   if (goal.request_rate > 0) {
     a.push_back(fmt::format(
@@ -224,7 +227,8 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
   a.emplace_back("throughput and times per token share one error, that of a step");
   a.emplace_back("power is that of full load");
   a.push_back(search::price_assumption(goal.buyer, economics));
-  if (goal.precisions.empty()) a.emplace_back("weights in 16 or 8 bits, or in nvfp4 where the chip computes in it");
+  if (goal.precisions.empty())
+    a.emplace_back("weights in 16 or 8 bits, or in nvfp4 or mxfp4 where the chip computes in it");
   if (goal.assumed_limits) {
     a.push_back(fmt::format("TTFT of at most {} and TPOT of at most {}, since no limit is given",
                             format(Seconds(goal.ttft_s), 2), format(Seconds(goal.tpot_s), 2)));
@@ -330,6 +334,7 @@ void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowle
   for (const Fleet& fleet : buyer.fleet) paid -= fleet.device == plan.query.device ? fleet.gpus : 0;
   paid = std::max(0.0, paid);
   plan.usd_per_gpu_hour = quote ? std::optional(quote->mid) : std::nullopt;
+  plan.price = quote;
   plan.quote = quote;
   plan.usd_per_hour.reset();
   plan.usd_per_million.reset();
@@ -338,6 +343,11 @@ void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowle
   const double each = plan.rate > 0 ? usd_per_million_out(quest, *plan.usd_per_hour, plan.rate) : 0;
   const Interval& output = plan.output_tokens_per_s;
   plan.usd_per_million = Interval{each * output.mid / output.high, each, each * output.mid / output.low};
+  if (paid > 0 && quote->quotes == 0 && quote->low > 0) {  // an estimated rent is as little known as the rate
+    const auto joint = [](double a, double b) { return std::exp(std::hypot(std::log(a), std::log(b))); };
+    plan.usd_per_million->low = each / joint(output.high / output.mid, quote->mid / quote->low);
+    plan.usd_per_million->high = each * joint(output.mid / output.low, quote->high / quote->mid);
+  }
 }
 
 Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowledge& knowledge) {
@@ -462,7 +472,7 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
     }
     const Scored& best = harvest.best.front();
     if (best.violation >= search::kDoesNotFit) {
-      const double missing = (best.violation - search::kDoesNotFit) * 1e9;
+      const double missing = (best.violation - search::kDoesNotFit) * search::kShortUnit;
       verdict.losers.push_back(
           {device,
            std::isinf(missing) ? "no layout of the model can run on it"
@@ -549,7 +559,10 @@ std::optional<std::string> largest_model(const ServingGoal& goal, const Knowledg
     tried.model = models[i].second;
     const auto quest = prepare(tried, knowledge, economics);
     if (!quest) continue;
-    const Findings found = search::search(*quest->problem, {}).findings;
+    search::SearchOptions options;
+    options.observe = [&](const search::SearchState&) { return !goal.patience.over(); };
+    const Findings found = search::search(*quest->problem, options).findings;
+    if (goal.patience.over()) return {};
     for (std::size_t g = 0; g < found.groups.size(); ++g) {
       const auto& best = found.groups[g].best;
       const bool priced = quest->prices[g] || goal.objective != Objective::cost;

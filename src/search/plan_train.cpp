@@ -314,6 +314,7 @@ TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const 
     pick.days_sure = pick.days->mid * pick.error.factor(goal.confidence);
     if (goal.days > 0) pick.holds_days = pick.error.probability(goal.days / pick.days->mid);
   }
+  pick.price = pick.quote;
   const Money money = money_of(quest, group, pick.quote);
   if (money.known) {
     pick.usd_per_hour = money.usd_per_s * kSecondsAnHour;
@@ -478,7 +479,7 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
       verdict.losers.push_back(
           {device.device, "the devices cannot be laid out for this batch and model", "layout", 0, true});
     } else if (device.violation >= search::kDoesNotFit) {
-      const double missing = (device.violation - search::kDoesNotFit) * 1e9;
+      const double missing = (device.violation - search::kDoesNotFit) * search::kShortUnit;
       verdict.losers.push_back({device.device,
                                 fmt::format("does not fit: {} short on each device at best", format(Bytes(missing))),
                                 "memory", 0, true});

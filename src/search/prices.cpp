@@ -88,11 +88,15 @@ std::optional<PriceQuote> price_of(const Catalogue& catalogue, const std::string
                                    const EconomicsData* economics, const DeviceUse& use) {
   if (buyer.purchase == Purchase::own) return price_to_own(catalogue, device, buyer, economics, use);
   RentMarket quotes;
+  PriceQuote quote;
   std::string first = "9999";
   std::string last;
   for (const PriceKind kind : kinds_of(buyer.purchase)) {
-    const RentMarket market = rent_market(catalogue, device, kind, buyer.region, buyer.date, {});
+    const RentMarket market = rent_market(catalogue, device, kind, buyer.region, buyer.date,
+                                          economics != nullptr ? with_known_rates({}, *economics, buyer.date)
+                                                               : std::vector<std::pair<std::string, double>>{});
     quotes.usd.insert(quotes.usd.end(), market.usd.begin(), market.usd.end());
+    if (!market.estimate.empty()) quote.basis = market.estimate;
     for (const Price* price : market.offers) {
       if (price->date.empty()) continue;
       first = std::min(first, price->date.substr(0, 7));
@@ -101,10 +105,14 @@ std::optional<PriceQuote> price_of(const Catalogue& catalogue, const std::string
   }
   if (quotes.usd.empty()) return {};
   std::sort(quotes.usd.begin(), quotes.usd.end());
-  PriceQuote quote;
   quote.low = quotes.quantile(0.25);
   quote.mid = quotes.median();
   quote.high = quotes.quantile(0.75);
+  if (!quote.basis.empty()) {  // estimated: between its own bounds
+    quote.low = quotes.usd.front();
+    quote.high = quotes.usd.back();
+    return quote;
+  }
   quote.quotes = static_cast<int>(quotes.usd.size());
   quote.newest = last;
   quote.old = months_of(last) > 0 && month_of(catalogue, buyer.date) - months_of(last) > 12;

@@ -1,7 +1,11 @@
 // The words of a verdict, built from its numbers.
 #pragma once
 
+#include <string_view>
+
+#include "ridge/patience.hpp"
 #include "ridge/plan.hpp"
+#include "ridge/simulation.hpp"
 
 namespace ridge::search {
 
@@ -37,6 +41,20 @@ struct Miss {
 };
 /// The limit that the plan misses by most.
 [[nodiscard]] Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowledge& knowledge);
+
+/// "time was over before ...": what a verdict says of plans that nobody simulated.
+inline constexpr std::string_view kNotSimulated =
+    "time was over before these plans could be simulated: figures are means";
+
+/// Ends a simulation when patience does.
+class PatientObserver final : public SimulationObserver {
+ public:
+  explicit PatientObserver(const Patience& patience) : patience_(patience) {}
+  bool go_on(double /*share*/) override { return !patience_.over(); }
+
+ private:
+  const Patience& patience_;
+};
 
 /// Simulates the first `finalists` plans, adds or takes away replicas, and moves to the losers what no longer meets the
 /// goal.

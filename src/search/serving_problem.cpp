@@ -12,7 +12,6 @@ namespace ridge::search {
 
 namespace {
 
-constexpr double kGigabyte = 1e9;
 constexpr double kTieBreak = 1e-6;  // dollars
 constexpr double kRounding = 1e-6;  // the fixed point of evaluate() is found to 1e-7
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -52,7 +51,7 @@ const std::vector<std::uint32_t>& ServingProblem::spans() {
 
 ServingProblem::ServingProblem(std::vector<ServingGroupSpec> groups, const Knowledge& knowledge,
                                const InferenceLoad& load, const ServingNeed& need, ServingObjective objective,
-                               int threads)
+                               int threads, const Patience& patience)
     : knowledge_(knowledge), load_(load), need_(need), objective_(objective) {
   load_.mode = LoadMode::closed_loop;
   std::uint64_t start = 0;
@@ -73,6 +72,7 @@ ServingProblem::ServingProblem(std::vector<ServingGroupSpec> groups, const Knowl
   oneapi::tbb::task_arena arena(threads > 0 ? threads : oneapi::tbb::task_arena::automatic);
   arena.execute([&] {
     oneapi::tbb::parallel_for(std::size_t{0}, all.size(), [&](std::size_t i) {
+      if (patience.over()) return;  // a floor of zero is a floor
       std::uint64_t mine = 0;
       set_floors(groups_[all[i].first], all[i].second, mine);
       evaluations += mine;
@@ -183,7 +183,8 @@ Scored ServingProblem::scored(const Group& group, const InferenceQuery& query, s
   Scored scored;
   scored.index = index;
   if (outcome.reason != Reason::none) {
-    scored.violation = outcome.reason == Reason::out_of_memory ? kDoesNotFit + outcome.short_by / kGigabyte : kInfinity;
+    scored.violation =
+        outcome.reason == Reason::out_of_memory ? kDoesNotFit + outcome.short_by / kShortUnit : kInfinity;
     return scored;
   }
   const ServingScore s = score(group.spec, gpus_of(query), outcome.estimate);

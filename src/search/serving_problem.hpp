@@ -12,6 +12,7 @@
 #pragma once
 
 #include "ridge/inference.hpp"
+#include "ridge/patience.hpp"
 #include "search/problem.hpp"
 
 namespace ridge::search {
@@ -64,7 +65,7 @@ struct ServingScore {
 class ServingProblem : public Problem {
  public:
   ServingProblem(std::vector<ServingGroupSpec> groups, const Knowledge& knowledge, const InferenceLoad& load,
-                 const ServingNeed& need, ServingObjective objective, int threads);
+                 const ServingNeed& need, ServingObjective objective, int threads, const Patience& patience = {});
 
   [[nodiscard]] std::size_t groups() const override { return groups_.size(); }
   [[nodiscard]] Range range(std::size_t group) const override;

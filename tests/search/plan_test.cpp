@@ -421,7 +421,8 @@ TEST(Buyer, LimitsLeaveDevicesOutForTheReasonGiven) {
   EXPECT_EQ(why("h100-sxm", buyer), "vendor");
   EXPECT_EQ(why("mi300x", buyer), "");
   buyer = {};
-  buyer.destination = "CN";
+  buyer.destination = "China";
+  buyer.export_licence = true;
   EXPECT_EQ(why("h100-sxm", buyer), "export");
   EXPECT_EQ(why("h20-96", buyer), "");
   EXPECT_EQ(why("ascend-910b", buyer), "");

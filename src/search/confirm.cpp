@@ -131,7 +131,9 @@ class Confirmation {
     std::vector<std::pair<double, double>> waits;  // logarithms of slowness and of TTFT
     double holds = 0;                              // the slowest that holds, and the fastest that does not
     double breaks = 0;
-    for (const double p : {0.5, 0.8, 0.95, 0.99}) {
+    std::set<double> looks = {0.5, 0.8, 0.95, 0.99};
+    looks.insert(goal.confidence);
+    for (const double p : looks) {
       const double slowness = step.factor(p);
       if (slowness <= holds) continue;
       const Trial trial = look(replicas, slowness);
@@ -160,8 +162,7 @@ class Confirmation {
       }
     }
     Chance out;
-    // Between what held and what broke, the middle.
-    out.rate = step.probability(breaks > 0 ? std::sqrt(holds * breaks) : holds);
+    out.rate = step.probability(holds);
     out.ttft = 1;
     if (goal.ttft_s > 0) {
       const auto within = [&](double p) {
@@ -183,7 +184,7 @@ class Confirmation {
   }
 
  private:
-  static constexpr int kHalvings = 3;
+  static constexpr int kHalvings = 4;
   static constexpr int kNodes = 24;
 
   template <class Of>

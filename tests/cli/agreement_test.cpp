@@ -141,15 +141,15 @@ TEST_F(SavedPlan, TakesAnotherLoadFromTheLine) {
 
 // Replicas need not fill the last node.
 TEST_F(SavedPlan, CanBeLaunched) {
-  const JsonNode planned = plan("serve " + std::string(kChat));
+  const JsonNode planned = plan("serve " + std::string(kChat) + " --confidence=50%");
   ASSERT_NE(static_cast<int>(number(planned, "gpus")) % 8, 0) << "take another goal: this one fills its nodes";
   EXPECT_NE(at(answer("emit --for=vllm" + first()), "text").text.find("ALL_REPLICAS="), std::string::npos);
 }
 
 TEST_F(SavedPlan, TrainsAsLongAndForAsMuchAsThePlanSaid) {
   const std::string run = "train --model=llama3.1-70b --tokens=15T --days=60 --devices=mi300x";
-  for (const std::string line :
-       {"", " --own", " --purchase=spot", " --goodput=0.9", " --task=lora", " --seq-length=131072 --global-batch=64"}) {
+  for (const std::string line : {"", " --own", " --purchase=spot", " --goodput=0.9", " --task=lora",
+                                 " --seq-length=131072 --global-batch=64 --confidence=50%"}) {
     const JsonNode planned = plan(run + line);
     const JsonNode estimate = answer("estimate train" + first());
     const JsonNode cost = answer((line == " --own" ? "cost own" : "cost rent") + first());

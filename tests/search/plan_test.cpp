@@ -158,11 +158,11 @@ TEST(Plan, HoldsWhereStepsAreAsSlowAsTheProbabilityAllows) {
   q.deployment = plan.query;
   q.workload = fixed_workload(goal.isl, goal.osl);
   q.replicas = plan.replicas;
-  const double slow = plan.sure.step.factor(*plan.sure.holds_rate) * 0.97;  // found by halving
+  const double slow = plan.sure.step.factor(*plan.sure.holds_rate);
   ASSERT_GT(slow, 1.1);
-  q.load = {.kind = OfferedKind::rate, .rate = goal.request_rate * slow};
-  q.requests = 2000;
-  q.limits = {.ttft = 0, .tpot = goal.tpot_s / slow, .e2e = 0, .share = 0.95};
+  q.load = {.kind = OfferedKind::rate, .rate = goal.request_rate * slow * (1 - 1e-9)};
+  q.requests = plan.simulated_requests;
+  q.limits = {.ttft = 0, .tpot = goal.tpot_s / slow * (1 + 1e-6), .e2e = 0, .share = 0.95};
   const auto slower = simulate(q, knowledge());
   ASSERT_TRUE(slower);
   EXPECT_FALSE(slower->overloaded);

@@ -124,7 +124,7 @@ Result<int> import_rents(Session& session, const Arguments& a, const std::string
                           Cell(c.highest_usd).shown_as(dollars(c.highest_usd))});
   }
   std::vector<std::string> notes(catalogue->remarks().begin(), catalogue->remarks().end());
-  if (same > 0) notes.push_back(fmt::format("{} prices are as before (--all shows them).", same));
+  if (same > 0) notes.push_back(fmt::format("As before: {} (--all shows them).", same));
   const Status s = take(a, a.take.empty() ? std::string() : overlay_of(changes, file, form, a.date), notes,
                         fmt::format("Use it with --catalogue {}.", a.take));
   if (!s) return s.error();

@@ -47,8 +47,12 @@ TEST(Fields, HaveOneKeyEachAndAHelp) {
     EXPECT_FALSE(f.help.empty()) << f.key;
     EXPECT_NE(f.verbs, 0u) << f.key;
     EXPECT_EQ(f.value_name.empty(), f.takes == Takes::on) << f.key;
-    if (f.takes == Takes::whole || f.takes == Takes::count) EXPECT_LT(f.low, f.high) << f.key;
-    if (f.takes == Takes::word) EXPECT_FALSE(f.words.empty()) << f.key;
+    if (f.takes == Takes::whole || f.takes == Takes::count) {
+      EXPECT_LT(f.low, f.high) << f.key;
+    }
+    if (f.takes == Takes::word) {
+      EXPECT_FALSE(f.words.empty()) << f.key;
+    }
   }
 }
 

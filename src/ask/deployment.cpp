@@ -206,7 +206,10 @@ constexpr Member<TrainingQuery> kLoraRank = {
     .always = true};
 constexpr Member<TrainingQuery> kShardGroup = {
     .get =
-        [](const TrainingQuery& q) { return q.plan.sharding == Sharding::hsdp ? 1.0 * q.plan.shard_group : kNothing; },
+        [](const TrainingQuery& q) {
+          const bool said = q.plan.sharding == Sharding::hsdp && q.plan.shard_group > 0;
+          return said ? 1.0 * q.plan.shard_group : kNothing;
+        },
     .set = [](TrainingQuery& q, double value) { q.plan.shard_group = static_cast<int>(value); }};
 
 template <class E>

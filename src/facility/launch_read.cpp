@@ -346,6 +346,7 @@ class Reader {
     }
     p.device = ridge("device");
     p.vendor = ridge("vendor");
+    p.system = ridge("system");
     p.network = ridge("network");
     p.release = release_of(ridge("engine"), p.runner);
     p.gated = ridge("gated") == "yes";
@@ -363,10 +364,21 @@ class Reader {
       const std::size_t colon = draft.find(':');
       if (colon != std::string::npos) p.draft = draft.substr(colon + 1);
     }
-    if (const std::string memory = ridge("memory"); !memory.empty()) {
-      p.memory_utilization = std::strtod(memory.c_str(), nullptr);
-    }
+    const auto part = [&](const char* key, double& into) {
+      if (const std::string text = ridge(key); !text.empty()) into = std::strtod(text.c_str(), nullptr);
+    };
+    part("memory", p.memory_utilization);
+    part("prefix", p.prefix_hit);
+    part("acceptance", p.acceptance);
+    if (ridge("mode") == "batch") p.mode = LoadMode::fixed_batch;
+    if (ridge("mode") == "offline") p.mode = LoadMode::offline;
     if (const std::string model = ridge("model"); !model.empty()) p.model = model;
+    p.activations = p.weights;
+    if (const std::string activations = ridge("activations"); !activations.empty()) {
+      const Result<Format> format = parse_format(activations);
+      if (!format) return wrong(1, format.error().message);
+      p.activations = *format;
+    }
     if (const std::string weights = ridge("weights"); !weights.empty()) {
       const Result<Format> format = parse_format(weights);
       if (!format) return wrong(1, format.error().message);
@@ -375,6 +387,7 @@ class Reader {
     const std::string per_node = ridge("gpus_per_node");
     p.gpus_per_node = per_node.empty() ? std::max(1, per_node_) : std::max(1, leading_number(per_node));
     const int nodes = variable("NODES", 1);
+    if (trains(p.runner)) p.activations = Format::bf16;
     if (trains(p.runner)) return training(nodes_ > 0 ? nodes_ : nodes);
     return serving(nodes, variable("REPLICAS", 1), variable("ALL_REPLICAS", 0));
   }

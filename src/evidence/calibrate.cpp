@@ -60,7 +60,7 @@ std::vector<FitTarget> fit_targets(std::string_view group, std::span<const Case>
   std::vector<FitTarget> out;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
-    if (!c.fitted || !c.physics || std::holds_alternative<std::monostate>(c.input)) continue;
+    if (!c.fitted || (!c.physics && group != "user") || std::holds_alternative<std::monostate>(c.input)) continue;
     std::vector<FitTarget> own;
     for (std::size_t t = 0; t < c.targets.size(); ++t) {
       const double noise = noise_of(group, c, c.targets[t].metric);

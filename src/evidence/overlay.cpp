@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -53,7 +54,7 @@ std::string overlay_toml(const Calibration& calibration) {
 }
 
 StackGain overlay_gain(std::span<const LeftOutStacks> parts, const Catalogue& catalogue, const Engines& engines,
-                       std::size_t least) {
+                       std::size_t own_rows, std::size_t least) {
   StackGain gain;
   std::vector<Comparison> before;
   std::vector<Comparison> after;
@@ -65,12 +66,16 @@ StackGain overlay_gain(std::span<const LeftOutStacks> parts, const Catalogue& ca
       stacks[fmt::format("{}|{}|{}|{}", publisher(c.source), c.engine, c.device, c.model)].push_back(c);
     }
     for (const auto& [key, members] : stacks) {
-      if (members.size() < least) continue;
-      // The row in the middle of the table stands for the one a user would measure.
-      const std::size_t measured = members.size() / 2;
-      const OverlayFit own = fit_overlay(*part.calibration, std::span(&members[measured], 1), catalogue, engines);
-      std::vector<Case> rest = members;
-      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(measured));
+      if (members.size() < std::max(least, 2 * own_rows)) continue;
+      // Rows spread over the table stand for those a user would measure; one is that in its middle.
+      std::vector<Case> measured, rest;
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        const std::size_t n = members.size();
+        const std::size_t next = measured.size();
+        const bool takes = next < own_rows && i == (2 * next + 1) * n / (2 * own_rows);
+        (takes ? measured : rest).push_back(members[i]);
+      }
+      const OverlayFit own = fit_overlay(*part.calibration, measured, catalogue, engines);
       const auto b = headline(rest, *part.calibration, catalogue, engines);
       const auto a = headline(rest, own.calibration, catalogue, engines);
       before.insert(before.end(), b.begin(), b.end());

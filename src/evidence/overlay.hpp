@@ -5,8 +5,8 @@
 //
 //   StackGain gain = overlay_gain(rows, ...);   // on left-out stacks of the bundled evidence: error before and after
 //
-// The prior is 1 with a spread of a quarter, so that one row moves the factor most of the way and many rows all of it.
-// Deterministic; any thread.
+// The prior is 1 with a spread of 0.4, what stacks differ by, so that one row moves the factor most of the way and many
+// rows all of it. Deterministic; any thread.
 #pragma once
 
 #include <span>
@@ -35,7 +35,7 @@ struct OverlayFit {
 [[nodiscard]] std::string overlay_toml(const Calibration& calibration);
 
 /// What one measurement would have gained on stacks nobody fitted to: for each stack (publisher, engine, device, model)
-/// of the bundled evidence, an overlay from one of its rows, judged on its other rows.
+/// of the bundled evidence, an overlay from some of its rows, judged on its other rows.
 struct StackGain {
   int stacks = 0;
   ErrorSummary before;
@@ -48,8 +48,8 @@ struct LeftOutStacks {
   std::vector<Case> cases;
 };
 
-/// Stacks of fewer than `least` cases are passed over.
+/// Stacks of fewer than `least` cases, or than twice the measured ones, are passed over.
 [[nodiscard]] StackGain overlay_gain(std::span<const LeftOutStacks> parts, const Catalogue& catalogue,
-                                     const Engines& engines, std::size_t least = 4);
+                                     const Engines& engines, std::size_t own_rows = 1, std::size_t least = 4);
 
 }  // namespace ridge::evidence

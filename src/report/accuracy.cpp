@@ -174,7 +174,11 @@ std::string accuracy_markdown(const Findings& f) {
   }
   if (f.decisions) {
     page += "## Decisions\n\n";
-    for (const Table& table : decision_tables(*f.decisions)) page += to_markdown(table) + "\n";
+    for (Table& table : decision_tables(*f.decisions)) {
+      page += fmt::format("{}:\n\n", table.title);
+      table.title.clear();
+      page += to_markdown(table) + "\n";
+    }
     page += fmt::format(
         "Taking the device that is predicted best gives away {:.1f} % of the best measured rate on average ({} "
         "choices).\n\n",
@@ -222,9 +226,10 @@ std::string accuracy_markdown(const Findings& f) {
   }
   if (!f.gains.empty()) {
     page +=
-        "## What one measurement of your own gains\n\nFor every stack (publisher, engine, device, model) with its "
+        "## What measurements of your own gain\n\nFor every stack (publisher, engine, device, model) with its "
         "publisher left out of "
-        "the fit: one row is given\nto `ridge calibrate --cases`, the others are predicted before and after.\n\n";
+        "the fit: one or five rows are given\nto `ridge calibrate --cases`, the others are predicted before and "
+        "after.\n\n";
     page += gains_section(f) + "\n";
   }
   if (!f.measured.empty()) page += measured_section(f);

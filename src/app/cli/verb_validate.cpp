@@ -265,7 +265,17 @@ class Validation {
         }
         std::move(own.begin(), own.end(), std::back_inserter(parts));
       }
-      out.push_back({std::string(name(kind)), overlay_gain(parts, *catalogue_, *engines_)});
+      // Tables that the physics was never fitted to: their publishers are left out as they stand.
+      const Calibration neutral = calibration_->with_effects({});
+      LeftOutStacks never{&neutral, {}};
+      for (const Case& c : cases_) {
+        if (c.kind == kind && c.fitted && !c.physics) never.cases.push_back(c);
+      }
+      parts.push_back(std::move(never));
+      for (const std::size_t rows : {std::size_t{1}, std::size_t{5}}) {
+        out.push_back({fmt::format("{}, {} row{}", name(kind), rows, rows == 1 ? "" : "s"),
+                       overlay_gain(parts, *catalogue_, *engines_, rows)});
+      }
     }
     return out;
   }

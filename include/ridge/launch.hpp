@@ -98,8 +98,9 @@ struct LaunchPlan {
   bool block_scales = false;  ///< fp8 with a scale per block
   Sharding sharding = Sharding::none;
   Recompute recompute = Recompute::none;
-  std::string flavor;  ///< torchtitan's name of the size
-  ModelShape shape;    ///< only of Megatron
+  int recompute_layers = 0;  ///< full: so many layers of a stage's chunk run forward twice; 0 = all
+  std::string flavor;        ///< torchtitan's name of the size
+  ModelShape shape;          ///< only of Megatron
   friend bool operator==(const LaunchPlan&, const LaunchPlan&) = default;
 
   [[nodiscard]] int nodes() const { return (gpus + gpus_per_node - 1) / gpus_per_node; }

@@ -439,6 +439,12 @@ Result<LaunchPlan> launch_plan(const TrainingAnswer& a, const Knowledge& knowled
     const Result<ModelShape> shape = shape_of(*model, t.sequence, stock);
     if (!shape) return shape.error();
     p.shape = *shape;
+    // Where not all layers have to run twice, as many of a chunk as the plan has.
+    if (p.recompute == Recompute::full && e.recompute_share > 0 && e.recompute_share < 1) {
+      const int chunk = (p.shape.layers + p.pp * p.vp - 1) / (p.pp * p.vp);
+      const int twice = static_cast<int>(std::ceil(e.recompute_share * chunk));
+      if (twice < chunk) p.recompute_layers = std::max(1, twice);
+    }
     if (a.query.mtp) p.shape.mtp_layers = model->mtp_layers;
     if (p.shape.experts == 0) p.etp = 1;
     if (a.query.wide_layers > 0)
@@ -493,7 +499,8 @@ std::vector<std::string> differences(const LaunchPlan& a, const LaunchPlan& b) {
                                                                {"osl", &LaunchPlan::osl},
                                                                {"concurrency", &LaunchPlan::concurrency},
                                                                {"LoRA rank", &LaunchPlan::lora_rank},
-                                                               {"draft tokens", &LaunchPlan::draft_tokens}};
+                                                               {"draft tokens", &LaunchPlan::draft_tokens},
+                                                               {"layers recomputed", &LaunchPlan::recompute_layers}};
   for (const auto& [what, field] : numbers) number(what, a.*field, b.*field);
   text("weights", name(a.weights), name(b.weights));
   text("KV cache", name(a.kv), name(b.kv));

@@ -62,7 +62,7 @@ TrainingQuery training_query(const LaunchPlan& p) {
   t.micro_batch = p.micro_batch;
   t.sharding = p.sharding;
   t.shard_group = p.shard_group;
-  t.recompute = p.recompute;
+  t.recompute = p.recompute_layers > 0 ? Recompute::unknown : p.recompute;  // the least that fits, layer by layer
   t.context = p.context;
   return q;
 }

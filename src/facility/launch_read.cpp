@@ -307,6 +307,10 @@ class Reader {
       return whole(instances_);
     } else if (flag == "--data-parallel-sharding-strategy") {
       p.sharding = value.text == "optim_grads" ? Sharding::zero2 : Sharding::zero3;
+    } else if (flag == "--recompute-method") {
+      by_block_ = value.text == "block";
+    } else if (flag == "--recompute-num-layers") {
+      return whole(p.recompute_layers);
     } else if (flag == "--recompute-granularity") {
       p.recompute = value.text == "full" ? Recompute::full : Recompute::selective;
     } else if (flag == "--activation_checkpoint.mode") {
@@ -401,6 +405,7 @@ class Reader {
       return {};
     }
     p.dp = p.gpus / model;
+    if (!by_block_) p.recompute_layers = 0;
     if (p.runner == LaunchTarget::megatron) {
       if (p.etp == 0) p.etp = p.shape.experts > 0 ? p.tp : 1;
       for (std::string& problem : megatron_problems(p))
@@ -474,7 +479,7 @@ class Reader {
   std::size_t own_ = 0;  ///< words before it are not the engine's
   LaunchCheck out_;
   std::vector<Word> words_;
-  bool expert_parallel_ = false, by_tensor_ = false;
+  bool expert_parallel_ = false, by_tensor_ = false, by_block_ = false;
   int ranks_ = 1, per_node_ = 0, nodes_ = 0, shard_ = 1, replicate_ = 1, local_batch_ = 0, instances_ = 1;
   int context_ = 0;
 };

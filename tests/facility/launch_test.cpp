@@ -112,6 +112,7 @@ LaunchPlan random_training(Random& draws, LaunchTarget runner) {
   }
   if (runner == LaunchTarget::megatron) {
     if (p.cp > 1 && draws.below(3) == 0) p.context = ContextParallel::all_gather;
+    if (p.recompute == Recompute::full) p.recompute_layers = choose(draws, {0, 3});
     if (p.sharding == Sharding::none && draws.below(2) == 0) p.sharding = Sharding::zero1;
     if (p.sharding == Sharding::none && draws.below(4) == 0) p.sharding = Sharding::zero2;
     constexpr Format kPrecision[] = {Format::bf16, Format::fp8, Format::mxfp8, Format::nvfp4, Format::fp16};

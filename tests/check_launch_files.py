@@ -324,6 +324,23 @@ def check_slurm(folder, failures):
             controller.wait(timeout=100)
 
 
+def estimates(ridge, target, flags, file):
+    """A file says enough to be estimated again, with the numbers of the plan it came from."""
+    if target not in ("vllm", "sglang", "trtllm", "megatron") or "--engine-version" in flags or "--draft-model" in flags:
+        return []
+    kind = "train" if target == "megatron" else "infer"
+    engine = [] if kind == "train" else ["--engine", target]
+    plan = subprocess.run([ridge, "estimate", kind, *flags.split(), *engine, "--json"], stdout=subprocess.PIPE, check=True, timeout=120)
+    again = subprocess.run([ridge, "emit", "--check", str(file), "--json"], stdout=subprocess.PIPE, check=True, timeout=120)
+    key = "step_time_s" if kind == "train" else "output_tokens_per_s"
+    planned, found = json.loads(plan.stdout)[key]["mid"], json.loads(again.stdout)["estimate"]
+    # Megatron runs whole layers of a chunk twice, a plan the share that fits: a file may be that much slower, never faster.
+    slower = 0.15 if kind == "train" else 1e-6
+    if found is None or not -1e-6 <= found[key] / planned - 1 <= slower:
+        return [f"{target} {flags}: {key} {planned} as planned, {found} read back"]
+    return []
+
+
 def main(ridge, data):
     failures = []
     flags_of = Flags(data)
@@ -357,6 +374,7 @@ def main(ridge, data):
                             checked = run(["shellcheck", "--shell=bash", str(script)])
                             if checked.returncode != 0:
                                 failures.append(f"{file.name} {flags}\n{checked.stdout}")
+            failures += estimates(ridge, target, flags, files[0])
             back = run([ridge, "emit", "--check", str(files[0]), *flags.split()])
             if back.returncode != 0 or "The same plan." not in back.stdout:
                 failures.append(f"{files[0].name} ({flags}) is another plan:\n{back.stdout}")

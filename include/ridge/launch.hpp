@@ -20,6 +20,7 @@
 
 #include "ridge/answer.hpp"
 #include "ridge/checkpoints.hpp"
+#include "ridge/doctor.hpp"
 #include "ridge/engine.hpp"
 #include "ridge/engine_flags.hpp"
 #include "ridge/model.hpp"
@@ -71,6 +72,7 @@ struct LaunchPlan {
   bool online = false;     ///< the engine narrows 16-bit weights while it loads them
   std::string device;      ///< id
   std::string vendor;      ///< "NVIDIA"
+  std::string system;      ///< id, where the plan names one
   std::string network;     ///< "infiniband", "ethernet", or empty within one node
   int gpus = 1, gpus_per_node = 8;
   int tp = 1, pp = 1, dp = 1, ep = 1;
@@ -80,10 +82,13 @@ struct LaunchPlan {
   int max_sequences = 0, max_batched_tokens = 0, max_length = 0;
   double memory_utilization = 0;
   double kv_fraction = 0;  ///< of the memory that is free once the weights are loaded; what TensorRT-LLM asks for
+  Format activations = Format::bf16;
+  LoadMode mode = LoadMode::closed_loop;
   int isl = 0, osl = 0, concurrency = 0;  ///< the load it was made for
-  int lora_rank = 0;                      ///< adapters beside the weights, 0 = none
-  int draft_tokens = 0;                   ///< proposed per step by the model's own MTP layers or by `draft`
-  std::string draft;                      ///< a repository, or "mtp"
+  double prefix_hit = 0, acceptance = 0;
+  int lora_rank = 0;     ///< adapters beside the weights, 0 = none
+  int draft_tokens = 0;  ///< proposed per step by the model's own MTP layers or by `draft`
+  std::string draft;     ///< a repository, or "mtp"
   // training
   int cp = 1, etp = 1, vp = 1;
   int sequence = 0, global_batch = 0, micro_batch = 0;
@@ -93,8 +98,9 @@ struct LaunchPlan {
   bool block_scales = false;  ///< fp8 with a scale per block
   Sharding sharding = Sharding::none;
   Recompute recompute = Recompute::none;
-  std::string flavor;  ///< torchtitan's name of the size
-  ModelShape shape;    ///< only of Megatron
+  int recompute_layers = 0;  ///< full: so many layers of a stage's chunk run forward twice; 0 = all
+  std::string flavor;        ///< torchtitan's name of the size
+  ModelShape shape;          ///< only of Megatron
   friend bool operator==(const LaunchPlan&, const LaunchPlan&) = default;
 
   [[nodiscard]] int nodes() const { return (gpus + gpus_per_node - 1) / gpus_per_node; }
@@ -154,8 +160,9 @@ Result<std::vector<LaunchFile>> emit(const LaunchPlan& plan, LaunchTarget target
 struct LaunchCheck {
   LaunchPlan plan;
   LaunchTarget target = LaunchTarget::vllm;
-  std::vector<std::string> other;     ///< flags that say nothing about the plan
-  std::vector<std::string> problems;  ///< where the file contradicts itself, or what would not start
+  std::vector<std::string> other;                      ///< flags that say nothing about the plan
+  std::vector<std::string> problems;                   ///< where the file contradicts itself, or what would not start
+  std::vector<std::pair<std::string, double>> speeds;  ///< of its plan, estimated again; the rate stands first
 };
 
 /// Refuses (bad_input, at file:line): a file that starts none of the runners, a flag without its value, a value that is
@@ -171,6 +178,18 @@ Result<LaunchEngine> launch_engine(std::string_view text, std::string_view file)
 
 /// "tp: 2 in the file, 4 in the plan", one for each difference; empty if they are the same.
 [[nodiscard]] std::vector<std::string> differences(const LaunchPlan& file, const LaunchPlan& plan);
+
+/// The question that the plan answers: estimated again, it gives the plan's numbers. What a file of other people does
+/// not say (the device, the load) stays open.
+[[nodiscard]] InferenceQuery inference_query(const LaunchPlan& plan);
+[[nodiscard]] TrainingQuery training_query(const LaunchPlan& plan);
+
+/// Estimates the plan of a file that says its device and load: fills `speeds`, and adds to `problems` why it cannot
+/// run.
+void estimate_again(LaunchCheck& check, const Knowledge& knowledge);
+
+/// What a host lacks for the plan: devices, driver, fabric manager, IMEX, network. What was not seen is no problem.
+[[nodiscard]] std::vector<std::string> host_problems(const LaunchPlan& plan, const HostFacts& facts);
 
 /// What Megatron's own checks of its arguments would abort with, restated; empty if it starts.
 [[nodiscard]] std::vector<std::string> megatron_problems(const LaunchPlan& plan);

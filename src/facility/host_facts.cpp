@@ -221,6 +221,8 @@ class Finder {
       set("nvswitch.present", "yes");
       const std::string* manager = tool("systemctl is-active nvidia-fabricmanager", true);
       if (manager != nullptr) set("nvswitch.manager", std::string(bare(*manager)));
+      const std::string* imex = tool("systemctl is-active nvidia-imex", true);
+      if (imex != nullptr) set("nvswitch.imex", std::string(bare(*imex)));
     }
   }
 

@@ -52,6 +52,7 @@ constexpr std::string_view kCommands[] = {
     "nvidia-smi nvlink --status",
     "nvidia-smi topo -m",
     "systemctl is-active nvidia-fabricmanager",
+    "systemctl is-active nvidia-imex",
     "systemctl is-active nvidia-persistenced",
     "nvcc --version",
     "nvidia-ctk --version",

@@ -175,8 +175,12 @@ Result<Command> megatron_command(const LaunchPlan& p) {
   if (const Status bad = precision(c, p); !bad) return bad.error();
   if (const Status bad = sharding(c, p); !bad) return bad.error();
   if (p.recompute == Recompute::selective) c.flag("--recompute-activations");
-  if (p.recompute == Recompute::full)
-    c.flag("--recompute-granularity", "full").flag("--recompute-method", "uniform").flag("--recompute-num-layers", 1);
+  if (p.recompute == Recompute::full) {
+    c.flag("--recompute-granularity", "full");
+    // "block" counts layers of one stage or chunk, "uniform" takes all in groups.
+    c.flag("--recompute-method", p.recompute_layers > 0 ? "block" : "uniform");
+    c.flag("--recompute-num-layers", std::max(1, p.recompute_layers));
+  }
   // Ours only so that it starts; what the script is given overrides them.
   const std::string_view rate = usual_rate(s);
   c.flag("--train-iters", 100000).flag("--lr", rate).flag("--min-lr", "1e-6").flag("--lr-decay-style", "cosine");

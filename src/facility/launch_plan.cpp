@@ -261,6 +261,8 @@ Result<LaunchPlan> launch_plan(const InferenceAnswer& a, const Knowledge& knowle
   p.ep = f.ep;
   p.replicas = std::max(1, f.gpus / std::max(1, f.tp * f.pp * f.dp));
   p.weights = f.weights;
+  p.activations = f.activations;
+  p.system = a.query.system;
   // 16 bits, as the model's own.
   p.kv = f.kv == Format::fp16 ? Format::bf16 : f.kv;
   // What the plan assumes is said, whatever the release would do by itself.
@@ -292,6 +294,9 @@ Result<LaunchPlan> launch_plan(const InferenceAnswer& a, const Knowledge& knowle
     const double share = (p.memory_utilization * f.memory_bytes - taken) / (f.memory_bytes - taken);
     if (share > 0 && share < 1) p.kv_fraction = std::floor(share * 1000) / 1000;
   }
+  p.mode = load.mode;
+  p.prefix_hit = load.prefix_hit;
+  p.acceptance = load.draft_tokens > 0 ? load.acceptance : 0;
   p.isl = static_cast<int>(std::lround(load.isl));
   p.osl = static_cast<int>(std::lround(load.osl));
   p.concurrency = static_cast<int>(std::lround(load.mode == LoadMode::fixed_batch ? load.batch : load.concurrency));
@@ -395,6 +400,7 @@ Result<LaunchPlan> launch_plan(const TrainingAnswer& a, const Knowledge& knowled
   p.gpus = t.gpus;
   p.gpus_per_node =
       a.query.gpus_per_node > 0 ? a.query.gpus_per_node : node_size(knowledge, a.query.system, a.facts.device);
+  p.system = a.query.system;
   p.tp = t.tp;
   p.pp = t.pp;
   p.cp = t.cp;
@@ -433,6 +439,12 @@ Result<LaunchPlan> launch_plan(const TrainingAnswer& a, const Knowledge& knowled
     const Result<ModelShape> shape = shape_of(*model, t.sequence, stock);
     if (!shape) return shape.error();
     p.shape = *shape;
+    // Where not all layers have to run twice, as many of a chunk as the plan has.
+    if (p.recompute == Recompute::full && e.recompute_share > 0 && e.recompute_share < 1) {
+      const int chunk = (p.shape.layers + p.pp * p.vp - 1) / (p.pp * p.vp);
+      const int twice = static_cast<int>(std::ceil(e.recompute_share * chunk));
+      if (twice < chunk) p.recompute_layers = std::max(1, twice);
+    }
     if (a.query.mtp) p.shape.mtp_layers = model->mtp_layers;
     if (p.shape.experts == 0) p.etp = 1;
     if (a.query.wide_layers > 0)
@@ -464,6 +476,7 @@ std::vector<std::string> differences(const LaunchPlan& a, const LaunchPlan& b) {
   text("draft model", a.draft, b.draft);
   text("flavor", a.flavor, b.flavor);
   text("device", a.device, b.device);
+  text("system", a.system, b.system);
   text("network", a.network, b.network);
   const std::pair<const char*, int LaunchPlan::*> numbers[] = {{"gpus", &LaunchPlan::gpus},
                                                                {"gpus per node", &LaunchPlan::gpus_per_node},
@@ -486,7 +499,8 @@ std::vector<std::string> differences(const LaunchPlan& a, const LaunchPlan& b) {
                                                                {"osl", &LaunchPlan::osl},
                                                                {"concurrency", &LaunchPlan::concurrency},
                                                                {"LoRA rank", &LaunchPlan::lora_rank},
-                                                               {"draft tokens", &LaunchPlan::draft_tokens}};
+                                                               {"draft tokens", &LaunchPlan::draft_tokens},
+                                                               {"layers recomputed", &LaunchPlan::recompute_layers}};
   for (const auto& [what, field] : numbers) number(what, a.*field, b.*field);
   text("weights", name(a.weights), name(b.weights));
   text("KV cache", name(a.kv), name(b.kv));

@@ -308,6 +308,10 @@ class Reader {
       return whole(instances_);
     } else if (flag == "--data-parallel-sharding-strategy") {
       p.sharding = value.text == "optim_grads" ? Sharding::zero2 : Sharding::zero3;
+    } else if (flag == "--recompute-method") {
+      by_block_ = value.text == "block";
+    } else if (flag == "--recompute-num-layers") {
+      return whole(p.recompute_layers);
     } else if (flag == "--recompute-granularity") {
       p.recompute = value.text == "full" ? Recompute::full : Recompute::selective;
     } else if (flag == "--activation_checkpoint.mode") {
@@ -347,6 +351,7 @@ class Reader {
     }
     p.device = ridge("device");
     p.vendor = ridge("vendor");
+    p.system = ridge("system");
     p.network = ridge("network");
     p.release = release_of(ridge("engine"), p.runner);
     p.gated = ridge("gated") == "yes";
@@ -364,10 +369,21 @@ class Reader {
       const std::size_t colon = draft.find(':');
       if (colon != std::string::npos) p.draft = draft.substr(colon + 1);
     }
-    if (const std::string memory = ridge("memory"); !memory.empty()) {
-      p.memory_utilization = std::strtod(memory.c_str(), nullptr);
-    }
+    const auto part = [&](const char* key, double& into) {
+      if (const std::string text = ridge(key); !text.empty()) into = std::strtod(text.c_str(), nullptr);
+    };
+    part("memory", p.memory_utilization);
+    part("prefix", p.prefix_hit);
+    part("acceptance", p.acceptance);
+    if (ridge("mode") == "batch") p.mode = LoadMode::fixed_batch;
+    if (ridge("mode") == "offline") p.mode = LoadMode::offline;
     if (const std::string model = ridge("model"); !model.empty()) p.model = model;
+    p.activations = p.weights;
+    if (const std::string activations = ridge("activations"); !activations.empty()) {
+      const Result<Format> format = parse_format(activations);
+      if (!format) return wrong(1, format.error().message);
+      p.activations = *format;
+    }
     if (const std::string weights = ridge("weights"); !weights.empty()) {
       const Result<Format> format = parse_format(weights);
       if (!format) return wrong(1, format.error().message);
@@ -376,6 +392,7 @@ class Reader {
     const std::string per_node = ridge("gpus_per_node");
     p.gpus_per_node = per_node.empty() ? std::max(1, per_node_) : std::max(1, leading_number(per_node));
     const int nodes = variable("NODES", 1);
+    if (trains(p.runner)) p.activations = Format::bf16;
     if (trains(p.runner)) return training(nodes_ > 0 ? nodes_ : nodes);
     return serving(nodes, variable("REPLICAS", 1), variable("ALL_REPLICAS", 0));
   }
@@ -389,6 +406,7 @@ class Reader {
       return {};
     }
     p.dp = p.gpus / model;
+    if (!by_block_) p.recompute_layers = 0;
     if (p.runner == LaunchTarget::megatron) {
       if (p.etp == 0) p.etp = p.shape.experts > 0 ? p.tp : 1;
       for (std::string& problem : megatron_problems(p))
@@ -462,7 +480,7 @@ class Reader {
   std::size_t own_ = 0;  ///< words before it are not the engine's
   LaunchCheck out_;
   std::vector<Word> words_;
-  bool expert_parallel_ = false, by_tensor_ = false;
+  bool expert_parallel_ = false, by_tensor_ = false, by_block_ = false;
   int ranks_ = 1, per_node_ = 0, nodes_ = 0, shard_ = 1, replicate_ = 1, local_batch_ = 0, instances_ = 1;
   int context_ = 0;
 };

@@ -245,6 +245,7 @@ std::string ridge_line(const LaunchPlan& p) {
   if (!p.release.empty()) text("engine", fmt::format("{}-{}", engine_of(p.runner), p.release));
   text("device", p.device);
   text("vendor", p.vendor);
+  text("system", p.system);
   number("gpus_per_node", p.gpus_per_node);
   text("network", p.network);
   text("model", p.model);
@@ -253,6 +254,10 @@ std::string ridge_line(const LaunchPlan& p) {
       text("tokenizer", p.checkpoint);
   } else {
     text("weights", name(p.weights));
+    text("activations", name(p.activations));
+    if (p.mode != LoadMode::closed_loop) text("mode", p.mode == LoadMode::fixed_batch ? "batch" : "offline");
+    if (p.prefix_hit > 0) text("prefix", fmt::format("{}", p.prefix_hit));
+    if (p.acceptance > 0) text("acceptance", fmt::format("{}", p.acceptance));
     number("isl", p.isl);
     number("osl", p.osl);
     number("concurrency", p.concurrency);

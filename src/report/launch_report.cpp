@@ -81,7 +81,17 @@ Document launch_page(const LaunchCheck& check, const std::string& file, const st
     for (const std::string& line : lines) text += (text.empty() ? "" : "; ") + line;
     if (!text.empty()) page.blocks.emplace_back(Paragraph{heading + text + ".", emphasis});
   };
-  list("Contradictions: ", check.problems, Emphasis::bad);
+  std::vector<std::string> speeds;
+  for (const auto& [what, value] : check.speeds) {
+    const bool seconds = what.ends_with("_s") && !what.ends_with("per_s");
+    std::string spoken = seconds ? what.substr(0, what.size() - 2) : what;
+    for (char& c : spoken) c = c == '_' ? ' ' : c;
+    speeds.push_back(seconds         ? fmt::format("{} {:.4g} s", spoken, value)
+                     : what == "mfu" ? fmt::format("MFU {:.1f} %", 100 * value)
+                                     : fmt::format("{} {:.0f}", spoken, value));
+  }
+  list("Estimated again: ", speeds, Emphasis::none);
+  list("Problems: ", check.problems, Emphasis::bad);
   list("Differs from the plan: ", differing, Emphasis::bad);
   list("Not of the plan: ", check.other, Emphasis::faint);
   if (compared && differing.empty()) page.blocks.emplace_back(Paragraph{"The same plan.", Emphasis::good});
@@ -105,6 +115,9 @@ Json launch_json(const LaunchCheck& check, const std::vector<std::string>& diffe
   json.set("contradictions", list(check.problems))
       .set("differences", list(differing))
       .set("other_flags", list(check.other));
+  Json estimate = Json::object();
+  for (const auto& [what, value] : check.speeds) estimate.set(what, value);
+  json.set("estimate", check.speeds.empty() ? Json() : std::move(estimate));
   return json.set("same", compared ? Json(differing.empty() && check.problems.empty()) : Json());
 }
 

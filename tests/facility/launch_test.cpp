@@ -50,6 +50,10 @@ LaunchPlan random_serving(Random& draws, LaunchTarget runner) {
   constexpr Format kWeights[] = {Format::bf16, Format::fp16,  Format::fp8,  Format::int8,
                                  Format::int4, Format::mxfp4, Format::nvfp4};
   p.weights = kWeights[draws.below(std::size(kWeights))];
+  p.activations = draws.below(2) == 0 ? Format::bf16 : Format::fp8;
+  p.mode = draws.below(2) == 0   ? LoadMode::closed_loop
+           : draws.below(2) == 0 ? LoadMode::offline
+                                 : LoadMode::fixed_batch;
   p.online = p.weights == Format::fp8 && (runner == LaunchTarget::vllm || runner == LaunchTarget::sglang) &&
              draws.below(2) == 0;
   if (p.weights == Format::int4 && draws.below(2) == 0) p.base = "org/Wide";
@@ -67,6 +71,7 @@ LaunchPlan random_serving(Random& draws, LaunchTarget runner) {
   if (draws.below(4) == 0) p.lora_rank = choose(draws, {7, 16});
   if (draws.below(4) == 0) {
     p.draft_tokens = 3;
+    p.acceptance = 0.7;
     p.draft = llamacpp || draws.below(2) == 0 ? "org/Small" : "mtp";
   }
   return p;
@@ -107,6 +112,7 @@ LaunchPlan random_training(Random& draws, LaunchTarget runner) {
   }
   if (runner == LaunchTarget::megatron) {
     if (p.cp > 1 && draws.below(3) == 0) p.context = ContextParallel::all_gather;
+    if (p.recompute == Recompute::full) p.recompute_layers = choose(draws, {0, 3});
     if (p.sharding == Sharding::none && draws.below(2) == 0) p.sharding = Sharding::zero1;
     if (p.sharding == Sharding::none && draws.below(4) == 0) p.sharding = Sharding::zero2;
     constexpr Format kPrecision[] = {Format::bf16, Format::fp8, Format::mxfp8, Format::nvfp4, Format::fp16};
@@ -208,6 +214,7 @@ TEST(Launch, TheLastNodeMayHaveFewerReplicas) {
     plan.pp = plan.dp = plan.ep = 1;
     plan.draft_tokens = 0;
     plan.draft.clear();
+    plan.acceptance = 0;
     plan.gpus_per_node = 8;
     plan.replicas = 7;
     plan.gpus = 14;
@@ -342,6 +349,26 @@ TEST(Launch, WhatAnEngineCannotSayIsRefused) {
   EXPECT_FALSE(emit(plan, LaunchTarget::sglang));  // another runner
 }
 
+TEST(Launch, AHostIsHeldAgainstThePlan) {
+  LaunchPlan plan;
+  plan.device = "h100-sxm";
+  plan.vendor = "NVIDIA";
+  plan.gpus = 16;
+  plan.tp = 8;
+  plan.pp = 2;
+  plan.network = "infiniband";
+  HostFacts facts = {{"gpu.count", "8"},          {"gpu.name", "NVIDIA H100 80GB HBM3"}, {"gpu.driver.branch", "570"},
+                     {"nvswitch.present", "yes"}, {"nvswitch.manager", "active"},        {"rdma.present", "yes"}};
+  EXPECT_TRUE(host_problems(plan, facts).empty());
+  EXPECT_TRUE(host_problems(plan, {}).empty());  // nothing seen, nothing said
+  facts["gpu.count"] = "7";
+  facts["gpu.name"] = "NVIDIA H200";
+  facts["gpu.driver.branch"] = "470";
+  facts["nvswitch.manager"] = "inactive";
+  facts["rdma.present"] = "no";
+  EXPECT_EQ(host_problems(plan, facts).size(), 5u);
+}
+
 TEST(Launch, WordsSurviveTheShell) {
   for (const char* text : {"plain", "two words", "it's", "$HOME", "a\"b", "([0]*3+[1]*58)", "", "new\nline", "&|;"}) {
     const auto script = launch::read_script("program " + launch::shell_word(text) + " end\n");
@@ -382,6 +409,11 @@ TEST(Launch, PlansComeFromAnswers) {
     expect_same(*serve, files->front(), target);
   }
 
+  const auto again = answer(inference_query(*serve), knowledge(), {});
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_DOUBLE_EQ(again->outcome.estimate.output_tokens_per_s.mid, served->outcome.estimate.output_tokens_per_s.mid);
+  EXPECT_DOUBLE_EQ(again->outcome.estimate.tpot_s.mid, served->outcome.estimate.tpot_s.mid);
+
   for (const char* model : {"llama3.1-70b", "deepseek-v3", "mixtral-8x7b"}) {
     TrainingQuery t;
     t.model = model;
@@ -398,6 +430,9 @@ TEST(Launch, PlansComeFromAnswers) {
     ASSERT_TRUE(train) << train.error().text();
     EXPECT_EQ(train->shape.layers, bundle().catalogue.model(model)->layers());
     EXPECT_EQ(train->dp, 16);
+    const auto repeated = answer(training_query(*train), {}, knowledge());
+    ASSERT_TRUE(repeated) << repeated.error().text();
+    EXPECT_DOUBLE_EQ(repeated->outcome.estimate.step_time_s.mid, trained->outcome.estimate.step_time_s.mid) << model;
     const auto files = emit(*train, LaunchTarget::megatron);
     ASSERT_TRUE(files) << files.error().text();
     expect_same(*train, files->front(), LaunchTarget::megatron);

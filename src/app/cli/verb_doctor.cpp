@@ -9,6 +9,7 @@
 #include "app/cli/verbs.hpp"
 #include "report/doctor_report.hpp"
 #include "ridge/file.hpp"
+#include "ridge/launch.hpp"
 
 namespace ridge::cli {
 
@@ -18,9 +19,30 @@ constexpr std::size_t kLargestRecording = 8'000'000;
 
 struct DoctorArguments {
   std::vector<std::string> facts, words;
-  std::string collect;
+  std::string collect, device, system;
+  int gpus = 0;
   bool all = false;
 };
+
+/// What of a plan concerns its hosts.
+Result<LaunchPlan> hosts_of_plan(Session& session, const DoctorArguments& a) {
+  const Result<const Catalogue*> catalogue = session.catalogue();
+  if (!catalogue) return catalogue.error();
+  LaunchPlan p;
+  p.system = a.system;
+  const System* system = (*catalogue)->system(a.system);
+  if (!a.system.empty() && system == nullptr) return Error{ErrorCode::not_found, "--system", "no system " + a.system};
+  const auto device = (*catalogue)->find_device(system != nullptr ? system->device : a.device);
+  if (!device) return device.error();
+  p.device = device->id;
+  p.vendor = device->vendor;
+  p.gpus_per_node = system != nullptr ? system->devices_per_node : device->node_size ? device->node_size->value : 8;
+  p.gpus = a.gpus > 0 ? a.gpus : p.gpus_per_node;
+  const Fabric* fabric = system != nullptr ? (*catalogue)->fabric(system->scale_out) : nullptr;
+  if (fabric != nullptr && p.nodes() > 1)
+    p.network = fabric->kind == FabricKind::infiniband ? "infiniband" : "ethernet";
+  return p;
+}
 
 Result<int> run_doctor(Session& session, const DoctorArguments& a) {
   std::vector<std::string> files = a.facts;
@@ -48,6 +70,17 @@ Result<int> run_doctor(Session& session, const DoctorArguments& a) {
     if (!recording) return recording.error();
     hosts.push_back(diagnose(*recording, **data));
   }
+  bool unfit = false;
+  if (!a.device.empty() || !a.system.empty()) {
+    const Result<LaunchPlan> plan = hosts_of_plan(session, a);
+    if (!plan) return plan.error();
+    for (const HostDiagnosis& host : hosts) {
+      for (const std::string& problem : host_problems(*plan, host.facts)) {
+        session.warn(fmt::format("{} does not fit the plan: {}", host.host, problem));
+        unfit = true;
+      }
+    }
+  }
   const std::vector<FleetDifference> differences = compare_hosts(hosts);
   if (session.form() == Form::json) {
     session.print(report::doctor_json(hosts, differences).text());
@@ -58,7 +91,7 @@ Result<int> run_doctor(Session& session, const DoctorArguments& a) {
   }
   const bool failed = std::any_of(hosts.begin(), hosts.end(),
                                   [](const HostDiagnosis& host) { return host.count(Severity::failure) > 0; });
-  return failed ? kCheckFailed : kFine;
+  return failed || unfit ? kCheckFailed : kFine;
 }
 
 Action declare_doctor(Options& options) {
@@ -68,6 +101,9 @@ Action declare_doctor(Options& options) {
                complete_files);
   options.text("--collect", "FILE", a->collect, "record the facts of this host and judge nothing; - prints them",
                complete_files);
+  options.text("--device", "D", a->device, "of the plan that the hosts shall run: also by --plan FILE");
+  options.text("--system", "S", a->system, "of the plan, instead of --device");
+  options.count("--gpus", "N", a->gpus, "of the plan");
   options.flag("--all", a->all, "also what is fine, was not seen, or has nothing to do with the host");
   return [a](Session& session) { return run_doctor(session, *a); };
 }
@@ -79,6 +115,9 @@ Verb doctor_verb() {
           "Looks at files and tools of this host, or at facts recorded on others, and says what is wrong, why it "
           "matters, how to "
           "fix it and, where known, what it costs. Of several hosts it also says where they differ.\n\n"
+          "With --device or --plan FILE it also says what a host lacks for that plan: devices, driver, fabric manager, "
+          "IMEX, "
+          "network.\n\n"
           "It needs no root, changes nothing, and works without any of the tools: what it could not see it says. A "
           "failure ends "
           "with exit code 3.",

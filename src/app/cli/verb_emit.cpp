@@ -109,17 +109,26 @@ Result<int> check(Session& session, const EmitArguments& a) {
   const std::string version = a.flags.given("--engine-version") ? a.flags.value("--engine-version") : engine->release;
   const Result<EngineRelease> release = stock->releases.load(engine_of(engine->runner), version);
   if (!release) return release.error();
-  const Result<LaunchCheck> back = read_launch(*text, a.check, &*release);
+  Result<LaunchCheck> back = read_launch(*text, a.check, &*release);
   if (!back) return back.error();
+  const Result<Knowledge> knowledge = knowledge_of(session);
+  if (!knowledge) return knowledge.error();
+  estimate_again(*back, *knowledge);
   std::vector<std::string> differing;
   bool compared = false;
   if (a.flags.given("--model")) {
-    const Result<Knowledge> knowledge = knowledge_of(session);
-    if (!knowledge) return knowledge.error();
     const Result<LaunchPlan> plan = plan_of(session, a, back->plan.runner, *knowledge, *stock, *release);
     if (!plan) return plan.error();
     differing = differences(back->plan, *plan);
     compared = true;
+    LaunchCheck planned;
+    planned.plan = *plan;
+    estimate_again(planned, *knowledge);
+    constexpr double kNoticed = 0.99;
+    if (!back->speeds.empty() && !planned.speeds.empty()) {
+      const double share = back->speeds.front().second / planned.speeds.front().second;
+      if (share < kNoticed) differing.push_back(fmt::format("{:.0f} % slower than the plan", 100 * (1 - share)));
+    }
   }
   if (session.form() == Form::json) {
     session.print(report::launch_json(*back, differing, compared).text());

@@ -31,7 +31,6 @@ TEST(Failures, EnginesThatFailNowAndThenAreNot) {
   const auto result = simulate(failing(20), testing_support::knowledge());
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_EQ(result->finished, 50u);
-  EXPECT_GT(result->failures, 0u);
 }
 
 }  // namespace

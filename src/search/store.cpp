@@ -154,7 +154,6 @@ Result<Store> Store::open(const std::string& path) {
 Result<Store> Store::open_existing(const std::string& path) {
   std::error_code absent;
   if (!std::filesystem::exists(path, absent)) return Error{ErrorCode::not_found, path, "there is no such file"};
-  if (is_blank(path)) return Error{ErrorCode::bad_input, path, "is empty: no search was kept in it"};
   return open(path);
 }
 

@@ -81,7 +81,7 @@ def training_uses_no_more_than_there_is(server, found, rng):
 
 
 def goodput_is_a_share(server, found, rng):
-    question = {"gpus": rng.choice([64, 1024, 16384, 100000]), "device": "h100-sxm", "duration": f"{rng.choice([1, 30, 120])}days", "trials": 20, "seed": rng.randrange(1000)}
+    question = {"gpus": rng.choice([64, 1024, 16384, 100000]), "model": "llama3.1-70b", "device": "h100-sxm", "duration": f"{rng.choice([1, 30, 120])}days", "trials": 20, "seed": rng.randrange(1000)}
     answer = ask(server, "goodput", question)
     if answer:
         laws_of_one(found, question, answer)

@@ -29,7 +29,7 @@ SEEDS = [("estimate", {"kind": "infer", "model": "llama3.1-8b", "device": "h100-
          ("simulate", {"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat", "requests": 100}),
          ("cost", {"kind": "rent", "device": "h100-sxm", "gpus": 8}), ("cost", {"kind": "own", "device": "h100-sxm", "gpus": 8}),
          ("cost", {"kind": "risk", "device": "h100-sxm", "gpus": 8, "draws": 1000}), ("cost", {"kind": "decide", "device": "h100-sxm", "gpus": 8}),
-         ("goodput", {"gpus": 1024, "device": "h100-sxm", "duration": "30days", "trials": 20}),
+         ("goodput", {"gpus": 1024, "model": "llama3.1-70b", "device": "h100-sxm", "duration": "30days", "trials": 20}),
          ("facility", {"system": "dgx-h100", "gpus": 64}), ("check", {"text": "H200 has 4.8 TB/s of memory bandwidth"}),
          ("plan", {"kind": "serve", "model": "llama3.1-8b", "request_rate": 5, "devices": "h100-sxm,l40s"}),
          ("plan", {"kind": "train", "model": "llama3.1-8b", "gpus": 8, "devices": "h100-sxm"})]

@@ -67,7 +67,8 @@ TEST(Call, WhatNeverReturnsCannotBeCalled) {
 TEST(Call, WorkThatIsCutShortIsNoAnswer) {
   StopSign stop;
   stop.deadline = std::chrono::steady_clock::now();
-  const auto line = words("goodput", R"({"gpus": 1024, "device": "h100-sxm", "duration": "30days"})");
+  const auto line =
+      words("goodput", R"({"gpus": 1024, "model": "llama3.1-70b", "device": "h100-sxm", "duration": "30days"})");
   ASSERT_TRUE(line);
   const auto answer = call(*line, shared(), here(), stop, Files::refused);
   ASSERT_FALSE(answer);

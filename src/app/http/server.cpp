@@ -301,7 +301,7 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
         1 + static_cast<std::size_t>(std::count(raw.begin() + static_cast<std::ptrdiff_t>(query), raw.end(), '&'));
     // So many keys would use up the memory that the library answers with, and nobody would ever hear: it must not see
     // that there are any. The text is the library's own, in a buffer that it writes to itself.
-    if (exchange->keys > static_cast<Core*>(closure)->options.key_limit) const_cast<char*>(uri)[query] = '/';
+    if (exchange->keys > static_cast<Core*>(closure)->options.key_limit) const_cast<char*>(uri)[query + 1] = '\0';
     return exchange;
   };
   const auto step = [](void* closure, MHD_Connection* connection, const char* url, const char* method,

@@ -71,7 +71,7 @@ def agrees(tmp):
             off = []
             for figure in ("ttft", "tpot"):
                 for q in ("p50", "p90", "p95", "p99"):
-                    have, want = measured[figure][q + "_s"], expected[figure + "_s"][q]
+                    have, want = measured[figure][q + "_s"], expected[figure + "_s"][q]["mid"]
                     if abs(have - want) > max(0.03 * want, 0.002):
                         off.append(f"{workload}: {figure} {q} is {1e3 * have:.2f} ms, simulated {1e3 * want:.2f}")
             print(workload, "agrees" if not off else off)

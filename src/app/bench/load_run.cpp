@@ -351,13 +351,15 @@ void Flight::ended(Trouble trouble, int status, const std::string& detail, const
   } else if (trouble != Trouble::none) {
     kind = std::string(name(trouble));
   } else {
-    if (!reader.failed()) reader.finish();
-    if (reader.failed()) {
-      kind = reader.problem();
-      text = reader.detail();
-    } else if (counted && reader.chunks() > request.output + kSlackTokens) {
+    // Who is stopped for saying too much is cut anywhere: what is left of its last line is nobody's fault.
+    const bool endless = counted && reader.chunks() > request.output + kSlackTokens;
+    if (!reader.failed() && !endless) reader.finish();
+    if (endless) {
       kind = "never ends";
       text = "more came than was asked for";
+    } else if (reader.failed()) {
+      kind = reader.problem();
+      text = reader.detail();
     } else if (chunks == 0) {
       kind = "empty answer";
       text = "no text came";

@@ -61,6 +61,8 @@ struct TrainingTraits {
   bool interleave = true;               ///< cuts stages into chunks where the layers allow it
   bool compiled = false;                ///< a whole step is one program: no host time per layer
   bool blocking = false;                ///< launches wait for the kernel before: host time adds to device time
+  bool dual_pipe = false;               ///< pipelines run both ways at once where stages and batches allow it
+  bool leading = false;                 ///< other stacks took its kernels over a year later
   bool offload = false;                 ///< moves kept activations to host memory where device memory is short
   bool eager_modules = false;           ///< every elementwise operation keeps its own input, logits are widened whole
   double gradient_bytes = 4;            ///< per parameter, of the buffer gradients add up in
@@ -77,8 +79,11 @@ struct ServingTraits {
   bool untuned_experts = false;          ///< 16-bit experts run with tiles that were not tuned for their shape
   bool grouped_decode = true;            ///< one read of a key serves all query heads of its group
   bool ranks_pad_prefill = false;        ///< ranks around shared experts all fill up to the one with the longest prompt
-  bool pads_heads = false;               ///< heads that do not divide by the ranks are filled up with zeros
-  bool static_shapes = false;            ///< compiled for one batch and length: the cache is read as far as it may grow
+  double dispatch_ranks = 0;        ///< groups of so many ranks and more reach experts by dispatch kernels; 0 = none
+  bool two_batches = false;         ///< can hide the exchange of one half of a batch behind the other half
+  bool rebalances_experts = false;  ///< can place and copy experts by their load (EPLB)
+  bool pads_heads = false;          ///< heads that do not divide by the ranks are filled up with zeros
+  bool static_shapes = false;       ///< compiled for one batch and length: the cache is read as far as it may grow
 };
 
 /// A span of releases that behave alike: the scope of calibration parameters such as `host.step@vllm-2024`.

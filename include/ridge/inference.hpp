@@ -20,6 +20,7 @@
 #include "ridge/calibration.hpp"
 #include "ridge/catalogue.hpp"
 #include "ridge/engine.hpp"
+#include "ridge/experts.hpp"
 #include "ridge/perf.hpp"
 
 namespace ridge {
@@ -53,6 +54,7 @@ struct InferenceLoad {
   double draft_tokens = 0;  ///< speculative decoding or MTP: tokens proposed per step
   double acceptance = 0;    ///< probability that one proposed token is accepted
   double natural_text = 0;  ///< 1: real prompts (experts correlate), 0: random tokens
+  bool prefilled = false;   ///< caches of prompts come from elsewhere: nothing is prefilled here
   bool queued = false;      ///< closed_loop: more requests wait than run, so that every slot is always taken
   double rate = 0;          ///< open_loop: requests per second
   double requests = 0;      ///< open_loop: so many in all, 0 = without end
@@ -86,6 +88,7 @@ struct InferenceQuery {
   double cpu_offload = 0;        ///< bytes of weights per device that wait in host memory
   double lora_rank = 0;          ///< adapters applied unmerged, 0 = none
   double draft_model_share = 0;  ///< cost of one draft pass relative to the model, for speculative decoding
+  ExpertPlan experts;
   ResourceScale scale;
   InferenceLoad load;
 };
@@ -128,15 +131,17 @@ struct ResolvedInference;
 struct DeploymentFacts {
   int gpus = 1, tp = 1, pp = 1, ep = 1, dp = 1;
   Format weights = Format::bf16, activations = Format::bf16, kv = Format::bf16;
-  std::string device;           ///< id
-  std::string engine;           ///< id
-  std::string era;              ///< of its releases, or empty
-  double memory_bytes = 0;      ///< that one device reports to programs
-  double memory_bandwidth = 0;  ///< datasheet, bytes/s
-  double peak = 0;              ///< datasheet, FLOP/s in the format of the activations
-  double peak_wide = 0;         ///< the same in 16 bits
-  IntervalClass resembles;      ///< the cases that the throughput's (prefill: the time's) interval comes from
-  Sureness sure;                ///< what the evidence knows of this device and this software
+  std::string device;                      ///< id
+  std::string engine;                      ///< id
+  std::string era;                         ///< of its releases, or empty
+  double memory_bytes = 0;                 ///< that one device reports to programs
+  double memory_bandwidth = 0;             ///< datasheet, bytes/s
+  double peak = 0;                         ///< datasheet, FLOP/s in the format of the activations
+  double peak_wide = 0;                    ///< the same in 16 bits
+  int redundant_experts = 0;               ///< copies of experts in each layer, beside the experts themselves
+  std::optional<ExpertExchange> exchange;  ///< how tokens reach experts on other ranks; nothing: they do not
+  IntervalClass resembles;  ///< the cases that the throughput's (prefill: the time's) interval comes from
+  Sureness sure;            ///< what the evidence knows of this device and this software
 };
 
 struct InferenceDeployment {

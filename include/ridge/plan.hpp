@@ -113,6 +113,8 @@ struct ServingGoal {
   std::vector<Format> precisions;            ///< of the weights; empty = 16, 8 and 4 bits as the device allows
   std::vector<Format> kv;                    ///< empty = 16 and 8 bits
   int tp = 0, pp = 0;                        ///< fixed, 0 = free
+  bool mixed_pools = false;                  ///< prefill and decode may run on devices of different vendors
+  bool speculate = true;                     ///< models that predict several tokens may use that
   Objective objective = Objective::cost;
   Buyer buyer;
 };
@@ -165,11 +167,28 @@ struct CheapestChange {
   double usd_per_million = 0;  ///< less
 };
 
+/// Engines of one kind for one of the two phases.
+struct ServingPool {
+  InferenceQuery query;  ///< of one engine
+  DeploymentFacts facts;
+  int engines = 0;
+  double concurrency = 1;  ///< requests in one engine at once
+};
+
+/// Prompts on one pool, tokens on another, and the caches that travel between them.
+struct PoolPair {
+  ServingPool prefill, decode;
+  double kv_bytes = 0;                    ///< of one request
+  double link_bytes_per_s = 0;            ///< out of one prefill engine
+  double ttft_p95_s = 0, tpot_p95_s = 0;  ///< of the simulated requests
+};
+
 /// The work shared out between devices.
 struct Alternative {
-  std::string text;  ///< "prefill on 2 × TP1 of b300-sxm, decode on 3 × TP1 of gb200-nvl72"
+  std::string text;  ///< "prefill on 2 × TP8 of b300-sxm (fp8), decode on 3 × DP16 EP16 of gb200-nvl72 (nvfp4)"
   std::optional<double> usd_per_hour;
   std::optional<double> usd_per_million;  ///< output tokens
+  std::optional<PoolPair> pools;
 };
 
 struct ServingVerdict {

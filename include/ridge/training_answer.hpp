@@ -27,6 +27,7 @@ struct TrainingFreedom {
   bool pp = false;
   bool ep = false;
   bool micro_batch = false;
+  bool schedule = false;      ///< DualPipe where the stack runs it and stages and batches allow it
   bool sequence = false;      ///< usual_sequence()
   bool global_batch = false;  ///< usual_batch(), or as near to it as a layout without choice can share out
 };

@@ -33,6 +33,8 @@ TrainingTraits read_traits(TableReader t, TrainingTraits traits) {
   traits.overlap_data_parallel = t.flag("overlap_data_parallel", traits.overlap_data_parallel);
   traits.interleave = t.flag("interleave", traits.interleave);
   traits.compiled = t.flag("compiled", traits.compiled);
+  traits.dual_pipe = t.flag("dual_pipe", traits.dual_pipe);
+  traits.leading = t.flag("leading", traits.leading);
   traits.offload = t.flag("offload", traits.offload);
   traits.eager_modules = t.flag("eager_modules", traits.eager_modules);
   traits.blocking = t.flag("blocking", traits.blocking);
@@ -52,6 +54,9 @@ ServingTraits read_serving(TableReader& t, ServingTraits traits) {
   traits.portable_kernels = t.flag("portable_kernels", traits.portable_kernels);
   traits.grouped_decode = t.flag("grouped_decode", traits.grouped_decode);
   traits.ranks_pad_prefill = t.flag("ranks_pad_prefill", traits.ranks_pad_prefill);
+  traits.dispatch_ranks = t.optional_number("dispatch_ranks", 0, 1e6).value_or(traits.dispatch_ranks);
+  traits.two_batches = t.flag("two_batches", traits.two_batches);
+  traits.rebalances_experts = t.flag("rebalances_experts", traits.rebalances_experts);
   traits.pads_heads = t.flag("pads_heads", traits.pads_heads);
   traits.static_shapes = t.flag("static_shapes", traits.static_shapes);
   return traits;

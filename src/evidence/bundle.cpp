@@ -12,8 +12,8 @@ namespace ridge::evidence {
 namespace {
 
 constexpr std::size_t kFileLimit = 256u << 20;
-constexpr const char* kTables[] = {"training.csv", "inference.csv", "consumer.csv",
-                                   "kernels.csv",  "power.csv",     "diffusion.csv"};
+constexpr const char* kTables[] = {"training.csv", "inference.csv", "consumer.csv", "kernels.csv",
+                                   "dispatch.csv", "power.csv",     "diffusion.csv"};
 /// Of other vendors, software and publishers: the physics was never fitted to them, so their errors are honest ones.
 constexpr const char* kMore[] = {"more/training.csv", "more/qlora.csv", "more/inference.csv", "more/kernels.csv"};
 

@@ -76,7 +76,8 @@ void read_targets(Case& c, const CaseRow& row, Reading reading) {
 
 TrainingFreedom left_open(const CaseRow& row) {
   const auto empty = [&](std::string_view column) { return row.text(column).empty(); };
-  return {.tp = empty("tp"), .pp = empty("pp"), .ep = empty("ep"), .micro_batch = empty("micro_batch")};
+  return {
+      .tp = empty("tp"), .pp = empty("pp"), .ep = empty("ep"), .micro_batch = empty("micro_batch"), .schedule = true};
 }
 
 /// What a case is refused for if nothing of it was read: the first figure that the table has.

@@ -24,6 +24,7 @@ struct Rates {
   perf::AttentionRates attention;
   perf::LinkRates link;
   perf::LinkRates network;
+  perf::ExchangeRates exchange;
   double burst = 0;  ///< by how much of its time a short product is faster than in a steady load
   double host_floor = 0;
   double host_share = 1;
@@ -76,6 +77,9 @@ Rates make_rates(const KernelCase& c, const Catalogue& catalogue, const Calibrat
     r.network = perf::scale_out_link(network_rate(c, *device), network_latency(c), calibration);
     if (c.with_launch && c.op == KernelOp::allreduce) r.host_floor = calibration.value("collective.host");
   }
+  if (group == "dispatch") {
+    r.exchange = perf::exchange_rates(*device, network_rate(c, *device), c.exchange.ranks, calibration);
+  }
   r.host_share = calibration.value("host_link.share");
   return r;
 }
@@ -90,6 +94,7 @@ Rates make_ideal(const KernelCase& c, const Catalogue& catalogue, Rates r) {
   r.link.peer_bandwidth = r.link.bandwidth;
   r.network = {};
   if (device) r.network.bandwidth = r.network.peer_bandwidth = network_rate(c, *device);
+  r.exchange = {.scale_up = r.link.bandwidth, .scale_out = r.network.bandwidth};
   r.host_floor = 0;
   r.host_share = 1;
   return r;
@@ -201,6 +206,10 @@ double seconds_of(const KernelCase& c, const Rates& r) {
       return c.bytes / (r.device.host_link * r.host_share);
     case KernelOp::launch:
       return r.device.launch;
+    case KernelOp::dispatch:
+    case KernelOp::combine:
+      return c.low_latency ? perf::low_latency_time(r.exchange, c.exchange)
+                           : perf::throughput_time(r.exchange, c.exchange);
   }
   return kNothing;
 }
@@ -208,7 +217,7 @@ double seconds_of(const KernelCase& c, const Rates& r) {
 /// Cases that share their rates.
 auto kind_of(const KernelCase& c) {
   return std::tuple(c.refusal, c.device, family(c.op), c.weights, c.activations, c.kv, c.quantisation, c.path, c.kernel,
-                    c.library, c.gpus_per_node > 0, c.with_launch, c.op == KernelOp::allreduce);
+                    c.library, c.gpus_per_node > 0, c.with_launch, c.op == KernelOp::allreduce, c.exchange.ranks);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "perf/expert_exchange.hpp"
 #include "perf/kernels.hpp"
 #include "ridge/calibration.hpp"
 #include "ridge/catalogue.hpp"
@@ -40,10 +41,12 @@ enum class KernelOp : std::uint8_t {
   read,
   h2d,
   launch,
+  dispatch,
+  combine,
 };
-inline constexpr std::size_t kKernelOps = 15;
+inline constexpr std::size_t kKernelOps = 17;
 [[nodiscard]] std::string_view name(KernelOp op);
-/// "gemm", "attention", "moe", "collective" or "memory": the classes whose errors are stated together.
+/// "gemm", "attention", "moe", "collective", "dispatch" or "memory": the classes whose errors are stated together.
 [[nodiscard]] std::string_view family(KernelOp op);
 
 /// How tokens met experts while it was measured.
@@ -66,6 +69,8 @@ struct KernelCase {
   double experts = 0, top_k = 0, group = 1;
   double touched = 0, rows = 0;  ///< skewed routing: experts of the busiest device that tokens meet, and pairs there
   double bytes = 0;
+  perf::ExchangeShape exchange;  ///< dispatch and combine
+  bool low_latency = false;      ///< every copy of a token goes straight to its rank
   perf::Quantisation quantisation = perf::Quantisation::fused;
   perf::AttentionPath path = perf::AttentionPath::engine;
   perf::MoeKernel kernel = perf::MoeKernel::fused;

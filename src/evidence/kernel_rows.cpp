@@ -12,8 +12,9 @@ namespace ridge::evidence {
 namespace {
 
 constexpr std::array<std::string_view, kKernelOps> kNames = {
-    "gemm",          "attn_prefill", "attn_decode", "mla_prefill", "mla_decode", "moe_ffn", "allreduce", "allgather",
-    "reducescatter", "alltoall",     "sendrecv",    "copy",        "read",       "h2d",     "launch"};
+    "gemm",      "attn_prefill", "attn_decode",   "mla_prefill", "mla_decode", "moe_ffn",
+    "allreduce", "allgather",    "reducescatter", "alltoall",    "sendrecv",   "copy",
+    "read",      "h2d",          "launch",        "dispatch",    "combine"};
 
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -152,6 +153,20 @@ void read_collective(KernelCase& c, Row& row, std::string_view notes) {
   if (has(notes, "crosses nodes")) c.gpus_per_node = gpus_per_node(notes).value_or(1);
 }
 
+/// Tokens to experts on other devices, and back: m tokens of each rank, k wide; narrow ones carry a scale per 128.
+void read_exchange(KernelCase& c, Row& row) {
+  read_formats(c, row);
+  const double width = c.activations == Format::fp8 ? 1 + 4.0 / 128 : bytes_per_element(c.activations);
+  perf::ExchangeShape& s = c.exchange;
+  s.tokens = row.number("m", 0, true);
+  s.bytes = row.number("k", 0, true) * width;
+  s.top_k = row.number("topk", 1, true);
+  s.ranks = row.number("group", 1, true);
+  s.inside = row.number("gpus_per_node", 8, false);
+  s.reachable = row.number("groups", 0, false);
+  c.low_latency = row.text("kernel") == "low-latency";
+}
+
 }  // namespace
 
 std::string_view name(KernelOp op) {
@@ -180,6 +195,9 @@ std::string_view family(KernelOp op) {
     case KernelOp::h2d:
     case KernelOp::launch:
       return "memory";
+    case KernelOp::dispatch:
+    case KernelOp::combine:
+      return "dispatch";
   }
   return "";
 }
@@ -208,6 +226,7 @@ KernelCase read_kernel_case(const CsvTable& table, std::size_t at) {
   if (group == "attention") read_attention(c, row, notes);
   if (group == "moe") read_experts(c, row, notes);
   if (group == "collective") read_collective(c, row, notes);
+  if (group == "dispatch") read_exchange(c, row);
   if (group == "memory") c.bytes = row.number("bytes", 0, c.op != KernelOp::launch);
   c.refusal = row.refusal();
   return c;

@@ -18,6 +18,9 @@ struct Operators {
   void network(std::string_view what, Term /*term*/, double seconds, double /*bytes*/, double times) {
     add(what, seconds * times);
   }
+  void exchange(std::string_view what, Term term, double seconds, double bytes, double times) {
+    network(what, term, seconds, bytes, times);
+  }
   void add(std::string_view what, double seconds) {
     const auto at = std::find_if(out.begin(), out.end(), [&](const auto& o) { return o.what == what; });
     if (at != out.end()) {

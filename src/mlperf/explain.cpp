@@ -6,6 +6,7 @@
 
 #include "ridge/diffusion.hpp"
 #include "ridge/mlperf_analysis.hpp"
+#include "ridge/pools.hpp"
 #include "ridge/text.hpp"
 #include "ridge/training_answer.hpp"
 
@@ -15,6 +16,9 @@ namespace {
 
 constexpr std::array kTensorParallel = {1, 2, 4, 8};
 constexpr std::array kExpertParallel = {8, 16, 36, 72};
+constexpr std::array kDecodeRanks = {4, 8, 16, 32, 64};
+constexpr double kMoreClients = 1.25;
+constexpr double kMostClients = 2048;  // of one rank
 constexpr int kDraftTokens = 3;
 constexpr double kAcceptance = 0.7;     // what `ridge estimate` assumes as well
 constexpr double kDenoisingSteps = 20;  // of the SDXL benchmark
@@ -61,10 +65,10 @@ struct Limits {
 std::optional<InferenceEstimate> best_within(const ResolvedInference& resolved, InferenceLoad load,
                                              const Limits& limits, double& concurrency) {
   constexpr double kStep = 1.2;
-  constexpr double kMostClients = 16384;
+  constexpr double kMost = 16384;
   std::optional<InferenceEstimate> best;
   load.mode = LoadMode::closed_loop;
-  for (double clients = 1; clients < kMostClients; clients = std::max(clients + 1, std::floor(clients * kStep))) {
+  for (double clients = 1; clients < kMost; clients = std::max(clients + 1, std::floor(clients * kStep))) {
     load.concurrency = clients;
     const InferenceOutcome outcome = evaluate(resolved, load);
     if (outcome.reason != Reason::none) break;
@@ -85,8 +89,8 @@ Interval scaled(const Interval& i, double factor) {
 class InferenceExplainer {
  public:
   InferenceExplainer(const Row& row, const Benchmark& benchmark, const Device& device, const Names& names,
-                     const Knowledge& knowledge)
-      : row_(row), benchmark_(benchmark), device_(device), knowledge_(knowledge) {
+                     const Knowledge& knowledge, int widest)
+      : row_(row), benchmark_(benchmark), device_(device), knowledge_(knowledge), widest_(widest) {
     if (const Round* round = names.round(Suite::inference, row.published.round)) date_ = round->date;
     const Model* const model = knowledge.catalogue.model(benchmark.model);
     experts_ = benchmark.kind == "moe" && model != nullptr;
@@ -110,6 +114,7 @@ class InferenceExplainer {
       for (const int wide : kExpertParallel) {
         if (experts_ && wide <= row_.accelerators && wide <= domain()) attempt_both(format, {.ep = wide, .dp = wide});
       }
+      apart(format);
     }
     if (attempts_.empty()) {
       return not_modelled(row_, refusal_.empty() ? "no plan keeps the limits of the scenario" : refusal_);
@@ -131,9 +136,71 @@ class InferenceExplainer {
     InferenceEstimate estimate;
     int replicas = 1;
     std::vector<std::string> assumptions;
+    std::optional<InferenceQuery> prefill;  ///< of the engines for prompts, where they are apart
+    double prefill_share = 0;               ///< of the devices
   };
 
-  [[nodiscard]] int domain() const { return device_.scale_up_domain ? std::max(1, device_.scale_up_domain->value) : 1; }
+  [[nodiscard]] int domain() const {
+    const int whole = device_.scale_up_domain ? std::max(1, device_.scale_up_domain->value) : 1;
+    return widest_ > 0 ? std::min(widest_, whole) : whole;
+  }
+
+  /// Prompts on some of the devices, tokens on the others (TensorRT-LLM since 2025), where both pools fit the system.
+  void apart(Format format) {
+    constexpr std::array kPrefill = {2, 4, 8};
+    if (device_.vendor != "NVIDIA" || date_ < "2025") return;
+    for (const int prompts : kPrefill) {
+      const Layout small = experts_ ? Layout{.ep = prompts, .dp = prompts} : Layout{.tp = prompts};
+      const auto attempt_pair = [&](Layout decode) {
+        if (prompts > domain() || decode.devices() > domain()) return;
+        if (prompts + decode.devices() > row_.accelerators) return;
+        attempt_apart(format, small, decode);
+        if (!may_speculate()) return;
+        decode.draft_tokens = kDraftTokens;
+        attempt_apart(format, small, decode);
+      };
+      for (const int tp : kTensorParallel) attempt_pair({.tp = tp, .ep = experts_ ? tp : 1});
+      for (const int wide : kDecodeRanks) {
+        if (experts_) attempt_pair({.ep = wide, .dp = wide});
+      }
+    }
+  }
+
+  void attempt_apart(Format format, const Layout& prompts, const Layout& layout) {
+    Try t;
+    t.query = query_of(format, layout);
+    t.prefill = query_of(format, prompts);
+    t.prefill->load.draft_tokens = t.prefill->load.acceptance = 0;
+    const Result<InferenceDeployment> first = resolve(*t.prefill, knowledge_);
+    const Result<InferenceDeployment> second = resolve(t.query, knowledge_);
+    if (!first || !second) return;
+    const bool offline = row_.scenario == "Offline";
+    PoolsSetting setting;
+    const double nic = device_.nic_per_direction ? device_.nic_per_direction->value.value() : setting.link_bytes_per_s;
+    setting.link_bytes_per_s = nic * prompts.devices();
+    if (offline) setting.prefill_use = 1;
+    std::optional<PoolsOutcome> best;
+    InferenceLoad load = t.query.load;
+    load.mode = LoadMode::closed_loop;
+    const double most = kMostClients * layout.dp;
+    for (double clients = layout.dp; clients < most;
+         clients = std::max(clients + 1, std::floor(clients * kMoreClients))) {
+      load.concurrency = clients;
+      const PoolsOutcome o = evaluate_pools(*first->resolved, *second->resolved, load, setting);
+      if (o.reason != Reason::none) return;
+      if (o.decode.running_batch * layout.dp < 0.9 * clients) break;  // more do not fit
+      if (!offline && (o.ttft_s.mid > limits()->ttft || o.tpot_s.mid > limits()->tpot)) continue;
+      if (best && o.per_device.mid <= best->per_device.mid) continue;
+      best = o;
+      t.query.load = load;
+    }
+    if (!best) return;
+    t.estimate = best->decode;
+    t.prefill_share = 1 - layout.devices() / best->gpus;
+    t.predicted = scaled(best->per_device, row_.accelerators);
+    t.assumptions = second->assumptions;
+    attempts_.push_back(std::move(t));
+  }
 
   [[nodiscard]] std::optional<Limits> limits() const {
     const bool interactive = row_.scenario == "Interactive";
@@ -148,17 +215,8 @@ class InferenceExplainer {
     return row_.scenario == "Interactive" && (row_.benchmark == "deepseek-r1" || row_.benchmark == "gpt-oss-120b");
   }
 
-  void attempt_both(Format format, Layout layout) {
-    attempt(format, layout);
-    if (!may_speculate()) return;
-    layout.draft_tokens = kDraftTokens;
-    attempt(format, layout);
-  }
-
-  void attempt(Format format, const Layout& layout) {
-    Try t;
-    t.replicas = row_.accelerators / layout.devices();
-    InferenceQuery& q = t.query;
+  [[nodiscard]] InferenceQuery query_of(Format format, const Layout& layout) const {
+    InferenceQuery q;
     q.model = benchmark_.model;
     q.device = device_.id;
     q.engine = engine_of(device_);
@@ -173,6 +231,21 @@ class InferenceExplainer {
     q.load.natural_text = 1;
     q.load.draft_tokens = layout.draft_tokens;
     q.load.acceptance = layout.draft_tokens > 0 ? kAcceptance : 0;
+    return q;
+  }
+
+  void attempt_both(Format format, Layout layout) {
+    attempt(format, layout);
+    if (!may_speculate()) return;
+    layout.draft_tokens = kDraftTokens;
+    attempt(format, layout);
+  }
+
+  void attempt(Format format, const Layout& layout) {
+    Try t;
+    t.replicas = row_.accelerators / layout.devices();
+    InferenceQuery& q = t.query;
+    q = query_of(format, layout);
     const Result<InferenceDeployment> deployment = resolve(q, knowledge_);
     if (!deployment) {
       refusal_ = deployment.error().message;
@@ -199,9 +272,14 @@ class InferenceExplainer {
   }
 
   static std::string plan_of(const Try& t) {
-    std::string plan = fmt::format("{} x TP{}", t.replicas, t.query.tp);
-    if (t.query.dp > 1) plan = fmt::format("{} x DP{}", t.replicas, t.query.dp);
-    if (t.query.ep > 1) plan += fmt::format(" EP{}", t.query.ep);
+    const auto degrees = [](const InferenceQuery& q) {
+      std::string text = q.dp > 1 ? fmt::format("DP{}", q.dp) : fmt::format("TP{}", q.tp);
+      if (q.ep > 1) text += fmt::format(" EP{}", q.ep);
+      return text;
+    };
+    std::string plan = t.prefill ? fmt::format("prefill {} on {:.0f} % of the devices, decode {}", degrees(*t.prefill),
+                                               100 * t.prefill_share, degrees(t.query))
+                                 : fmt::format("{} x {}", t.replicas, degrees(t.query));
     plan += fmt::format(", {} weights", name(*t.query.weights));
     if (t.query.kv) plan += fmt::format(", {} KV", name(*t.query.kv));
     if (t.query.load.draft_tokens > 0) plan += fmt::format(", {:.0f} tokens proposed", t.query.load.draft_tokens);
@@ -249,7 +327,7 @@ class InferenceExplainer {
       e.assumptions.push_back("weights are labelled " + row_.weights +
                               ", which is what was loaded: narrower formats were tried");
     }
-    if (row_.accelerators % best.query.gpus != 0) {
+    if (!best.prefill && row_.accelerators % best.query.gpus != 0) {
       e.assumptions.push_back(fmt::format("{} accelerators are left over", row_.accelerators % best.query.gpus));
     }
     if (best.query.load.draft_tokens > 0) {
@@ -264,6 +342,7 @@ class InferenceExplainer {
   const Benchmark& benchmark_;
   const Device& device_;
   const Knowledge& knowledge_;
+  int widest_ = 0;
   std::string date_;
   bool experts_ = false;
   std::vector<Try> attempts_;
@@ -359,7 +438,7 @@ Result<Explanation> explain_training(const Row& row, const Benchmark& benchmark,
 
 }  // namespace
 
-Result<Explanation> explain(const Row& row, const Names& names, const Knowledge& knowledge) {
+Result<Explanation> explain(const Row& row, const Names& names, const Knowledge& knowledge, int widest) {
   const Benchmark* const benchmark = names.benchmark(row.suite, row.benchmark);
   if (benchmark == nullptr) return not_modelled(row, "the benchmark " + quoted(row.benchmark) + " is not known");
   if (!benchmark->not_modelled.empty()) return not_modelled(row, row.benchmark + ": " + benchmark->not_modelled);
@@ -376,7 +455,7 @@ Result<Explanation> explain(const Row& row, const Names& names, const Knowledge&
   }
   if (row.suite == Suite::training) return explain_training(row, *benchmark, *device, names, knowledge);
   if (benchmark->kind == "diffusion") return explain_diffusion(row, *benchmark, *device, knowledge);
-  return InferenceExplainer(row, *benchmark, *device, names, knowledge).run();
+  return InferenceExplainer(row, *benchmark, *device, names, knowledge, widest).run();
 }
 
 }  // namespace ridge::mlperf

@@ -29,7 +29,8 @@ Lengths lengths_of(const InferenceLoad& load) noexcept {
   const double mean = 0.5 * (1 + load.length_low);
   const double prompt = std::max(0.0, load.isl * mean);
   const double osl = std::max(1.0, load.osl * mean);
-  return {std::max(prompt > 0 ? 1.0 : 0.0, prompt * (1 - load.prefix_hit)), prompt, osl, std::max(0.0, osl - 1)};
+  const double left = load.prefilled ? 0 : std::max(prompt > 0 ? 1.0 : 0.0, prompt * (1 - load.prefix_hit));
+  return {left, prompt, osl, std::max(0.0, osl - 1)};
 }
 
 /// Tokens behind a sequence on average while it decodes; programs of static shape read the cache to its end.

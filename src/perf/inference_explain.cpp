@@ -51,6 +51,9 @@ struct Recorder {
     l.bytes += bytes * times;
     l.bound = term == Term::scale_out ? Bound::scale_out : Bound::scale_up;
   }
+  void exchange(std::string_view what, Term term, double seconds, double bytes, double times) {
+    network(what, term, seconds, bytes, times);
+  }
 };
 
 std::vector<OperatorLine> operators_of(const ResolvedInference& r, const Step& step) {

@@ -176,16 +176,27 @@ class LayerBuilder {
       product("shared expert, gate and up", (f.gated ? 2 : 1) * width, r_.hidden, Term::experts, wide);
       product("shared expert, down", r_.hidden, width, Term::experts, wide);
     }
+    const double slots = std::ceil((f.experts + r_.redundant) / r_.ep) * r_.ep;
     kind_.moe = {.tokens = 0,
                  .hidden = f.latent > 0 ? static_cast<double>(f.latent) : r_.hidden,
                  .width = f.width / ways,
-                 .experts = static_cast<double>(f.experts),
-                 .local_experts = f.experts / r_.ep,
+                 .experts = slots,
+                 .local_experts = slots / r_.ep,
                  .top_k = static_cast<double>(f.top_k),
                  .correlation = 1,
                  .gated = f.gated};
+    kind_.reachable_domains = reachable(f, r_.expert_ranks / r_.ranks_inside);
     if (!r_.attention_dp) kind_.reductions += 1;
     kind_.elementwise_bytes += 2 * r_.hidden * kWideBytes * (1 + f.top_k / r_.ep);  // permutation and weighted sum
+  }
+
+  /// Where a token may go to some groups of experts only (DeepSeek-V3, arXiv 2412.19437, section 2.1.2), fewer domains
+  /// can be reached: each holds some whole groups, or a part of one.
+  static double reachable(const Ffn& f, double domains) {
+    if (f.groups <= 0) return 0;
+    const double share = static_cast<double>(f.groups_chosen) / f.groups;
+    if (domains >= f.groups) return domains * share;
+    return domains * (1 - std::pow(1 - share, f.groups / domains));
   }
 
   ResolvedInference& r_;
@@ -207,10 +218,6 @@ void check_cut(ResolvedInference& r, const LayerGroup& group) {
   if ((!whole || !kv) && !r.pads_heads) {
     r.reason = Reason::heads_not_divisible;
     r.short_by = r.tp;
-  }
-  if (group.ffn.kind == FfnKind::moe && !divides(r.ep, group.ffn.experts)) {
-    r.reason = Reason::experts_not_divisible;
-    r.short_by = r.ep;
   }
 }
 
@@ -273,6 +280,8 @@ void make_ideal(ResolvedInference& r, Format weights, Format activations, Format
   r.device.memory_share = 1;
   r.device.launch = 0;
   r.rank_spread = 0;
+  r.expert_imbalance = 1;
+  r.exchange_rates.latency = r.exchange_rates.network_latency = r.exchange_rates.throughput_latency = 0;
   r.sample_seconds = 0;
   for (LinkRates* link : {&r.tp_link, &r.expert_link, &r.stage_link}) link->latency = link->latency_per_rank = 0;
   for (LayerKind& kind : r.kinds) kind.index_fixed = 0;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "perf/expert_exchange.hpp"
 #include "perf/kernels.hpp"
 #include "perf/power.hpp"
 #include "ridge/inference.hpp"
@@ -36,7 +37,8 @@ struct LayerKind {
   double index_fixed = 0;  ///< launches of the indexer and the choice of tokens
   double state_bytes = 0;  ///< recurrent state of one sequence, read and written each step
   double state_flops_per_token = 0;
-  MoeShape moe;
+  MoeShape moe;                   ///< its experts are slots: copies count
+  double reachable_domains = 0;   ///< that a token may go to; 0 = all
   double elementwise_bytes = 0;   ///< per token
   double small_kernels = 1;       ///< of a layer, relative to one of a plain dense model
   double reductions = 0;          ///< all-reduces over the tensor-parallel group per layer
@@ -56,7 +58,6 @@ struct EngineCosts {
   double server = 0;       ///< from the client to the scheduler and back
   double burst = 0;        ///< share of the clients that arrive together
   double fill = 0.6;       ///< share of the output that a running sequence holds on average when blocks grow
-  double imbalance = 1;    ///< busiest expert-parallel rank against the mean
 };
 
 enum class Metric : std::uint8_t { output_tok_s, ttft, tpot, prefill, power, joules };
@@ -80,8 +81,16 @@ struct ResolvedInference {
   bool attention_dp = false;  ///< data-parallel attention around shared experts: the ranks step together
   bool ranks_prefill_together = false;
   bool ranks_pad_prefill = false;
-  double rank_spread = 0;   ///< sqrt(2 ln ep)
-  double expert_ranks = 1;  ///< ranks that share the experts of a layer
+  double rank_spread = 0;       ///< sqrt(2 ln ep)
+  double expert_ranks = 1;      ///< ranks that share the experts of a layer
+  double ranks_inside = 1;      ///< of them, in one scale-up domain
+  double redundant = 0;         ///< copies of experts in each layer, beside the experts
+  double expert_imbalance = 1;  ///< busiest expert-parallel rank against the mean, from what texts prefer
+  ExpertExchange exchange = ExpertExchange::gather;
+  perf::ExchangeRates exchange_rates;
+  double bytes_out = 2;       ///< of one element on the way to an expert, with its share of a scale
+  bool two_batches = false;   ///< halves of a batch hide each other's exchange where that is faster
+  double exchange_cores = 0;  ///< share of the cores that throughput kernels hold meanwhile
 
   std::array<perf::LayerKind, kMaxKinds> kinds{};
   int kind_count = 0;
@@ -162,8 +171,9 @@ struct StepTime {
   double compute = 0;  ///< seconds the arithmetic alone would take
   double memory = 0;
   double network = 0;
-  double fixed = 0;    ///< launches, host
-  double routing = 0;  ///< of that, small kernels around experts: the device works
+  double exchange = 0;  ///< of that, tokens to experts and back
+  double fixed = 0;     ///< launches, host
+  double routing = 0;   ///< of that, small kernels around experts: the device works
 
   /// FLOPs by the power they take: zeros take less.
   [[nodiscard]] double powered_flops() const noexcept { return flops + kFillerWork * filler; }

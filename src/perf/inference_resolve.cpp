@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/inference_experts.hpp"
 #include "perf/inference_layers.hpp"
 #include "perf/inference_model.hpp"
 #include "ridge/names.hpp"
@@ -313,6 +314,10 @@ class Resolver {
     r.expert_link = link(r.expert_ranks);
     r.expert_term = term(r.expert_ranks);
     r.stage_link = link(r.tp * r.pp);
+    const double nic = device_->nic_per_direction ? device_->nic_per_direction->value.value() : kUsualNic;
+    const perf::ExpertSetting setting{q_.experts, engine_.serving(),       *device_,
+                                      nic,        own_fabric ? joined : 1, formats_.activations};
+    for (const std::string& text : perf::place_experts(r, *model_, setting, k_.calibration)) assume("{}", text);
   }
 
   [[nodiscard]] double node_size() const { return device_->node_size ? device_->node_size->value : 1; }
@@ -352,7 +357,10 @@ class Resolver {
     // What stands in for an architecture without kernels of its own may run faster or slower in a server.
     const std::string real = device_->architecture == arch ? "" : fmt::format("{}/{}", family, device_->architecture);
     const std::string both = fmt::format("{}/{}", era, arch);  // kernels that an era had not tuned for a chip yet
-    k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real});
+    // Throughput kernels hand tokens over sorted by expert, for products over whole runs of rows.
+    const bool sorted = r.attention_dp && r.exchange != ExpertExchange::gather;
+    const std::string_view dispatched = sorted ? "dispatch" : "";
+    k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real, dispatched});
     k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured, real});
     const double untuned =
         formats_.weights == Format::fp8 ? c.value("serving.experts", {fmt::format("{}/fp8", both)}) : 1;
@@ -362,7 +370,6 @@ class Resolver {
     k.server = c.value("ttft.server", {family});
     k.burst = c.value("ttft.burst", {family});
     k.fill = c.value("memory.fill");
-    k.imbalance = r.ep > 1 ? c.value("experts.imbalance") : 1;
     // What a user's own stack does differently from those that were published (data/calibration/user.toml).
     const std::string stack = fmt::format("{}-{}", family, kind);
     const bool learnt = c.informed("user.time", stack);
@@ -387,6 +394,8 @@ class Resolver {
         *rate /= transfer;
       }
     }
+    r.exchange_rates.latency += k.collective;
+    for (double* rate : {&r.exchange_rates.scale_up, &r.exchange_rates.scale_out}) *rate /= transfer;
     const double recurrent = c.value("host.eager_layer@recurrent");
     for (int i = 0; i < r.kind_count; ++i) {
       const perf::LayerKind& layer = r.kinds[static_cast<std::size_t>(i)];
@@ -457,6 +466,8 @@ class Resolver {
     f.peak = r.narrow_peak;
     f.peak_wide = r.device.peak[static_cast<std::size_t>(Format::bf16)];
     f.resembles = resembles_;
+    f.redundant_experts = static_cast<int>(r.redundant);
+    if (r.attention_dp && r.expert_ranks > 1) f.exchange = r.exchange;
     f.sure = sure_;
     return f;
   }

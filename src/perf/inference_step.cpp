@@ -27,6 +27,10 @@ struct Sum {
     out.terms[index(term)] += seconds * times;
     out.network += seconds * times;
   }
+  void exchange(std::string_view what, Term term, double seconds, double bytes, double times) {
+    network(what, term, seconds, bytes, times);
+    out.exchange += seconds * times;
+  }
 };
 
 }  // namespace
@@ -41,11 +45,13 @@ double kv_bytes(const ResolvedInference& r, double tokens) noexcept {
   return sum / r.pp;
 }
 
-StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
+namespace {
+
+/// What the devices do in a step, without the host.
+StepTime device_time(const ResolvedInference& r, const Step& step) noexcept {
   StepTime out;
   Sum sum{out};
   visit_step(r, step, sum);
-
   const double tokens = step.decode * step.tokens_each + step.prefill;
   const double mixed = step.prefill > 0 ? step.prefill / tokens : 0;
   const double factor = mixed * r.costs.prefill + (1 - mixed) * r.costs.decode;
@@ -55,12 +61,48 @@ StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
   const double bound = std::max(out.bytes / r.device.memory_bandwidth, out.flops / r.fastest_peak);
   const double scale = device > 0 ? std::max(factor, bound / device) : factor;
   for (double& t : out.terms) t *= scale;
-  for (double* part : {&out.compute, &out.memory, &out.network, &out.fixed, &out.routing}) *part *= scale;
-  device *= scale;
+  for (double* part : {&out.compute, &out.memory, &out.network, &out.exchange, &out.fixed, &out.routing}) {
+    *part *= scale;
+  }
   const double small = r.small_layers * r.costs.layer_small;
   out.terms[index(Term::elementwise)] += small;
   out.fixed += small;
-  device += small;
+  out.seconds = device * scale + small;
+  return out;
+}
+
+/// Two halves of the batch take turns: while one computes, the tokens of the other travel. Weights are read twice, and
+/// throughput kernels hold some cores; where that costs more than it hides, `whole` stays.
+StepTime with_two_batches(const ResolvedInference& r, const Step& step, const StepTime& whole) noexcept {
+  Step part = step;
+  for (double* amount : {&part.decode, &part.prefill, &part.prompts, &part.expert_tokens}) *amount *= 0.5;
+  StepTime half = device_time(r, part);
+  const bool holds_cores =
+      r.exchange == ExpertExchange::throughput || (r.exchange == ExpertExchange::dispatch && step.prefill > 0);
+  const double slower = holds_cores ? 1 / (1 - r.exchange_cores) : 1;
+  const double work = (half.seconds - half.exchange) * slower;
+  const double seconds = std::max({2 * work, work + half.exchange, 2 * half.exchange});
+  if (seconds >= whole.seconds) return whole;
+  const double shown = seconds - 2 * work;  // of the exchange, what nothing hides
+  double& term = half.terms[index(r.expert_term)];
+  term -= half.exchange;
+  for (double& t : half.terms) t *= 2 * slower;
+  term += shown;
+  for (double* part_of : {&half.compute, &half.memory, &half.fixed, &half.routing}) *part_of *= 2 * slower;
+  half.network = 2 * slower * (half.network - half.exchange) + shown;
+  half.exchange = shown;
+  for (double* amount : {&half.flops, &half.filler, &half.bytes}) *amount *= 2;
+  half.seconds = seconds;
+  return half;
+}
+
+}  // namespace
+
+StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
+  StepTime out = device_time(r, step);
+  if (r.two_batches && out.exchange > 0) out = with_two_batches(r, step, out);
+  const double device = out.seconds;
+  const double tokens = step.decode * step.tokens_each + step.prefill;
 
   // A step that does not replay a graph cannot run faster than the host launches its layers: a soft maximum.
   // An engine that prepares the next step during this one waits for the slower of the two.

@@ -5,6 +5,7 @@
 //                    bool narrow = false);
 //     void filler(double flops, double times);  // on empty rows that fill up tiles, or worth of widening: takes power
 //     void network(std::string_view what, Term term, double seconds, double bytes, double times);
+//     void exchange(...);  // the same for tokens on their way to experts and back, which a second batch may hide
 //   };
 //   visit_step(resolved, step, sink);
 //
@@ -100,6 +101,41 @@ inline void visit_state(const ResolvedInference& r, const LayerKind& kind, const
   sink.operation("recurrent state", Term::state, op, flops, bytes, kind.count);
 }
 
+/// Tokens go to the ranks of their experts, and results come back: `all` tokens of all ranks, `own` of this one.
+template <class Sink>
+inline void visit_exchange(const ResolvedInference& r, const LayerKind& kind, const Step& step, double all, double own,
+                           Sink& sink) {
+  const double out = r.hidden * r.bytes_out;
+  const double back = r.hidden * 2;
+  if (r.exchange == ExpertExchange::gather) {  // out to every rank, and back reduced
+    const double gathered = all * r.hidden * r.bytes_activation;
+    sink.exchange("gather tokens", r.expert_term,
+                  collective_time(r.expert_link, Collective::all_gather, r.expert_ranks, gathered), gathered,
+                  kind.count);
+    sink.exchange("scatter expert outputs", r.expert_term,
+                  collective_time(r.expert_link, Collective::reduce_scatter, r.expert_ranks, all * back), all * back,
+                  kind.count);
+    return;
+  }
+  const bool straight =
+      r.exchange == ExpertExchange::low_latency || (r.exchange == ExpertExchange::dispatch && step.prefill <= 0);
+  // The rank with most tokens of its own sends longest; ranks of a tensor-parallel group share theirs.
+  ExchangeShape shape{.tokens = std::max(own, all / r.dp) / r.tp,
+                      .bytes = out,
+                      .top_k = kind.moe.top_k,
+                      .ranks = r.expert_ranks,
+                      .inside = r.ranks_inside,
+                      .reachable = kind.reachable_domains,
+                      .imbalance = r.expert_imbalance};
+  const auto time = [&] {
+    return straight ? low_latency_time(r.exchange_rates, shape) : throughput_time(r.exchange_rates, shape);
+  };
+  const double copies = shape.tokens * shape.top_k;
+  sink.exchange("dispatch to experts", r.expert_term, time(), copies * out, kind.count);
+  shape.bytes = back;
+  sink.exchange("combine from experts", r.expert_term, time(), copies * back, kind.count);
+}
+
 template <class Sink>
 inline void visit_experts(const ResolvedInference& r, const LayerKind& kind, const Step& step, double tokens,
                           Sink& sink) {
@@ -115,21 +151,14 @@ inline void visit_experts(const ResolvedInference& r, const LayerKind& kind, con
   MoeShape busiest = shape;
   const double spread =
       r.rank_spread * std::sqrt(std::max(0.0, 1 - touched / shape.local_experts) / std::max(touched, 0.1));
-  busiest.imbalance *= r.costs.imbalance * (1 + spread);
+  busiest.imbalance *= r.expert_imbalance * (1 + spread);
   sink.operation("routed experts", Term::experts, moe_time(r.moe, busiest),
                  2 * shape.tokens * shape.top_k * share * weights, touched * weights * r.moe.gemm.bytes_weight,
                  kind.count, true);
   const double rows = shape.tokens * shape.top_k * share;
   sink.filler((2 * (expert_tiles(r.moe, shape, rows, touched).rows - rows) + r.widening * touched) * weights,
               kind.count);
-  if (r.expert_ranks > 1 && r.attention_dp) {  // tokens go out to every rank and come back reduced
-    const double out = shape.tokens * r.hidden * r.bytes_activation;
-    const double back = shape.tokens * r.hidden * 2;
-    sink.network("gather tokens", r.expert_term,
-                 collective_time(r.expert_link, Collective::all_gather, r.expert_ranks, out), out, kind.count);
-    sink.network("scatter expert outputs", r.expert_term,
-                 collective_time(r.expert_link, Collective::reduce_scatter, r.expert_ranks, back), back, kind.count);
-  }
+  if (r.expert_ranks > 1 && r.attention_dp) visit_exchange(r, kind, step, shape.tokens, tokens, sink);
 }
 
 template <class Sink>

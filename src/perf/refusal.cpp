@@ -222,7 +222,9 @@ class Refuser {
     refusal_.why =
         q_.ep > ranks
             ? fmt::format("expert parallel {} is more than the {} ranks (tp x dp) that share a layer", q_.ep, ranks)
-            : fmt::format("expert parallel {} does not divide the {} experts of {}", q_.ep, experts, model());
+        : ranks % q_.ep != 0
+            ? fmt::format("expert parallel {} does not divide the {} ranks (tp x dp) that share a layer", q_.ep, ranks)
+            : fmt::format("expert parallel {} is more than twice the {} experts of {}", q_.ep, experts, model());
     first_below(std::min(q_.ep, ranks), [&](int ep) {
       changed.ep = ep;
       return ranks % ep == 0 && offer(changed, fmt::format("--ep {}", ep));

@@ -133,6 +133,17 @@ std::string layout_text(const TrainingPlan& plan, const TrainingFreedom& freedom
   return out;
 }
 
+/// DualPipe needs an even number of stages, and twice as many micro-batches.
+bool runs_both_ways(const ResolvedTraining& job, const TrainingPlan& plan) {
+  if (!job.traits.dual_pipe || plan.schedule != Schedule::one_f_one_b || plan.vp > 1) return false;
+  const long replicas = plan.dp > 0 ? plan.dp : std::max(1, plan.gpus / (plan.tp * plan.pp * plan.cp));
+  const long micro_batches = plan.global_batch / std::max(1L, replicas * plan.micro_batch);
+  if (plan.pp < 2 || plan.pp % 2 != 0 || micro_batches < 2L * plan.pp) return false;
+  TrainingPlan dual = plan;
+  dual.schedule = Schedule::dual_pipe;
+  return evaluate(job, dual).reason == Reason::none;
+}
+
 }  // namespace
 
 int usual_sequence(const Model& model) {
@@ -163,6 +174,10 @@ Result<TrainingAnswer> answer(const TrainingQuery& query, const TrainingFreedom&
     if (!draft) return draft.error();
     LayoutSearch search(*draft->resolved, freedom, a.query.plan);
     a.query.plan = search.run();
+    if (freedom.schedule && runs_both_ways(*draft->resolved, a.query.plan)) {
+      a.query.plan.schedule = Schedule::dual_pipe;
+      a.assumptions.emplace_back("DualPipe, as this stack does");
+    }
     const std::string chosen = layout_text(a.query.plan, freedom, draft->resolved->moe);
     if (!chosen.empty() && search.fitting() > 0) {
       a.assumptions.push_back(fmt::format("{}: the fastest of {} layouts that fit", chosen, search.fitting()));

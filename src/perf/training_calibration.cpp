@@ -78,11 +78,13 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
 
   // Software gets faster: kernels, overlap and fusion, year by year, within the span that was observed.
   // Stacks from before flash attention do not move any more, whenever they are run.
-  const double year = job.traits.attention == AttentionKernel::unfused
-                          ? 0
-                          : std::clamp(job.year > 0 ? job.year : kNewest, kOldest, kNewest) - kReferenceYear;
+  // Stacks whose kernels others took over are as fast as the others were when they had done so.
+  constexpr double kLead = 1;  // year: DeepSeek's of 2024-12 were in NVIDIA's recipes in the autumn of 2025
+  const double made = job.year > 0 ? job.year + (job.traits.leading ? kLead : 0) : kNewest;
+  const double year =
+      job.traits.attention == AttentionKernel::unfused ? 0 : std::clamp(made, kOldest, kNewest) - kReferenceYear;
   c.compute_drift = std::exp(-value("training.drift") * year);
-  const double moe_year = std::clamp(job.year > 0 ? job.year : kNewest, kOldestMoe, kNewest) - kReferenceMoe;
+  const double moe_year = std::clamp(made, kOldestMoe, kNewest) - kReferenceMoe;
   // What got faster is moving tokens and starting many small kernels: the finer the experts, the more.
   c.moe_drift = std::exp(-value("training.drift_moe") * job.expert_fineness * moe_year);
 

@@ -180,6 +180,11 @@ StageTime stage_time(const ResolvedTraining& job, const Degrees& d, const Work& 
   return s;
 }
 
+StageTime half_of_both(const StageTime& a, const StageTime& b) noexcept {
+  return {0.5 * (a.device + b.device), 0.5 * (a.gather + b.gather), 0.5 * (a.host + b.host),
+          a.gather_crosses || b.gather_crosses};
+}
+
 /// Of the bubble of 1F1B, (p-1)(F+B), what remains in schedules that fill it with weight gradients. With B the whole
 /// backward pass and W its weight gradients: (p-1)(F+B-2W) for ZB-H1 (Qi et al. 2023, table 2), (p/2-1)(F+2B-3W) for
 /// DualPipe, where nothing is gained by running F beside B (DeepSeek-V3, arXiv 2412.19437, table 2).
@@ -317,9 +322,14 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
   const StageTime middle = stage_time(job, d, w, stages.most_layers, alone);
   const StageTime last = alone ? middle : stage_time(job, d, w, stages.last_layers, true);
   const StageTime first = alone ? middle : stage_time(job, d, w, stages.first_layers, false);
-  const bool head_leads = alone || last.total() > middle.total();
-  const StageTime& critical = head_leads ? last : middle;
-  const double critical_layers = head_leads ? stages.last_layers : stages.most_layers;
+  // Pipelines that run both ways have the first stage of one direction and the last of the other on one rank, and half
+  // of the micro-batches pass each.
+  const bool both_ways = !alone && plan.schedule == Schedule::dual_pipe;
+  const StageTime end = both_ways ? half_of_both(first, last) : last;
+  const double end_layers = both_ways ? 0.5 * (stages.first_layers + stages.last_layers) : stages.last_layers;
+  const bool head_leads = alone || end.total() > middle.total();
+  const StageTime& critical = head_leads ? end : middle;
+  const double critical_layers = head_leads ? end_layers : stages.most_layers;
   // While the critical stage waits, a micro-batch passes all the other stages once, chunk by chunk if interleaved.
   const double others = first.total() + last.total() + (d.pp - 2) * middle.total() - critical.total();
   const double bubble = alone ? 0 : others / d.vp * unfilled(plan, d, w);
@@ -349,7 +359,7 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
   term(Term::experts) = each * (w.f.experts + w.b.experts);
   term(Term::elementwise) = each * (w.f.elementwise + w.b.elementwise);
   term(Term::recompute) = each * w.again;
-  term(Term::head) = head_leads ? d.micro_batches * w.head : 0;
+  term(Term::head) = head_leads ? d.micro_batches * w.head * (both_ways ? 0.5 : 1) : 0;
   term(Term::scale_up) = exposed.up;
   term(Term::scale_out) = exposed.out;
   term(Term::pipeline) = bubble + send_time(job, d);
@@ -406,8 +416,10 @@ StepFloor step_floor(const ResolvedTraining& job, const TrainingPlan& plan, cons
   const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp), head_in_layers(job, passes, head));
   const double busy =
       (w.f.linear + w.f.attention + w.f.experts + w.b.linear + w.b.attention + w.b.experts) / job.layers;
-  const double arithmetic =
-      d.pp > 1 ? std::min(stages.most_layers * busy, stages.last_layers * busy + head) : job.layers * busy + head;
+  const bool both_ways = plan.schedule == Schedule::dual_pipe;
+  const double end =
+      both_ways ? 0.5 * ((stages.first_layers + stages.last_layers) * busy + head) : stages.last_layers * busy + head;
+  const double arithmetic = d.pp > 1 ? std::min(stages.most_layers * busy, end) : job.layers * busy + head;
   floor.joules = job.tdp * plan.gpus *
                  (kIdlePower * floor.seconds + kBusyPower * c.own_stack * d.micro_batches * arithmetic) * kRounding;
 

@@ -18,6 +18,8 @@ Json query_json(const InferenceAnswer& a) {
   Json json = Json::object();
   json.set("model", a.query.model).set("device", f.device).set("system", text_or_null(a.query.system));
   json.set("gpus", f.gpus).set("tp", f.tp).set("pp", f.pp).set("ep", f.ep).set("dp", f.dp);
+  json.set("redundant_experts", f.redundant_experts);
+  json.set("dispatch", f.exchange ? Json(name(*f.exchange)) : Json());
   json.set("weight_precision", name(f.weights)).set("activation_precision", name(f.activations));
   json.set("kv_precision", name(f.kv)).set("engine", f.engine).set("engine_era", text_or_null(f.era));
   json.set("mode", kModes[static_cast<std::size_t>(load.mode)]);

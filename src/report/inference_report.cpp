@@ -74,6 +74,7 @@ std::string deployment_text(const InferenceAnswer& answer) {
   add("PP", f.pp);
   add("EP", f.ep);
   add("DP", f.dp);
+  if (f.redundant_experts > 0) out += fmt::format(", +{} experts", f.redundant_experts);
   const int replicas = std::max(1, f.gpus / (f.tp * f.pp * f.dp));
   if (replicas > 1) out += fmt::format(", {} replicas", replicas);
   out += fmt::format(", {} weights, {} KV, {}", name(f.weights), name(f.kv), f.era.empty() ? f.engine : f.era);
@@ -91,6 +92,10 @@ std::string command_flags(const InferenceQuery& query) {
   if (query.pp > 1) add_flag(out, "--pp", query.pp);
   if (query.ep > 1) add_flag(out, "--ep", query.ep);
   if (query.dp > 1) add_flag(out, "--dp", query.dp);
+  if (query.experts.exchange) add_flag(out, "--dispatch", name(*query.experts.exchange));
+  if (query.experts.redundant >= 0) add_flag(out, "--redundant-experts", query.experts.redundant);
+  if (query.experts.two_batches) add_flag(out, "--two-batch-overlap", *query.experts.two_batches ? "on" : "off");
+  if (query.experts.rebalanced) add_flag(out, "--eplb", *query.experts.rebalanced ? "on" : "off");
   if (query.weights)
     add_flag(out, query.activations == query.weights ? "--precision" : "--weight-precision", name(*query.weights));
   if (query.activations && query.activations != query.weights) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "report/inference_report.hpp"
@@ -192,6 +193,65 @@ Table mlperf_ratio_table(const std::vector<Ratio>& ratios) {
                           Cell(fmt::format("{} : {}", r.first_rows, r.second_rows))});
   }
   return table;
+}
+
+Table mlperf_coupling_table(const std::vector<mlperf::Coupling>& couplings) {
+  std::vector<Ratio> ratios;
+  for (const mlperf::Coupling& c : couplings) ratios.push_back(c.ratio);
+  Table table = mlperf_ratio_table(ratios);
+  // People read the two ratios and why; programs get everything.
+  table.columns.push_back(number_column("predicted_ratio", "predicted"));
+  table.columns.push_back(number_column("predicted_low", "from"));
+  table.columns.push_back(number_column("predicted_high", "to"));
+  table.columns.push_back(number_column("fabric_ratio", "of it fabric"));
+  table.columns.push_back(text_column("rack_plan", "rack, predicted best"));
+  table.columns.push_back(text_column("node_plan", "node, predicted best"));
+  for (std::size_t i = 0; i < couplings.size(); ++i) {
+    const mlperf::Coupling& c = couplings[i];
+    auto& row = table.rows[i];
+    const auto part = [&](double Interval::*of) {
+      return c.predicted ? std::optional<double>((*c.predicted).*of) : std::nullopt;
+    };
+    row.push_back(ratio_cell(part(&Interval::mid)).with(Emphasis::strong));
+    row.push_back(ratio_cell(part(&Interval::low)));
+    row.push_back(ratio_cell(part(&Interval::high)));
+    row.push_back(ratio_cell(c.fabric));
+    row.emplace_back(c.rack_plan);
+    row.emplace_back(c.node_plan);
+  }
+  return table;
+}
+
+std::vector<std::string> mlperf_coupling_sentences(const std::vector<mlperf::Coupling>& couplings) {
+  std::size_t predicted = 0;
+  std::size_t held = 0;
+  std::map<std::pair<std::string, std::string>, std::vector<const mlperf::Coupling*>> kinds;
+  for (const mlperf::Coupling& c : couplings) {
+    if (!c.predicted) continue;
+    ++predicted;
+    held += c.held() ? 1 : 0;
+    kinds[{c.ratio.kind, c.ratio.scenario}].push_back(&c);
+  }
+  std::vector<std::string> out;
+  if (predicted == 0) return out;
+  out.push_back(fmt::format("The predicted interval holds {} of {} measured ratios.", held, predicted));
+  for (const auto& [kind, all] : kinds) {
+    const auto median = [&](auto&& figure) {
+      std::vector<double> values;
+      for (const mlperf::Coupling* c : all) values.push_back(figure(*c));
+      std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+      return values[values.size() / 2];
+    };
+    const double measured = median([](const mlperf::Coupling& c) { return c.ratio.per_accelerator(); });
+    const double model = median([](const mlperf::Coupling& c) { return c.predicted->mid; });
+    const double fabric = median([](const mlperf::Coupling& c) { return c.fabric.value_or(1); });
+    out.push_back(fmt::format(
+        "{}, {}: measured {:.2f}×, predicted {:.2f}× with the same software on both sides, of which wider groups are "
+        "{:.2f}×; beyond the prediction stand {:.2f}× of software, submissions and error.",
+        kind.first == "moe" ? "Mixtures of experts" : "Dense models", kind.second, measured, model, fabric,
+        measured / model));
+  }
+  return out;
 }
 
 Table mlperf_generation_table(const std::vector<Generation>& generations) {

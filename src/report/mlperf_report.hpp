@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "report/bars.hpp"
+#include "ridge/coupling.hpp"
 #include "ridge/mlperf_analysis.hpp"
 #include "ridge/report.hpp"
 
@@ -26,6 +27,10 @@ inline constexpr std::string_view kMlperfSchema = "ridge.mlperf/1";
 [[nodiscard]] Table mlperf_rule_table(const mlperf::Results& results);
 [[nodiscard]] Table mlperf_repair_table(const mlperf::Results& results, std::size_t rule);
 [[nodiscard]] Table mlperf_ratio_table(const std::vector<mlperf::Ratio>& ratios);
+/// The same with what is predicted beside it, and the part of that which the fabric has.
+[[nodiscard]] Table mlperf_coupling_table(const std::vector<mlperf::Coupling>& couplings);
+/// "The predicted interval holds 25 of 33 measured ratios; ...", one sentence for each kind of model and scenario.
+[[nodiscard]] std::vector<std::string> mlperf_coupling_sentences(const std::vector<mlperf::Coupling>& couplings);
 [[nodiscard]] Table mlperf_generation_table(const std::vector<mlperf::Generation>& generations);
 [[nodiscard]] Table mlperf_share_table(const std::vector<mlperf::ScenarioShare>& shares);
 [[nodiscard]] Table mlperf_elasticity_table(const std::vector<mlperf::Elasticity>& elasticities);

@@ -7,6 +7,7 @@
 #include "report/page.hpp"
 #include "report/plan_parts.hpp"
 #include "ridge/text.hpp"
+#include "search/sentences.hpp"
 
 namespace ridge::report {
 
@@ -109,6 +110,35 @@ void add_explanation(Document& page, const ServingVerdict& verdict, int which) {
   page.blocks.emplace_back(paragraph("ridge estimate infer " + command_flags(p.query), Emphasis::faint));
 }
 
+Json pool_object(const ServingPool& p) {
+  Json one = Json::object();
+  one.set("device", p.query.device);
+  one.set("engines", p.engines);
+  one.set("gpus_per_engine", p.query.gpus);
+  one.set("tp", p.query.tp);
+  one.set("pp", p.query.pp);
+  one.set("dp", p.query.dp);
+  one.set("ep", p.query.ep);
+  one.set("redundant_experts", p.facts.redundant_experts);
+  one.set("dispatch", p.facts.exchange ? Json(name(*p.facts.exchange)) : Json());
+  one.set("draft_tokens", p.query.load.draft_tokens);
+  one.set("weights", name(p.facts.weights));
+  one.set("kv", name(p.facts.kv));
+  one.set("concurrency_per_engine", p.concurrency);
+  return one;
+}
+
+Json pools_object(const PoolPair& pair) {
+  Json one = Json::object();
+  one.set("prefill", pool_object(pair.prefill));
+  one.set("decode", pool_object(pair.decode));
+  one.set("kv_bytes_per_request", pair.kv_bytes);
+  one.set("kv_link_bytes_per_s", pair.link_bytes_per_s);
+  one.set("ttft_p95_s", pair.ttft_p95_s);
+  one.set("tpot_p95_s", pair.tpot_p95_s);
+  return one;
+}
+
 Json plan_object(const ServingPlan& p) {
   Json one = Json::object();
   one.set("device", p.query.device);
@@ -119,6 +149,9 @@ Json plan_object(const ServingPlan& p) {
   one.set("pp", p.query.pp);
   one.set("dp", p.query.dp);
   one.set("ep", p.query.ep);
+  one.set("redundant_experts", p.facts.redundant_experts);
+  one.set("dispatch", p.facts.exchange ? Json(name(*p.facts.exchange)) : Json());
+  one.set("draft_tokens", p.query.load.draft_tokens);
   one.set("weights", name(p.facts.weights));
   one.set("kv", name(p.facts.kv));
   one.set("max_batched_tokens", p.query.max_batched_tokens);
@@ -143,12 +176,7 @@ Json plan_object(const ServingPlan& p) {
 }  // namespace
 
 std::string layout_text(const ServingPlan& plan) {
-  const InferenceQuery& q = plan.query;
-  std::string text = fmt::format("{} × TP{}", plan.replicas, q.tp);
-  if (q.pp > 1) text += fmt::format(" PP{}", q.pp);
-  if (q.dp > 1) text += fmt::format(" DP{}", q.dp);
-  if (q.ep > 1) text += fmt::format(" EP{}", q.ep);
-  return text;
+  return fmt::format("{} × {}", plan.replicas, search::degrees_text(plan.query, plan.facts));
 }
 
 /// The columns that people read: simulated latencies where there are any, means otherwise; never both.
@@ -246,6 +274,7 @@ Json plan_json(const ServingQuest& quest, const ServingVerdict& verdict, const P
     one.set("text", other.text);
     one.set("usd_per_hour", other.usd_per_hour ? Json(*other.usd_per_hour) : Json());
     one.set("usd_per_million_output_tokens", other.usd_per_million ? Json(*other.usd_per_million) : Json());
+    one.set("pools", other.pools ? pools_object(*other.pools) : Json());
     alternatives.push(std::move(one));
   }
   json.set("alternatives", std::move(alternatives));

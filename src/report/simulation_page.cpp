@@ -115,6 +115,7 @@ std::string devices(const DeploymentFacts& f, double gpus, int engines) {
   if (f.tp > 1) text += fmt::format(", TP {}", f.tp);
   if (f.pp > 1) text += fmt::format(", PP {}", f.pp);
   if (f.ep > 1) text += fmt::format(", EP {}", f.ep);
+  if (f.dp > 1) text += fmt::format(", DP {}", f.dp);
   if (engines > 1) text += fmt::format(", {} engines", engines);
   return text;
 }

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
+#include "perf/inference_model.hpp"
 #include "ridge/simulation.hpp"
 #include "ridge/text.hpp"
 #include "search/sentences.hpp"
@@ -60,13 +62,13 @@ void mix_vendors(const ServingQuest& quest, ServingVerdict& verdict, const Knowl
   verdict.alternatives.push_back(std::move(mix));
 }
 
-/// Engines of one kind for one of the two phases.
+/// Engines of one kind for one of the two phases, and what they cost.
 struct Pool {
-  InferenceQuery query;
+  ServingPool pool;
   double usd_per_gpu_hour = 0;
-  double concurrency = 1;
-  int engines = 0;
-  [[nodiscard]] double usd_per_hour() const { return engines * query.gpus * usd_per_gpu_hour; }
+  double kv_bytes = 0;          ///< of one request
+  double link_bytes_per_s = 0;  ///< out of one engine
+  [[nodiscard]] double usd_per_hour() const { return pool.engines * pool.query.gpus * usd_per_gpu_hour; }
 };
 
 void cheaper(std::optional<Pool>& best, Pool pool) {
@@ -80,61 +82,87 @@ class Splitter {
   void consider(std::size_t group) {
     const ServingGroupSpec& spec = quest_.problem->spec(group);
     if (std::isnan(spec.usd_per_gpu_hour) || spec.owned_gpus > 0) return;
+    const auto device = knowledge_.catalogue.find_device(spec.device);
+    if (!device) return;
+    // Engines hand caches over between devices of one maker; others have to be asked for.
+    Pair& pair = pairs_[quest_.goal.mixed_pools ? "" : device->vendor];
+    const double nic = device->nic_per_direction ? device->nic_per_direction->value.value() : kUsualNic;
     for (const InferenceQuery& query : spec.deployments) {
       if (query.pp > 1 || query.max_batched_tokens != kStepTokens) continue;
       const auto deployment = resolve(query, knowledge_);
       if (!deployment) continue;
-      prefill(query, *deployment->resolved, spec.usd_per_gpu_hour);
-      decode(query, *deployment->resolved, spec.usd_per_gpu_hour);
+      const Pool start{.pool = {.query = query, .facts = deployment->facts},
+                       .usd_per_gpu_hour = spec.usd_per_gpu_hour,
+                       .kv_bytes = query.tp * perf::kv_bytes(*deployment->resolved, quest_.goal.isl),
+                       .link_bytes_per_s = nic * query.gpus};
+      if (query.load.draft_tokens <= 0) prefill(start, *deployment->resolved, pair.prefill);
+      decode(start, *deployment->resolved, pair.decode);
     }
   }
 
   /// The cheapest pair, once simulated requests hold the limits.
   std::optional<Alternative> best() {
-    if (!prefill_ || !decode_) return {};
+    std::optional<Alternative> cheapest;
+    for (auto& [vendor, pair] : pairs_) {
+      if (!pair.prefill || !pair.decode) continue;
+      auto found = confirmed(*pair.prefill, *pair.decode);
+      if (found && (!cheapest || *found->usd_per_hour < *cheapest->usd_per_hour)) cheapest = std::move(found);
+    }
+    return cheapest;
+  }
+
+ private:
+  static constexpr double kStepTokens = 8192;
+  static constexpr double kUsualNic = 12.5e9;  ///< bytes/s of a device where nothing is said
+  struct Pair {
+    std::optional<Pool> prefill, decode;
+  };
+
+  std::optional<Alternative> confirmed(Pool prefill, Pool decode) const {
     const ServingGoal& goal = quest_.goal;
     SimulationQuery q;
-    q.deployment = decode_->query;
-    q.deployment.max_sequences = decode_->concurrency;
+    q.deployment = decode.pool.query;
+    q.deployment.max_sequences = std::ceil(decode.pool.concurrency / std::max(1, q.deployment.dp));
     q.workload = fixed_workload(goal.isl, goal.osl);
     q.load.kind = OfferedKind::rate;
     q.load.rate = goal.request_rate;
     q.requests = 2000;
     q.limits = {goal.ttft_s, goal.tpot_s, goal.e2e_s, 0.95};
     q.policies.disaggregation = Disaggregation{};
-    q.policies.disaggregation->prefill = prefill_->query;
+    q.policies.disaggregation->prefill = prefill.pool.query;
+    q.policies.disaggregation->link_bytes_per_s = prefill.link_bytes_per_s;
     for (int step = 0; step < kMostSteps; ++step) {
-      q.replicas = decode_->engines;
-      q.policies.disaggregation->prefill_engines = prefill_->engines;
+      q.replicas = decode.pool.engines;
+      q.policies.disaggregation->prefill_engines = prefill.pool.engines;
       const auto result = simulate(q, knowledge_);
       if (!result) return {};
       const std::string broken = result->overloaded ? "overload" : broken_limit(*result, q.limits);
-      if (broken.empty()) return alternative(result->ttft.p95(), result->tpot.p95());
-      if (broken != "tpot") prefill_->engines += 1 + prefill_->engines / 8;
-      if (broken != "ttft") decode_->engines += 1 + decode_->engines / 8;
+      if (broken.empty()) return alternative(prefill, decode, result->ttft.p95(), result->tpot.p95());
+      if (broken != "tpot") prefill.pool.engines += 1 + prefill.pool.engines / 8;
+      if (broken != "ttft") decode.pool.engines += 1 + decode.pool.engines / 8;
     }
     return {};
   }
 
- private:
-  static constexpr double kStepTokens = 8192;
-
-  void prefill(const InferenceQuery& query, const ResolvedInference& resolved, double rent) {
+  /// An engine of data-parallel ranks takes a prompt on each of them at once.
+  void prefill(Pool pool, const ResolvedInference& resolved, std::optional<Pool>& best) const {
     const ServingGoal& goal = quest_.goal;
     InferenceLoad load = quest_.problem->load();
     load.mode = LoadMode::prefill;
-    load.batch = 1;
+    load.batch = pool.pool.concurrency = std::max(1, pool.pool.query.dp);
     const InferenceOutcome o = evaluate(resolved, load);
     if (o.reason != Reason::none) return;
     const double seconds = o.estimate.prefill_s.mid;
-    if (goal.ttft_s > 0 && seconds * kPrefillWait > goal.ttft_s) return;
-    Pool pool{query, rent, 1, static_cast<int>(std::ceil(goal.request_rate * seconds / kPrefillUse))};
-    cheaper(prefill_, std::move(pool));
+    const double moved = pool.kv_bytes / pool.link_bytes_per_s;
+    if (goal.ttft_s > 0 && seconds * kPrefillWait + moved > goal.ttft_s) return;
+    const double each = std::max(seconds / load.batch, moved);  // caches leave while the next prompts are worked on
+    pool.pool.engines = static_cast<int>(std::ceil(goal.request_rate * each / kPrefillUse));
+    cheaper(best, std::move(pool));
   }
 
-  void decode(const InferenceQuery& query, const ResolvedInference& resolved, double rent) {
+  void decode(Pool pool, const ResolvedInference& resolved, std::optional<Pool>& best) const {
     const ServingGoal& goal = quest_.goal;
-    InferenceLoad load = quest_.problem->load();
+    InferenceLoad load = quest_.problem->load_of(pool.pool.query);
     load.prefix_hit = 1 - 1 / std::max(2.0, goal.isl);  // the cache comes filled: one token is left of the prompt
     const std::vector<double>& all = ServingProblem::concurrencies();
     const auto at = [&](std::size_t i) {
@@ -152,28 +180,25 @@ class Splitter {
       (holds(at(middle)) ? low : high) = middle;
     }
     const double rate = at(low).estimate.output_tokens_per_s.mid / goal.osl;
-    Pool pool{query, rent, all[low], static_cast<int>(std::ceil(goal.request_rate / (goal.load * rate)))};
-    cheaper(decode_, std::move(pool));
+    pool.pool.concurrency = all[low];
+    pool.pool.engines = static_cast<int>(std::ceil(goal.request_rate / (goal.load * rate)));
+    cheaper(best, std::move(pool));
   }
 
-  Alternative alternative(double ttft, double tpot) const {
+  Alternative alternative(const Pool& prefill, const Pool& decode, double ttft, double tpot) const {
     Alternative a;
-    a.usd_per_hour = prefill_->usd_per_hour() + decode_->usd_per_hour();
+    a.usd_per_hour = prefill.usd_per_hour() + decode.usd_per_hour();
     a.usd_per_million = usd_per_million_out(quest_, *a.usd_per_hour, quest_.goal.request_rate);
-    const auto pool = [](const Pool& p) {
-      return fmt::format("{} × TP{} of {} ({})", p.engines, p.query.tp, p.query.device,
-                         name(p.query.weights.value_or(Format::bf16)));
-    };
-    a.text =
-        fmt::format("prefill on {}, decode on {}: ${}/1M, TTFT {} and TPOT {} at p95", pool(*prefill_), pool(*decode_),
-                    format_number(*a.usd_per_million), format(Seconds(ttft), 2), format(Seconds(tpot), 2));
+    a.pools = PoolPair{prefill.pool, decode.pool, prefill.kv_bytes, prefill.link_bytes_per_s, ttft, tpot};
+    a.text = fmt::format("prefill on {}, decode on {}: ${}/1M, TTFT {} and TPOT {} at p95", pool_text(prefill.pool),
+                         pool_text(decode.pool), format_number(*a.usd_per_million), format(Seconds(ttft), 2),
+                         format(Seconds(tpot), 2));
     return a;
   }
 
   const ServingQuest& quest_;
   const Knowledge& knowledge_;
-  std::optional<Pool> prefill_;
-  std::optional<Pool> decode_;
+  std::map<std::string, Pair> pairs_;  ///< by vendor, or one for all
 };
 
 }  // namespace

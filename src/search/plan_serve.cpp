@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -26,7 +27,7 @@ using search::ServingProblem;
 namespace {
 
 constexpr int kMostTensor = 64;
-constexpr int kMostReplica = 64;  ///< devices of one replica
+constexpr int kMostReplica = 144;  ///< devices of one replica: two racks of 72, or DeepSeek's unit for decoding
 constexpr double kHoursAYear = 8760;
 
 /// What people serve in: 16 and 8 bits, and the 4-bit format the chip computes in; a checkpoint that is narrow already
@@ -62,24 +63,56 @@ bool heads_divide(const Model& model, int tp) {
                      [&](const LayerGroup& group) { return group.mixer.heads == 0 || group.mixer.heads % tp == 0; });
 }
 
-std::vector<InferenceQuery> deployments(const ServingGoal& goal, const Device& device, const Model& model) {
+/// Ranks around shared experts: powers of two, and what fills racks of 72.
+constexpr std::array kAttentionRanks = {1, 2, 4, 8, 16, 24, 32, 48, 64, 72, 96, 144};
+/// What people set where a model predicts tokens ahead.
+constexpr std::array kDrafts = {0.0, 1.0, 3.0};
+constexpr double kUsualTokens = 8192;
+
+/// Whether ranks around experts may stand in several scale-up domains: a fabric inside them, and kernels between.
+bool spans_domains(const Device& device, const EngineMatch& engine) {
+  const bool fabric =
+      device.scale_up_topology == ScaleUpTopology::switched || device.scale_up_topology == ScaleUpTopology::mesh;
+  const bool kernels = device.vendor == "NVIDIA" || device.vendor == "AMD";
+  return fabric && kernels && device.nic_per_direction.has_value() && engine.engine != nullptr &&
+         engine.serving().dispatch_ranks > 0;
+}
+
+std::vector<InferenceQuery> deployments(const ServingGoal& goal, const Device& device, const Model& model,
+                                        const Knowledge& knowledge) {
   std::vector<InferenceQuery> all;
   const bool moe = model.is_moe();
   const std::vector<Format> formats = goal.precisions.empty() ? usual_formats(device, model) : goal.precisions;
   std::vector<Format> caches = goal.kv;
   if (caches.empty()) caches = {Format::bf16, Format::fp8};
   const int most = goal.buyer.gpus > 0 ? std::min(goal.buyer.gpus, kMostReplica) : kMostReplica;
+  const bool wide =
+      spans_domains(device, knowledge.engines.find(goal.engine, EngineWork::inference, {}, goal.buyer.date));
+  const double acceptance = knowledge.calibration.value("speculation.acceptance");
+  const auto add = [&](InferenceQuery q) {
+    for (const double drafts : kDrafts) {
+      if (drafts > 0 && (!goal.speculate || model.mtp_layers <= 0 || q.pp > 1)) continue;
+      if (drafts > 0 && q.max_batched_tokens != kUsualTokens) continue;
+      q.load.draft_tokens = drafts;
+      q.load.acceptance = drafts > 0 ? acceptance : 0;
+      all.push_back(q);
+    }
+  };
   for (const Format weights : formats) {
     for (const Format kv : caches) {
       for (int tp = 1; tp <= widest(device); tp *= 2) {
         if (!heads_divide(model, tp) || (goal.tp > 0 && tp != goal.tp)) continue;
         for (const int pp : {1, 2, 4}) {
           if (goal.pp > 0 && pp != goal.pp) continue;
-          for (int dp = 1; dp <= (moe ? kMostReplica : 1); dp *= 2) {
-            if (tp * pp * dp > most || (dp > 1 && tp * dp > widest(device)) || pp > model.layers()) continue;
+          for (const int dp : kAttentionRanks) {
+            if (dp > 1 && !moe) break;
+            if (tp * pp * dp > most || pp > model.layers()) continue;
+            const bool apart = tp * dp > widest(device);
+            if (dp > 1 && apart && (!wide || tp > 1 || pp > 1)) continue;
             for (const bool experts : {false, true}) {
               if (experts ? !moe || tp * dp == 1 : moe && dp > 1) continue;
-              for (const double tokens : {2048.0, 8192.0, 16384.0}) {
+              for (const double tokens : {2048.0, kUsualTokens, 16384.0}) {
+                if (apart && dp > 1 && tokens != kUsualTokens) continue;
                 InferenceQuery q;
                 q.model = goal.model;
                 q.device = device.id;
@@ -93,7 +126,7 @@ std::vector<InferenceQuery> deployments(const ServingGoal& goal, const Device& d
                 q.weights = weights;
                 q.kv = kv;
                 q.max_batched_tokens = tokens;
-                all.push_back(std::move(q));
+                add(std::move(q));
               }
             }
           }
@@ -161,7 +194,7 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
       spec.host_watts = host_watts(knowledge.catalogue, *economics, device, goal.buyer.date);
     }
     spec.idle_watts = rates->tdp * perf::power_coefficients(knowledge.calibration, rates->architecture).idle * 0.999;
-    spec.deployments = deployments(goal, device, *model);
+    spec.deployments = deployments(goal, device, *model, knowledge);
     if (spec.deployments.empty()) {
       quest.excluded.push_back({device.id, "no layout of the model divides its heads", "layout", 0, false});
       continue;
@@ -197,6 +230,10 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
                             format(Seconds(goal.ttft_s), 2), format(Seconds(goal.tpot_s), 2)));
   }
   if (goal.prefix_hit <= 0) a.emplace_back("no prompt is found in a prefix cache");
+  if (goal.speculate && model->mtp_layers > 0) {
+    a.push_back(fmt::format("plans may let the model predict tokens ahead (MTP), of which {:.0f} % are accepted",
+                            100 * knowledge.calibration.value("speculation.acceptance")));
+  }
   return quest;
 }
 
@@ -218,7 +255,7 @@ ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Sco
   const ServingPoint point = problem.point(group, scored.index);
   ServingPlan plan;
   plan.query = *point.query;
-  plan.query.load = problem.load();
+  plan.query.load = problem.load_of(*point.query);
   plan.query.load.concurrency = point.concurrency;
   plan.concurrency = point.concurrency;
   plan.index = scored.index;

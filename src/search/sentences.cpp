@@ -63,6 +63,21 @@ std::string spoken(Bound bound) {
   return "";
 }
 
+std::string degrees_text(const InferenceQuery& q, const DeploymentFacts& facts) {
+  std::string text = fmt::format("TP{}", q.tp);
+  if (q.pp > 1) text += fmt::format(" PP{}", q.pp);
+  if (q.dp > 1) text += fmt::format(" DP{}", q.dp);
+  if (q.ep > 1) text += fmt::format(" EP{}", q.ep);
+  if (facts.redundant_experts > 0) text += fmt::format(" +{} experts", facts.redundant_experts);
+  if (q.load.draft_tokens > 0) text += fmt::format(", MTP {:.0f}", q.load.draft_tokens);
+  return text;
+}
+
+std::string pool_text(const ServingPool& pool) {
+  return fmt::format("{} × {} of {} ({})", pool.engines, degrees_text(pool.query, pool.facts), pool.query.device,
+                     name(pool.facts.weights));
+}
+
 std::string list_of(const std::vector<Loser>& losers) {
   std::vector<std::pair<std::string, std::string>> by_reason;  // in the order of first appearance
   for (const Loser& loser : losers) {
@@ -122,12 +137,14 @@ std::optional<CheapestChange> cheapest_change(const ServingQuest& quest, const S
     consider(best_cost(quest, best.query, changed, goal.tpot_s, rent, knowledge),
              "half of the prompts' tokens found in a prefix cache");
   }
-  InferenceLoad drafted = load;
-  drafted.draft_tokens = kUsualDraft;
-  drafted.acceptance = kUsualAcceptance;
-  consider(best_cost(quest, best.query, drafted, goal.tpot_s, rent, knowledge),
-           fmt::format("speculative decoding, {:.0f} tokens of which {:.0f} % are accepted", kUsualDraft,
-                       100 * kUsualAcceptance));
+  if (load.draft_tokens <= 0) {
+    InferenceLoad drafted = load;
+    drafted.draft_tokens = kUsualDraft;
+    drafted.acceptance = kUsualAcceptance;
+    consider(best_cost(quest, best.query, drafted, goal.tpot_s, rent, knowledge),
+             fmt::format("speculative decoding, {:.0f} tokens of which {:.0f} % are accepted", kUsualDraft,
+                         100 * kUsualAcceptance));
+  }
   if (goal.tpot_s > 0) {
     consider(best_cost(quest, best.query, load, 1.5 * goal.tpot_s, rent, knowledge),
              fmt::format("a TPOT limit of {}", format(Seconds(1.5 * goal.tpot_s))));

@@ -13,6 +13,11 @@ namespace ridge::search {
 template <class Dim>
 [[nodiscard]] std::string compact(Quantity<Dim> quantity);
 
+/// "2 × TP1 DP16 EP16 of gb200-nvl72 (nvfp4)": all degrees, so that the devices can be counted.
+[[nodiscard]] std::string pool_text(const ServingPool& pool);
+/// "TP8 PP2", "TP1 DP64 EP64 +32 experts, MTP 1".
+[[nodiscard]] std::string degrees_text(const InferenceQuery& query, const DeploymentFacts& facts);
+
 /// What its replicas do at the concurrency they are rated at.
 void rate(ServingPlan& plan, const InferenceEstimate& estimate);
 /// What the plan as it stands costs: its devices, of which an owner pays the electricity they draw at its load, and its

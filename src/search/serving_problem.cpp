@@ -27,7 +27,7 @@ const std::vector<double>& ServingProblem::concurrencies() {
   static const std::vector<double> all = [] {
     std::vector<double> values;
     double step = 1;
-    for (double c = 1; c <= 4096; c += step) {
+    for (double c = 1; c <= 32768; c += step) {
       values.push_back(c);
       if (c >= 64) step = std::floor(c / 32);
     }
@@ -92,7 +92,7 @@ void ServingProblem::set_floors(Group& group, std::size_t deployment, std::uint6
   if (!resolved) return rest(0, kInfinity);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t first = spans()[i];
-    const InferenceOutcome low = outcome(*resolved->resolved, first);
+    const InferenceOutcome low = outcome(*resolved->resolved, query, first);
     ++evaluations;
     // Memory and heads do not depend on the load.
     if (low.reason != Reason::none) return rest(i, scored(group, query, 0, low).violation);
@@ -105,8 +105,16 @@ void ServingProblem::set_floors(Group& group, std::size_t deployment, std::uint6
   }
 }
 
-InferenceOutcome ServingProblem::outcome(const ResolvedInference& resolved, std::size_t step) const noexcept {
+InferenceLoad ServingProblem::load_of(const InferenceQuery& query) const {
   InferenceLoad load = load_;
+  load.draft_tokens = query.load.draft_tokens;
+  load.acceptance = query.load.acceptance;
+  return load;
+}
+
+InferenceOutcome ServingProblem::outcome(const ResolvedInference& resolved, const InferenceQuery& query,
+                                         std::size_t step) const noexcept {
+  InferenceLoad load = load_of(query);
   load.concurrency = concurrencies()[step];
   return evaluate(resolved, load);
 }
@@ -216,11 +224,11 @@ void ServingProblem::halve(const Group& group, const InferenceQuery& query, cons
     std::uint64_t low, last;
     InferenceOutcome outcome;
   };
-  std::array<Span, 16> stack;  // a span is halved at most twelve times
+  std::array<Span, 16> stack;  // a span is halved at most fifteen times
   std::size_t depth = 0;
   const auto look = [&](std::uint64_t step, std::uint64_t last) {
     ++count.evaluated;
-    Span span{step, last, outcome(resolved, static_cast<std::size_t>(step))};
+    Span span{step, last, outcome(resolved, query, static_cast<std::size_t>(step))};
     into.add(scored(group, query, begin + step, span.outcome), top);
     if (last > step) stack[depth++] = span;
   };
@@ -255,7 +263,7 @@ void ServingProblem::walk(std::size_t group, std::size_t block, Range part, bool
   }
   count.evaluated += part.size();
   for (std::uint64_t i = part.begin; i < part.end; ++i) {
-    into.add(scored(g, query, i, outcome(*deployment->resolved, static_cast<std::size_t>(i - begin))), top);
+    into.add(scored(g, query, i, outcome(*deployment->resolved, query, static_cast<std::size_t>(i - begin))), top);
   }
 }
 

@@ -83,8 +83,10 @@ class ServingProblem : public Problem {
   [[nodiscard]] double violation(const ServingGroupSpec& group, const ServingScore& score) const noexcept;
   [[nodiscard]] const ServingNeed& need() const { return need_; }
   [[nodiscard]] const InferenceLoad& load() const { return load_; }
+  /// The same with what a deployment proposes of its own: tokens drafted and accepted.
+  [[nodiscard]] InferenceLoad load_of(const InferenceQuery& query) const;
 
-  /// 1, 2, 3, ... up to 64, then ever larger steps up to 4,096.
+  /// 1, 2, 3, ... up to 64, then ever larger steps up to 32,768.
   [[nodiscard]] static const std::vector<double>& concurrencies();
   /// Where blocks of one deployment begin, as positions in concurrencies(), and the end of the last one.
   [[nodiscard]] static const std::vector<std::uint32_t>& spans();
@@ -105,7 +107,8 @@ class ServingProblem : public Problem {
              Range part, std::size_t top, Harvest& into, Count& count) const noexcept;
   void set_floors(Group& group, std::size_t deployment, std::uint64_t& evaluations) const;
   [[nodiscard]] double objective(const ServingScore& score) const noexcept;
-  [[nodiscard]] InferenceOutcome outcome(const ResolvedInference& resolved, std::size_t step) const noexcept;
+  [[nodiscard]] InferenceOutcome outcome(const ResolvedInference& resolved, const InferenceQuery& query,
+                                         std::size_t step) const noexcept;
 
   std::vector<Group> groups_;
   const Knowledge knowledge_;

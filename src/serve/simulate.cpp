@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "perf/power.hpp"
+#include "ridge/capacity.hpp"
 #include "ridge/text.hpp"
 #include "serve/deployment_shape.hpp"
 
@@ -220,16 +221,43 @@ Result<SimulationResult> simulate(const SimulationQuery& query, const InferenceD
   return result;
 }
 
+namespace {
+
+/// Refuses a pool that cannot run, with the smallest of its kind that can.
+Status exists(std::string_view which, const InferenceQuery& asked, const InferenceDeployment& pool,
+              const Workload& workload, const Knowledge& knowledge) {
+  const ResolvedInference& r = *pool.resolved;
+  const double tokens = std::max(1.0, workload.mean_input() + workload.mean_output());
+  const bool holds = r.reason == Reason::none && r.kv_pool_bytes >= perf::kv_bytes(r, tokens);
+  if (holds) return {};
+  const Reason reason = r.reason == Reason::none ? Reason::out_of_memory : r.reason;
+  CapacityQuestion question{.engine = asked.engine, .date = asked.date, .kv = asked.kv};
+  question.isl = workload.mean_input();
+  question.osl = std::max(1.0, workload.mean_output());
+  const auto fewest = fewest_devices(question, asked.model, pool.facts.device, pool.facts.weights, knowledge);
+  const std::string nearest =
+      fewest ? fmt::format("the smallest that can has {} × {}, TP {}{}", fewest->gpus, pool.facts.device, fewest->tp,
+                           fewest->pp > 1 ? fmt::format(", PP {}", fewest->pp) : "")
+             : fmt::format("no 64 of {} can", pool.facts.device);
+  return Error{ErrorCode::infeasible, "",
+               fmt::format("the {} pool cannot run on {} × {}: {}; {}", which, pool.facts.gpus, pool.facts.device,
+                           name(reason), nearest)};
+}
+
+}  // namespace
+
 Result<SimulationResult> simulate(const SimulationQuery& query, const Knowledge& knowledge,
                                   SimulationObserver* observer) {
   Result<InferenceDeployment> deployment = resolve(query.deployment, knowledge);
   if (!deployment) return deployment.error();
   if (!query.policies.disaggregation) return simulate(query, *deployment, nullptr, observer);
+  if (const Status s = exists("decode", query.deployment, *deployment, query.workload, knowledge); !s) return s.error();
   SimulationQuery completed = query;
   Disaggregation& d = *completed.policies.disaggregation;
   if (d.prefill.model.empty()) d.prefill = query.deployment;
   Result<InferenceDeployment> prefill = resolve(d.prefill, knowledge);
   if (!prefill) return prefill.error();
+  if (const Status s = exists("prefill", d.prefill, *prefill, query.workload, knowledge); !s) return s.error();
   if (d.link_bytes_per_s <= 0) {
     const Result<Device> device = knowledge.catalogue.find_device(prefill->facts.device);
     const double nic = device && device->nic_per_direction ? device->nic_per_direction->value.value() : kUsualNic;

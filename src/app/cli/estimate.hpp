@@ -29,5 +29,7 @@ Result<int> estimate_techniques(Session& session, const EstimateFlags& flags);
 Result<int> estimate_compare(Session& session, const EstimateFlags& flags);
 Result<int> estimate_train(Session& session, const EstimateFlags& flags);
 Result<int> estimate_infer(Session& session, const EstimateFlags& flags);
+/// With --disaggregate.
+Result<int> estimate_pools(Session& session, const EstimateFlags& flags);
 
 }  // namespace ridge::cli

@@ -98,6 +98,12 @@ EstimateFlags::EstimateFlags() {
   add("--pp", "N", "pipeline stages", kDeployment | kTrain);
   add("--ep", "N", "ranks that share the experts of a layer out among them", kDeployment | kTrain);
   add("--dp", "N", "data parallel: with experts, attention ranks around them", kDeployment | kTrain);
+  add("--dispatch", "HOW", "tokens reach experts on other ranks: gather, kernels, low-latency or throughput",
+      kDeployment, words({"gather", "kernels", "low-latency", "throughput"}));
+  add("--redundant-experts", "N", "copies of experts in each layer, so that ranks share them evenly", kDeployment);
+  add("--two-batch-overlap", "on|off", "two halves of a batch hide each other's exchange of tokens", kDeployment,
+      words({"on", "off"}));
+  add("--eplb", "on|off", "experts are placed by their load", kDeployment, words({"on", "off"}));
   add("--precision", "F", "of weights and activations: bf16, fp16, fp8, int8, int4, awq, mxfp4, nvfp4", kAll,
       format_names);
   add("--weight-precision", "F", "of the weights alone", kDeployment, format_names);
@@ -164,6 +170,14 @@ EstimateFlags::EstimateFlags() {
   add("--ring", "N", "devices around which keys and values of an image pass", kDiffusion);
   add("--html", "FILE", "write a page with charts: of the roofline and the operators on it, or of the step",
       kCompare | kTrain, complete_files);
+  add("--disaggregate", "",
+      "prompts on one pool of engines, tokens on another; the clients are those of one decode engine", kInfer);
+  add("--prefill-device", "D", "of the engines for prompts, with --prefill-tp, --prefill-dp and --prefill-ep", kInfer,
+      device_ids);
+  add("--prefill-tp", "N", "of one engine for prompts", kInfer);
+  add("--prefill-dp", "N", "of one engine for prompts: attention ranks around shared experts", kInfer);
+  add("--prefill-ep", "N", "of one engine for prompts: ranks that share the experts", kInfer);
+  add("--kv-link", "RATE", "out of one engine for prompts: 50GB/s; else its network cards", kInfer);
   add("--explain", "", "the operators, each with its time, bound and share of the roofline", kInfer);
 }
 

@@ -74,8 +74,30 @@ class Questioner {
     if (const Status s = take(flags_.whole("--pp", 1, 1, kMostDevices), q_.pp); !s) return s;
     if (const Status s = take(flags_.whole("--ep", 1, 1, kMostDevices), q_.ep); !s) return s;
     if (const Status s = take(flags_.whole("--dp", 1, 1, kMostDevices), q_.dp); !s) return s;
+    if (const Status s = experts(); !s) return s;
     const double product = 1.0 * std::max(q_.tp, 1) * q_.pp * q_.dp;
     return product > kMostDevices ? Status(too_many_devices("--tp", product)) : Status();
+  }
+
+  Status experts() {
+    if (flags_.given("--dispatch")) {
+      const auto exchange = parse_expert_exchange(flags_.value("--dispatch"));
+      if (!exchange) return wrong("--dispatch", exchange.error().message);
+      q_.experts.exchange = *exchange;
+    }
+    if (flags_.given("--redundant-experts")) {
+      if (const Status s = take(flags_.whole("--redundant-experts", 0, 0, 4096), q_.experts.redundant); !s) return s;
+    }
+    if (const Status s = switched("--two-batch-overlap", q_.experts.two_batches); !s) return s;
+    return switched("--eplb", q_.experts.rebalanced);
+  }
+
+  Status switched(std::string_view flag, std::optional<bool>& into) const {
+    if (!flags_.given(flag)) return {};
+    const std::string& word = flags_.value(flag);
+    if (word != "on" && word != "off") return wrong(flag, "write on or off, not '" + word + "'");
+    into = word == "on";
+    return {};
   }
 
   Status format_of(std::string_view flag, std::optional<Format>& into) const {

@@ -149,6 +149,7 @@ class TrainingQuestioner {
          {"dualpipe", Schedule::dual_pipe},
          {"dual-pipe", Schedule::dual_pipe}}};
     if (const Status s = choose(flags_, "--schedule", kSchedules, q.plan.schedule); !s) return s;
+    out_.freedom.schedule = !flags_.given("--schedule");
     if (flags_.given("--schedule") && q.plan.schedule == Schedule::one_f_one_b && !flags_.given("--vp")) {
       q.plan.vp = 1;  // who asks for it by name wants whole stages
     }

@@ -70,6 +70,8 @@ PlanFlags::PlanFlags() {
   add("--kv-precision", "LIST", "of the KV cache: bf16,fp8", kServe);
   add("--tp", "N", "tensor parallel, fixed", kBoth);
   add("--pp", "N", "pipeline stages, fixed", kBoth);
+  add("--mixed-pools", "", "prefill and decode may run on devices of different vendors", kServe);
+  add("--no-speculation", "", "models that predict tokens ahead do not use it", kServe);
   add("--vp", "N", "chunks of a stage, fixed", kTrain);
   add("--cp", "N", "context parallel, fixed", kTrain);
   add("--ep", "N", "expert parallel, fixed", kTrain);

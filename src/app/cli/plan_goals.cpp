@@ -191,6 +191,8 @@ Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& cont
   reader.formats("--kv-precision", goal.kv);
   reader.whole("--tp", goal.tp, 1, 1024);
   reader.whole("--pp", goal.pp, 1, 1024);
+  goal.mixed_pools = flags.given("--mixed-pools");
+  goal.speculate = !flags.given("--no-speculation");
   reader.word("--objective", goal.objective, parse_objective);
   Result<Buyer> buyer = buyer_of(reader, context);
   if (!buyer) return buyer.error();

@@ -73,6 +73,9 @@ PlanFile plan_file(const ServingQuest& quest, const ServingPlan& p, const std::s
   out.above("--pp", q.pp, 1);
   out.above("--dp", q.dp, 1);
   out.above("--ep", q.ep, 1);
+  out.above("--redundant-experts", p.facts.redundant_experts, 0);
+  out.above("--draft-tokens", q.load.draft_tokens, 0);
+  out.above("--acceptance", q.load.acceptance, 0);
   out.add("--weight-precision", ridge::name(p.facts.weights));
   out.add("--activation-precision", ridge::name(p.facts.activations));
   out.add("--kv-precision", ridge::name(p.facts.kv));

@@ -66,6 +66,8 @@ SimulateFlags::SimulateFlags() {
   add("--prefill-device", "D", "of the engines for prompts, with --prefill-gpus and --prefill-tp");
   add("--prefill-gpus", "N", "of one engine for prompts");
   add("--prefill-tp", "N", "of one engine for prompts");
+  add("--prefill-dp", "N", "of one engine for prompts: attention ranks around shared experts");
+  add("--prefill-ep", "N", "of one engine for prompts: ranks that share the experts");
   add("--kv-link", "RATE", "out of one engine for prompts: 50GB/s; else its network cards");
   add("--autoscale", "MIN:MAX", "engines that come and go with the load; 0:8 scales to zero");
   add("--scale-target", "N", "requests per engine that autoscaling aims at; 64");

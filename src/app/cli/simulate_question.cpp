@@ -303,14 +303,22 @@ class Questioner {
       int number = 0;
       if (const Status s = take(flags_.whole("--prefill-gpus", 0, 1, 100'000), number); !s) return s;
       if (number > 0) d.prefill.gpus = d.prefill.tp = number;
+      if (number > 0) d.prefill.dp = d.prefill.ep = d.prefill.pp = 1;
+      const bool ranks = flags_.given("--prefill-dp");
+      if (ranks) d.prefill.tp = 1;
       if (const Status s = take(flags_.whole("--prefill-tp", d.prefill.tp, 1, 100'000), d.prefill.tp); !s) return s;
+      if (const Status s = take(flags_.whole("--prefill-dp", d.prefill.dp, 1, 100'000), d.prefill.dp); !s) return s;
+      const int usual = ranks ? d.prefill.dp * std::max(1, d.prefill.tp) : d.prefill.ep;
+      if (const Status s = take(flags_.whole("--prefill-ep", usual, 1, 100'000), d.prefill.ep); !s) return s;
+      if (number == 0 && ranks) d.prefill.gpus = std::max(1, d.prefill.tp) * d.prefill.pp * d.prefill.dp;
       if (const std::string& link = flags_.value("--kv-link"); !link.empty()) {
         const Result<BytesPerSecond> rate = parse_quantity<BytesPerSecond>(link);
         if (!rate || rate->value() <= 0) return wrong("--kv-link", "write a rate, for example 50GB/s");
         d.link_bytes_per_s = rate->value();
       }
       p.disaggregation = std::move(d);
-    } else if (flags_.given("--prefill-device") || flags_.given("--prefill-gpus") || flags_.given("--kv-link")) {
+    } else if (flags_.given("--prefill-device") || flags_.given("--prefill-gpus") || flags_.given("--prefill-dp") ||
+               flags_.given("--kv-link")) {
       return wrong("--disaggregate", "say how many engines do what: --disaggregate 2P1D");
     }
     if (const std::string& text = flags_.value("--autoscale"); !text.empty()) {

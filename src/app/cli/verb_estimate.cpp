@@ -99,6 +99,10 @@ Result<InferenceAnswer> answer_question(const Session& session, const InferenceQ
 }
 
 Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
+  if (flags.is_on("--disaggregate")) return estimate_pools(session, flags);
+  for (const char* of_pools : {"--prefill-device", "--prefill-tp", "--prefill-dp", "--prefill-ep", "--kv-link"}) {
+    if (flags.given(of_pools)) return Error{ErrorCode::bad_input, of_pools, "is for pools apart: add --disaggregate"};
+  }
   const Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);

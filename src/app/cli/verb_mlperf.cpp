@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "app/cli/estimate.hpp"
 #include "app/cli/mlperf.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/mlperf_report.hpp"
@@ -271,10 +272,14 @@ class Question {
 
   Result<int> answer(const std::string& question, const std::string& all) {
     if (question == "coupling") {
-      return print(
-          "compare", report::mlperf_ratio_table(mlperf::coupling(record_.results, record_.names)),
-          {"Racks of 72 against nodes of 8 of one generation. Near 1 per accelerator, the rack is worth as much "
-           "as its accelerators."});
+      const auto knowledge = knowledge_of(session_);
+      if (!knowledge) return knowledge.error();
+      const auto couplings = mlperf::predicted_coupling(record_.results, record_.names, *knowledge);
+      std::vector<std::string> notes = {
+          "Racks of 72 against nodes of 8 of one generation. Near 1 per accelerator, the rack is worth as much "
+          "as its accelerators."};
+      for (std::string& sentence : report::mlperf_coupling_sentences(couplings)) notes.push_back(std::move(sentence));
+      return print("compare", report::mlperf_coupling_table(couplings), std::move(notes));
     }
     if (question == "scenarios") {
       return print("compare", report::mlperf_share_table(keep(scenario_shares(record_.results, record_.names))),

@@ -1,0 +1,136 @@
+// Pools for prompts and tokens: none is shown that cannot run, and each can be counted from its words.
+#include "ridge/pools.hpp"
+
+#include <gtest/gtest.h>
+
+#include "perf/kernels.hpp"
+#include "ridge/simulation.hpp"
+#include "world.hpp"
+
+namespace ridge {
+namespace {
+
+using testing_support::knowledge;
+
+ServingVerdict answer(const ServingGoal& goal) {
+  const auto quest = prepare(goal, knowledge());
+  EXPECT_TRUE(quest) << quest.error().text();
+  if (!quest) return {};
+  return judge(*quest, search::search(*quest->problem, {}).findings, knowledge(), 1);
+}
+
+void expect_fits(const InferenceQuery& query, LoadMode mode) {
+  InferenceQuery q = query;
+  q.load.mode = mode;
+  q.load.prefilled = mode == LoadMode::closed_loop;
+  const auto d = resolve(q, knowledge());
+  ASSERT_TRUE(d) << d.error().text();
+  const InferenceOutcome o = evaluate(*d->resolved, q.load);
+  EXPECT_EQ(o.reason, Reason::none);
+  double bytes = 0;
+  for (const double part : o.estimate.memory_bytes) bytes += part;
+  EXPECT_LE(bytes, d->facts.memory_bytes * (1 + 1e-9));
+  EXPECT_EQ(q.gpus, q.tp * q.pp * q.dp);
+}
+
+TEST(Pools, NoneIsOfferedThatDoesNotFitOrCannotBeCounted) {
+  static constexpr const char* kModels[] = {"qwen3-30b-a3b", "gpt-oss-120b", "deepseek-v3", "mixtral-8x7b"};
+  static constexpr const char* kDevices[] = {"h100-sxm", "h200-sxm", "b200-sxm-180", "gb200-nvl72"};
+  Random draws(11);
+  int offered = 0;
+  for (int i = 0; i < 6; ++i) {
+    ServingGoal goal;
+    goal.model = kModels[draws.below(std::size(kModels))];
+    goal.buyer.devices = {kDevices[draws.below(std::size(kDevices))]};
+    goal.request_rate = 20.0 * static_cast<double>(1 + draws.below(20));
+    goal.isl = 256.0 * static_cast<double>(1 + draws.below(16));
+    goal.osl = 64.0 * static_cast<double>(1 + draws.below(16));
+    goal.ttft_s = 2;
+    goal.tpot_s = 0.01 * static_cast<double>(2 + draws.below(6));
+    goal.kv = {Format::fp8};
+    const ServingVerdict verdict = answer(goal);
+    for (const ServingPlan& plan : verdict.plans) expect_fits(plan.query, LoadMode::closed_loop);
+    for (const Alternative& other : verdict.alternatives) {
+      if (!other.pools) continue;
+      ++offered;
+      for (const ServingPool* pool : {&other.pools->prefill, &other.pools->decode}) {
+        InferenceQuery q = pool->query;
+        q.load.isl = goal.isl;
+        q.load.osl = goal.osl;
+        q.load.concurrency = q.load.batch = pool->concurrency;
+        expect_fits(q, pool == &other.pools->prefill ? LoadMode::prefill : LoadMode::closed_loop);
+        EXPECT_GE(pool->engines, 1);
+        if (q.dp > 1) {
+          EXPECT_NE(other.text.find("DP" + std::to_string(q.dp)), std::string::npos) << other.text;
+        }
+        if (q.ep > 1) {
+          EXPECT_NE(other.text.find("EP" + std::to_string(q.ep)), std::string::npos) << other.text;
+        }
+      }
+    }
+  }
+  EXPECT_GT(offered, 0);
+}
+
+// The ratio balances the pools: prompts arrive as fast as requests end.
+TEST(Pools, ThePairServesWhatItsDecodeEngineDoes) {
+  InferenceQuery q;
+  q.model = "deepseek-v3";
+  q.device = "h200-sxm";
+  q.engine = "sglang";
+  q.tp = 1;
+  q.gpus = q.dp = q.ep = 16;
+  const auto decode = resolve(q, knowledge());
+  q.gpus = q.dp = q.ep = 8;
+  const auto prefill = resolve(q, knowledge());
+  ASSERT_TRUE(decode && prefill);
+  const InferenceLoad load{.mode = LoadMode::closed_loop, .isl = 2000, .osl = 500, .concurrency = 512};
+  const PoolsOutcome queued =
+      evaluate_pools(*prefill->resolved, *decode->resolved, load, {.link_bytes_per_s = 400e9, .prefill_use = 1});
+  ASSERT_EQ(queued.reason, Reason::none);
+  const double prompts_per_s = queued.prefill_engines * queued.prompts_at_once / queued.prefill.prefill_s.mid;
+  EXPECT_NEAR(prompts_per_s, queued.output_tokens_per_s.mid / load.osl, 1e-6 * prompts_per_s);
+  EXPECT_NEAR(queued.per_device.mid * queued.gpus, queued.output_tokens_per_s.mid,
+              1e-6 * queued.output_tokens_per_s.mid);
+  const PoolsOutcome at_ease =
+      evaluate_pools(*prefill->resolved, *decode->resolved, load, {.link_bytes_per_s = 400e9, .prefill_use = 0.5});
+  EXPECT_NEAR(at_ease.prefill_engines, 2 * queued.prefill_engines, 1e-6 * queued.prefill_engines);
+  EXPECT_GT(at_ease.ttft_s.mid, queued.prefill.prefill_s.mid);
+}
+
+TEST(Pools, SayWhichOfThemCannotRun) {
+  InferenceQuery q;
+  q.model = "deepseek-v3";
+  q.device = "h200-sxm";
+  q.tp = 1;
+  q.gpus = q.dp = q.ep = 16;
+  const auto fits = resolve(q, knowledge());
+  q.gpus = q.dp = q.ep = 2;
+  const auto does_not = resolve(q, knowledge());
+  ASSERT_TRUE(fits && does_not);
+  const InferenceLoad load{.mode = LoadMode::closed_loop, .isl = 2000, .osl = 500, .concurrency = 64};
+  EXPECT_TRUE(evaluate_pools(*does_not->resolved, *fits->resolved, load, {}).prefill_fails);
+  const PoolsOutcome decode = evaluate_pools(*fits->resolved, *does_not->resolved, load, {});
+  EXPECT_EQ(decode.reason, Reason::out_of_memory);
+  EXPECT_FALSE(decode.prefill_fails);
+}
+
+TEST(Pools, ASimulatedPoolThatCannotRunIsRefusedWithTheSmallestThatCan) {
+  SimulationQuery s;
+  s.deployment.model = "deepseek-v3";
+  s.deployment.device = "h200-sxm";
+  s.deployment.tp = s.deployment.gpus = 8;
+  s.workload = fixed_workload(1000, 100);
+  s.requests = 10;
+  s.policies.disaggregation = Disaggregation{};
+  s.policies.disaggregation->prefill = s.deployment;
+  s.policies.disaggregation->prefill.tp = s.policies.disaggregation->prefill.gpus = 2;
+  const auto refused = simulate(s, knowledge());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::infeasible);
+  EXPECT_NE(refused.error().message.find("prefill pool"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("8 × h200-sxm, TP 8"), std::string::npos) << refused.error().message;
+}
+
+}  // namespace
+}  // namespace ridge

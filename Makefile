@@ -2,10 +2,16 @@
 PRESET ?= release
 JOBS ?= $(shell nproc)
 
-.PHONY: run build test lint format deps fuzz bench python package clean
+.PHONY: run program build test lint format deps fuzz attack bench python package clean
 
-run: build
-	@build/release/ridge plan examples/chat-70b.toml
+run: program
+	@build/$(PRESET)/ridge plan examples/chat-70b.toml
+
+# The program with its page and MPI; tests, benchmarks and Python wait until somebody asks for them.
+program: deps
+	@cmake --preset $(PRESET) > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@echo "Building ridge in build/$(PRESET): some minutes the first time, seconds from then on"
+	@cmake --build build/$(PRESET) -j $(JOBS) --target ridge
 
 build: deps
 	@cmake --preset $(PRESET) > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
@@ -26,6 +32,11 @@ deps:
 
 fuzz: deps
 	@tools/fuzz.sh
+
+# Half an hour of attacks on server, files and flags; figures are printed. SECONDS_OF_ATTACK=60 makes it a minute.
+attack: build
+	@python3 tests/attack/rows.py build/$(PRESET)/ridge
+	@python3 tests/attack/run.py build/$(PRESET)/ridge --seconds $(or $(SECONDS_OF_ATTACK),1800) --seed $(or $(SEED),1)
 
 bench: build
 	@build/release/ridge_bench

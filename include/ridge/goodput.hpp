@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ridge/patience.hpp"
 #include "ridge/perf.hpp"
 #include "ridge/result.hpp"
 #include "ridge/storage.hpp"
@@ -116,8 +117,10 @@ struct GoodputSample {
   Interval interruptions;    ///< the same
   bool gave_up = false;      ///< some trial would take 20 times its useful time: the job fails faster than it gets on
 };
-/// Discrete events. `trials` >= 1; fewer are run (GoodputSample::trials) where each has very many interruptions.
-[[nodiscard]] GoodputSample simulate_goodput(const GoodputInputs& in, int trials, std::uint64_t seed);
+/// Discrete events. `trials` >= 1; fewer are run (GoodputSample::trials) where each has very many interruptions,
+/// or once patience is over.
+[[nodiscard]] GoodputSample simulate_goodput(const GoodputInputs& in, int trials, std::uint64_t seed,
+                                             const Patience& patience = {});
 
 /// Mean goodput by checkpoint interval, simulated with the same failures for each, and the best of them.
 struct IntervalCurve {
@@ -129,6 +132,7 @@ struct IntervalCurve {
   std::vector<Point> points;
   double best_s = 0;
 };
-[[nodiscard]] IntervalCurve sweep_interval(const GoodputInputs& in, int points, int trials, std::uint64_t seed);
+[[nodiscard]] IntervalCurve sweep_interval(const GoodputInputs& in, int points, int trials, std::uint64_t seed,
+                                           const Patience& patience = {});
 
 }  // namespace ridge

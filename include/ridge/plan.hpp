@@ -17,7 +17,9 @@
 #include <string>
 #include <vector>
 
+#include "ridge/confidence.hpp"
 #include "ridge/inference.hpp"
+#include "ridge/patience.hpp"
 #include "ridge/ranking.hpp"
 #include "ridge/space.hpp"
 #include "ridge/training.hpp"
@@ -57,18 +59,20 @@ struct Buyer {
   std::vector<std::string> devices;        ///< only these; empty = all that are on sale
   std::vector<std::string> vendors;        ///< only these
   std::vector<std::string> avoid_vendors;  ///< not these
-  std::string destination;                 ///< country of use: devices that need an export licence for it are left out
+  std::string destination;                 ///< country of use, for messages
+  bool export_licence = false;             ///< devices that need an export licence for the destination are left out
   std::string region;                      ///< prices of this region or provider only; electricity of it, if owned
   std::string owner = "hyperscaler";       ///< who buys: a profile of data/economics
   Purchase purchase = Purchase::on_demand;
-  double budget_usd = 0;    ///< of the run, or of a year of serving
-  double power_w = 0;       ///< of all devices and their hosts, at the socket
-  double rack_w = 0;        ///< that one rack can supply and cool
-  bool air_cooled = false;  ///< no liquid cooling on site
-  int gpus = 0;             ///< at most
-  bool measured = false;    ///< only designs for which measurements are published (software maturity)
-  bool announced = false;   ///< also devices that are not on sale yet
-  double vendor_share = 1;  ///< of the work, at most, with one vendor
+  double budget_usd = 0;      ///< of the run, or of a year of serving
+  double power_w = 0;         ///< of all devices and their hosts, at the socket
+  double rack_w = 0;          ///< that one rack can supply and cool
+  bool air_cooled = false;    ///< no liquid cooling on site
+  int gpus = 0;               ///< at most
+  bool measured = false;      ///< only designs for which measurements are published (software maturity)
+  bool announced = false;     ///< also devices that are not on sale yet
+  double vendor_share = 1;    ///< of the work, at most, with one vendor
+  bool price_spread = false;  ///< prices may be anything that is quoted, not the median
   std::vector<Fleet> fleet;
   std::string date;  ///< prices and software as of
 };
@@ -76,8 +80,12 @@ struct Buyer {
 /// What a GPU-hour costs, from the price lists.
 struct PriceQuote {
   double low = 0, mid = 0, high = 0;  ///< dollars: the quartiles of the quotes
-  int quotes = 0;
-  std::string basis;  ///< "median of 14 on-demand quotes of 2025-09 to 2026-08"; "bought, over 4 years"
+  int quotes = 0;      ///< of providers; 0 = estimated from figures of analysts or lessors
+  std::string newest;  ///< year and month of the newest quote, or empty
+  bool lone = false;   ///< the only one, and not of a provider that was asked for
+  bool old = false;    ///< that is more than a year before the date asked for, or the newest quote of any device
+  double sigma = 0;    ///< of the logarithm: how far off it may be; 0 where there are several quotes of this year
+  std::string basis;   ///< "median of 14 on-demand quotes of 2025-09 to 2026-08"; "bought, over 4 years"
 };
 /// How a device is used: what its owner pays for electricity depends on it.
 struct DeviceUse {
@@ -109,14 +117,17 @@ struct ServingGoal {
   double prefix_hit = 0;
   double ttft_s = 0, tpot_s = 0, e2e_s = 0;  ///< at most, 0 = no limit
   bool assumed_limits = false;               ///< nobody asked for them
-  double load = 0.8;                         ///< mean load of a replica, share of what it can do within the limits
-  std::vector<Format> precisions;            ///< of the weights; empty = 16, 8 and 4 bits as the device allows
-  std::vector<Format> kv;                    ///< empty = 16 and 8 bits
-  int tp = 0, pp = 0;                        ///< fixed, 0 = free
-  bool mixed_pools = false;                  ///< prefill and decode may run on devices of different vendors
-  bool speculate = true;                     ///< models that predict several tokens may use that
+  double confidence = 0.8;                   ///< probability with which the plan has to hold rate and limits
+  double load = 0.8;               ///< mean load of a replica, share of what it can do within the limits: the search's
+  double load_at_most = 1;         ///< the same, of the plan: never more
+  std::vector<Format> precisions;  ///< of the weights; empty = 16, 8 and 4 bits as the device allows
+  std::vector<Format> kv;          ///< empty = 16 and 8 bits
+  int tp = 0, pp = 0;              ///< fixed, 0 = free
+  bool mixed_pools = false;        ///< prefill and decode may run on devices of different vendors
+  bool speculate = true;           ///< models that predict several tokens may use that
   Objective objective = Objective::cost;
   Buyer buyer;
+  Patience patience;  ///< once it is over, plans are ranked by what is known then, and the verdict says so
 };
 
 struct ServingQuest {
@@ -134,6 +145,26 @@ struct ServingQuest {
 Result<ServingQuest> prepare(const ServingGoal& goal, const Knowledge& knowledge,
                              const EconomicsData* economics = nullptr);
 
+/// So many devices hold rate and limits with this probability.
+struct Rung {
+  double confidence = 0;
+  int gpus = 0;
+};
+
+/// How sure a plan to serve with is. Throughput and times per token have one error, that of a step: a service whose
+/// steps take s times as long is the predicted one at s times the rate, seen s times as slowly. Time to first token has
+/// an error of its own on top.
+struct PlanConfidence {
+  LogError step;                        ///< of the time of a step
+  LogError first;                       ///< of TTFT beyond it
+  std::optional<double> holds;          ///< probability that rate and limits hold, as simulated or by the means
+  std::optional<double> holds_rate;     ///< rate, TPOT and request time alone
+  std::optional<double> holds_ttft;     ///< TTFT alone
+  std::vector<Rung> ladder;             ///< ascending; empty if not simulated
+  std::optional<int> gpus_if_measured;  ///< at the confidence asked for, once one run confirms the prediction
+  double best = 0;                      ///< probability that it is the first of all by the objective
+};
+
 /// One plan to serve with.
 struct ServingPlan {
   InferenceQuery query;  ///< of one replica
@@ -145,6 +176,7 @@ struct ServingPlan {
   Interval output_tokens_per_s;  ///< of one replica at that
   double rate = 0;               ///< requests per second that all replicas are given on average: dollars are for these
   std::optional<double> usd_per_gpu_hour;
+  std::optional<PriceQuote> price;          ///< where that comes from
   std::optional<double> usd_per_hour;       ///< of devices that are not there already
   std::optional<Interval> usd_per_million;  ///< output tokens
   Interval watts;                           ///< all devices at full load
@@ -152,10 +184,13 @@ struct ServingPlan {
   Bound bound = Bound::memory_bandwidth;
   std::string bound_text;  ///< "HBM bandwidth, decode"
   IntervalClass resembles;
+  PlanConfidence sure;
+  std::optional<PriceQuote> quote;  ///< what the dollars come from
   std::uint64_t index = 0;
-  std::optional<double> ttft_p95_s, tpot_p95_s;  ///< of the simulated requests, once confirmed
-  std::string confirmed;                         ///< what the simulator said, or empty
-  double simulated_requests = 0;                 ///< of all replicas, 0 = none
+  std::optional<double> ttft_p95_s, tpot_p95_s;    ///< of the simulated requests, once confirmed
+  std::optional<double> ttft_mean_s, tpot_mean_s;  ///< of the same requests
+  std::string confirmed;                           ///< what the simulator said, or empty
+  double simulated_requests = 0;                   ///< of all replicas, 0 = none
 
   /// Share of what the replicas can do within the limits that they are given on average.
   [[nodiscard]] double load() const { return rate / (requests_per_s * replicas); }
@@ -193,7 +228,8 @@ struct Alternative {
 
 struct ServingVerdict {
   std::vector<ServingPlan> plans;  ///< best of each device that meets the goal, best first
-  std::vector<Rank> ranks;         ///< of `plans`
+  std::vector<Rank> ranks;         ///< of `plans`: `=` where neither is better with 75 %
+  double regret = 0;               ///< what taking the first costs on average over what turns out to be best
   std::vector<ServingPlan> front;  ///< all devices: cost against latency; nothing is better in both
   std::vector<Loser> losers;
   std::vector<ServingPlan> nearest;  ///< if no plan meets the goal: what comes closest, by device
@@ -205,7 +241,7 @@ struct ServingVerdict {
   std::vector<std::string> assumptions;
 };
 /// Ranks what was found. The best `finalists` are simulated request by request: replicas are added until 95 % of the
-/// requests hold the limits, or taken away while they do.
+/// requests hold the limits with the probability asked for, or taken away while they do.
 [[nodiscard]] ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge,
                                    std::size_t finalists = 12);
 
@@ -219,18 +255,20 @@ struct TrainingGoal {
   std::string model;
   std::string engine = "megatron";
   TrainingTask task = TrainingTask::pretrain;
-  double tokens = 0;      ///< of the run; 0 = rank by speed only
-  double days = 0;        ///< at most, 0 = no limit
-  std::vector<int> gpus;  ///< numbers of devices to try; empty = from what the deadline needs up
-  int sequence = 0;       ///< 0 = usual_sequence()
-  int global_batch = 0;   ///< sequences; 0 = usual_batch() for all of `gpus`
-  double goodput = 0;     ///< share of the time that counts; 0 = by the failure rates of economics, else all of it
+  double tokens = 0;        ///< of the run; 0 = rank by speed only
+  double days = 0;          ///< at most, 0 = no limit
+  std::vector<int> gpus;    ///< numbers of devices to try; empty = from what the deadline needs up
+  int sequence = 0;         ///< 0 = usual_sequence()
+  int global_batch = 0;     ///< sequences; 0 = usual_batch() for all of `gpus`
+  double goodput = 0;       ///< share of the time that counts; 0 = by the failure rates of economics, else all of it
+  double confidence = 0.8;  ///< probability with which days and budget have to hold
   std::vector<Format> precisions;                               ///< empty = bf16, and fp8 where the device has it
   int tp = 0, pp = 0, vp = 0, cp = 0, ep = 0, micro_batch = 0;  ///< fixed, 0 = free
   Sharding sharding = Sharding::unknown;
   bool full_space = false;  ///< every schedule, sharding, recompute and offload the model knows
   Objective objective = Objective::cost;
   Buyer buyer;
+  Patience patience;  ///< as above
 };
 
 struct TrainingQuest {
@@ -240,6 +278,7 @@ struct TrainingQuest {
   std::vector<Format> precisions;                 ///< by group
   std::vector<std::optional<PriceQuote>> prices;  ///< by group
   std::vector<double> goodput;                    ///< by group: share of the time that counts, of spot capacity too
+  std::vector<LogError> errors;                   ///< by group: of the time of the run
   std::vector<Loser> excluded;
   std::vector<std::string> assumptions;
   const EconomicsData* economics = nullptr;
@@ -256,8 +295,17 @@ struct TrainingPick {
   std::optional<Interval> days;  ///< of the run, if tokens are given
   std::optional<Interval> usd;   ///< of the run, or per billion tokens
   std::optional<double> usd_per_hour;
+  std::optional<PriceQuote> price;  ///< of a GPU-hour
   double joules_per_token = 0;
   double goodput = 1;
+  LogError error;                      ///< of the time of the run: of a step, and of what failures cost
+  std::optional<double> holds_days;    ///< probability to be done by the deadline
+  std::optional<double> holds_budget;  ///< to stay within the budget
+  std::optional<double> days_sure;     ///< days that it takes at most with the confidence asked for
+  std::optional<double> usd_sure;      ///< dollars, the same
+  std::optional<PriceQuote> quote;     ///< what the dollars come from
+  double best = 0;                     ///< probability that it is the first of all by the objective
+  IntervalClass resembles;
   std::optional<double> days_p95;  ///< of the simulated runs, once confirmed
   std::uint64_t index = 0;
   std::string confirmed;  ///< what the goodput model said, or empty
@@ -266,6 +314,7 @@ struct TrainingPick {
 struct TrainingVerdict {
   std::vector<TrainingPick> plans;
   std::vector<Rank> ranks;
+  double regret = 0;                ///< as above
   std::vector<TrainingPick> front;  ///< time, cost, energy
   std::vector<Loser> losers;
   std::vector<TrainingPick> nearest;

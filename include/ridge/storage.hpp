@@ -36,6 +36,9 @@ enum class CheckpointStrategy : std::uint8_t {
 inline constexpr std::size_t kCheckpointStrategies = 5;
 [[nodiscard]] std::string_view name(CheckpointStrategy strategy);
 
+/// What shared storage takes from all nodes together where nobody says: the tier that `ridge goodput` starts from.
+inline constexpr BytesPerSecond kUsualStorageWrite{100e9};
+
 struct StorageRequest {
   double parameters = 0;     ///< that a checkpoint holds; 0 = no checkpoints (serving)
   double changed_share = 1;  ///< of a checkpoint that differs from the one before: 1 where every weight trains
@@ -51,6 +54,7 @@ struct StorageRequest {
   Seconds restart{300};                 ///< in which all nodes have to have read one back
   BytesPerSecond write{0};              ///< that storage takes from all nodes together; 0 = as much as they send
   BytesPerSecond node_link{50e9};       ///< of one node to storage
+  BytesPerSecond writer{5e9};           ///< one process that writes for all, as `ridge goodput` takes it
   BytesPerSecond device_to_host{50e9};  ///< of one device
   BytesPerSecond node_network{400e9};   ///< of one node to another
   Bytes host_memory{0};                 ///< of one node, 0 = unknown

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "ridge/letters.hpp"
+#include "ridge/limits.hpp"
 
 namespace ridge {
 
@@ -16,13 +18,6 @@ namespace {
 
 // A quantity is a handful of words; more is a mistake, and the limit keeps messages and exponents small.
 constexpr std::size_t kLongestQuantity = 200;
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// Reads from the left and remembers where it stands.
 class Cursor {
@@ -253,7 +248,10 @@ Result<double> parse_measure(std::string_view text, const int (&wanted)[kBaseUni
     return cursor.error(unit_start, wrong_dimension(unit, measure.exponents, wanted));
   }
   const double value = shifted(number_text, measure.power) * measure.multiply / measure.divide;
-  if (!std::isfinite(value) || (value == 0 && *number != 0)) {
+  if (!(value <= limits::kNumber.most)) {
+    return cursor.error(number_start, quoted(text) + " is beyond what a number can hold here: " + limits::beyond(limits::kNumber));
+  }
+  if (value == 0 && *number != 0) {
     return cursor.error(number_start, quoted(text) + " is beyond what a number can hold (1e-307 to 1e308)");
   }
   return negative ? -value : value;
@@ -289,7 +287,7 @@ Result<NumberAndSuffix> split_number(std::string_view text, const char* example)
 }
 
 Error too_large(std::string_view text) {
-  return {ErrorCode::bad_input, "column 1", quoted(text) + " is beyond what a number can hold (1e-307 to 1e308)"};
+  return {ErrorCode::bad_input, "column 1", quoted(text) + " is beyond what a number can hold here: " + limits::beyond(limits::kNumber)};
 }
 
 }  // namespace
@@ -312,7 +310,7 @@ Result<double> parse_count(std::string_view text) {
     if (suffix == "G") fix = "write '" + number + "B' for billions";
     return Error{ErrorCode::bad_input, split->where_suffix, quoted(suffix) + " does not end a count: " + fix};
   }
-  if (!std::isfinite(value)) return too_large(text);
+  if (!(value <= limits::kNumber.most)) return too_large(text);
   return value;
 }
 

@@ -80,6 +80,9 @@ Result<Device> Catalogue::find_device(std::string_view id) const {
   const std::size_t slash = id.find('/');
   const std::string_view device_id = id.substr(0, slash);
   const Result<const Device*> named = device_named(*this, device_id);
+  if (!named && (device_id.empty() || device_id.find('.') == 0)) {  // a path, and no file that is there
+    return Error{ErrorCode::not_found, "", "there is no device, and no file, " + ridge::quoted(id)};
+  }
   if (!named) return named.error();
   const Device* whole = *named;
   if (slash == std::string_view::npos) return *whole;

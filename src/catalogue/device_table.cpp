@@ -11,9 +11,6 @@ namespace ridge {
 
 namespace {
 
-constexpr BytesPerSecond gigabytes_per_second(double value) {
-  return gigabytes(value) / seconds(1);
-}
 constexpr FlopsPerSecond teraflops_per_second(double value) {
   return FlopsPerSecond(value * 1e12);
 }

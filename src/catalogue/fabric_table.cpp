@@ -9,10 +9,6 @@ namespace {
 constexpr std::string_view kFabricKinds[] = {"infiniband", "ethernet", "nvlink",      "xgmi", "ici",
                                              "neuronlink", "hccs",     "unified_bus", "pcie"};
 
-constexpr BytesPerSecond gigabytes_per_second(double value) {
-  return gigabytes(value) / seconds(1);
-}
-
 }  // namespace
 
 std::string_view name(FabricKind kind) {

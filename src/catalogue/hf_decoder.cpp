@@ -289,7 +289,7 @@ void read_experts(JsonReader& config, const Family& family, Decoder& decoder) {
   ffn.width = config.uniform_integer({"moe_intermediate_size", "expert_intermediate_size", "intermediate_size"}, 0, 1,
                                      kWidthLimit);
   if (ffn.width == 0) config.refuse("moe_intermediate_size", "'moe_intermediate_size' is missing");
-  ffn.latent = config.optional_integer({"moe_latent_size"}, 0, 1, kWidthLimit);
+  ffn.latent = config.optional_integer({"moe_latent_size", "routed_expert_hidden_size"}, 0, 1, kWidthLimit);
   const int own_width =
       config.optional_integer({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
                                "shared_intermediate_size", "share_expert_dim"},

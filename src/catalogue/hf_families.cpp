@@ -154,6 +154,23 @@ void adjust_minimax_text(JsonReader& config, Decoder& decoder) {
   }
 }
 
+/// Kimi Delta Attention in all layers but those listed, which have latent attention; both are counted from 1.
+void adjust_kimi_linear(JsonReader& config, Decoder& decoder) {
+  JsonReader kda = config.object("linear_attn_config");
+  Mixer& linear = decoder.linear;
+  linear = Mixer{};
+  linear.kind = MixerKind::linear_attention;
+  linear.state_k_heads = linear.state_v_heads = kda.integer({"num_heads"}, 1, kHeadLimit);
+  linear.state_k_dim = linear.state_v_dim = kda.integer({"head_dim"}, 1, kHeadLimit);
+  linear.conv = kda.optional_integer({"short_conv_kernel_size"}, 4, 1, 64);
+  linear.output_gate = true;
+  linear.state_gates = true;
+  std::fill(decoder.types.begin(), decoder.types.end(), LayerType::full);
+  for (const int layer : kda.integers("kda_layers", 1, decoder.layers, kLayerLimit)) {
+    decoder.types[static_cast<std::size_t>(layer - 1)] = LayerType::linear;
+  }
+}
+
 void adjust_ernie_moe(JsonReader& config, Decoder& decoder) {
   if (decoder.sparse.kind != FfnKind::moe) return;
   const int first = config.optional_integer({"moe_layer_start_index"}, 1, 0, decoder.layers);
@@ -271,6 +288,7 @@ const std::array kFamilies = std::to_array<Family>({
     {.type = "internlm2"},
     {.type = "internlm3", .bias = B::qkv_by_flag},
     {.type = "kimi_k2", .router_bias = true},
+    {.type = "kimi_linear", .head_dim = 128, .router_bias = true, .adjust = adjust_kimi_linear},
     {.type = "llama"},
     {.type = "llama4_text", .windows = W::repeat, .window_period = 4, .window_default = 8192, .adjust = adjust_llama4},
     {.type = "mamba2", .read = read_mamba2_model},
@@ -313,6 +331,7 @@ const std::array kFamilies = std::to_array<Family>({
     {.type = "stablelm", .bias = B::qkv_by_flag, .norm_bias = true, .adjust = adjust_stablelm},
     {.type = "starcoder2", .tied = true, .bias_default = true, .gated = false, .ffn_bias = true, .norm_bias = true,
      .windows = W::all_layers},
+    {.type = "step3p7", .qk_norm = kPerHead, .router_bias = true},
 });
 
 /// Other names under which files name the same layers.

@@ -4,20 +4,11 @@
 #include <cctype>
 
 #include "catalogue/hf_decoder.hpp"
+#include "ridge/letters.hpp"
 
 namespace ridge {
 
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// A format by what its name contains: "NVFP4", "nvfp4-pack-quantized", "W8A8_FP8", "MXFP4", ...
 std::string format_of_name(const std::string& name) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "ridge/text.hpp"
 
@@ -65,6 +66,12 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   JsonNode root;
   std::size_t error_byte = 0;
   std::string message;
+  /// A key that an object says twice: the object by its number in the text, the members by theirs in it.
+  struct Doubled {
+    bool found = false;
+    std::size_t object = 0, first = 0, second = 0;
+    std::string key;
+  } doubled;
 
   bool null() override { return add({}); }
   bool boolean(bool value) override {
@@ -152,20 +159,81 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
     if (!count()) return false;
     JsonNode node;
     node.kind = kind;
+    opened_.resize(path_.size());
+    opened_.push_back(brackets_++);
     // A parent's list may move while it grows, but never while one of its children is open.
     path_.push_back(place_for(std::move(node)));
     return true;
   }
   bool close() {
+    const bool once = path_.back()->kind != JsonNode::Kind::object || says_all_once(path_.back()->members);
+    doubled.object = opened_[path_.size() - 1];
     path_.pop_back();
+    return once;
+  }
+  /// Whether no two members have one key; otherwise `doubled` says which.
+  bool says_all_once(const std::vector<JsonMember>& members) {
+    std::vector<std::size_t> order(members.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const int way = members[a].key.compare(members[b].key);
+      return way != 0 ? way < 0 : a < b;
+    });
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      if (members[order[i - 1]].key != members[order[i]].key) continue;
+      doubled.first = order[i - 1];
+      doubled.second = order[i];
+      doubled.key = members[order[i]].key;
+      doubled.found = true;
+      return false;
+    }
     return true;
   }
 
   std::vector<JsonNode*> path_;
+  std::vector<std::size_t> opened_;  ///< of each, how many brackets were open or closed before it
+  std::size_t brackets_ = 0;
   std::string key_;
   std::size_t values_ = 0;
   std::string limit_;
 };
+
+/// Where the members `first` and `second` of the object that is opened as number `object` begin: of a text that was
+/// understood up to there.
+std::pair<std::size_t, std::size_t> places_of(std::string_view text, const TreeBuilder::Doubled& doubled) {
+  std::vector<std::size_t> open;    // numbers of the brackets we are in
+  std::vector<std::size_t> commas;  // seen in each of them
+  std::size_t brackets = 0;
+  std::pair<std::size_t, std::size_t> places{0, 0};
+  bool begins = false;  // a member may begin here
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '{' || c == '[') {
+      open.push_back(brackets++);
+      commas.push_back(0);
+      begins = true;
+    } else if (c == '}' || c == ']') {
+      if (!open.empty() && open.back() == doubled.object) break;
+      if (!open.empty()) open.pop_back();
+      if (!commas.empty()) commas.pop_back();
+    } else if (c == ',' && !commas.empty()) {
+      ++commas.back();
+      begins = true;
+    } else if (c == '"') {
+      if (begins && !open.empty() && open.back() == doubled.object) {
+        if (commas.back() == doubled.first) places.first = i;
+        if (commas.back() == doubled.second) places.second = i;
+      }
+      begins = false;
+      for (++i; i < text.size() && text[i] != '"'; ++i) {
+        if (text[i] == '\\') ++i;
+      }
+    } else if (c != ' ' && c != '\t' && c != '\n' && c != '\r') {
+      begins = false;
+    }
+  }
+  return places;
+}
 
 std::string_view name(JsonNode::Kind kind) {
   switch (kind) {
@@ -220,6 +288,12 @@ Result<JsonNode> parse_json(std::string_view text, std::string_view where) {
   const Normalised normalised = normalise(text);
   TreeBuilder builder;
   if (Json::sax_parse(normalised.text, &builder)) return std::move(builder.root);
+  if (builder.doubled.found) {
+    const auto [first, second] = places_of(normalised.text, builder.doubled);
+    return Error{ErrorCode::bad_input, place(where, text, normalised.original(second)),
+                 fmt::format("{} was said already, at {}: say it once", ridge::quoted(builder.doubled.key),
+                             place(where, text, normalised.original(first)))};
+  }
   if (!builder.limit().empty()) return Error{ErrorCode::bad_input, std::string(where), builder.limit()};
   return Error{ErrorCode::bad_input, place(where, text, normalised.original(builder.error_byte)),
                fmt::format("this is not JSON: {}", builder.message)};

@@ -6,7 +6,8 @@
 //   if (config.error()) return *config.error();                     // where = "config.json#/num_hidden_layers"
 //
 // parse_json is pure and may be called from any thread; a tree is a value. Refused: what is not JSON, text that is not
-// UTF-8, more than kJsonSizeLimit bytes or kJsonValueLimit values, nesting deeper than kJsonDepthLimit. Python's NaN
+// UTF-8, more than kJsonSizeLimit bytes or kJsonValueLimit values, nesting deeper than kJsonDepthLimit, and a key that
+// an object says twice, with both places. Python's NaN
 // and Infinity, which occur in published files, are read as texts of that name.
 #pragma once
 
@@ -39,7 +40,7 @@ struct JsonNode {
   double number = 0;  ///< also of an integer
   std::string text;
   std::vector<JsonNode> items;
-  std::vector<JsonMember> members;  ///< in the order of the file; of equal keys the last counts
+  std::vector<JsonMember> members;  ///< in the order of the file; no two have one key
 
   /// The member of an object, or nullptr; also nullptr if it is null or this is no object.
   [[nodiscard]] const JsonNode* find(std::string_view key) const;

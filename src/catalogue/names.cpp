@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -40,7 +41,6 @@ constexpr auto kModelSpellings = std::to_array<Spelling>({
     {"llama-3.1-nemotron-70b", "llama3.1-70b"},
     {"llama-3-405b", "llama3.1-405b"},
     {"llama-405b", "llama3.1-405b"},
-    {"llama-70b", "llama2-70b"},
     {"llama2-70b-99", "llama2-70b"},
     {"llama2-70b-99.9", "llama2-70b"},
     {"gptj", "gpt-j-6b"},
@@ -85,9 +85,6 @@ constexpr auto kUsual = std::to_array<std::string_view>({"h100-sxm", "h200-sxm",
                                                          "a100-pcie-80", "b200-sxm-180", "gh200-96",
                                                          "rtx-pro-6000-bw-ws", "rtx4090", "h20-96", "rtx-pro-5000-bw"});
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_word(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z');
 }
@@ -206,6 +203,11 @@ class ModelKeys {
       Words id = words_of(model.id);
       add(0, joined(id), model);
       add(1, joined(words_of(without_parentheses(model.name))), model);
+      if (id.size() > 1 && is_size(id[1])) {  // "llama 70b" leaves the generation open
+        Words family = id;
+        while (!family[0].empty() && (is_digit(family[0].back()) || family[0].back() == '.')) family[0].pop_back();
+        if (!family[0].empty() && family[0] != id[0]) add(2, joined(family), model);
+      }
       while (id.size() > 1 && is_size(id.back())) {  // "qwen3-30b", "mistral-large"
         id.pop_back();
         add(2, joined(id), model);

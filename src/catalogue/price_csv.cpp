@@ -1,4 +1,4 @@
-// Users' price lists: SkyPilot's catalogue (vms.csv) and our own plain columns.
+// Users' price lists: SkyPilot's catalogue (vms.csv), gpuhunt's and our own plain columns.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -201,6 +201,98 @@ class SkyPilotReader : public ListReader {
   std::map<std::string, int> unknown_;
 };
 
+// ---- gpuhunt
+
+/// One row is one instance type in one location, on demand or spot; the price is that of the whole instance for an
+/// hour. Its names leave the memory to a column of its own.
+class GpuhuntReader : public ListReader {
+ public:
+  using ListReader::ListReader;
+
+  Result<PriceList> read() {
+    for (const auto& [name, column] : {std::pair{"instance_name", &instance_},
+                                       {"gpu_name", &accelerator_},
+                                       {"gpu_count", &count_},
+                                       {"price", &price_},
+                                       {"spot", &spot_}}) {
+      const Result<std::size_t> found = table_.required_column(name);
+      if (!found) return found.error();
+      *column = *found;
+    }
+    region_ = table_.column("location");
+    memory_ = table_.column("gpu_memory");
+    for (std::size_t row = 0; row < table_.rows(); ++row) {
+      if (Status status = read_row(row); !status) return status.error();
+    }
+    if (!unknown_.empty()) {
+      std::vector<std::string> words;
+      for (const auto& [name, times] : unknown_) words.push_back(name);
+      list_.remarks.push_back(fmt::format("{}: no device of the catalogue is called {}; their prices are left out",
+                                          table_.name(), enumerate(words)));
+    }
+    return std::move(list_);
+  }
+
+ private:
+  Status read_row(std::size_t row) {
+    const std::string accelerator(cell(row, accelerator_));
+    const std::optional<double> count = cell(row, count_).empty() ? 0 : parse_decimal(cell(row, count_));
+    if (!count || !(*count >= 0 && *count <= kMostDevices) || *count != std::floor(*count)) {
+      return table_.error(row, count_, fmt::format("'{}' is no number of accelerators", cell(row, count_)));
+    }
+    if (accelerator.empty() || *count == 0) return {};
+    const std::string_view spot = cell(row, spot_);
+    if (spot != "True" && spot != "False" && spot != "true" && spot != "false") {
+      return table_.error(row, spot_, fmt::format("'{}' is neither True nor False", spot));
+    }
+    const std::optional<double> amount = parse_decimal(cell(row, price_));
+    if (!amount || !std::isfinite(*amount) || *amount < 0) {
+      return table_.error(row, price_, fmt::format("'{}' is no price", cell(row, price_)));
+    }
+    if (*amount == 0) return {};
+    const std::optional<DeviceNames::Meant> meant = find(row, accelerator);
+    if (!meant) {
+      ++unknown_[accelerator];
+      return {};
+    }
+    Price price = started(row);
+    price.kind = spot[0] == 'T' || spot[0] == 't' ? PriceKind::spot : PriceKind::on_demand;
+    price.id = fmt::format("{}-{}", slug(file_.stem), line(row));
+    price.item = fmt::format("{} ({})", accelerator, cell(row, instance_));
+    price.provider = file_.stem;
+    price.region = cell(row, region_);
+    price.device = meant->device;
+    price.unit = "instance-hour";
+    price.devices = static_cast<int>(*count) * meant->devices;
+    set_amount(price, {*amount, *amount, "USD"});
+    if (const Status rent = set_rent(price, *parse_unit(price.unit)); !rent) {
+      return table_.error(row, price_, rent.error().message);
+    }
+    list_.prices.push_back(std::move(price));
+    return {};
+  }
+
+  /// "A100" with 80 GB is an A100-80GB.
+  [[nodiscard]] std::optional<DeviceNames::Meant> find(std::size_t row, const std::string& accelerator) const {
+    const std::optional<double> memory = parse_decimal(cell(row, memory_));
+    if (memory && *memory > 0 && *memory < 10'000) {
+      const auto sized =
+          names_.find(fmt::format("{}-{:.0f}GB", accelerator, *memory), file_.stem, cell(row, instance_));
+      if (sized) return sized;
+    }
+    return names_.find(accelerator, file_.stem, cell(row, instance_));
+  }
+
+  std::size_t instance_ = 0;
+  std::size_t accelerator_ = 0;
+  std::size_t count_ = 0;
+  std::size_t price_ = 0;
+  std::size_t spot_ = 0;
+  std::optional<std::size_t> region_;
+  std::optional<std::size_t> memory_;
+  std::map<std::string, int> unknown_;
+};
+
 // ---- our own columns
 
 class PlainReader : public ListReader {
@@ -307,11 +399,13 @@ Result<PriceList> read_price_list(std::string csv, const std::string& file, Sour
   if (!table) return table.error();
   const DeviceNames names(devices, aliases);
   if (table->column("AcceleratorName")) return SkyPilotReader(*table, source, names).read();
+  if (table->column("gpu_name")) return GpuhuntReader(*table, source, names).read();
   if (table->column("price")) return PlainReader(*table, source, names).read();
   return Error{
       ErrorCode::bad_input, fmt::format("{}:1", file),
       "no price list: the first line has to name the columns, ours (item,kind,provider,unit,price,currency,date"
-      ",region,device,source) or SkyPilot's (InstanceType,AcceleratorName,AcceleratorCount,...,Price)"};
+      ",region,device,source), SkyPilot's (InstanceType,AcceleratorName,AcceleratorCount,...,Price) or gpuhunt's "
+      "(instance_name,...,gpu_name,...)"};
 }
 
 }  // namespace ridge

@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::string_view kSystemKinds[] = {"node", "rack", "pod"};
 constexpr std::string_view kCoolingWords[] = {"air", "liquid"};
-constexpr int kMostDevices = 1'000'000;
+constexpr int kMostInSystem = 1'000'000;
 
 void read_scale_up(TableReader t, System& system) {
   system.scale_up = t.reference("fabric", "fabric");
-  system.scale_up_domain = t.optional_integer("domain", 1, 1, kMostDevices);
+  system.scale_up_domain = t.optional_integer("domain", 1, 1, kMostInSystem);
   if (system.scale_up_domain > system.devices()) {
     t.refuse("domain", fmt::format("{} devices joined, but {} x {} = {} there are", system.scale_up_domain,
                                    system.nodes, system.devices_per_node, system.devices()));
@@ -25,7 +25,7 @@ void read_scale_up(TableReader t, System& system) {
     t.refuse("domain", "devices joined by what? Add fabric = \"...\" with the id of a [[fabric]]");
   }
   if (!t.has("torus")) return;
-  const std::vector<int> extents = t.integers("torus", 1, kMostDevices);
+  const std::vector<int> extents = t.integers("torus", 1, kMostInSystem);
   if (extents.size() != system.torus.size()) {
     t.refuse("torus", "a torus has three extents; write 1 for a dimension it lacks, as in [16, 16, 1]");
     return;
@@ -44,7 +44,7 @@ void read_scale_out(TableReader t, System& system) {
   if (system.nics_per_node && system.scale_out.empty()) {
     t.refuse("nics_per_node", "ports of which fabric? Add fabric = \"...\" with the id of a [[fabric]]");
   }
-  system.pod = t.figure_integer("pod", 2, kMostDevices);
+  system.pod = t.figure_integer("pod", 2, kMostInSystem);
   system.oversubscription = t.figure_integer("oversubscription", 1, 100);
   if (system.oversubscription && !system.pod) {
     t.refuse("oversubscription", "beyond how many devices? Add pod = N, the devices that are joined without it");

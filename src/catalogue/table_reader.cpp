@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -16,9 +17,6 @@ namespace {
 
 bool is_lower_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 /// "; did you mean ...?", or what there is to choose from.

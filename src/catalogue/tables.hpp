@@ -18,6 +18,10 @@
 
 namespace ridge {
 
+constexpr BytesPerSecond gigabytes_per_second(double value) {
+  return gigabytes(value) / seconds(1);
+}
+
 Source read_source(TableReader t);
 Architecture read_architecture(TableReader t);
 /// `architectures` tell a dense peak from a sparse one.

@@ -82,7 +82,7 @@ std::string toml_value(std::string_view value) {
 }
 
 /// A setting taken apart.
-struct Setting {
+struct Changed {
   std::string_view kind;
   std::string path;  ///< in the entry: "memory.bandwidth"
   std::string value;
@@ -92,13 +92,13 @@ Error refused(std::string_view setting, std::string message) {
   return {ErrorCode::bad_input, std::string(kPrefix) + std::string(setting), std::move(message)};
 }
 
-Result<Setting> parse_setting(std::string_view setting) {
+Result<Changed> parse_setting(std::string_view setting) {
   const std::size_t equals = setting.find('=');
   const std::string key = trimmed(setting.substr(0, equals));
   if (equals == std::string_view::npos || key.empty()) {
     return refused(setting, "write what is to be changed and to what, for example --set device.hbm_bandwidth=8TB/s");
   }
-  Setting out;
+  Changed out;
   out.value = trimmed(setting.substr(equals + 1));
   if (out.value.empty()) return refused(setting, "the value is missing");
   const bool printable = std::all_of(out.value.begin(), out.value.end(),
@@ -134,7 +134,7 @@ Result<Setting> parse_setting(std::string_view setting) {
 }
 
 /// The ids that a setting goes to, or why there are none.
-Result<std::vector<std::string>> subjects_of(std::string_view text, const Setting& setting,
+Result<std::vector<std::string>> subjects_of(std::string_view text, const Changed& setting,
                                              const WhatIfSubjects& subjects) {
   const std::vector<std::string>& named = setting.kind == "device"  ? subjects.devices
                                           : setting.kind == "model" ? subjects.models
@@ -159,7 +159,7 @@ Result<std::vector<std::string>> subjects_of(std::string_view text, const Settin
 Result<std::vector<OverlayText>> what_if(std::span<const std::string> settings, const WhatIfSubjects& subjects) {
   std::vector<OverlayText> overlays;
   for (const std::string& text : settings) {
-    const Result<Setting> setting = parse_setting(text);
+    const Result<Changed> setting = parse_setting(text);
     if (!setting) return setting.error();
     const Result<std::vector<std::string>> ids = subjects_of(text, *setting, subjects);
     if (!ids) return ids.error();

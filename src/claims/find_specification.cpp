@@ -59,7 +59,7 @@ void recognise_counts(const Tokens& tokens, Collector& out) {
   }
 }
 
-bool is_hardware(const Token& t) {
+bool is_specified(const Token& t) {
   return t.is_name(NameKind::device) || t.is_name(NameKind::system);
 }
 
@@ -91,7 +91,7 @@ double count_of(const Tokens& tokens, const Token& subject) {
 void recognise_sentence(const Passage& sentence, Collector& out);
 
 std::ptrdiff_t count_of_parts(const Cell& cell) {
-  return std::count_if(cell.tokens.begin(), cell.tokens.end(), is_hardware);
+  return std::count_if(cell.tokens.begin(), cell.tokens.end(), is_specified);
 }
 
 void recognise_row(const Passage& row, Collector& out) {
@@ -181,7 +181,7 @@ const Token* owner(const Passage& sentence, std::size_t at) {
     if (tokens[i].is_number() || tokens[i].is("vs") || tokens[i].is(",")) break;
     if (!tokens[i].is("for") && !tokens[i].is("on")) continue;
     for (std::size_t j = i + 1; j < std::min(i + 3, tokens.size()); ++j) {
-      if (is_hardware(tokens[j])) return &tokens[j];
+      if (is_specified(tokens[j])) return &tokens[j];
     }
   }
   // "192 GB B200" and "5.3 TB/s MI300X".
@@ -190,7 +190,7 @@ const Token* owner(const Passage& sentence, std::size_t at) {
   const bool with = at >= 1 && tokens[at - 1].is("with");
   if (with_its || with) {
     for (std::size_t i = at + 1; i < std::min(at + 14, tokens.size()); ++i) {
-      if (is_hardware(tokens[i])) return &tokens[i];
+      if (is_specified(tokens[i])) return &tokens[i];
       if (tokens[i].is(";")) break;
     }
   }
@@ -201,7 +201,7 @@ const Token* owner(const Passage& sentence, std::size_t at) {
     if (tokens[i].is("(") && closed > 0) --closed;
     // What a closed bracket names is an aside; past "while" another sentence starts.
     if (tokens[i].is("while") || tokens[i].is("whereas")) return nullptr;
-    if (closed > 0 || !is_hardware(tokens[i])) continue;
+    if (closed > 0 || !is_specified(tokens[i])) continue;
     if (at - i > 2 && is_partner(tokens, i)) continue;
     return &tokens[i];
   }

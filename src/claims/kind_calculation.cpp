@@ -66,7 +66,7 @@ std::string shown_beside(const Measure& right, const Measure& claimed) {
                      text.substr(end));
 }
 
-Result<Recomputed> recompute(Inputs& inputs) {
+Result<Recomputed> recompute_calculation(Inputs& inputs) {
   Measure right = measure_of(1.0);
   std::string above, under;
   for (const std::string_view name : kTimes) {
@@ -124,7 +124,7 @@ const Kind& calculation_kind() {
       "a x b x c x d / (over x over-b x over-c)",
       "a b? c? d? over? over-b? over-c? assumed?",
       true,
-      recompute,
+      recompute_calculation,
       find_calculations,
   };
   return kind;

@@ -12,7 +12,7 @@ namespace ridge::claims {
 
 namespace {
 
-Result<Recomputed> recompute(Inputs& inputs) {
+Result<Recomputed> recompute_change(Inputs& inputs) {
   const auto from = inputs.measure("from");
   if (!from) return from.error();
   const auto to = inputs.measure("to");
@@ -147,7 +147,7 @@ std::optional<Measure> with_unit_of(const Measure& bare, const Token& other) {
   return m;
 }
 
-void recognise(const Passage& passage, Collector& out) {
+void recognise_change(const Passage& passage, Collector& out) {
   if (passage.is_row()) return;
   const Tokens& tokens = passage.tokens;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -266,8 +266,8 @@ const Kind& change_kind() {
       "to / from - 1",
       "from to direction?",
       true,
-      recompute,
-      recognise,
+      recompute_change,
+      recognise_change,
   };
   return kind;
 }

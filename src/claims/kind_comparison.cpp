@@ -19,7 +19,7 @@ double as_claimed(const std::string& as, double ratio) {
   return ratio;
 }
 
-Result<Recomputed> recompute(Inputs& inputs) {
+Result<Recomputed> recompute_comparison(Inputs& inputs) {
   const Context& context = inputs.context();
   const std::string figure = inputs.text("figure");
   const std::string to_figure = inputs.has("to-figure") ? inputs.text("to-figure") : figure;
@@ -209,7 +209,7 @@ bool compare_given(const Passage& sentence, std::size_t at, const Partner& partn
   return true;
 }
 
-void recognise(const Passage& passage, Collector& out) {
+void recognise_comparison(const Passage& passage, Collector& out) {
   if (passage.is_row()) return;
   const Tokens& tokens = passage.tokens;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -307,8 +307,8 @@ const Kind& comparison_kind() {
       "figure of one / figure of the other",
       "of? to figure to-figure? as? value?",
       true,
-      recompute,
-      recognise,
+      recompute_comparison,
+      recognise_comparison,
   };
   return kind;
 }

@@ -8,7 +8,7 @@ namespace ridge::claims {
 
 namespace {
 
-Result<Recomputed> recompute(Inputs& inputs) {
+Result<Recomputed> recompute_cost_per_token(Inputs& inputs) {
   const auto rent = inputs.measure("rent");
   if (!rent) return rent.error();
   const auto rate = inputs.measure("rate");
@@ -54,7 +54,7 @@ void take(const Token& token, const Measure& m, Parts& parts) {
   }
 }
 
-void recognise(const Passage& passage, Collector& out) {
+void recognise_cost_per_token(const Passage& passage, Collector& out) {
   Parts parts;
   if (passage.is_row()) {
     for (const Cell& cell : passage.cells) {
@@ -91,8 +91,8 @@ const Kind& cost_per_token_kind() {
       "rent x gpus / token rate",
       "rent rate gpus?",
       true,
-      recompute,
-      recognise,
+      recompute_cost_per_token,
+      recognise_cost_per_token,
   };
   return kind;
 }

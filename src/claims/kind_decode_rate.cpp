@@ -23,7 +23,7 @@ PeakFormat compute_format(const Device& device, Format format) {
 
 /// Decoding cannot be faster than reading, once a step, the weights that some sequence needs and every sequence's keys
 /// and values, nor than the multiplications at peak.
-Result<Recomputed> recompute(Inputs& inputs) {
+Result<Recomputed> recompute_decode_rate(Inputs& inputs) {
   const auto model = inputs.model();
   if (!model) return model.error();
   const auto device = inputs.device();
@@ -91,15 +91,15 @@ Result<Recomputed> recompute_requests(Inputs& inputs) {
   return result;
 }
 
-struct Row {
+struct DecodeRow {
   const Token *model = nullptr, *device = nullptr, *rate = nullptr, *requests = nullptr;
   Measure rate_measure;
   std::string format;
   double gpus = 1, batch = 0, output = 0;
 };
 
-Row read_row(const Passage& passage) {
-  Row row;
+DecodeRow read_decode_row(const Passage& passage) {
+  DecodeRow row;
   for (const Cell& cell : passage.cells) {
     if (row.model == nullptr) row.model = first_name(cell.tokens, NameKind::model);
     if (const Token* device = first_name(cell.tokens, NameKind::device); device != nullptr && row.device == nullptr) {
@@ -156,9 +156,9 @@ void grant(std::vector<Found>& inputs, const std::string& format) {
   inputs.push_back({"context", "1"});
 }
 
-void recognise(const Passage& passage, Collector& out) {
+void recognise_decode_rate(const Passage& passage, Collector& out) {
   if (passage.is_row()) {
-    const Row row = read_row(passage);
+    const DecodeRow row = read_decode_row(passage);
     if (row.model == nullptr || row.device == nullptr || row.rate == nullptr || row.batch <= 0) return;
     std::vector<Found> inputs = {{"model", row.model->name->id},
                                  {"device", row.device->name->id},
@@ -205,7 +205,7 @@ void recognise(const Passage& passage, Collector& out) {
 
 void recognise_requests(const Passage& passage, Collector& out) {
   if (!passage.is_row()) return;
-  const Row row = read_row(passage);
+  const DecodeRow row = read_decode_row(passage);
   if (row.rate == nullptr || row.requests == nullptr || row.output <= 0 || row.rate->measure.is_range()) return;
   std::vector<Found> inputs = {found("rate", row.rate_measure), {"output", fmt::format("{}", row.output)}};
   if (row.batch > 1) inputs.push_back({"batch", fmt::format("{}", row.batch)});
@@ -222,8 +222,8 @@ const Kind& decode_rate_kind() {
                          "batch / max(bytes read per step / bandwidth, 2 x active parameters x batch / peak)",
                          "model device format? gpus? batch? context?",
                          true,
-                         recompute,
-                         recognise};
+                         recompute_decode_rate,
+                         recognise_decode_rate};
   return kind;
 }
 

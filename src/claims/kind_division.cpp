@@ -12,7 +12,7 @@ namespace ridge::claims {
 
 namespace {
 
-Result<Recomputed> recompute(Inputs& inputs) {
+Result<Recomputed> recompute_division(Inputs& inputs) {
   const auto total = inputs.measure("total");
   if (!total) return total.error();
   const auto count = inputs.measure("count");
@@ -65,7 +65,7 @@ Role role_of(const Cell& cell) {
   return Role::none;
 }
 
-void recognise_row(const Passage& row, Collector& out) {
+void recognise_division_row(const Passage& row, Collector& out) {
   const Cell *total = nullptr, *each = nullptr, *count = nullptr;
   for (const Cell& cell : row.cells) {
     if (first_number(cell.tokens) == nullptr) continue;
@@ -118,7 +118,7 @@ void recognise_row(const Passage& row, Collector& out) {
 }
 
 /// "Dividing this 10,791 kWh by 8,760 hours gives 1,232 W".
-void recognise_sentence(const Passage& sentence, Collector& out) {
+void recognise_division_sentence(const Passage& sentence, Collector& out) {
   const Tokens& tokens = sentence.tokens;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (!tokens[i].is("dividing") && !tokens[i].is("divided") && !tokens[i].is("divide")) continue;
@@ -153,11 +153,11 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
   }
 }
 
-void recognise(const Passage& passage, Collector& out) {
+void recognise_division(const Passage& passage, Collector& out) {
   if (passage.is_row()) {
-    recognise_row(passage, out);
+    recognise_division_row(passage, out);
   } else {
-    recognise_sentence(passage, out);
+    recognise_division_sentence(passage, out);
   }
 }
 
@@ -170,8 +170,8 @@ const Kind& division_kind() {
       "total / count",
       "total count averages?",
       true,
-      recompute,
-      recognise,
+      recompute_division,
+      recognise_division,
   };
   return kind;
 }

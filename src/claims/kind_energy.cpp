@@ -8,7 +8,7 @@ namespace ridge::claims {
 
 namespace {
 
-Result<Recomputed> recompute(Inputs& inputs) {
+Result<Recomputed> recompute_energy(Inputs& inputs) {
   const auto each = inputs.measure("per-token");
   if (!each) return each.error();
   if (!is_a<JoulesPerToken>(each->measure) || each->measure.value <= 0) return cannot("the energy is not per token");
@@ -41,7 +41,7 @@ bool is_tokens(const Measure& m) {
   return is_a<ridge::Tokens>(m);
 }
 
-void recognise(const Passage& passage, Collector& out) {
+void recognise_energy(const Passage& passage, Collector& out) {
   if (passage.is_row()) return;
   const Tokens& tokens = passage.tokens;
   Memory& memory = out.memory;
@@ -139,8 +139,8 @@ const Kind& energy_kind() {
                          "per token x tokens, over a budget; or budget / per token",
                          "per-token tokens? budget?",
                          true,
-                         recompute,
-                         recognise};
+                         recompute_energy,
+                         recognise_energy};
   return kind;
 }
 

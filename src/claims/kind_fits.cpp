@@ -117,8 +117,11 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     const bool needed = needs_devices(tokens, i);
     const bool fit = tokens[i].is("fit") || tokens[i].is("fits") || runs_on(tokens, i) || needed;
     const bool holds = tokens[i].is("hold") || tokens[i].is("holds");
-    const bool support =
-        holds || tokens[i].is("support") || tokens[i].is("supports") || tokens[i].is("enables") || tokens[i].is("meet");
+    // "a single B200 can serve 405B"; "eight H100s can host DeepSeek-R1".
+    const bool serves =
+        i > 0 && tokens[i - 1].is("can") && (tokens[i].is("serve") || tokens[i].is("host") || tokens[i].is("run"));
+    const bool support = holds || serves || tokens[i].is("support") || tokens[i].is("supports") ||
+                         tokens[i].is("enables") || tokens[i].is("meet");
     if (!fit && !support) continue;
     // What: a model, or so many parameters.
     const Token* what = nullptr;
@@ -129,7 +132,9 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
       const bool parameters = tokens[j].is_number() && tokens[j].measure.suffix == 'B' &&
                               !tokens[j].measure.has_unit() &&
                               any_stem(tokens, j, std::min(j + 4, tokens.size()), {"parameter"});
-      if (parameters && !tokens[j].measure.is_range()) what = &tokens[j];
+      const bool bare = serves && j <= i + 2 && tokens[j].is_number() && tokens[j].measure.suffix == 'B' &&
+                        !tokens[j].measure.has_unit();
+      if ((parameters || bare) && !tokens[j].measure.is_range()) what = &tokens[j];
     }
     std::size_t device = fit ? name_after(tokens, i, NameKind::device) : name_before(tokens, i, NameKind::device);
     while (!fit && device != kNowhere && device > 0 && is_partner(tokens, device)) {
@@ -145,7 +150,7 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     const bool followed = device != kNowhere && device + 1 < tokens.size() && tokens[device + 1].is_number() &&
                           !tokens[device + 1].measure.has_unit();
     if (followed) continue;
-    const bool inference = holds || fit || any_word(tokens, {"inference", "single"});
+    const bool inference = holds || serves || fit || any_word(tokens, {"inference", "single"});
     const bool training = any_word(tokens, i, to, {"training", "train"});
     if (!inference && !training) continue;
     double gpus = 1;

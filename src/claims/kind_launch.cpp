@@ -10,7 +10,7 @@ namespace ridge::claims {
 
 namespace {
 
-Result<Recomputed> recompute(Inputs& inputs) {
+Result<Recomputed> recompute_launch(Inputs& inputs) {
   const auto device = inputs.device("of");
   if (!device) return device.error();
   const double year = (*device)->year;
@@ -34,7 +34,7 @@ bool is_year(const Token& t) {
 }
 
 /// "the MI300X arrived in 2023", "launched in 2022, the H100 ...": one part, one year, and a verb of coming out.
-void recognise(const Passage& passage, Collector& out) {
+void recognise_launch(const Passage& passage, Collector& out) {
   if (passage.is_row()) return;
   const Tokens& tokens = passage.tokens;
   const Token *device = nullptr, *year = nullptr;
@@ -68,7 +68,7 @@ void recognise(const Passage& passage, Collector& out) {
 
 const Kind& launch_kind() {
   static const Kind kind{
-      "launch", "the year a device came out", "year of the catalogue", "of", true, recompute, recognise,
+      "launch", "the year a device came out", "year of the catalogue", "of", true, recompute_launch, recognise_launch,
   };
   return kind;
 }

@@ -8,17 +8,12 @@
 #include "claims/all_kinds.hpp"
 #include "claims/collector.hpp"
 #include "claims/record.hpp"
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::claims {
 
 namespace {
-
-std::string lowered(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(c < 128 ? std::tolower(c) : c); });
-  return text;
-}
 
 /// By id, or the strictest benchmark of a catalogue model.
 std::string benchmark_id(const Record::Book& book, const std::string& text) {
@@ -32,9 +27,9 @@ std::string benchmark_id(const Record::Book& book, const std::string& text) {
 }
 
 std::vector<const mlperf::Row*> rows_of(const Record::Book& book, Inputs& inputs, const std::string& benchmark) {
-  const std::string scenario = lowered(inputs.text("scenario"));
+  const std::string scenario = lower(inputs.text("scenario"));
   const std::string round = inputs.text("round");
-  const std::string submitter = lowered(inputs.text("submitter"));
+  const std::string submitter = lower(inputs.text("submitter"));
   std::vector<const mlperf::Row*> rows;
   std::string device = inputs.text("device");
   const Name* named = inputs.context().names.of_id(device);
@@ -44,8 +39,8 @@ std::vector<const mlperf::Row*> rows_of(const Record::Book& book, Inputs& inputs
     const bool fits =
         row.suite == mlperf::Suite::inference && row.benchmark == benchmark && !row.copied && !row.power_tuned &&
         row.published.division == "closed" && (device.empty() || row.device == device) &&
-        (scenario.empty() || lowered(row.scenario) == scenario) && (round.empty() || row.published.round == round) &&
-        (submitter.empty() || lowered(row.published.submitter) == submitter);
+        (scenario.empty() || lower(row.scenario) == scenario) && (round.empty() || row.published.round == round) &&
+        (submitter.empty() || lower(row.published.submitter) == submitter);
     if (fits) rows.push_back(&row);
   }
   return rows;
@@ -60,7 +55,7 @@ Measure rate_of(double value, const Measure& like) {
   return is_a<TokensPerSecond>(like) ? measure_of(TokensPerSecond(value)) : measure_of(value);
 }
 
-Result<Recomputed> recompute(Inputs& inputs) {
+Result<Recomputed> recompute_mlperf(Inputs& inputs) {
   const Record& record = inputs.context().record;
   const Record::Book* book = record.book();
   if (book == nullptr) return cannot("the MLPerf tables cannot be read: " + record.problem());
@@ -102,7 +97,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
     }
   }
   // A unit that is named has to be the record's.
-  const std::string unit = lowered(inputs.text("unit"));
+  const std::string unit = lower(inputs.text("unit"));
   if (!unit.empty()) {
     const std::string published = rows[0]->unit;
     if (unit != published) {
@@ -131,7 +126,7 @@ Result<Recomputed> recompute_comparable(Inputs& inputs) {
     const bool fits = row.suite == mlperf::Suite::inference && row.benchmark == benchmark &&
                       row.scenario == "Offline" &&
                       (" | " + rounds + " | ").find(" | " + row.published.round + " | ") != std::string::npos;
-    if (fits) units.insert(lowered(row.published.unit));
+    if (fits) units.insert(lower(row.published.unit));
   }
   if (units.empty()) return cannot("no MLPerf result fits this description");
   Recomputed result;
@@ -150,14 +145,14 @@ Result<Recomputed> recompute_comparable(Inputs& inputs) {
 
 /// The unit in a header of a column of totals: "samples/s", "tokens/s".
 std::string unit_in(const std::string& header) {
-  const std::string low = lowered(header);
+  const std::string low = lower(header);
   for (const char* unit : {"samples/s", "tokens/s", "queries/s"}) {
     if (low.find(unit) != std::string::npos) return unit;
   }
   return "";
 }
 
-void recognise_row(const Passage& row, Collector& out) {
+void recognise_mlperf_row(const Passage& row, Collector& out) {
   const Token* model = first_name(*row.heading, NameKind::model);
   const Token* device = first_name(row.tokens, NameKind::device);
   if (model == nullptr || device == nullptr || out.memory.unit_tables.contains(row.table)) return;
@@ -188,7 +183,7 @@ std::string round_in(const Tokens& tokens) {
 }
 
 /// "In Llama-70B offline inference its throughput reaches 23,512 tokens/second".
-void recognise_sentence(const Passage& sentence, Collector& out) {
+void recognise_mlperf_sentence(const Passage& sentence, Collector& out) {
   const Tokens& tokens = sentence.tokens;
   const bool offline = any_word(tokens, {"offline"});
   const bool named = any_word(tokens, {"mlperf"});
@@ -225,11 +220,11 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
   }
 }
 
-void recognise(const Passage& passage, Collector& out) {
+void recognise_mlperf(const Passage& passage, Collector& out) {
   if (passage.is_row()) {
-    recognise_row(passage, out);
+    recognise_mlperf_row(passage, out);
   } else {
-    recognise_sentence(passage, out);
+    recognise_mlperf_sentence(passage, out);
   }
 }
 
@@ -241,8 +236,8 @@ const Kind& mlperf_kind() {
                          "published result / accelerators, in the record's unit",
                          "benchmark device? scenario? round? submitter? per? unit?",
                          false,
-                         recompute,
-                         recognise};
+                         recompute_mlperf,
+                         recognise_mlperf};
   return kind;
 }
 

@@ -41,7 +41,7 @@ int count_in(const Model& model, std::string_view figure) {
   return common(model, [](const LayerGroup& g) { return g.mixer.kv_lora_rank > 0 ? 0 : g.mixer.kv_heads; });
 }
 
-Result<Recomputed> recompute(Inputs& inputs) {
+Result<Recomputed> recompute_model(Inputs& inputs) {
   const auto model = inputs.model("of");
   if (!model) return model.error();
   const std::string figure = inputs.text("figure");
@@ -164,7 +164,7 @@ bool is_said_of(const Tokens& tokens, std::size_t subject, std::size_t at) {
   return true;
 }
 
-void recognise(const Passage& passage, Collector& out) {
+void recognise_model(const Passage& passage, Collector& out) {
   if (passage.is_row()) return;
   const Tokens& tokens = passage.tokens;
   const Token* subject = nullptr;
@@ -226,8 +226,8 @@ const Kind& model_kind() {
       "parameters, active, layers, heads, kv-heads, experts or gpu-hours of the model",
       "of figure",
       true,
-      recompute,
-      recognise,
+      recompute_model,
+      recognise_model,
   };
   return kind;
 }

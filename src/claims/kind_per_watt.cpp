@@ -11,7 +11,7 @@ namespace {
 
 using FlopsPerJoule = Quantity<Dimension<0, 0, 1, -1>>;
 
-Result<Recomputed> recompute(Inputs& inputs) {
+Result<Recomputed> recompute_per_watt(Inputs& inputs) {
   const Context& context = inputs.context();
   const std::string format = inputs.text("format");
   const bool given = inputs.has("rate") && inputs.has("power");
@@ -63,7 +63,7 @@ Result<Recomputed> recompute(Inputs& inputs) {
   return result;
 }
 
-void recognise(const Passage& passage, Collector& out) {
+void recognise_per_watt(const Passage& passage, Collector& out) {
   if (passage.is_row()) return;
   const Tokens& tokens = passage.tokens;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -113,8 +113,8 @@ void recognise(const Passage& passage, Collector& out) {
 
 const Kind& per_watt_kind() {
   static const Kind kind{
-      "per-watt", "compute per watt", "peak rate / power limit", "device? format? rate? power?", true,
-      recompute,  recognise,
+      "per-watt", "compute per watt", "peak rate / power limit", "device? format? rate? power?",
+      true,       recompute_per_watt, recognise_per_watt,
   };
   return kind;
 }

@@ -8,7 +8,7 @@ namespace ridge::claims {
 
 namespace {
 
-Result<Recomputed> recompute(Inputs& inputs) {
+Result<Recomputed> recompute_ratio(Inputs& inputs) {
   const auto a = inputs.measure("a");
   if (!a) return a.error();
   const auto b = inputs.measure("b");
@@ -104,7 +104,7 @@ void recognise_plain(const Tokens& tokens, Collector& out) {
   }
 }
 
-void recognise(const Passage& passage, Collector& out) {
+void recognise_ratio(const Passage& passage, Collector& out) {
   if (passage.is_row()) return;
   const Tokens& tokens = passage.tokens;
   recognise_bracketed(tokens, out);
@@ -134,7 +134,7 @@ void recognise(const Passage& passage, Collector& out) {
 
 const Kind& ratio_kind() {
   static const Kind kind{
-      "ratio", "one value over another, both given", "a / b", "a b as?", true, recompute, recognise,
+      "ratio", "one value over another, both given", "a / b", "a b as?", true, recompute_ratio, recognise_ratio,
   };
   return kind;
 }

@@ -11,7 +11,7 @@ namespace ridge::claims {
 
 namespace {
 
-Result<Recomputed> recompute(Inputs& inputs) {
+Result<Recomputed> recompute_results(Inputs& inputs) {
   const auto a = inputs.measure("a");
   if (!a) return a.error();
   const auto b = inputs.measure("b");
@@ -63,7 +63,7 @@ const ResultRow* row_of(const Memory& memory, const std::string& device, const s
   return at == memory.results.end() ? nullptr : &at->second;
 }
 
-std::string device_of(const Token& token, const Catalogue& catalogue) {
+std::string device_named(const Token& token, const Catalogue& catalogue) {
   if (token.name->kind == NameKind::device) return token.name->id;
   return catalogue.system(token.name->id)->device;
 }
@@ -74,8 +74,8 @@ struct Pair {
 };
 
 Pair pair_of(const Token& a, const Token& b, const std::string& model, Collector& out) {
-  const std::string first = device_of(a, out.context().catalogue);
-  const std::string second = device_of(b, out.context().catalogue);
+  const std::string first = device_named(a, out.context().catalogue);
+  const std::string second = device_named(b, out.context().catalogue);
   return {row_of(out.memory, first, model, "offline", false), row_of(out.memory, second, model, "offline", false)};
 }
 
@@ -104,7 +104,7 @@ void compare_words(const Passage& passage, const std::string& model, Collector& 
   const auto parts = hardware(tokens);
   if (any_stem(tokens, 0, tokens.size(), {"virtualiz", "virtualis"}) && !parts.empty() &&
       any_word(tokens, {"identical", "same", "minimal", "physical"})) {
-    const std::string device = device_of(*parts[0], out.context().catalogue);
+    const std::string device = device_named(*parts[0], out.context().catalogue);
     const Pair pair{row_of(out.memory, device, model, "offline", true),
                     row_of(out.memory, device, model, "offline", false)};
     add(pair, *parts[0], {}, fmt::format("virtualised {} is about as fast as physical", parts[0]->text), "same", out);
@@ -179,7 +179,7 @@ void compare_factors(const Passage& passage, const std::string& model, Collector
   }
 }
 
-void recognise(const Passage& passage, Collector& out) {
+void recognise_results(const Passage& passage, Collector& out) {
   if (passage.is_row() || out.memory.results.empty()) return;
   const Token* model = first_name(*passage.heading, NameKind::model);
   const std::string id = model == nullptr ? "" : model->name->id;
@@ -195,8 +195,8 @@ const Kind& results_kind() {
                          "total / accelerators of one over that of the other",
                          "a b relation? printed-a? printed-b?",
                          false,
-                         recompute,
-                         recognise};
+                         recompute_results,
+                         recognise_results};
   return kind;
 }
 

@@ -143,7 +143,7 @@ Result<Recomputed> of_system(Inputs& inputs, const System& system, const std::st
   return result;
 }
 
-Result<Recomputed> recompute(Inputs& inputs) {
+Result<Recomputed> recompute_specification(Inputs& inputs) {
   const Context& context = inputs.context();
   const std::string of = inputs.text("of");
   const std::string figure = inputs.text("figure");
@@ -246,7 +246,7 @@ const Kind& specification_kind() {
       "figure of one device x per",
       "of figure per? sparse?",
       true,
-      recompute,
+      recompute_specification,
       find_specifications,
   };
   return kind;

@@ -8,18 +8,12 @@
 #include <iterator>
 
 #include "base/units.hpp"
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::claims {
 
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 // Beyond this no number in a text means anything, and the limit keeps from_chars short.
 constexpr std::size_t kLongestNumber = 40;

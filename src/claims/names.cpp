@@ -4,6 +4,7 @@
 #include <array>
 
 #include "catalogue/toml_document.hpp"
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::claims {
@@ -13,9 +14,7 @@ namespace {
 bool is_alphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
+
 std::string bare(std::string_view text) {
   std::string result;
   for (const char c : text) {

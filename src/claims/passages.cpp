@@ -3,6 +3,7 @@
 #include <array>
 
 #include "claims/passage.hpp"
+#include "ridge/letters.hpp"
 
 namespace ridge::claims {
 
@@ -11,9 +12,7 @@ namespace {
 bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\x02';
 }
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+
 bool is_upper(char c) {
   return c >= 'A' && c <= 'Z';
 }

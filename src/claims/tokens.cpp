@@ -3,23 +3,11 @@
 #include <cmath>
 
 #include "claims/passage.hpp"
+#include "ridge/letters.hpp"
 
 namespace ridge::claims {
 
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-std::string lowered(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return result;
-}
 
 struct NumberWord {
   std::string_view word;
@@ -157,7 +145,7 @@ Tokens tokenize(std::string_view text, std::size_t from, std::size_t to, const N
     }
     if (is_letter(c) || is_digit(c)) {
       while (at < to && (is_letter(view[at]) || is_digit(view[at]))) ++at;
-      token.text = lowered(view.substr(token.offset, at - token.offset));
+      token.text = lower(view.substr(token.offset, at - token.offset));
       if (auto found = number_in_words(view, token.text, token.offset, at, names, grouped)) {
         token.type = Token::Type::number;
         token.end = at = found->end;

@@ -2,11 +2,12 @@
 
 #include <cmath>
 
+#include "ridge/catalogue.hpp"
+
 namespace ridge {
 
 namespace {
 
-constexpr double kHoursOfMonth = 730;
 constexpr double kHoursOfYear = 8760;
 
 constexpr std::size_t at(CostLine line) {
@@ -27,7 +28,8 @@ HourlyRate own_rate(const CostInputs& in) noexcept {
   lines[at(CostLine::capital)] =
       rate.capex_usd * (capital_per_hour(in.cost_of_capital, in.life_years, in.residual_share) - straight_line);
   rate.utility_w = utility_power(in.power, in.utilisation);
-  lines[at(CostLine::colocation)] = provisioned_power(in.power) / 1000 * in.colocation_usd_per_kw_month / kHoursOfMonth;
+  lines[at(CostLine::colocation)] =
+      provisioned_power(in.power) / 1000 * in.colocation_usd_per_kw_month / kHoursPerMonth;
   lines[at(CostLine::electricity)] = rate.utility_w / 1000 * in.electricity_usd_per_kwh;
   // Installation is labour and building work: nothing of it is under a maintenance contract.
   lines[at(CostLine::maintenance)] = (rate.capex_usd - in.installation_usd) * in.maintenance_share / kHoursOfYear;
@@ -58,7 +60,7 @@ CostOutputs api_cost(const CostInputs& in) noexcept {
   const double output = in.output_tokens_per_s;
   const double usd_per_s =
       ((input > 0 ? input * in.api_input_usd_per_million : 0) + output * in.api_output_usd_per_million) / 1e6;
-  const double working_s = kHoursOfMonth * 3600 * in.utilisation;
+  const double working_s = kHoursPerMonth * 3600 * in.utilisation;
   out.usd_per_month = usd_per_s * working_s;
   out.tokens_per_month = output * working_s;
   out.usd_per_million_tokens = usd_per_s / output * 1e6;
@@ -77,7 +79,7 @@ double capital_per_hour(double cost_of_capital, double life_years, double residu
   // Below this the annuity loses its digits, and the straight line is what it tends to.
   if (!(monthly > 1e-9)) return (1 - residual_share) / (life_years * kHoursOfYear);
   const double discount = std::exp(-months * std::log1p(monthly));
-  return (1 - residual_share * discount) * monthly / (1 - discount) / kHoursOfMonth;
+  return (1 - residual_share * discount) * monthly / (1 - discount) / kHoursPerMonth;
 }
 
 HourlyRate hourly_rate(const CostInputs& in) noexcept {
@@ -108,11 +110,11 @@ CostOutputs evaluate(const CostInputs& in) noexcept {
   lose(CostLine::failures, in.goodput);
   out.usd_per_useful_gpu_hour = so_far;
 
-  const double paid_hours = kHoursOfMonth * (in.idle_is_paid ? 1 : in.utilisation);
+  const double paid_hours = kHoursPerMonth * (in.idle_is_paid ? 1 : in.utilisation);
   out.usd_per_month = rate.usd * in.gpus * paid_hours;
   const double useful_share = in.utilisation * kept * in.goodput;
   const double output = in.output_tokens_per_s;
-  out.tokens_per_month = output * useful_share * kHoursOfMonth * 3600;
+  out.tokens_per_month = output * useful_share * kHoursPerMonth * 3600;
   out.usd_per_million_tokens = usd_per_million(so_far, in.gpus, output);
   out.usd_per_million_total_tokens = usd_per_million(so_far, in.gpus, output + in.input_tokens_per_s);
   out.usd_per_million_output_tokens = out.usd_per_million_tokens * (1 - in.prefill_share);

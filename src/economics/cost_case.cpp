@@ -171,7 +171,8 @@ class CaseBuilder {
       beyond_server((server_->all_in_usd - server_->server_usd) / server_->gpus, "of the same source");
       return {};
     }
-    const PurchasePrice bought = purchase_price(catalogue_, device_->id, q_.as_of);
+    const PurchasePrice bought =
+        purchase_price(catalogue_, device_->id, q_.as_of, with_known_rates(q_.exchange, data_, q_.as_of));
     if (bought.price == nullptr) return {};
     in.server_usd = bought.usd_per_gpu * p.server_price;
     assume("--server-price", "server at {} a GPU: {} of {}, {:g} times the listed price",
@@ -212,14 +213,22 @@ class CaseBuilder {
              (*contract)->years == 1 ? "" : "s");
     }
     if (q_.is_given("--price") || q_.is_given("--lease-month") || !device_) return {};
-    const RentMarket market = rent_market(catalogue_, device_->id, q_.rent_kind, q_.provider, q_.as_of, q_.exchange);
+    const RentMarket market = rent_market(catalogue_, device_->id, q_.rent_kind, q_.provider, q_.as_of,
+                                          with_known_rates(q_.exchange, data_, q_.as_of));
     out_.warnings.insert(out_.warnings.end(), market.warnings.begin(), market.warnings.end());
     if (market.usd.empty()) return {};
     in.rent_usd_per_gpu_hour = market.median();
     out_.rent_low = market.quantile(0.1);
     out_.rent_high = market.quantile(0.9);
-    assume("--price", "rent of ${:.2f}: the median of {} {} offers from ${:.2f} to ${:.2f}", market.median(),
-           market.usd.size(), name(q_.rent_kind), market.usd.front(), market.usd.back());
+    if (!market.estimate.empty()) {
+      assume("--price", "rent of ${:.2f}, estimated: {}", market.median(), market.estimate);
+    } else if (market.quotes() == 1) {
+      assume("--price", "rent of ${:.2f}: one {} quote alone, of {}", market.median(), name(q_.rent_kind),
+             market.offers.front()->date);
+    } else {
+      assume("--price", "rent of ${:.2f}: the median of {} {} offers from ${:.2f} to ${:.2f}", market.median(),
+             market.usd.size(), name(q_.rent_kind), market.usd.front(), market.usd.back());
+    }
     if (const DeviceShare share = share_of_device(catalogue_, device_->id); share.parts > 1) {
       assume("--price", "{} such parts of one {} share its rent", share.parts, share.device);
     }
@@ -229,7 +238,8 @@ class CaseBuilder {
       if (year_of(offer->date) > year_of(newest->date)) newest = offer;
       if (year_of(offer->date) < year_of(oldest->date)) oldest = offer;
     }
-    used("rent, newest offer", market.median(), "GPU-hour", newest->date, newest->source);
+    used(market.estimate.empty() ? "rent, newest offer" : "rent, estimated", market.median(), "GPU-hour", newest->date,
+         newest->source);
     if (oldest->date != newest->date) {
       used("rent, oldest offer", market.median(), "GPU-hour", oldest->date, oldest->source);
     }

@@ -89,11 +89,18 @@ struct DeviceShare {
 [[nodiscard]] DeviceShare share_of_device(const Catalogue& catalogue, std::string_view device);
 
 /// The market for renting a device or a share of one: dollars per GPU-hour of the newest year, one for each offer; with
-/// `provider`, only of those whose provider or region has that in its name.
+/// `provider`, only of those whose provider or region has that in its name. Of one provider, quotes older than its
+/// newest are left out.
+///
+/// Where nobody quotes an hour on demand or spot, and no provider is asked for, it is estimated: from a series of
+/// figures of one origin that has the device (an analyst's rents or costs, a lessor's list), times how far quotes lie
+/// above that series on the devices that have both. `usd` then holds the estimate between its bounds.
 struct RentMarket {
   std::vector<const Price*> offers;  ///< by price
   std::vector<double> usd;           ///< of each
   std::vector<std::string> warnings;
+  std::string estimate;  ///< how the rent was estimated, empty if it is quoted
+  [[nodiscard]] int quotes() const { return estimate.empty() ? static_cast<int>(usd.size()) : 0; }
   [[nodiscard]] double quantile(double share) const;  ///< kUnknown if there is no offer
   [[nodiscard]] double median() const { return quantile(0.5); }
 };
@@ -106,6 +113,11 @@ struct PurchasePrice {
   const Price* price = nullptr;
   double usd_per_gpu = kUnknown;
 };
-[[nodiscard]] PurchasePrice purchase_price(const Catalogue& catalogue, std::string_view device, std::string_view as_of);
+[[nodiscard]] PurchasePrice purchase_price(const Catalogue& catalogue, std::string_view device, std::string_view as_of,
+                                           const std::vector<std::pair<std::string, double>>& exchange = {});
+
+/// What the caller says of currencies, then what data/economics says of others: the newest that is not after `as_of`.
+[[nodiscard]] std::vector<std::pair<std::string, double>> with_known_rates(
+    std::vector<std::pair<std::string, double>> exchange, const EconomicsData& data, std::string_view as_of);
 
 }  // namespace ridge

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ridge/catalogue.hpp"
+
 namespace ridge {
 
 namespace {
-
-constexpr double kHoursOfMonth = 730;
 
 double useful_hour(CostInputs in, double utilisation) noexcept {
   in.utilisation = utilisation;
@@ -74,7 +74,7 @@ double reserved_usd_per_month(const CostInputs& reserved, double tokens_per_mont
 std::optional<double> payback_years(const CostInputs& own, const CostInputs& rent) noexcept {
   CostInputs rented = rent;
   rented.utilisation = own.utilisation;
-  const double saved_per_hour = evaluate(rented).usd_per_month / rented.gpus / kHoursOfMonth - running_rate(own);
+  const double saved_per_hour = evaluate(rented).usd_per_month / rented.gpus / kHoursPerMonth - running_rate(own);
   const double capex = hourly_rate(own).capex_usd;
   if (!(saved_per_hour > 0)) return std::nullopt;
   return capex / saved_per_hour / 8760;
@@ -84,17 +84,22 @@ double required_speedup(const CostInputs& a, const CostInputs& b) noexcept {
   return evaluate(a).usd_per_useful_gpu_hour / evaluate(b).usd_per_useful_gpu_hour;
 }
 
-std::vector<Acquisition> acquisitions(const AcquisitionQuery& q) {
+namespace {
+
+std::vector<Acquisition> ways_at(const AcquisitionQuery& q, double decline) {
   const int months = std::max(1, static_cast<int>(std::lround(q.horizon_years * 12)));
   const double monthly = q.own.cost_of_capital / 12;
   const auto worth = [&](int month) { return std::pow(1 + monthly, -month); };  // today's value of a dollar then
-  const auto price = [&](double month) { return std::pow(1 - q.decline, month / 12); };
-  const double rent = hourly_rate(q.rent).usd * kHoursOfMonth;
-  const double running = running_rate(q.own) * kHoursOfMonth;
+  const auto price = [&](double month) { return std::pow(1 - decline, month / 12); };
+  const auto kept = [&](int age) {  // of a new one's price, by hardware so many months old
+    return 1 - (1 - q.own.residual_share) * std::min(1.0, age / (12 * q.own.life_years));
+  };
+  const double rent = hourly_rate(q.rent).usd * kHoursPerMonth;
+  const double running = running_rate(q.own) * kHoursPerMonth;
   const double capex = hourly_rate(q.own).capex_usd;
   std::vector<Acquisition> all;
   const auto add = [&](std::string name, double usd, double today) {
-    all.push_back({std::move(name), usd, usd / (months * kHoursOfMonth), today});
+    all.push_back({std::move(name), usd, usd, usd, usd / (months * kHoursPerMonth), today});
   };
   const auto rented = [&](int from, int to) {
     double usd = 0;
@@ -102,7 +107,7 @@ std::vector<Acquisition> acquisitions(const AcquisitionQuery& q) {
     return usd;
   };
   const auto bought = [&](int from) {
-    double usd = capex * price(from) * worth(from) - capex * price(months) * worth(months);
+    double usd = capex * price(from) * worth(from) - capex * price(months) * kept(months - from) * worth(months);
     for (int m = from; m < months; ++m) usd += running * worth(m);
     return usd;
   };
@@ -122,6 +127,20 @@ std::vector<Acquisition> acquisitions(const AcquisitionQuery& q) {
     const int month = static_cast<int>(std::lround(wait));
     if (month <= 0 || month >= months) continue;
     add(fmt::format("rent {} months, then buy", month), rented(0, month) + bought(month), rent);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Acquisition> acquisitions(const AcquisitionQuery& q) {
+  std::vector<Acquisition> all = ways_at(q, q.decline);
+  for (const double bound : {q.decline_low, q.decline_high}) {
+    const std::vector<Acquisition> there = ways_at(q, bound);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].usd_low = std::min(all[i].usd_low, there[i].usd);
+      all[i].usd_high = std::max(all[i].usd_high, there[i].usd);
+    }
   }
   std::stable_sort(all.begin(), all.end(), [](const Acquisition& a, const Acquisition& b) { return a.usd < b.usd; });
   return all;

@@ -43,9 +43,10 @@ struct BreakEvenVolume {
 }
 
 struct AcquisitionQuery {
-  CostInputs own;      ///< capex and what running it costs
-  CostInputs rent;     ///< price on demand, per GPU-hour
-  double decline = 0;  ///< share that prices of compute lose in a year
+  CostInputs own;                            ///< capex and what running it costs
+  CostInputs rent;                           ///< price on demand, per GPU-hour
+  double decline = 0;                        ///< share that prices of compute lose in a year; below 0 they rise
+  double decline_low = 0, decline_high = 0;  ///< bounds of it, for the bounds of what is paid
   double horizon_years = 3;
   std::vector<std::pair<int, double>> contracts;  ///< years and discount
   std::vector<double> waits_months = {6, 12};
@@ -54,12 +55,13 @@ struct AcquisitionQuery {
 /// One way to have a GPU for the horizon, all of it in today's dollars.
 struct Acquisition {
   std::string name;
-  double usd = 0;               ///< present value per GPU
-  double usd_per_gpu_hour = 0;  ///< the same over all hours
-  double paid_today = 0;        ///< of it
+  double usd = 0;                    ///< present value per GPU
+  double usd_low = 0, usd_high = 0;  ///< over the bounds of the decline
+  double usd_per_gpu_hour = 0;       ///< the same over all hours
+  double paid_today = 0;             ///< of it
 };
-/// Cheapest first. Hardware is sold at the end for what its price has fallen to; contracts are renewed at the price of
-/// that day.
+/// Cheapest first. Hardware is sold at the end for the price of that day less what its age has taken of it (to
+/// `residual_share` at the end of its life); contracts are renewed at the price of that day.
 [[nodiscard]] std::vector<Acquisition> acquisitions(const AcquisitionQuery& query);
 
 }  // namespace ridge

@@ -9,7 +9,8 @@ DevicePrice device_price(const Catalogue& catalogue, const EconomicsData& data, 
                          const DevicePriceQuery& query) {
   DevicePrice out;
   out.device = device.id;
-  const PurchasePrice bought = purchase_price(catalogue, device.id, query.as_of);
+  const auto exchange = with_known_rates(query.exchange, data, query.as_of);
+  const PurchasePrice bought = purchase_price(catalogue, device.id, query.as_of, exchange);
   if (bought.price != nullptr) {
     out.buy_usd = bought.usd_per_gpu;
     out.buy_date = bought.price->date;
@@ -25,12 +26,11 @@ DevicePrice device_price(const Catalogue& catalogue, const EconomicsData& data, 
   const Figure<FlopsPerSecond>& peak = bf16 ? bf16 : device.peak(PeakFormat::fp16);
   if (peak) out.usd_per_pflops = out.buy_usd / (peak->value.value() / 1e15);
   const RentMarket rent =
-      rent_market(catalogue, device.id, PriceKind::on_demand, query.provider, query.as_of, query.exchange);
+      rent_market(catalogue, device.id, PriceKind::on_demand, query.provider, query.as_of, exchange);
   out.rent_usd = rent.median();
-  out.offers = static_cast<int>(rent.usd.size());
+  out.offers = rent.quotes();
   if (!rent.usd.empty()) out.rent_low_usd = rent.usd.front();
-  out.spot_usd =
-      rent_market(catalogue, device.id, PriceKind::spot, query.provider, query.as_of, query.exchange).median();
+  out.spot_usd = rent_market(catalogue, device.id, PriceKind::spot, query.provider, query.as_of, exchange).median();
   if (device.memory_capacity) out.usd_per_gb_hour = out.rent_usd / (device.memory_capacity->value.value() / 1e9);
   return out;
 }

@@ -25,11 +25,11 @@ struct DevicePrice {
   std::string device;
   double buy_usd = kUnknown;  ///< one device, or its share of a board
   std::string buy_date;
-  double usd_per_pflops = kUnknown;  ///< over the dense bf16 peak (fp16 where there is no bf16)
-  double rent_usd = kUnknown;        ///< median on demand
-  double rent_low_usd = kUnknown;    ///< the cheapest
-  double spot_usd = kUnknown;        ///< median
-  int offers = 0;
+  double usd_per_pflops = kUnknown;          ///< over the dense bf16 peak (fp16 where there is no bf16)
+  double rent_usd = kUnknown;                ///< median on demand
+  double rent_low_usd = kUnknown;            ///< the cheapest
+  double spot_usd = kUnknown;                ///< median
+  int offers = 0;                            ///< 0: the rent is estimated (RentMarket)
   double usd_per_gb_hour = kUnknown;         ///< median rent over memory as the vendor names it
   double tokens_per_s = kUnknown;            ///< of one device; this and what follows is put in by the caller
   double usd_per_million_tokens = kUnknown;  ///< rented

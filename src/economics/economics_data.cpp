@@ -91,6 +91,7 @@ ServerPrice read_server(TableReader t) {
   s.all_in_usd = t.quantity<Dollars>("all_in", Dollars(100), Dollars(1e9)).value();
   s.date = t.date("date");
   s.source = t.source();
+  static_cast<void>(t.optional_text("notes"));
   if (!t.failed() && s.all_in_usd < s.server_usd) t.refuse("all_in", "all in cannot be less than the server alone");
   return s;
 }
@@ -161,11 +162,13 @@ ApiOffer read_offer(TableReader t) {
   o.model = t.optional_text("model");
   o.date = t.date("date");
   o.source = t.source();
+  o.place = t.place();
   const auto price = [&](std::string_view key) {
     return t.quantity<DollarsPerToken>(key, DollarsPerToken(0), DollarsPerToken(0.1)).value() * 1e6;
   };
   o.input_usd_per_million = price("input");
   o.output_usd_per_million = price("output");
+  if (t.has("cached_input")) o.cached_usd_per_million = price("cached_input");
   if (t.has("context")) o.context = t.integer("context", 1, 1'000'000'000);
   if (t.has("longest_output")) o.longest_output = t.integer("longest_output", 1, 1'000'000'000);
   return o;
@@ -184,18 +187,41 @@ DeploymentKind read_deployment(TableReader t) {
           (static_cast<void>(t.optional_text("notes")), t.source())};
 }
 
-PriceDecline read_decline(TableReader t) {
-  PriceDecline d;
-  d.id = t.id();
-  d.name = t.text("name");
-  d.notes = t.optional_text("notes");
-  d.source = t.source();
-  d.from = t.quantity<GpuRent>("from", GpuRent(1e-9), GpuRent(1)).value() * 3600;
-  d.to = t.quantity<GpuRent>("to", GpuRent(1e-9), GpuRent(1)).value() * 3600;
-  d.from_date = t.date("from_date");
-  d.to_date = t.date("to_date");
-  if (!t.failed() && year_of(d.to_date) <= year_of(d.from_date)) t.refuse("to_date", "has to be after from_date");
-  return d;
+/// "2024-01 $4.69/GPU-hour".
+RentHistory read_history(TableReader t) {
+  RentHistory h;
+  h.id = t.id();
+  h.provider = t.text("provider");
+  h.item = t.text("item");
+  h.source = t.source();
+  for (const std::string& text : t.texts("quotes")) {
+    const std::size_t space = text.find(' ');
+    const std::string month = text.substr(0, space);
+    const bool whole = space == 7 && month[4] == '-' && year_of(month) > 0;
+    const Result<GpuRent> rent = parse_quantity<GpuRent>(whole ? text.substr(space + 1) : std::string());
+    if (!whole || !rent || !(rent->value() > 0)) {
+      t.refuse("quotes", fmt::format("{} is no month and rent: write \"2024-01 $4.69/GPU-hour\"", ridge::quoted(text)));
+      return h;
+    }
+    const int at = static_cast<int>(std::lround(12 * year_of(month) - 0.5));
+    if (!h.quotes.empty() && at <= h.quotes.back().first) {
+      t.refuse("quotes", fmt::format("{} stands after a later month: oldest first", month));
+      return h;
+    }
+    h.quotes.emplace_back(at, rent->value() * 3600);
+  }
+  if (!t.failed() && h.quotes.size() < 2) t.refuse("quotes", "two months at least");
+  return h;
+}
+
+ExchangeRate read_exchange(TableReader t) {
+  ExchangeRate e;
+  e.id = t.id();
+  e.currency = t.text("currency");
+  e.usd = t.quantity<Dollars>("worth", Dollars(1e-6), Dollars(1e3)).value();
+  e.date = t.date("date");
+  e.source = t.source();
+  return e;
 }
 
 Contract read_contract(TableReader t) {
@@ -276,7 +302,8 @@ class EconomicsLoader {
     if (list && m.key == "tier") return read_all(m, file, d.tiers, read_tier);
     if (list && m.key == "offer") return read_all(m, file, d.offers, read_offer);
     if (list && m.key == "deployment") return read_all(m, file, d.deployments, read_deployment);
-    if (list && m.key == "decline") return read_all(m, file, d.declines, read_decline);
+    if (list && m.key == "history") return read_all(m, file, d.histories, read_history);
+    if (list && m.key == "exchange") return read_all(m, file, d.exchange, read_exchange);
     if (list && m.key == "contract") return read_all(m, file, d.contracts, read_contract);
     if (list && m.key == "spot") {
       std::vector<SpotHabit> habits;
@@ -294,9 +321,9 @@ class EconomicsLoader {
       if (s && !platforms.empty()) std::tie(d.platform_share, d.platform_source) = platforms.back();
       return s;
     }
-    static constexpr std::string_view kTables[] = {"profile",  "region",   "server", "record",
-                                                   "practice", "tier",     "offer",  "deployment",
-                                                   "decline",  "contract", "spot",   "platform"};
+    static constexpr std::string_view kTables[] = {"profile",  "region", "server",     "record",  "practice",
+                                                   "tier",     "offer",  "deployment", "history", "exchange",
+                                                   "contract", "spot",   "platform"};
     const std::string near = nearest(m.key, kTables, std::size(kTables));
     return Error{
         ErrorCode::bad_input, place_text(file, m.line, m.column),
@@ -354,10 +381,6 @@ std::array<double, kFailureCauses> FailureRecord::per_gpu_hour() const {
   std::array<double, kFailureCauses> rates{};
   for (std::size_t i = 0; i < kFailureCauses; ++i) rates[i] = interruptions[i] / (gpus * hours);
   return rates;
-}
-
-double PriceDecline::per_year() const {
-  return 1 - std::pow(to / from, 1 / (year_of(to_date) - year_of(from_date)));
 }
 
 Result<const OwnerProfile*> EconomicsData::profile(std::string_view id) const {

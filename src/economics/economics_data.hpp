@@ -84,7 +84,9 @@ struct ApiOffer {
   std::string id, provider, serves, date;
   std::string model;  ///< of the catalogue, or empty
   SourceId source;
+  Place place;
   double input_usd_per_million = 0, output_usd_per_million = 0;
+  std::optional<double> cached_usd_per_million;  ///< input that the provider still holds
   std::optional<int> context, longest_output;
 };
 
@@ -93,12 +95,18 @@ struct DeploymentKind {
   SourceId source;
 };
 
-/// Two prices of the same thing at two dates.
-struct PriceDecline {
-  std::string id, name, notes, from_date, to_date;
+/// What one provider asked for one thing, month by month.
+struct RentHistory {
+  std::string id, provider, item;
   SourceId source;
-  double from = 0, to = 0;
-  [[nodiscard]] double per_year() const;  ///< share lost in a year
+  std::vector<std::pair<int, double>> quotes;  ///< months since year 0, dollars per GPU-hour; oldest first
+};
+
+/// What one unit of a currency was worth.
+struct ExchangeRate {
+  std::string id, currency, date;
+  SourceId source;
+  double usd = 0;
 };
 
 struct Contract {
@@ -122,7 +130,8 @@ struct EconomicsData {
   std::vector<StorageTier> tiers;
   std::vector<ApiOffer> offers;
   std::vector<DeploymentKind> deployments;
-  std::vector<PriceDecline> declines;
+  std::vector<RentHistory> histories;
+  std::vector<ExchangeRate> exchange;
   std::vector<Contract> contracts;
   SpotHabit spot;
   double platform_share = 0;

@@ -36,10 +36,10 @@ class GoodputBuilder {
       if (progress) progress(share);
     };
     out_.closed = expected_goodput(in());
-    out_.sample = simulate_goodput(in(), q_.trials, q_.seed);
+    out_.sample = simulate_goodput(in(), q_.trials, q_.seed, q_.patience);
     show(0.3);
     compare_strategies();
-    out_.curve = sweep_interval(in(), kCurvePoints, std::max(20, q_.trials / 8), q_.seed);
+    out_.curve = sweep_interval(in(), kCurvePoints, std::max(20, q_.trials / 8), q_.seed, q_.patience);
     show(1);
     price();
     out_.title = fmt::format("{} GPUs{}, failures as in {}", format_number(q_.gpus, 9),

@@ -36,6 +36,7 @@ struct GoodputQuery {
   double tokens = 0;  ///< of the run
   int trials = 400;
   std::uint64_t seed = 1;
+  Patience patience;  ///< once it is over, so is the answer: the caller refuses it
 };
 
 struct StrategyLine {

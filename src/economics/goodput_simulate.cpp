@@ -187,7 +187,7 @@ Interval spread(std::vector<double>& values) {
 
 }  // namespace
 
-GoodputSample simulate_goodput(const GoodputInputs& in, int trials, std::uint64_t seed) {
+GoodputSample simulate_goodput(const GoodputInputs& in, int trials, std::uint64_t seed, const Patience& patience) {
   GoodputSample sample;
   GoodputOutputs& mean = sample.mean;
   mean = expected_goodput(in);  // interval, MTBF and the two optima stay as they are
@@ -201,6 +201,10 @@ GoodputSample simulate_goodput(const GoodputInputs& in, int trials, std::uint64_
   const double weight = 1.0 / sample.trials;
   const double gpu_hours = in.gpus / 3600;
   for (int trial = 0; trial < sample.trials; ++trial) {
+    if (trial > 0 && patience.over()) {  // whoever waited does not wait for this either: the caller says so
+      sample.trials = trial;
+      break;
+    }
     const Run run = simulation.run(seed, static_cast<std::uint64_t>(trial));
     sample.gave_up = sample.gave_up || run.hopeless;
     times.push_back(run.wall_s);
@@ -221,17 +225,18 @@ GoodputSample simulate_goodput(const GoodputInputs& in, int trials, std::uint64_
   return sample;
 }
 
-IntervalCurve sweep_interval(const GoodputInputs& in, int points, int trials, std::uint64_t seed) {
+IntervalCurve sweep_interval(const GoodputInputs& in, int points, int trials, std::uint64_t seed,
+                             const Patience& patience) {
   IntervalCurve curve;
   const GoodputOutputs base = expected_goodput(in);
   const double centre = std::isfinite(base.young_s) && base.young_s > 0 ? base.young_s : base.checkpoint_interval_s;
   double best = -1;
-  for (int i = 0; i < points; ++i) {
+  for (int i = 0; i < points && !patience.over(); ++i) {
     // From an eighth to eight times Young's.
     const double power = points > 1 ? 6.0 * i / (points - 1) - 3 : 0;
     GoodputInputs one = in;
     one.interval_s = std::max({centre * std::exp2(power), in.checkpoint.shortest_interval_s, 1.0});
-    const double simulated = simulate_goodput(one, trials, seed).mean.goodput;
+    const double simulated = simulate_goodput(one, trials, seed, patience).mean.goodput;
     curve.points.push_back({one.interval_s, simulated, expected_goodput(one).goodput});
     if (simulated > best) {
       best = simulated;

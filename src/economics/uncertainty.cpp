@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ridge/limits.hpp"
 #include "ridge/random.hpp"
 
 namespace ridge {
@@ -126,15 +127,22 @@ std::vector<InputSpread> usual_spreads(const CostScenario& s, const MarketSpread
   return list.take();
 }
 
-CostRisk monte_carlo(const CostScenario& scenario, std::span<const InputSpread> spreads, int draws,
-                     std::uint64_t seed) {
+CostRisk monte_carlo(const CostScenario& scenario, std::span<const InputSpread> spreads, int draws, std::uint64_t seed,
+                     const Patience& patience) {
+  constexpr std::size_t kBetweenLooks = 1024;
   CostRisk risk;
-  risk.draws = std::max(draws, 1);
+  risk.draws = std::clamp(draws, 1, static_cast<int>(limits::kDraws.most));
   CostScenario one = scenario;
   std::vector<double> middles;
   for (const InputSpread& spread : spreads) middles.push_back(spread.field(one));
   std::vector<double> costs(static_cast<std::size_t>(risk.draws));
   for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (i > 0 && i % kBetweenLooks == 0 && patience.over()) {
+      risk.mean *= static_cast<double>(risk.draws) / static_cast<double>(i);
+      risk.draws = static_cast<int>(i);
+      costs.resize(i);
+      break;
+    }
     Random random(seed, i);
     for (std::size_t k = 0; k < spreads.size(); ++k)
       spreads[k].field(one) = draw(spreads[k], middles[k], random.normal());

@@ -17,6 +17,7 @@
 
 #include "ridge/cost.hpp"
 #include "ridge/goodput.hpp"
+#include "ridge/patience.hpp"
 #include "ridge/perf.hpp"
 
 namespace ridge {
@@ -52,8 +53,9 @@ struct CostRisk {
   double mean = 0;
   int draws = 0;
 };
+/// Of `draws`, at most limits::kDraws; fewer (CostRisk::draws) once patience is over.
 [[nodiscard]] CostRisk monte_carlo(const CostScenario& scenario, std::span<const InputSpread> spreads, int draws,
-                                   std::uint64_t seed);
+                                   std::uint64_t seed, const Patience& patience = {});
 
 struct TornadoLine {
   std::string name;

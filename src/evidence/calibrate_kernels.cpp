@@ -10,6 +10,8 @@
 #include <string>
 #include <tuple>
 
+#include "evidence/folds.hpp"
+
 namespace ridge::evidence {
 namespace {
 
@@ -78,13 +80,6 @@ Calibration with_rows(const Calibration& calibration, const KernelModel& model, 
   }
   return {
       std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}, calibration.effects()};
-}
-
-std::string shape_key(const KernelCase& c) {
-  const std::string_view group = family(c.op);
-  if (group == "gemm" || group == "moe") return fmt::format("{} {} {}", group, c.n, c.k);
-  if (group == "attention") return fmt::format("{} {} {} {}", group, c.q_heads, c.kv_heads, c.head_dim);
-  return fmt::format("{} {}", name(c.op), c.bytes);
 }
 
 }  // namespace

@@ -8,22 +8,13 @@
 #include <iterator>
 #include <utility>
 
+#include "ridge/letters.hpp"
+
 namespace ridge::evidence {
 namespace {
 
 bool digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t";
-  const std::size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
 }
 
 bool same_word(std::string_view a, std::string_view b) {
@@ -56,7 +47,7 @@ std::string_view cell_text(const CsvTable& table, std::size_t row, std::string_v
   constexpr std::string_view kNothing[] = {"n/a", "na", "-", "nan", "null"};
   const auto position = table.column(column);
   if (!position) return {};
-  const std::string_view cell = trimmed(table.cell(row, *position));
+  const std::string_view cell = trimmed(table.cell(row, *position), " \t");
   const bool nothing = std::any_of(std::begin(kNothing), std::end(kNothing),
                                    [&](std::string_view word) { return same_word(word, cell); });
   return nothing ? std::string_view() : cell;

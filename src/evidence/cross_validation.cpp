@@ -7,10 +7,10 @@
 #include <set>
 #include <thread>
 
+#include "evidence/nothing.hpp"
+
 namespace ridge::evidence {
 namespace {
-
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 constexpr std::array<std::string_view, 1> kKernelGroups = {"kernels"};
 constexpr std::array<std::string_view, 3> kInferenceGroups = {"kernels", "inference", "power"};

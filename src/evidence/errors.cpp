@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "evidence/nothing.hpp"
+
 namespace ridge::evidence {
 namespace {
-
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 double share_within(const std::vector<double>& absolute, double bound) {
   const auto inside = std::count_if(absolute.begin(), absolute.end(), [&](double e) { return e <= bound; });

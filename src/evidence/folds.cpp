@@ -5,22 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "ridge/letters.hpp"
+
 namespace ridge::evidence {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
-// What a product or an attention is a shape of; the batch is not part of it.
-std::string shape_key(const KernelCase& c) {
-  const std::string_view group = family(c.op);
-  if (group == "gemm" || group == "moe") return fmt::format("{} {} {}", group, c.n, c.k);
-  if (group == "attention") return fmt::format("{} {} {} {}", group, c.q_heads, c.kv_heads, c.head_dim);
-  return fmt::format("{} {}", name(c.op), c.bytes);
-}
 
 std::string model_key(const Case& c, const Catalogue& catalogue) {
   if (const auto* kernel = std::get_if<KernelCase>(&c.input)) return shape_key(*kernel);
@@ -29,6 +17,13 @@ std::string model_key(const Case& c, const Catalogue& catalogue) {
 }
 
 }  // namespace
+
+std::string shape_key(const KernelCase& c) {
+  const std::string_view group = family(c.op);
+  if (group == "gemm" || group == "moe") return fmt::format("{} {} {}", group, c.n, c.k);
+  if (group == "attention") return fmt::format("{} {} {} {}", group, c.q_heads, c.kv_heads, c.head_dim);
+  return fmt::format("{} {}", name(c.op), c.bytes);
+}
 
 std::string_view name(FoldBy by) {
   switch (by) {

@@ -31,6 +31,8 @@ struct Fold {
 [[nodiscard]] std::string shape_fingerprint(const Model& model);
 /// "trtllm" of "trtllm-perf-overview-v1.1", "nvidia" of "NVIDIA-NeMo/Megatron-Bridge"; others are themselves.
 [[nodiscard]] std::string publisher(std::string_view source);
+/// What a product or an attention is a shape of; the batch is not part of it.
+[[nodiscard]] std::string shape_key(const KernelCase& c);
 /// What may not be split: the fingerprint, device or publisher of a case.
 [[nodiscard]] std::string fold_key(const Case& c, FoldBy by, const Catalogue& catalogue);
 

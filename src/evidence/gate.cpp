@@ -9,12 +9,11 @@
 #include <span>
 
 #include "evidence/case_files.hpp"
+#include "evidence/nothing.hpp"
 #include "evidence/validation.hpp"
 
 namespace ridge::evidence {
 namespace {
-
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 // What is watched: the figures from which the others of a case follow.
 std::span<const Metric> watched(const Case& c) {

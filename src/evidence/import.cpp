@@ -8,6 +8,7 @@
 
 #include "evidence/import_parts.hpp"
 #include "evidence/measured_device.hpp"
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::evidence {
@@ -23,10 +24,6 @@ std::string squeezed(std::string_view text) {
     }
   }
   return out;
-}
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
 }
 
 }  // namespace
@@ -45,11 +42,11 @@ Result<ImportKind> parse_import_kind(std::string_view text) {
 
 Result<ImportKind> kind_of_file(std::string_view text, const std::string& file) {
   const std::string_view head = text.substr(0, 65536);
-  if (has(head, "busbw") && has(head, "algbw")) return ImportKind::nccl_tests;
-  if (has(head, "\"tput_per_gpu\"") || has(head, "\"output_tput_per_gpu\"")) return ImportKind::inferencex;
-  if (has(head, "\"output_throughput\"") || has(head, "\"total_output_tokens\"")) return ImportKind::vllm;
+  if (contains(head, "busbw") && contains(head, "algbw")) return ImportKind::nccl_tests;
+  if (contains(head, "\"tput_per_gpu\"") || contains(head, "\"output_tput_per_gpu\"")) return ImportKind::inferencex;
+  if (contains(head, "\"output_throughput\"") || contains(head, "\"total_output_tokens\"")) return ImportKind::vllm;
   const std::string_view first = head.substr(0, head.find('\n'));
-  if (has(first, "power.draw")) return ImportKind::nvidia_smi;
+  if (contains(first, "power.draw")) return ImportKind::nvidia_smi;
   return Error{ErrorCode::bad_input, file,
                "looks like no measurement that is known: the output of nccl-tests, the JSON of `vllm bench serve "
                "--save-result` or of InferenceX, or the CSV of nvidia-smi with power.draw; say which by --kind"};
@@ -61,7 +58,7 @@ Result<std::string> model_like(std::string_view name, const Catalogue& catalogue
   std::size_t longest = 0;
   for (const Model& model : catalogue.models()) {
     const std::string id = squeezed(model.id);
-    if (id.size() > longest && has(wanted, id)) {
+    if (id.size() > longest && contains(wanted, id)) {
       best = &model;
       longest = id.size();
     }

@@ -6,21 +6,15 @@
 
 #include "evidence/case_row.hpp"
 #include "evidence/import_parts.hpp"
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::evidence {
 namespace {
 
-/// Cells have a blank after each comma, and values their unit.
-std::string_view trimmed(std::string_view cell) {
-  const std::size_t first = cell.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return cell.substr(first, cell.find_last_not_of(" \t\r") - first + 1);
-}
-
 std::optional<std::size_t> column_with(const CsvTable& table, std::string_view name) {
   for (std::size_t i = 0; i < table.columns(); ++i) {
-    if (trimmed(table.header(i)).starts_with(name)) return i;
+    if (trimmed(table.header(i), " \t\r").starts_with(name)) return i;
   }
   return std::nullopt;
 }
@@ -48,7 +42,7 @@ Result<std::string> import_nvidia_smi(std::string_view text, const std::string& 
   }
   if (table->rows() == 0) return Error{ErrorCode::bad_input, file + ":1:1", "has no samples"};
   const auto number = [&](std::size_t row, std::size_t column) -> Result<double> {
-    const std::string_view cell = trimmed(table->cell(row, column));
+    const std::string_view cell = trimmed(table->cell(row, column), " \t\r");
     const auto value = parse_plain_number(cell.substr(0, cell.find(' ')));
     if (!value || *value < 0) return table->error(row, column, quoted(cell) + " is no figure");
     return *value;
@@ -66,10 +60,10 @@ Result<std::string> import_nvidia_smi(std::string_view text, const std::string& 
       if (!value) return value.error();
       *into = *value;
     }
-    if (board) boards.emplace(trimmed(table->cell(row, *board)));
+    if (board) boards.emplace(trimmed(table->cell(row, *board), " \t\r"));
     samples.push_back(s);
   }
-  const std::string_view logged = name_column ? trimmed(table->cell(0, *name_column)) : std::string_view();
+  const std::string_view logged = name_column ? trimmed(table->cell(0, *name_column), " \t\r") : std::string_view();
   if (options.device.empty() && logged.empty()) {
     return Error{ErrorCode::bad_input, "--device", "the log has no column name: say which device it was"};
   }

@@ -7,6 +7,7 @@
 
 #include "catalogue/json_document.hpp"
 #include "evidence/import_parts.hpp"
+#include "ridge/letters.hpp"
 #include "ridge/perf.hpp"
 #include "ridge/text.hpp"
 
@@ -18,16 +19,6 @@ const std::vector<std::string_view> kColumns = {
     "tp",    "pp",          "ep",           "dp",          "weight_precision", "mode",    "isl",    "osl",
     "batch", "concurrency", "output_tok_s", "total_tok_s", "ttft_ms",          "tpot_ms", "e2e_ms", "quality",
     "notes"};
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 /// One object, a list of them, or one per line.
 struct Entry {
@@ -111,9 +102,9 @@ class Figures {
 /// The format that a checkpoint's name tells, 16 bits if it says nothing.
 std::string precision_of(std::string_view model) {
   const std::string name = lower(model);
-  if (has(name, "nvfp4") || has(name, "-fp4")) return "nvfp4";
-  if (has(name, "mxfp4") || has(name, "gpt-oss")) return "mxfp4";
-  if (has(name, "fp8") || has(name, "deepseek-r1") || has(name, "deepseek-v3")) return "fp8";
+  if (contains(name, "nvfp4") || contains(name, "-fp4")) return "nvfp4";
+  if (contains(name, "mxfp4") || contains(name, "gpt-oss")) return "mxfp4";
+  if (contains(name, "fp8") || contains(name, "deepseek-r1") || contains(name, "deepseek-v3")) return "fp8";
   return "bf16";
 }
 

@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "evidence/nothing.hpp"
+
 namespace ridge::evidence {
 namespace {
 
@@ -13,8 +15,6 @@ using perf::AttentionShape;
 using perf::Collective;
 using perf::MlaShape;
 using perf::MoeShape;
-
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 /// Everything that does not depend on the shape.
 struct Rates {

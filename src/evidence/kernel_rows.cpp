@@ -7,18 +7,15 @@
 #include "evidence/case_row.hpp"
 #include "evidence/kernel_cases.hpp"
 #include "evidence/skewed_routing.hpp"
+#include "ridge/letters.hpp"
 
 namespace ridge::evidence {
 namespace {
 
-constexpr std::array<std::string_view, kKernelOps> kNames = {
+constexpr std::array<std::string_view, kKernelOps> kOpNames = {
     "gemm",      "attn_prefill", "attn_decode",   "mla_prefill", "mla_decode", "moe_ffn",
     "allreduce", "allgather",    "reducescatter", "alltoall",    "sendrecv",   "copy",
     "read",      "h2d",          "launch",        "dispatch",    "combine"};
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 /// "all-reduce" and "attn_prefill" as one word.
 std::string joined(std::string_view text) {
@@ -66,19 +63,19 @@ void read_formats(KernelCase& c, Row& row) {
   c.weights = c.activations = format;
   const std::string_view notes = row.text("notes");
   // Integer weights and MXFP4 experts are widened; the activations stay in 16 bits.
-  const bool weight_only = format == Format::int8 || format == Format::int4 || has(notes, "w4a16");
+  const bool weight_only = format == Format::int8 || format == Format::int4 || contains(notes, "w4a16");
   if (weight_only) c.activations = Format::bf16;
-  c.kv = has(notes, "kv cache fp8") ? Format::fp8 : Format::bf16;
+  c.kv = contains(notes, "kv cache fp8") ? Format::fp8 : Format::bf16;
 }
 
 void read_gemm(KernelCase& c, Row& row, std::string_view notes) {
   read_formats(c, row);
   for (const auto& [column, field] : {std::pair{"m", &c.m}, {"n", &c.n}, {"k", &c.k}})
     *field = row.number(column, 0, true);
-  const bool engine = has(notes, "as published");
-  c.quantisation = !engine                   ? perf::Quantisation::fused
-                   : has(notes, "fp8_block") ? perf::Quantisation::block
-                                             : perf::Quantisation::separate;
+  const bool engine = contains(notes, "as published");
+  c.quantisation = !engine                        ? perf::Quantisation::fused
+                   : contains(notes, "fp8_block") ? perf::Quantisation::block
+                                                  : perf::Quantisation::separate;
 }
 
 void read_attention(KernelCase& c, Row& row, std::string_view notes) {
@@ -91,11 +88,11 @@ void read_attention(KernelCase& c, Row& row, std::string_view notes) {
                                       {"kv_len", &c.kv_len}}) {
     *field = row.number(column, 0, true);
   }
-  if (has(notes, "slower generation")) {
+  if (contains(notes, "slower generation")) {
     c.path = perf::AttentionPath::older;
-  } else if (has(notes, "SDPA")) {
+  } else if (contains(notes, "SDPA")) {
     c.path = perf::AttentionPath::library;
-  } else if (has(c.source, "vllm") && c.op == KernelOp::attn_decode && c.q_heads == c.kv_heads) {
+  } else if (contains(c.source, "vllm") && c.op == KernelOp::attn_decode && c.q_heads == c.kv_heads) {
     c.path = perf::AttentionPath::unsplit;
   }
 }
@@ -117,21 +114,21 @@ void read_experts(KernelCase& c, Row& row, std::string_view notes) {
     *field = row.number(column, 0, true);
   }
   c.group = row.number("group", 1, false);
-  if (has(notes, "routing balanced")) c.routing = Routing::balanced;
-  if (has(notes, "power_law")) {
+  if (contains(notes, "routing balanced")) c.routing = Routing::balanced;
+  if (contains(notes, "power_law")) {
     const BusiestRank busiest = busiest_rank({c.m, c.experts, c.top_k, c.group});
     c.touched = busiest.experts;
     c.rows = busiest.rows;
     if (c.rows > 0) c.routing = Routing::skewed;
   }
   const bool wide = c.weights == Format::bf16 || c.weights == Format::fp16;
-  if (has(notes, "vllm_fused_moe") && wide && falls_back_to_default_tiles(c.source)) {
+  if (contains(notes, "vllm_fused_moe") && wide && falls_back_to_default_tiles(c.source)) {
     c.kernel = perf::MoeKernel::untuned;
   }
-  if (has(notes, "flashinfer_cutlass")) c.kernel = perf::MoeKernel::cutlass;
-  if (has(notes, "grouped GEMM")) c.kernel = perf::MoeKernel::library;
-  if (has(notes, "marlin")) c.kernel = perf::MoeKernel::marlin;
-  if (has(notes, "modeloptfp8moe")) c.kernel = perf::MoeKernel::per_tensor_scale;
+  if (contains(notes, "flashinfer_cutlass")) c.kernel = perf::MoeKernel::cutlass;
+  if (contains(notes, "grouped GEMM")) c.kernel = perf::MoeKernel::library;
+  if (contains(notes, "marlin")) c.kernel = perf::MoeKernel::marlin;
+  if (contains(notes, "modeloptfp8moe")) c.kernel = perf::MoeKernel::per_tensor_scale;
 }
 
 /// The number before " GPUs per node" in "2 node(s), 4 GPUs per node; ...".
@@ -148,9 +145,9 @@ std::optional<double> gpus_per_node(std::string_view notes) {
 void read_collective(KernelCase& c, Row& row, std::string_view notes) {
   c.group = row.number("group", 2, c.op != KernelOp::sendrecv);
   c.bytes = row.number("bytes", 0, true);
-  if (has(notes, "custom all-reduce")) c.library = perf::CollectiveLibrary::one_shot;
-  c.with_launch = has(notes, "includes launch");
-  if (has(notes, "crosses nodes")) c.gpus_per_node = gpus_per_node(notes).value_or(1);
+  if (contains(notes, "custom all-reduce")) c.library = perf::CollectiveLibrary::one_shot;
+  c.with_launch = contains(notes, "includes launch");
+  if (contains(notes, "crosses nodes")) c.gpus_per_node = gpus_per_node(notes).value_or(1);
 }
 
 /// Tokens to experts on other devices, and back: m tokens of each rank, k wide; narrow ones carry a scale per 128.
@@ -170,7 +167,7 @@ void read_exchange(KernelCase& c, Row& row) {
 }  // namespace
 
 std::string_view name(KernelOp op) {
-  return kNames[static_cast<std::size_t>(op)];
+  return kOpNames[static_cast<std::size_t>(op)];
 }
 
 std::string_view family(KernelOp op) {
@@ -213,7 +210,7 @@ KernelCase read_kernel_case(const CsvTable& table, std::size_t at) {
   const std::string op = joined(folded_word(row.text("op")));
   bool known = false;
   for (std::size_t i = 0; i < kKernelOps && !known; ++i) {
-    known = joined(kNames[i]) == op;
+    known = joined(kOpNames[i]) == op;
     if (known) c.op = static_cast<KernelOp>(i);
   }
   if (!known) row.refuse("op", "'" + std::string(row.text("op")) + "' is no operator that is modelled");

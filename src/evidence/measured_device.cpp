@@ -13,7 +13,7 @@ namespace ridge::evidence {
 namespace {
 
 /// "NVIDIA A100-SXM4-80GB" → {"nvidia", "a100", "sxm4", "80gb"}.
-std::vector<std::string> words_of(std::string_view text) {
+std::vector<std::string> name_words(std::string_view text) {
   std::vector<std::string> words(1);
   for (const char c : text) {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
@@ -33,8 +33,8 @@ bool has_digit(std::string_view word) {
 /// How well a device fits what the driver says; below 0 if it is another one.
 double likeness(const measure::Facts& facts, const Device& device) {
   constexpr double kMemory = 0.12, kCores = 0.001;
-  const std::vector<std::string> said = words_of(facts.name);
-  const std::vector<std::string> names = words_of(device.id + " " + device.name);
+  const std::vector<std::string> said = name_words(facts.name);
+  const std::vector<std::string> names = name_words(device.id + " " + device.name);
   const auto has = [](const std::vector<std::string>& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) != words.end();
   };
@@ -42,7 +42,7 @@ double likeness(const measure::Facts& facts, const Device& device) {
   const auto model =
       std::find_if(said.begin(), said.end(), [](const std::string& w) { return has_digit(w) && !w.ends_with("gb"); });
   if (model == said.end()) return -1;
-  const bool named = has(names, *model) || has(words_of(device.id), "rtx" + *model);
+  const bool named = has(names, *model) || has(name_words(device.id), "rtx" + *model);
   if (!named) return -1;
   if (facts.memory_bytes > 0 && device.memory_capacity) {
     const double capacity = device.memory_capacity->value.value() * perf::kReportedMemory;

@@ -14,9 +14,9 @@
 namespace ridge::evidence {
 namespace {
 
-constexpr std::string_view kGroup = "measured";
+constexpr std::string_view kMeasuredGroup = "measured";
 constexpr std::string_view kStepGroup = "measured-steps";
-constexpr double kNoise = 0.03;  // of the logarithm: algorithms differ by that between neighbouring shapes
+constexpr double kMeasuredNoise = 0.03;  // of the logarithm: algorithms differ by that between neighbouring shapes
 
 /// A factor that points may move, on top of what holds for the parent.
 struct Factor {
@@ -157,7 +157,7 @@ class Fitting {
     std::vector<Parameter> parameters(calibration.parameters().begin(), calibration.parameters().end());
     inherit(parameters, before->architecture, out_.architecture);
     for (const Factor& f : kFactors) {
-      add_factor(parameters, fmt::format("{}@{}{}", f.base, out_.architecture, f.scope), f, kGroup);
+      add_factor(parameters, fmt::format("{}@{}{}", f.base, out_.architecture, f.scope), f, kMeasuredGroup);
     }
     for (const Factor& f : kStepFactors) {
       add_factor(parameters, fmt::format("{}@native/{}", f.base, out_.architecture), f, kStepGroup);
@@ -181,11 +181,11 @@ class Fitting {
     std::vector<double> before(cases.size()), after(cases.size());
     errors(bundled, before);
     FitOptions options;
-    options.noise = kNoise;
+    options.noise = kMeasuredNoise;
     // The first round finds parameters that count as evidence of this architecture: until then it has none.
-    out_.calibration = with_rows(with_evidence(out_.calibration), kGroup, cases.size(), errors);
-    const FitResult result = fit(out_.calibration, kGroup, cases.size(), errors, options);
-    out_.calibration = with_rows(result.calibration, kGroup, cases.size(), errors);
+    out_.calibration = with_rows(with_evidence(out_.calibration), kMeasuredGroup, cases.size(), errors);
+    const FitResult result = fit(out_.calibration, kMeasuredGroup, cases.size(), errors, options);
+    out_.calibration = with_rows(result.calibration, kMeasuredGroup, cases.size(), errors);
     errors(out_.calibration, after);
     std::vector<std::string> families;
     for (const KernelCase& c : cases) {
@@ -207,7 +207,7 @@ class Fitting {
   [[nodiscard]] static Calibration with_evidence(const Calibration& calibration) {
     std::vector<Parameter> parameters(calibration.parameters().begin(), calibration.parameters().end());
     for (Parameter& p : parameters) {
-      if (p.group == kGroup) p.rows = 1;
+      if (p.group == kMeasuredGroup) p.rows = 1;
     }
     return {std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}};
   }
@@ -239,7 +239,7 @@ class Fitting {
     std::vector<double> before(n), after(n);
     errors(bundled, before);
     FitOptions options;
-    options.noise = kNoise;
+    options.noise = kMeasuredNoise;
     const Calibration start = refining(out_.calibration);
     const FitResult result = fit(start, kStepGroup, n, errors, options);
     out_.calibration = with_rows(result.calibration, kStepGroup, n, errors);
@@ -287,7 +287,7 @@ std::string measured_parameters_toml(const MeasuredFit& fit, const measure::Prof
       "the architecture {}.\n",
       profile.facts.name, profile.date.substr(0, std::string_view("2026-11-15").size()), fit.parent);
   for (const Parameter& p : fit.calibration.parameters()) {
-    if ((p.group != kGroup && p.group != kStepGroup) || p.rows == 0) continue;
+    if ((p.group != kMeasuredGroup && p.group != kStepGroup) || p.rows == 0) continue;
     std::string name = p.name;
     if (const std::size_t at = name.find(fit.architecture); at != std::string::npos) {
       name.replace(at, fit.architecture.size(), fit.parent);

@@ -6,25 +6,26 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <system_error>
 #include <thread>
 
+#include "evidence/nothing.hpp"
 #include "evidence/power_predict.hpp"
 #include "evidence/simulated.hpp"
 #include "ridge/answer.hpp"
 #include "ridge/diffusion.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::evidence {
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-
-Prediction refused(std::string why) {
+Prediction unpredicted(std::string why) {
   return {{kNothing, kNothing, kNothing}, std::move(why)};
 }
 
 Prediction scaled(const Interval& i, double factor) {
-  if (!(std::isfinite(i.mid) && i.mid > 0)) return refused("not predicted: this load has no such figure");
+  if (!(std::isfinite(i.mid) && i.mid > 0)) return unpredicted("not predicted: this load has no such figure");
   return {{i.low * factor, i.mid * factor, i.high * factor}, {}};
 }
 
@@ -59,7 +60,7 @@ Prediction inference_metric(const InferenceEstimate& e, Metric metric, bool medi
     case Metric::joules_per_output_token:
       return scaled(e.joules_per_output_token, 1);
     default:
-      return refused("not predicted: no figure of inference");
+      return unpredicted("not predicted: no figure of inference");
   }
 }
 
@@ -98,7 +99,7 @@ Prediction diffusion_metric(const DiffusionEstimate& e, Metric metric) {
     case Metric::energy_per_image_j:
       return scaled(e.energy_per_image_j, 1);
     default:
-      return refused("not predicted: no figure of image generation");
+      return unpredicted("not predicted: no figure of image generation");
   }
 }
 
@@ -108,16 +109,16 @@ class Predictor {
       : case_(c), knowledge_(knowledge), basis_(basis), settings_(settings) {}
 
   std::vector<Prediction> operator()(const std::monostate&) const {
-    return all(refused(case_.refusal.empty() ? "refused: nothing was read" : "unreadable: " + case_.refusal));
+    return all(unpredicted(case_.refusal.empty() ? "refused: nothing was read" : "unreadable: " + case_.refusal));
   }
 
   std::vector<Prediction> operator()(const InferenceQuery& given) const {
     InferenceQuery query = with_layout(given);
     if (basis_ == Basis::roofline) query.engine = "ideal";
     const auto deployment = resolve(query, knowledge_);
-    if (!deployment) return all(refused(why_refused(deployment.error())));
+    if (!deployment) return all(unpredicted(why_refused(deployment.error())));
     InferenceOutcome outcome = evaluate(*deployment->resolved, query.load);
-    if (outcome.reason != Reason::none) return all(refused(why_infeasible(outcome.reason, outcome.short_by)));
+    if (outcome.reason != Reason::none) return all(unpredicted(why_infeasible(outcome.reason, outcome.short_by)));
     if (basis_ == Basis::simulated && query.load.mode == LoadMode::closed_loop) {
       const ServerSettings* settings = find_settings(settings_, case_.source, query);
       outcome.estimate = simulated_estimate(query, knowledge_, outcome.estimate, settings);
@@ -125,7 +126,7 @@ class Predictor {
     std::vector<Prediction> out;
     for (const Target& t : case_.targets) {
       out.push_back(query.load.mode == LoadMode::prefill && needs_decoding(t.metric)
-                        ? refused("not predicted: prefill alone, nothing is decoded")
+                        ? unpredicted("not predicted: prefill alone, nothing is decoded")
                         : inference_metric(outcome.estimate, t.metric, case_.median_gap));
     }
     return out;
@@ -135,14 +136,14 @@ class Predictor {
     TrainingQuery query = given;
     if (basis_ == Basis::roofline) query.engine = "ideal";
     const auto job = resolve(query, knowledge_);
-    if (!job) return all(refused(why_refused(job.error())));
+    if (!job) return all(unpredicted(why_refused(job.error())));
     TrainingOutcome outcome = evaluate(*job->resolved, job->plan);
     const TrainingFreedom& open = case_.open;
     if (outcome.reason != Reason::none && (open.tp || open.pp || open.ep || open.micro_batch)) {
       const auto chosen = answer(query, open, knowledge_);
       if (chosen && chosen->outcome.reason == Reason::none) outcome = chosen->outcome;
     }
-    if (outcome.reason != Reason::none) return all(refused(why_infeasible(outcome.reason, outcome.short_by)));
+    if (outcome.reason != Reason::none) return all(unpredicted(why_infeasible(outcome.reason, outcome.short_by)));
     std::vector<Prediction> out;
     for (const Target& t : case_.targets) out.push_back(training_metric(outcome.estimate, query.plan, t.metric));
     return out;
@@ -151,7 +152,7 @@ class Predictor {
     const KernelPrediction p = basis_ == Basis::roofline
                                    ? predict_roofline(kernel, knowledge_.catalogue)
                                    : evidence::predict(kernel, knowledge_.catalogue, knowledge_.calibration);
-    if (!p.refusal.empty()) return all(refused("refused: " + p.refusal));
+    if (!p.refusal.empty()) return all(unpredicted("refused: " + p.refusal));
     const IntervalClass* c = knowledge_.calibration.interval(fmt::format("seconds/{}", family(kernel.op)), "kernel");
     return all(
         scaled({p.seconds * (c != nullptr ? c->low : 1), p.seconds, p.seconds * (c != nullptr ? c->high : 1)}, 1));
@@ -159,7 +160,7 @@ class Predictor {
 
   std::vector<Prediction> operator()(const PowerCase& given) const {
     const PowerPrediction p = predict_power(given, knowledge_, basis_ == Basis::roofline);
-    if (!p.refusal.empty()) return all(refused(p.refusal));
+    if (!p.refusal.empty()) return all(unpredicted(p.refusal));
     std::vector<Prediction> out;
     for (const Target& t : case_.targets) {
       const double value = t.metric == Metric::watts     ? p.watts
@@ -175,9 +176,9 @@ class Predictor {
     DiffusionQuery query = query_of(given);
     if (basis_ == Basis::roofline) query.engine = "ideal";
     const auto pipeline = resolve(query, knowledge_);
-    if (!pipeline) return all(refused(why_refused(pipeline.error())));
+    if (!pipeline) return all(unpredicted(why_refused(pipeline.error())));
     const DiffusionOutcome outcome = evaluate(*pipeline->resolved, query.load);
-    if (outcome.reason != Reason::none) return all(refused(why_infeasible(outcome.reason, outcome.short_by)));
+    if (outcome.reason != Reason::none) return all(unpredicted(why_infeasible(outcome.reason, outcome.short_by)));
     std::vector<Prediction> out;
     for (const Target& t : case_.targets) out.push_back(diffusion_metric(outcome.estimate, t.metric));
     return out;
@@ -213,26 +214,33 @@ std::vector<Prediction> predict(const Case& c, const Knowledge& knowledge, Basis
                                 const PublishedSettings& settings) {
   std::vector<Prediction> out = std::visit(Predictor(c, knowledge, basis, settings), c.input);
   for (std::size_t t = 0; t < out.size(); ++t) {
-    if (!c.targets[t].refusal.empty()) out[t] = refused("unreadable: " + c.targets[t].refusal);
+    if (!c.targets[t].refusal.empty()) out[t] = unpredicted("unreadable: " + c.targets[t].refusal);
   }
   return out;
 }
 
 std::vector<std::vector<Prediction>> predict_all(std::span<const Case> cases, const Knowledge& knowledge, Basis basis,
-                                                 int threads, const PublishedSettings& settings) {
+                                                 int threads, const PublishedSettings& settings,
+                                                 const Patience& patience) {
+  constexpr auto kMostThreads = static_cast<unsigned>(limits::kThreads.most);
   std::vector<std::vector<Prediction>> out(cases.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     constexpr std::size_t kBlock = 16;
     for (std::size_t first = next.fetch_add(kBlock); first < cases.size(); first = next.fetch_add(kBlock)) {
       const std::size_t last = std::min(first + kBlock, cases.size());
+      if (patience.over()) return;
       for (std::size_t i = first; i < last; ++i) out[i] = predict(cases[i], knowledge, basis, settings);
     }
   };
-  const unsigned count =
-      threads > 0 ? static_cast<unsigned>(threads) : std::max(1u, std::thread::hardware_concurrency());
+  const unsigned count = std::min(
+      threads > 0 ? static_cast<unsigned>(threads) : std::max(1u, std::thread::hardware_concurrency()), kMostThreads);
   std::vector<std::thread> pool;
-  for (unsigned t = 1; t < count; ++t) pool.emplace_back(work);
+  try {
+    for (unsigned t = 1; t < count; ++t) pool.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads to be had: those there are, and this one, do the work.
+  }
   work();
   for (std::thread& thread : pool) thread.join();
   return out;

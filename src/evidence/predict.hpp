@@ -14,6 +14,7 @@
 #include "evidence/case.hpp"
 #include "evidence/published_settings.hpp"
 #include "ridge/inference.hpp"
+#include "ridge/patience.hpp"
 
 namespace ridge::evidence {
 
@@ -32,9 +33,11 @@ struct Prediction {
 [[nodiscard]] std::vector<Prediction> predict(const Case& c, const Knowledge& knowledge, Basis basis,
                                               const PublishedSettings& settings = {});
 
-/// The same for many cases over `threads` threads (0 = as many as there are); the result does not depend on how many.
+/// The same for many cases over `threads` threads (0 = as many as there are, at most limits::kThreads); the result does
+/// not depend on how many. Cases that patience does not last for get nothing.
 [[nodiscard]] std::vector<std::vector<Prediction>> predict_all(std::span<const Case> cases, const Knowledge& knowledge,
                                                                Basis basis, int threads = 0,
-                                                               const PublishedSettings& settings = {});
+                                                               const PublishedSettings& settings = {},
+                                                               const Patience& patience = {});
 
 }  // namespace ridge::evidence

@@ -10,7 +10,7 @@ namespace ridge::evidence {
 
 namespace {
 
-constexpr std::size_t kFileLimit = 1U << 20;
+constexpr std::size_t kSettingsLimit = 1U << 20;
 constexpr double kMostTokens = 1e7;
 constexpr double kTokenGrain = 64;  ///< what start scripts round the tokens of a step to
 constexpr int kMostSteps = 100'000;
@@ -76,7 +76,7 @@ Result<PublishedSettings> read_published_settings(std::string csv, const std::st
 
 Result<PublishedSettings> load_published_settings(const std::string& data_directory) {
   const std::string path = data_directory + "/evidence/published_settings.csv";
-  auto text = read_file(path, kFileLimit);
+  auto text = read_file(path, kSettingsLimit);
   if (!text) return text.error();
   return read_published_settings(std::move(*text), path);
 }

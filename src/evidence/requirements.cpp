@@ -20,9 +20,9 @@ std::optional<double> percent(std::string_view text) {
   return *value / 100;
 }
 
-Verdict judge(const Requirement& r, const SummaryLine& line) {
+RequirementMet judge(const Requirement& r, const SummaryLine& line) {
   const ErrorSummary& e = line.errors;
-  Verdict v;
+  RequirementMet v;
   std::string figures;
   if (r.coverage) {
     v.met = e.coverage() >= *r.coverage;
@@ -70,8 +70,8 @@ Result<Requirement> parse_requirement(std::string_view text) {
   return r;
 }
 
-std::vector<Verdict> check(const Requirement& requirement, std::span<const SummaryLine> lines) {
-  std::vector<Verdict> verdicts;
+std::vector<RequirementMet> check(const Requirement& requirement, std::span<const SummaryLine> lines) {
+  std::vector<RequirementMet> verdicts;
   for (const SummaryLine& line : lines) {
     if (line.category.metric != requirement.metric) continue;
     if (!requirement.mode.empty() && line.category.mode != requirement.mode) continue;

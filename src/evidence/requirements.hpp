@@ -2,7 +2,7 @@
 //
 //   Result<Requirement> r = parse_requirement("step_time_s<=6/16");   // median 6 %, p90 16 %
 //   Result<Requirement> c = parse_requirement("step_time_s>=97");     // at least 97 % predicted
-//   Verdict v = check(*r, lines);                                     // v.met, v.text
+//   RequirementMet v = check(*r, lines);                                     // v.met, v.text
 //
 // A category without cases does not meet a bar: nothing was shown. Pure; any thread.
 #pragma once
@@ -30,11 +30,11 @@ struct Requirement {
 /// METRIC[@MODE]<=MEDIAN[/P90] or METRIC[@MODE]>=COVERAGE, in percent. Refuses another form, naming this one.
 Result<Requirement> parse_requirement(std::string_view text);
 
-struct Verdict {
+struct RequirementMet {
   bool met = false;
   std::string text;  ///< "output_tok_s offline: 6.9 / 25 % (bar 7.5 / 23): missed"
 };
 
-[[nodiscard]] std::vector<Verdict> check(const Requirement& requirement, std::span<const SummaryLine> lines);
+[[nodiscard]] std::vector<RequirementMet> check(const Requirement& requirement, std::span<const SummaryLine> lines);
 
 }  // namespace ridge::evidence

@@ -10,7 +10,7 @@ namespace ridge::evidence {
 namespace {
 
 constexpr double kRounds = 10;  ///< requests of each client: what serving benchmarks send, the first all at once
-constexpr double kFewest = 100;
+constexpr double kFewestRequests = 100;
 /// Synthetic prompts of one nominal length come out a little shorter or longer, and clients do not stay in step.
 constexpr double kSyntheticLow = 0.9;
 constexpr double kPromptSpread = 1;  ///< standard deviation over mean of the lengths of what people write
@@ -76,7 +76,7 @@ InferenceEstimate simulated_estimate(const InferenceQuery& query, const Knowledg
     q.load.concurrency = std::ceil(1.25 * q.load.concurrency) + 1;
   }
   if (settings != nullptr) apply(*settings, load, q);
-  q.requests = std::max(kFewest, kRounds * q.load.concurrency);
+  q.requests = std::max(kFewestRequests, kRounds * q.load.concurrency);
   if (q.policies.prefix_cache) q.requests = std::max(2 * q.load.concurrency, load.distinct / (1 - load.prefix_hit));
   const Result<SimulationResult> r = simulate(q, knowledge);
   if (!r || r->finished == 0) return e;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = 64U << 20;
 
-struct Sample {
+struct Latencies {
   std::array<std::vector<double>, 3> of;  // TTFT, TPOT, end to end
 
   void add(double arrival, double first, double last, double output) {
@@ -33,7 +33,7 @@ class Keeper final : public SimulationObserver {
     const auto seconds = [](std::int64_t ticks) { return static_cast<double>(ticks) / kTicksPerSecond; };
     sample.add(seconds(r.arrival), seconds(r.first_token), seconds(r.last_token), r.output);
   }
-  Sample sample;
+  Latencies sample;
 };
 
 double median(const std::vector<double>& sorted) {
@@ -72,10 +72,10 @@ Result<double> number(const CsvTable& t, std::size_t row, std::string_view colum
   return value;
 }
 
-Result<Sample> measured_sample(const std::string& path) {
+Result<Latencies> measured_sample(const std::string& path) {
   const Result<CsvTable> log = read_table(path);
   if (!log) return log.error();
-  Sample sample;
+  Latencies sample;
   for (std::size_t row = 0; row < log->rows(); ++row) {
     std::array<double, 4> v{};
     constexpr std::array<const char*, 4> kColumns = {"arrival_s", "first_token_s", "last_token_s", "osl"};
@@ -145,7 +145,7 @@ Result<std::vector<TraceComparison>> replay_traces(const std::string& folder, co
     Result<Workload> workload = read_trace(folder + "/" + file);
     if (!workload) return workload.error();
     q.workload = *std::move(workload);
-    Result<Sample> measured = measured_sample(folder + "/" + file);
+    Result<Latencies> measured = measured_sample(folder + "/" + file);
     if (!measured) return measured.error();
     Keeper keeper;
     const Result<SimulationResult> result = simulate(q, knowledge, &keeper);

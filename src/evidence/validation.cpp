@@ -8,21 +8,20 @@
 #include <limits>
 #include <map>
 
+#include "evidence/nothing.hpp"
 #include "ridge/csv.hpp"
 
 namespace ridge::evidence {
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-
-constexpr std::array<std::pair<std::string_view, GroupBy>, 8> kGroups{{{"model", GroupBy::model},
-                                                                       {"device", GroupBy::device},
-                                                                       {"source", GroupBy::source},
-                                                                       {"engine", GroupBy::engine},
-                                                                       {"precision", GroupBy::precision},
-                                                                       {"mode", GroupBy::mode},
-                                                                       {"class", GroupBy::model_class},
-                                                                       {"vendor", GroupBy::vendor}}};
+constexpr std::array<std::pair<std::string_view, GroupBy>, 8> kGroupWords{{{"model", GroupBy::model},
+                                                                           {"device", GroupBy::device},
+                                                                           {"source", GroupBy::source},
+                                                                           {"engine", GroupBy::engine},
+                                                                           {"precision", GroupBy::precision},
+                                                                           {"mode", GroupBy::mode},
+                                                                           {"class", GroupBy::model_class},
+                                                                           {"vendor", GroupBy::vendor}}};
 
 // The order in which modes are read; what is not named comes after, by name.
 constexpr std::array<std::string_view, 9> kModeOrder = {"",     "fixed-batch", "offline", "closed-loop", "prefill",
@@ -102,9 +101,11 @@ bool bounded_by_roofline(Metric metric) {
 std::vector<ResultRow> validate(std::span<const Case> cases, const Knowledge& knowledge,
                                 const ValidateOptions& options) {
   const auto calibrated = predict_all(cases, knowledge, options.simulated ? Basis::simulated : Basis::calibrated,
-                                      options.threads, options.settings);
+                                      options.threads, options.settings, options.patience);
   std::vector<std::vector<Prediction>> roofline;
-  if (options.roofline) roofline = predict_all(cases, knowledge, Basis::roofline, options.threads);
+  if (options.roofline)
+    roofline = predict_all(cases, knowledge, Basis::roofline, options.threads, {}, options.patience);
+  if (options.patience.over()) return {};
   std::vector<ResultRow> rows;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     for (std::size_t t = 0; t < cases[i].targets.size(); ++t) {
@@ -134,7 +135,7 @@ std::string rows_csv(std::span<const Case> cases, std::span<const ResultRow> row
 }
 
 std::optional<GroupBy> parse_group(std::string_view text) {
-  for (const auto& [word, group] : kGroups) {
+  for (const auto& [word, group] : kGroupWords) {
     if (word == text) return group;
   }
   return std::nullopt;

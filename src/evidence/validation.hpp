@@ -18,6 +18,7 @@
 #include "evidence/case.hpp"
 #include "evidence/errors.hpp"
 #include "evidence/predict.hpp"
+#include "ridge/patience.hpp"
 
 namespace ridge::evidence {
 
@@ -39,6 +40,7 @@ struct ValidateOptions {
   bool roofline = true;             ///< also predict from the datasheet alone
   bool simulated = false;           ///< play closed loops request by request
   PublishedSettings settings = {};  ///< for that: how servers were started
+  Patience patience = {};           ///< once it is over the rest is left out: the caller refuses the answer
 };
 
 [[nodiscard]] std::vector<ResultRow> validate(std::span<const Case> cases, const Knowledge& knowledge,

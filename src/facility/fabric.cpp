@@ -11,7 +11,7 @@ namespace ridge {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"rail-fat-tree", "fat-tree", "spine-leaf", "dragonfly-plus", "torus"};
+constexpr std::string_view kTopologyNames[] = {"rail-fat-tree", "fat-tree", "spine-leaf", "dragonfly-plus", "torus"};
 constexpr int kMostNodes = 10'000'000;
 
 std::int64_t ceiling(std::int64_t a, std::int64_t b) {
@@ -79,10 +79,10 @@ class FatTree {
 
  private:
   Error too_small(int levels, std::int64_t most) const {
-    return refused(fmt::format("{} level{} of switches with {} ports join at most {} ports, not {}{}", levels,
-                               levels == 1 ? "" : "s", r_.radix, format_number(static_cast<double>(most), 9),
-                               format_number(static_cast<double>(d_.endpoints), 9),
-                               levels < 3 ? ": take one level more" : ": take switches with more ports"));
+    return refused(fmt::format(
+        "{} level{} of switches with {} ports join at most {} ports, not {}{}", levels, levels == 1 ? "" : "s",
+        r_.radix, format_number(static_cast<double>(most), 9), format_number(static_cast<double>(d_.endpoints), 9),
+        levels < 3 ? ": take one level more" : ": take switches with more ports, or --topology dragonfly-plus"));
   }
 
   void manage(std::int64_t free_ports) {
@@ -248,14 +248,14 @@ Result<FabricDesign> torus(const FabricRequest& r) {
 }  // namespace
 
 std::string_view name(Topology topology) {
-  return kNames[static_cast<std::size_t>(topology)];
+  return kTopologyNames[static_cast<std::size_t>(topology)];
 }
 
 Result<Topology> parse_topology(std::string_view text) {
-  for (std::size_t i = 0; i < std::size(kNames); ++i) {
-    if (kNames[i] == text) return static_cast<Topology>(i);
+  for (std::size_t i = 0; i < std::size(kTopologyNames); ++i) {
+    if (kTopologyNames[i] == text) return static_cast<Topology>(i);
   }
-  const std::string near = nearest(text, kNames, std::size(kNames));
+  const std::string near = nearest(text, kTopologyNames, std::size(kTopologyNames));
   return Error{ErrorCode::bad_input, "",
                fmt::format("there is no topology {}; {}", quoted(text),
                            near.empty() ? "there are rail-fat-tree, fat-tree, spine-leaf, dragonfly-plus and torus"

@@ -256,7 +256,8 @@ class Answerer {
     r.dataset = q_.dataset;
     r.interval = q_.interval;
     r.kept = q_.kept;
-    if (q_.limits.storage_write) r.write = *q_.limits.storage_write;
+    r.write = q_.limits.storage_write.value_or(kUsualStorageWrite);
+    if (!q_.limits.storage_write) assume("storage takes {} from all nodes together (--storage-write)", format(r.write));
     if (a_.system->host_memory) r.host_memory = a_.system->host_memory->value;
     if (a_.device != nullptr && a_.device->pcie_generation) {
       // 2 GB/s a lane in generation 4, doubling with each.

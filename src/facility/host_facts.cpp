@@ -8,30 +8,29 @@
 #include <set>
 
 #include "ridge/doctor.hpp"
+#include "ridge/letters.hpp"
 
 namespace ridge {
 
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n\"";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+/// Without blanks and quotation marks at either end.
+std::string_view bare(std::string_view text) {
+  return trimmed(text, " \t\r\n\"");
 }
 
-std::vector<std::string_view> split(std::string_view text, char by) {
+std::vector<std::string_view> pieces(std::string_view text, char by) {
   std::vector<std::string_view> parts;
   while (true) {
     const std::size_t at = std::min(text.find(by), text.size());
-    parts.push_back(trimmed(text.substr(0, at)));
+    parts.push_back(bare(text.substr(0, at)));
     if (at == text.size()) return parts;
     text.remove_prefix(at + 1);
   }
 }
 
 std::optional<double> number(std::string_view text) {
-  const std::string copy(trimmed(text));
+  const std::string copy(bare(text));
   char* end = nullptr;
   const double value = std::strtod(copy.c_str(), &end);
   if (end == copy.c_str()) return {};
@@ -94,9 +93,9 @@ class Finder {
   void system() {
     if (const std::string* release = file("/etc/os-release")) {
       std::string version;
-      for (const std::string_view line : split(*release, '\n')) {
-        if (line.starts_with("ID=")) set("os.id", std::string(trimmed(line.substr(3))));
-        if (line.starts_with("VERSION_ID=")) version = std::string(trimmed(line.substr(11)));
+      for (const std::string_view line : pieces(*release, '\n')) {
+        if (line.starts_with("ID=")) set("os.id", std::string(bare(line.substr(3))));
+        if (line.starts_with("VERSION_ID=")) version = std::string(bare(line.substr(11)));
       }
       set("os.version", version);
       const OsRelease* known = nullptr;
@@ -116,12 +115,12 @@ class Finder {
       }
     }
     if (const std::string* release = file("/proc/sys/kernel/osrelease"))
-      set("kernel.release", std::string(trimmed(*release)));
+      set("kernel.release", std::string(bare(*release)));
   }
 
   void gpus() {
     const std::string* csv = tool("nvidia-smi --query-gpu");
-    set("gpu.present", csv != nullptr && !trimmed(*csv).empty() ? "yes" : "no");
+    set("gpu.present", csv != nullptr && !bare(*csv).empty() ? "yes" : "no");
     if (get("gpu.present") == "no") return;
     std::set<std::string_view> names;
     std::set<std::string_view> drivers;
@@ -137,8 +136,8 @@ class Finder {
     double width_lost = 0;
     double generation_lost = 0;
     bool ecc_known = false;
-    for (const std::string_view line : split(*csv, '\n')) {
-      const auto f = split(line, ',');
+    for (const std::string_view line : pieces(*csv, '\n')) {
+      const auto f = pieces(line, ',');
       if (f.size() < 18) continue;
       ++count;
       names.insert(f[1]);
@@ -199,11 +198,11 @@ class Finder {
     int inactive = 0;
     double slowest = 1e9;
     double fastest = 0;
-    for (const std::string_view line : split(*text, '\n')) {
+    for (const std::string_view line : pieces(*text, '\n')) {
       if (!line.starts_with("Link ")) continue;
       const std::size_t colon = line.find(':');
       if (colon == std::string_view::npos) continue;
-      const std::string_view value = trimmed(line.substr(colon + 1));
+      const std::string_view value = bare(line.substr(colon + 1));
       if (value.find("inactive") != std::string_view::npos) {
         ++inactive;
       } else if (const auto rate = number(value)) {
@@ -221,7 +220,7 @@ class Finder {
     if (number(get("gpu.count")).value_or(0) >= 8) {
       set("nvswitch.present", "yes");
       const std::string* manager = tool("systemctl is-active nvidia-fabricmanager", true);
-      if (manager != nullptr) set("nvswitch.manager", std::string(trimmed(*manager)));
+      if (manager != nullptr) set("nvswitch.manager", std::string(bare(*manager)));
     }
   }
 
@@ -263,12 +262,12 @@ class Finder {
           fastest = std::max(fastest, *rate);
         }
       } else if (matches(path, "/sys/class/infiniband/", "/link_layer")) {
-        layers.insert(trimmed(content));
+        layers.insert(bare(content));
       } else if (matches(path, "/sys/class/infiniband/", "/fw_ver")) {
-        firmware.insert(trimmed(content));
+        firmware.insert(bare(content));
       } else if (matches(path, "/sys/class/net/", "/ecn/roce_np/enable/3")) {
         ++ecn;
-        ecn_on += trimmed(content) == "1" ? 1 : 0;
+        ecn_on += bare(content) == "1" ? 1 : 0;
       }
     }
     set("rdma.present", ports > 0 ? "yes" : "no");
@@ -294,7 +293,7 @@ class Finder {
         }
       }
     }
-    if (const std::string* ofed = tool("ofed_info")) set("rdma.ofed", std::string(trimmed(*ofed)));
+    if (const std::string* ofed = tool("ofed_info")) set("rdma.ofed", std::string(bare(*ofed)));
     if (get("gpu.present") == "yes") set("rdma.gpu", "yes");
     far_devices();
   }
@@ -306,9 +305,9 @@ class Finder {
     int far = 0;
     int seen = 0;
     std::vector<std::string_view> head;
-    for (const std::string_view line : split(*topo, '\n')) {
+    for (const std::string_view line : pieces(*topo, '\n')) {
       std::vector<std::string_view> words;
-      for (const std::string_view word : split(line, '\t')) {
+      for (const std::string_view word : pieces(line, '\t')) {
         if (!word.empty()) words.push_back(word);
       }
       if (words.empty()) continue;
@@ -339,7 +338,7 @@ class Finder {
       std::string fact = "sysctl." + path.substr(kRoot.size());
       std::replace(fact.begin(), fact.end(), '/', '.');
       // Of three values (least, usual, most) the last one limits.
-      std::string value(trimmed(content));
+      std::string value(bare(content));
       if (const std::size_t last = value.find_last_of(" \t"); last != std::string::npos) value = value.substr(last + 1);
       facts_[fact] = value;
     }
@@ -370,9 +369,9 @@ class Finder {
 
   void processor() {
     if (const std::string* governor = file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
-      set("cpu.governor", std::string(trimmed(*governor)));
+      set("cpu.governor", std::string(bare(*governor)));
     if (const std::string* state = file("/sys/module/intel_idle/parameters/max_cstate"))
-      set("cpu.max_cstate", std::string(trimmed(*state)));
+      set("cpu.max_cstate", std::string(bare(*state)));
     if (const std::string* nodes = file("/sys/devices/system/node/online")) {
       const std::size_t dash = nodes->find('-');
       set("numa.nodes", std::to_string(dash == std::string::npos ? 1 : std::atoi(nodes->c_str() + dash + 1) + 1));
@@ -387,8 +386,8 @@ class Finder {
     }
     if (const std::string* mounts = file("/proc/mounts")) {
       std::string shared = "none";
-      for (const std::string_view line : split(*mounts, '\n')) {
-        const auto words = split(line, ' ');
+      for (const std::string_view line : pieces(*mounts, '\n')) {
+        const auto words = pieces(line, ' ');
         if (words.size() < 3) continue;
         for (const std::string_view kind : {"lustre", "gpfs", "wekafs", "beegfs", "ceph", "nfs4", "nfs"}) {
           if (words[2] == kind && (shared == "none" || shared == "nfs" || shared == "nfs4")) shared = std::string(kind);
@@ -397,17 +396,17 @@ class Finder {
       set("files.shared", shared);
     }
     if (const std::string* df = tool("df ")) {
-      for (const std::string_view line : split(*df, '\n')) {
+      for (const std::string_view line : pieces(*df, '\n')) {
         if (!line.ends_with("/dev/shm")) continue;
         std::vector<std::string_view> words;
-        for (const std::string_view word : split(line, ' ')) {
+        for (const std::string_view word : pieces(line, ' ')) {
           if (!word.empty()) words.push_back(word);
         }
         if (words.size() >= 6) set("files.shm_gigabytes", shown(number(words[1]).value_or(0) * 1024 / 1e9));
       }
     }
     if (const std::string* limits = file("/proc/self/limits")) {
-      for (const std::string_view line : split(*limits, '\n')) {
+      for (const std::string_view line : pieces(*limits, '\n')) {
         const auto soft = [&](std::string_view title, const char* fact) {
           if (!line.starts_with(title)) return;
           const std::string_view rest = trimmed(line.substr(title.size()));
@@ -418,7 +417,7 @@ class Finder {
       }
     }
     if (const std::string* swaps = file("/proc/swaps")) {
-      set("swap", split(trimmed(*swaps), '\n').size() > 1 ? "on" : "off");
+      set("swap", pieces(bare(*swaps), '\n').size() > 1 ? "on" : "off");
     }
     if (const std::string* time = tool("timedatectl")) {
       if (const std::string synchronised = after(*time, "NTPSynchronized"); !synchronised.empty())

@@ -15,8 +15,8 @@ namespace ridge {
 
 namespace {
 
-constexpr std::array<std::string_view, kLaunchTargets> kNames = {"vllm",     "trtllm",   "sglang", "llamacpp",
-                                                                 "megatron", "torchrun", "slurm",  "k8s"};
+constexpr std::array<std::string_view, kLaunchTargets> kTargetNames = {"vllm",     "trtllm",   "sglang", "llamacpp",
+                                                                       "megatron", "torchrun", "slurm",  "k8s"};
 
 using launch::cannot;
 
@@ -211,19 +211,19 @@ Result<ModelShape> shape_of(const Model& m, int sequence, const LaunchStock& sto
 }  // namespace
 
 std::string_view name(LaunchTarget target) {
-  return kNames[static_cast<std::size_t>(target)];
+  return kTargetNames[static_cast<std::size_t>(target)];
 }
 
 Result<LaunchTarget> parse_launch_target(std::string_view text) {
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == text) return static_cast<LaunchTarget>(i);
+  for (std::size_t i = 0; i < kTargetNames.size(); ++i) {
+    if (kTargetNames[i] == text) return static_cast<LaunchTarget>(i);
   }
   if (text == "kubernetes") return LaunchTarget::k8s;
   if (text == "llama.cpp" || text == "llama-cpp" || text == "llama-server") return LaunchTarget::llamacpp;
   if (text == "megatron-lm") return LaunchTarget::megatron;
   if (text == "tensorrt-llm") return LaunchTarget::trtllm;
   if (text == "torchtitan" || text == "pytorch") return LaunchTarget::torchrun;
-  const std::string near = nearest(text, kNames.data(), kNames.size());
+  const std::string near = nearest(text, kTargetNames.data(), kTargetNames.size());
   return Error{ErrorCode::bad_input, "",
                fmt::format("nothing is emitted for {}; {}", quoted(text),
                            near.empty() ? "there are vllm, trtllm, sglang, llamacpp, megatron, torchrun, slurm and k8s"

@@ -8,6 +8,7 @@
 #include "facility/launch_flags.hpp"
 #include "facility/launch_write.hpp"
 #include "ridge/launch.hpp"
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -481,12 +482,6 @@ struct Manifest {
   int size = 0;      ///< pods of a group
   int devices = 0;
 };
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
-  return text;
-}
 
 bool is_device(std::string_view key) {
   constexpr std::string_view kDevices[] = {"nvidia.com/gpu:", "amd.com/gpu:",           "habana.ai/gaudi:",

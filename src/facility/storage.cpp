@@ -19,7 +19,7 @@ class Costs {
   Costs(const StorageRequest& r, Bytes size) : r_(r), size_(size), per_node_(size / r.nodes) {}
 
   [[nodiscard]] StrategyCost full() const {
-    return blocking(CheckpointStrategy::full, limited(r_.node_link), "one node writes for all");
+    return blocking(CheckpointStrategy::full, limited(std::min(r_.node_link, r_.writer)), "one process writes for all");
   }
 
   [[nodiscard]] StrategyCost sharded() const {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string_view>
 
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::measure {
@@ -24,19 +25,9 @@ Result<int> whole(const std::string& option, std::string_view text, int low, int
   return value;
 }
 
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> out;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    out.emplace_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) return out;
-    text.remove_prefix(comma + 1);
-  }
-}
-
 Result<std::vector<int>> whole_list(const std::string& option, std::string_view text, int high) {
   std::vector<int> out;
-  for (const std::string& part : split(text)) {
+  for (const std::string& part : split(text, ',')) {
     const Result<int> value = whole(option, part, 1, high);
     if (!value) return value.error();
     out.push_back(*value);
@@ -46,7 +37,7 @@ Result<std::vector<int>> whole_list(const std::string& option, std::string_view 
 
 Result<std::vector<std::string>> words_of(const std::string& option, std::string_view text,
                                           const std::vector<std::string>& known) {
-  std::vector<std::string> out = split(text);
+  std::vector<std::string> out = split(text, ',');
   for (const std::string& word : out) {
     if (std::find(known.begin(), known.end(), word) != known.end()) continue;
     std::string all;

@@ -10,20 +10,17 @@
 #include "mlperf/columns.hpp"
 #include "mlperf/records.hpp"
 #include "mlperf/rules.hpp"
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::mlperf {
 
 namespace {
 
-std::vector<std::string> split(std::string_view path) {
-  std::vector<std::string> parts;
-  while (!path.empty()) {
-    const std::size_t slash = path.find('/');
-    const std::string_view part = path.substr(0, slash);
-    if (!part.empty() && part != ".") parts.emplace_back(part);
-    path = slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
-  }
+/// The parts of a path, without "." and nothing.
+std::vector<std::string> folders(std::string_view path) {
+  std::vector<std::string> parts = split_words(path, '/');
+  std::erase(parts, ".");
   return parts;
 }
 
@@ -34,7 +31,7 @@ struct Place {
 };
 
 Result<Place> place_of(const std::string& path, bool training) {
-  const std::vector<std::string> parts = split(path);
+  const std::vector<std::string> parts = folders(path);
   const auto results = std::find(parts.rbegin(), parts.rend(), "results");
   const auto at = static_cast<std::size_t>(parts.rend() - results);  // one behind "results"
   const std::size_t below = training ? 3 : 4;
@@ -240,7 +237,7 @@ bool is_training_log(const InputFile& file) {
 }
 
 bool is_system(const InputFile& file) {
-  const std::vector<std::string> parts = split(file.path);
+  const std::vector<std::string> parts = folders(file.path);
   return parts.size() >= 2 && parts[parts.size() - 2] == "systems" && file.path.ends_with(".json");
 }
 

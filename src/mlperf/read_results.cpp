@@ -13,7 +13,7 @@ namespace ridge::mlperf {
 
 namespace {
 
-constexpr double kMost = 1e12;
+constexpr double kMostResult = 1e12;
 constexpr int kMostNodes = 100'000;
 
 /// "v6.1": the only form of a round.
@@ -61,7 +61,7 @@ class Reader {
     if (p.power_w || measured == "true" || measured == "True") p.category = "power";
     p.unit = record.text({summary ? "Performance_Units" : "Units", "Units", "Result_Units", "Performance_Units"});
     const bool watts = p.unit == "Watts" && record.find({"Result", "Performance_Result"}) == nullptr;
-    if (!watts) p.result = record.number({summary ? "Performance_Result" : "Result"}, 0, kMost);
+    if (!watts) p.result = record.number({summary ? "Performance_Result" : "Result"}, 0, kMostResult);
     check(record, p, watts);
     if (p.division == "network") {  // closed, measured through the network
       p.division = "closed";

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "ridge/letters.hpp"
+
 namespace ridge::mlperf {
 
 namespace {
@@ -48,18 +50,6 @@ constexpr std::array<RuleText, kRules> kTexts = {{
     {"format-spelling", "'INT8', 'float8', 'bfloat16' and the like are written one way"},
     {"copied-99", "the 99 % row repeats the run of the 99.9 % row: marked, and counted once"},
 }};
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 bool same_rate(double a, std::optional<double> b) {
   return b && std::abs(a - *b) <= kSameRate * std::max(std::abs(a), std::abs(*b)) + 0.011;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <set>
 #include <unordered_set>
@@ -173,7 +174,16 @@ Status normalise(const Results& results, const Names& names, Selection& s) {
       distinct(results, !s.accelerators.empty(), [](const Row& row) -> const std::string& { return row.accelerator; });
   accelerators.merge(distinct(results, !s.accelerators.empty(),
                               [](const Row& row) -> const std::string& { return row.published.accelerator; }));
-  for (const std::string& word : s.accelerators) {
+  accelerators.erase("");
+  for (std::string& word : s.accelerators) {
+    if (accelerators.contains(word)) continue;
+    // People write MI355X where the id is mi355x, and the other way round.
+    const auto same = std::find_if(accelerators.begin(), accelerators.end(), [&](std::string_view known) {
+      return std::equal(known.begin(), known.end(), word.begin(), word.end(), [](char a, char b) {
+        return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+      });
+    });
+    if (same != accelerators.end()) word = *same;
     if (!accelerators.contains(word)) return unknown("--accelerator", "accelerator", word, accelerators);
   }
   const auto submitters = distinct(results, !s.submitters.empty(),

@@ -114,8 +114,9 @@ bool computes_in(const Device& device, Format format) {
     case Format::int8:
       return device.peak(PeakFormat::int8).has_value();
     case Format::mxfp4:
-    case Format::nvfp4:
       return device.peak(PeakFormat::fp4).has_value();
+    case Format::nvfp4:
+      return device.peak(PeakFormat::fp4).has_value() && device.vendor == "NVIDIA";
     case Format::int4:
     case Format::q4_k_m:
     case Format::q4_0:

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "perf/diffusion_model.hpp"
+#include "perf/positions.hpp"
 
 namespace ridge {
 namespace {
@@ -21,10 +22,6 @@ constexpr double kUsable = 0.98;         // of the memory, the rest is the drive
 constexpr double kUnetBlocks = 40;       // host work of SDXL's 70 short transformer blocks and 17 residual ones
 constexpr double kLiveActivations = 20;  // of a block, in tokens of the hidden width
 
-constexpr std::size_t index(Term term) {
-  return static_cast<std::size_t>(term);
-}
-
 /// Work of one device, by kind.
 struct Work {
   std::array<double, kTerms> terms{};
@@ -33,13 +30,13 @@ struct Work {
   double useful = 0;  ///< FLOPs of the operators, all devices, without what is done twice
 
   void add(Term term, const OpTime& t, double factor, double times) {
-    terms[index(term)] += t.seconds * factor * times;
+    terms[perf::index(term)] += t.seconds * factor * times;
     compute += t.compute * factor * times;
     memory += t.memory * factor * times;
     fixed += t.fixed * factor * times;
   }
   void add_host(double seconds) {
-    terms[index(Term::host)] += seconds;
+    terms[perf::index(Term::host)] += seconds;
     fixed += seconds;
   }
   [[nodiscard]] double seconds() const {
@@ -49,9 +46,9 @@ struct Work {
   }
 };
 
-class Evaluation {
+class DiffusionEvaluation {
  public:
-  Evaluation(const ResolvedDiffusion& r, const DiffusionLoad& load) noexcept
+  DiffusionEvaluation(const ResolvedDiffusion& r, const DiffusionLoad& load) noexcept
       : r_(r), load_(load), images_(load.batch * r.passes) {
     const double pixels = load.width * load.height;
     image_ = std::max(1.0, pixels / r.pixels_per_token);
@@ -161,7 +158,7 @@ class Evaluation {
       const double each = perf::collective_time(r_.link, Collective::send, 2, 2 * width * part / r_.ulysses);
       seconds += (r_.ring - 1) * each;
     }
-    work.terms[index(Term::scale_up)] += seconds * times;
+    work.terms[perf::index(Term::scale_up)] += seconds * times;
     work.network += seconds * times;
   }
 
@@ -240,7 +237,7 @@ class Evaluation {
   }
 
   [[nodiscard]] double power(const Work& call, double seconds) const noexcept {
-    const double waiting = call.terms[index(Term::host)] + call.terms[index(Term::scale_up)];
+    const double waiting = call.terms[perf::index(Term::host)] + call.terms[perf::index(Term::scale_up)];
     return perf::device_power(r_.device, r_.power, {call.flops, call.bytes, seconds, waiting});
   }
 
@@ -280,7 +277,7 @@ class Evaluation {
 }  // namespace
 
 DiffusionOutcome evaluate(const ResolvedDiffusion& pipeline, const DiffusionLoad& load) noexcept {
-  return Evaluation(pipeline, load).run();
+  return DiffusionEvaluation(pipeline, load).run();
 }
 
 }  // namespace ridge

@@ -17,10 +17,10 @@ constexpr double kLayout = 8;     ///< queries, keys, values and output made con
 constexpr double kQkNorm =
     34;                      ///< norm of queries and of keys: to 32 bits 3, square 4, mean 2, scale 3, back 3, weight 2
 constexpr double kJoin = 8;  ///< queries, keys and values of two streams joined, output parted again
-constexpr double kLinear = 16;    ///< linear attention: kernel function and casts to 32 bits
-constexpr double kElement = 2;    ///< bytes
-constexpr double kFewCores = 12;  ///< fewer: cores are large arrays (TPU), and figures per core mean nothing
-constexpr int kDeep = 32;         ///< from here on autoencoders have attention and norms of their own (DC-AE)
+constexpr double kLinear = 16;       ///< linear attention: kernel function and casts to 32 bits
+constexpr double kImageElement = 2;  ///< bytes
+constexpr double kFewCores = 12;     ///< fewer: cores are large arrays (TPU), and figures per core mean nothing
+constexpr int kDeep = 32;            ///< from here on autoencoders have attention and norms of their own (DC-AE)
 
 int heads_of(const Mixer& mixer) {
   return std::max({mixer.heads, mixer.state_v_heads, 1});
@@ -91,17 +91,17 @@ DitKind dit_kind(const LayerGroup& group, double hidden) {
   if (dit.parallel) units += 2 * (1 + width / hidden);  // output of both parts joined
   const double activation = ((group.ffn.gated ? 3 : 2) * width + (side > 0 ? 4 * inner : 0)) / hidden;
   units += activation;
-  kind.text_bytes = kElement * hidden * (dit.streams > 1 || dit.parallel ? units : 0);
+  kind.text_bytes = kImageElement * hidden * (dit.streams > 1 || dit.parallel ? units : 0);
   if (dit.second_attention) units += kSublayer + kLayout + kQkNorm;
   if (kind.cross) units += kSublayer;
   if (kind.linear) units += kLinear;
-  kind.image_bytes = kElement * hidden * units;
+  kind.image_bytes = kImageElement * hidden * units;
   return kind;
 }
 
-class Resolver {
+class DiffusionResolver {
  public:
-  Resolver(const DiffusionQuery& query, const Knowledge& knowledge) : q_(query), k_(knowledge) {}
+  DiffusionResolver(const DiffusionQuery& query, const Knowledge& knowledge) : q_(query), k_(knowledge) {}
 
   Result<DiffusionPipeline> run() {
     auto model = k_.catalogue.find_model(q_.model);
@@ -292,7 +292,7 @@ DiffusionPipeline& DiffusionPipeline::operator=(DiffusionPipeline&&) noexcept = 
 DiffusionPipeline::~DiffusionPipeline() = default;
 
 Result<DiffusionPipeline> resolve(const DiffusionQuery& query, const Knowledge& knowledge) {
-  return Resolver(query, knowledge).run();
+  return DiffusionResolver(query, knowledge).run();
 }
 
 }  // namespace ridge

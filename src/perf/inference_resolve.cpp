@@ -287,6 +287,7 @@ class Resolver {
     const double node = own_fabric ? node_size() : std::max<double>(node_size(), perf::kCardsPerServer);
     std::optional<perf::LinkRates> scale_up;  // the same for every group within the domain
     const auto link = [&](double ranks) {
+      if (r.ideal) return datasheet_link(ranks <= domain && own_fabric, ranks <= node);
       if (ranks <= domain && own_fabric) {
         if (!scale_up) scale_up = perf::scale_up_link(*device_, k_.calibration, library());
         return *scale_up;
@@ -318,6 +319,24 @@ class Resolver {
     const perf::ExpertSetting setting{q_.experts, engine_.serving(),       *device_,
                                       nic,        own_fabric ? joined : 1, formats_.activations};
     for (const std::string& text : perf::place_experts(r, *model_, setting, k_.calibration)) assume("{}", text);
+  }
+
+  /// The rate that is printed, all of it and at once: of the scale-up fabric, of PCIe within a server, or of the
+  /// network.
+  [[nodiscard]] perf::LinkRates datasheet_link(bool fabric, bool server) const {
+    const auto rate = [](const auto& published, double otherwise) {
+      return published ? published->value.value() : otherwise;
+    };
+    perf::LinkRates link;
+    link.bandwidth = link.peer_bandwidth = rate(device_->nic_per_direction, kUsualNic);
+    if (server) link.bandwidth = link.peer_bandwidth = r_->device.host_link;
+    if (fabric) {
+      link.bandwidth = rate(device_->scale_up_per_direction, r_->device.host_link);
+      link.peer_bandwidth = std::min(link.bandwidth, rate(device_->scale_up_peer_per_direction, link.bandwidth));
+      link.in_network_reduction = perf::reduces_in_switch(*device_);
+    }
+    link.reduction_bandwidth = link.bandwidth;
+    return link;
   }
 
   [[nodiscard]] double node_size() const { return device_->node_size ? device_->node_size->value : 1; }
@@ -386,6 +405,7 @@ class Resolver {
     }
     const double transfer = c.value("serving.transfer", {family, arch});
     for (perf::LinkRates* link : {&r.tp_link, &r.expert_link}) {
+      if (r.ideal) break;  // what is printed stays
       link->latency += k.collective;
       link->latency_per_rank += kWaitPerStep * k.collective;
       link->one_shot_latency += k.collective;

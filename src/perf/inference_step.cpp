@@ -2,19 +2,17 @@
 
 #include <cmath>
 
+#include "perf/positions.hpp"
+
 namespace ridge::perf {
 namespace {
-
-constexpr std::size_t index(Term term) {
-  return static_cast<std::size_t>(term);
-}
 
 struct Sum {
   StepTime& out;
 
   void operation(std::string_view, Term term, const OpTime& op, double flops, double bytes, double times,
                  bool /*narrow*/ = false) {
-    out.terms[index(term)] += op.seconds * times;
+    out.terms[perf::index(term)] += op.seconds * times;
     out.compute += op.compute * times;
     out.memory += op.memory * times;
     out.fixed += op.fixed * times;
@@ -24,7 +22,7 @@ struct Sum {
   }
   void filler(double flops, double times) { out.filler += flops * times; }
   void network(std::string_view, Term term, double seconds, double, double times) {
-    out.terms[index(term)] += seconds * times;
+    out.terms[perf::index(term)] += seconds * times;
     out.network += seconds * times;
   }
   void exchange(std::string_view what, Term term, double seconds, double bytes, double times) {
@@ -65,7 +63,7 @@ StepTime device_time(const ResolvedInference& r, const Step& step) noexcept {
     *part *= scale;
   }
   const double small = r.small_layers * r.costs.layer_small;
-  out.terms[index(Term::elementwise)] += small;
+  out.terms[perf::index(Term::elementwise)] += small;
   out.fixed += small;
   out.seconds = device * scale + small;
   return out;
@@ -112,8 +110,8 @@ StepTime step_time(const ResolvedInference& r, const Step& step) noexcept {
     const double floor = r.launched_layers * r.costs.layer_eager;
     host += smooth_max(device, floor) - device;
   }
-  out.terms[index(Term::host)] += host;
-  out.terms[index(Term::offload)] = r.offload_s;
+  out.terms[perf::index(Term::host)] += host;
+  out.terms[perf::index(Term::offload)] = r.offload_s;
   out.fixed += host + r.offload_s;
   out.seconds = device + host + r.offload_s;
   return out;
@@ -123,7 +121,7 @@ StepTime drafted_step_time(const ResolvedInference& r, const Step& step) noexcep
   StepTime t = step_time(r, step);
   if (step.tokens_each > 1) {
     const double draft = (step.tokens_each - 1) * r.draft_share * t.seconds;
-    t.terms[index(Term::head)] += draft;
+    t.terms[perf::index(Term::head)] += draft;
     t.seconds += draft;
   }
   return t;

@@ -3,13 +3,10 @@
 #include <string>
 
 #include "perf/kernels.hpp"
+#include "perf/positions.hpp"
 
 namespace ridge::perf {
 namespace {
-
-std::size_t index(Format format) {
-  return static_cast<std::size_t>(format);
-}
 
 std::string_view path_scope(AttentionPath path) {
   switch (path) {

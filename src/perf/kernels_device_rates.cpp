@@ -2,41 +2,21 @@
 #include <cmath>
 
 #include "perf/kernels.hpp"
+#include "perf/positions.hpp"
 
 namespace ridge::perf {
 namespace {
 
 constexpr double kUnknownCores = 100;  // a device whose cores nobody published: waves hardly matter then
 
-PeakFormat peak_format(Format format) {
-  switch (format) {
-    case Format::fp32:
-      return PeakFormat::tf32;
-    case Format::bf16:
-      return PeakFormat::bf16;
-    case Format::fp16:
-      return PeakFormat::fp16;
-    case Format::fp8:
-    case Format::mxfp8:
-      return PeakFormat::fp8;
-    case Format::int8:
-      return PeakFormat::int8;
-    case Format::int4:
-    case Format::mxfp4:
-    case Format::nvfp4:
-    case Format::q4_k_m:
-    case Format::q4_0:
-      return PeakFormat::fp4;
-    case Format::q6_k:
-    case Format::q8_0:
-      return PeakFormat::int8;
-  }
-  return PeakFormat::bf16;
-}
-
 // Formats for which no tensor core computes, whatever its 4-bit or 8-bit rate: they are stored narrow and widened.
 bool storage_only(Format format) {
   return format == Format::int4 || is_gguf(format);
+}
+
+/// NVFP4 is NVIDIA's own; what other chips compute in four bits is the MXFP4 of the OCP.
+bool of_the_vendor(Format format, const Device& device) {
+  return format != Format::nvfp4 || device.vendor == "NVIDIA";
 }
 
 double sixteen_bit_peak(const Device& device, Format format) {
@@ -65,6 +45,32 @@ Error missing(const Device& device, std::string_view what) {
 
 }  // namespace
 
+PeakFormat peak_format(Format format) {
+  switch (format) {
+    case Format::fp32:
+      return PeakFormat::tf32;
+    case Format::bf16:
+      return PeakFormat::bf16;
+    case Format::fp16:
+      return PeakFormat::fp16;
+    case Format::fp8:
+    case Format::mxfp8:
+      return PeakFormat::fp8;
+    case Format::int8:
+      return PeakFormat::int8;
+    case Format::int4:
+    case Format::mxfp4:
+    case Format::nvfp4:
+    case Format::q4_k_m:
+    case Format::q4_0:
+      return PeakFormat::fp4;
+    case Format::q6_k:
+    case Format::q8_0:
+      return PeakFormat::int8;
+  }
+  return PeakFormat::bf16;
+}
+
 double pcie_bandwidth(const Device& device) {
   const int generation = device.pcie_generation ? device.pcie_generation->value : 4;
   return 15.75e9 * std::exp2(generation - 3);
@@ -79,7 +85,7 @@ Result<DeviceRates> datasheet_rates(const Device& device) {
   for (std::size_t i = 0; i < kFormats; ++i) {
     const auto format = static_cast<Format>(i);
     const auto& peak = device.peak(peak_format(format));
-    rates.native[i] = peak.has_value() && !storage_only(format);
+    rates.native[i] = peak.has_value() && !storage_only(format) && of_the_vendor(format, device);
     rates.peak[i] = rates.native[i] ? peak->value.value() : sixteen_bit_peak(device, format);
   }
   rates.memory_bandwidth = device.memory_bandwidth->value.value();

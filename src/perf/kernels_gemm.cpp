@@ -2,6 +2,7 @@
 #include <string>
 
 #include "perf/kernels.hpp"
+#include "perf/positions.hpp"
 
 namespace ridge::perf {
 namespace {
@@ -10,9 +11,6 @@ constexpr double kTile = 128;  // rows and columns of the tile that large produc
 
 bool sixteen_bit(Format format) {
   return format == Format::bf16 || format == Format::fp16;
-}
-std::size_t index(Format format) {
-  return static_cast<std::size_t>(format);
 }
 
 /// The format the arithmetic runs in: that of the activations, or of the weights if those are wider; 16 bits if the

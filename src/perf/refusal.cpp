@@ -253,8 +253,9 @@ class Refuser {
     changed.activations.reset();
     offer(changed, fmt::format("--weight-precision {}", name(*changed.weights)));
     if (!refusal_.nearest.empty()) refusal_.nearest.back().effect += "; weights are widened to 16 bits for the product";
-    for (const Format f : {Format::fp8, Format::int8, Format::bf16}) {
-      if (f == wanted) continue;
+    for (const Format f : {Format::mxfp4, Format::fp8, Format::int8, Format::bf16}) {
+      // Of the same width first; none that is narrower than what was asked for.
+      if (f == wanted || bytes_per_weight(f) < 0.9 * bytes_per_weight(wanted)) continue;
       changed = q_;
       changed.weights = changed.activations = f;
       if (offer(changed, fmt::format("--precision {}", name(f)))) return;

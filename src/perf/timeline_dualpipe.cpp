@@ -9,10 +9,10 @@
 namespace ridge {
 namespace {
 
-constexpr double kNotYet = -1;
+constexpr double kNotDone = -1;
 
 enum class Piece : std::uint8_t { forward, backward, input_gradient, weight_gradient };
-struct Task {
+struct DualTask {
   Piece piece = Piece::forward;
   int direction = 0;
   bool with_next = false;  ///< mixed with the task after it: neither ends before both do
@@ -23,8 +23,8 @@ class DualPipe {
   explicit DualPipe(const PipelineShape& shape) : s_(shape), half_(shape.micro_batches / 2) {
     weight_ = std::min(s_.weight_gradient, s_.backward);
     const auto all = static_cast<std::size_t>(2 * s_.stages * half_);
-    forward_end_.assign(all, kNotYet);
-    backward_end_.assign(all, kNotYet);
+    forward_end_.assign(all, kNotDone);
+    backward_end_.assign(all, kNotDone);
   }
 
   std::vector<TimelineEvent> run() {
@@ -47,13 +47,13 @@ class DualPipe {
     int direction, micro_batch;
   };
   struct Rank {
-    std::vector<Task> order;
+    std::vector<DualTask> order;
     std::size_t next = 0;
     double free = 0;
     std::array<int, 2> forward{};   ///< micro-batches of either direction that have begun
     std::array<int, 2> backward{};  ///< and that have gone back
     std::deque<Waiting> waiting{};  ///< weight gradients put off
-    [[nodiscard]] int next_of(const Task& task) const {
+    [[nodiscard]] int next_of(const DualTask& task) const {
       return (task.piece == Piece::forward ? forward : backward)[static_cast<std::size_t>(task.direction)];
     }
   };
@@ -63,13 +63,13 @@ class DualPipe {
   }
 
   /// The eight parts of the schedule; `near` is the direction that enters on this rank's side.
-  [[nodiscard]] std::vector<Task> order_of(int rank) const {
+  [[nodiscard]] std::vector<DualTask> order_of(int rank) const {
     const bool second = rank >= s_.stages / 2;
     const int near = second ? 1 : 0;
     const int far = 1 - near;
     const int depth = std::min(rank, s_.stages - 1 - rank);
     const int to_middle = s_.stages / 2 - depth - 1;
-    std::vector<Task> order;
+    std::vector<DualTask> order;
     const auto add = [&](Piece piece, int direction) { order.push_back({piece, direction}); };
     const auto mix = [&](int forward, int backward) {
       order.push_back({Piece::forward, forward, true});
@@ -110,8 +110,8 @@ class DualPipe {
     return order;
   }
 
-  /// When what the task needs is there, or kNotYet.
-  [[nodiscard]] double ready_at(int rank, const Task& task, int micro_batch) const {
+  /// When what the task needs is there, or kNotDone.
+  [[nodiscard]] double ready_at(int rank, const DualTask& task, int micro_batch) const {
     const int onward = task.direction == 0 ? 1 : -1;
     const int first = task.direction == 0 ? 0 : s_.stages - 1;
     const int last = s_.stages - 1 - first;
@@ -129,7 +129,7 @@ class DualPipe {
 
   bool step(int rank, Rank& r) {
     if (r.next >= r.order.size()) return false;
-    const Task& task = r.order[r.next];
+    const DualTask& task = r.order[r.next];
     if (task.piece == Piece::weight_gradient) {
       ++r.next;
       const Waiting w = r.waiting.front();
@@ -140,9 +140,9 @@ class DualPipe {
     const std::size_t count = task.with_next ? 2 : 1;
     double start = r.free;
     for (std::size_t i = 0; i < count; ++i) {
-      const Task& part = r.order[r.next + i];
+      const DualTask& part = r.order[r.next + i];
       const double ready = ready_at(rank, part, r.next_of(part));
-      if (ready == kNotYet) return false;
+      if (ready == kNotDone) return false;
       start = std::max(start, ready);
     }
     const std::size_t first = r.next;
@@ -154,7 +154,7 @@ class DualPipe {
   }
 
   /// Draws a task from when the rank is free.
-  void work(int rank, Rank& r, const Task& task) {
+  void work(int rank, Rank& r, const DualTask& task) {
     const bool forward = task.piece == Piece::forward;
     const double put_off = task.piece == Piece::input_gradient ? weight_ : 0;
     place(r, rank, task.direction, r.next_of(task), forward ? PipelineWork::forward : PipelineWork::backward, r.free,
@@ -162,7 +162,7 @@ class DualPipe {
   }
 
   /// What it made is there now.
-  void finish(int rank, Rank& r, const Task& task) {
+  void finish(int rank, Rank& r, const DualTask& task) {
     const int micro_batch = r.next_of(task);
     const auto d = static_cast<std::size_t>(task.direction);
     const bool forward = task.piece == Piece::forward;

@@ -12,7 +12,7 @@ constexpr double kContext = 1.5e9;       // driver context, communicators, works
 constexpr double kLogitBytes = 6;        // of one logit: 16-bit value and a 32-bit copy or gradient
 constexpr double kEagerLogitBytes = 12;  // and the gradient in both widths, where the loss is plain modules
 constexpr double kLeastLogitBytes = 2;   // where memory is short the loss works in slices
-constexpr double kScoreBytes = 5;        // kept per score of unfused attention: softmax, mask, dropped-out copy
+constexpr double kKeptScoreBytes = 5;    // kept per score of unfused attention: softmax, mask, dropped-out copy
 constexpr double kWideBytes = 2;
 
 struct PerToken {
@@ -42,7 +42,7 @@ PerToken kept(const ResolvedTraining& job, const TrainingPlan& plan, const Degre
       all -= (g.light_inner + saved * g.narrow_inner) / d.tp;
     }
     if (job.traits.attention == AttentionKernel::unfused) {
-      const double scores = kScoreBytes * g.heads * plan.sequence / d.tp;
+      const double scores = kKeptScoreBytes * g.heads * plan.sequence / d.tp;
       all += scores;
       light = scores;  // selective recompute then means the scores (section 5)
     }

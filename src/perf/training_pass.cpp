@@ -8,8 +8,8 @@
 namespace ridge {
 namespace {
 
-constexpr double kBytes = 2;      // of one activation
-constexpr double kTileRows = 64;  // half a tile: what padding adds to the rows of an expert
+constexpr double kActivationBytes = 2;  // of one activation
+constexpr double kTileRows = 64;        // half a tile: what padding adds to the rows of an expert
 // Of the 16-bit peak that chunked scans reach: as fast as FlashAttention-2 at 2,048 tokens with a quarter of its FLOPs
 // (Mamba-2, arXiv 2405.21060, figure 10).
 constexpr double kStateShare = 0.12;
@@ -22,7 +22,7 @@ double gemm(const perf::GemmRates& rates, double m, double n, double k) noexcept
 /// A weight gradient adds up in memory: the sum is read and written in its own width.
 double weight_gradient(const perf::GemmRates& rates, double n, double k, double tokens, double sum_bytes) noexcept {
   const perf::OpTime t = perf::gemm_time(rates, k, n, tokens);
-  return t.fixed + perf::smooth_max(t.compute, t.memory + (2 * sum_bytes - kBytes) * n * k / rates.bandwidth);
+  return t.fixed + perf::smooth_max(t.compute, t.memory + (2 * sum_bytes - kActivationBytes) * n * k / rates.bandwidth);
 }
 
 class LayerWork {
@@ -90,7 +90,7 @@ class LayerWork {
       // An all-reduce moves its buffer twice; with sequence parallelism it is a reduce-scatter and an all-gather, and
       // backward gathers the kept inputs once more (Korthikanti et al., section 4.2.2).
       const Tier t = tier(job_, tensor_group(job_, d_));
-      const double bytes = kBytes * d_.tokens * job_.hidden;
+      const double bytes = kActivationBytes * d_.tokens * job_.hidden;
       const bool halves = job_.traits.sequence_parallel;
       const double once_more = halves ? 0.5 : 0;
       const double one = bytes * (halves ? 2 * t.seconds_per_byte : t.all_reduce) + 2 * t.latency;
@@ -107,7 +107,7 @@ class LayerWork {
       // Two batched products per head over the whole square, and softmax, mask and dropout through memory.
       const double pairs = d_.tokens * plan_.sequence * heads;
       const double flops = 2 * pairs * (width + 2 * c_.wide.short_k);
-      const double traffic = c_.scores_passes * kBytes * pairs / c_.bandwidth;
+      const double traffic = c_.scores_passes * kActivationBytes * pairs / c_.bandwidth;
       forward_.attention += g.count * (flops / c_.wide.flops + 0.4 * traffic) * drift;
       backward_.attention += g.count * (2 * flops / c_.wide.flops + 0.6 * traffic) * drift;
       return;
@@ -124,11 +124,12 @@ class LayerWork {
 
   void add_context(const TrainingGroup& g) noexcept {
     const Tier t = tier(job_, context_group(job_, d_));
-    double bytes = kBytes * d_.tokens * d_.cp * g.kv_heads * (g.key_dim + g.value_dim) / std::min(d_.tp, g.kv_heads);
+    double bytes =
+        kActivationBytes * d_.tokens * d_.cp * g.kv_heads * (g.key_dim + g.value_dim) / std::min(d_.tp, g.kv_heads);
     double exposed = c_.context_exposed;
     if (plan_.context == ContextParallel::ulysses) {
       // Queries, keys, values and outputs change owners: each rank sends what it has once.
-      bytes = kBytes * d_.tokens * (g.heads + g.kv_heads) * (g.key_dim + g.value_dim) / d_.tp;
+      bytes = kActivationBytes * d_.tokens * (g.heads + g.kv_heads) * (g.key_dim + g.value_dim) / d_.tp;
       exposed = 1;
     } else if (plan_.context == ContextParallel::all_gather) {
       exposed = 1;
@@ -160,7 +161,7 @@ class LayerWork {
       };
       const auto gradient = [&](double n, double k) {
         const perf::OpTime t = perf::gemm_time(rates, k, n, padded / local);
-        const double sum = (2 * job_.traits.gradient_bytes - kBytes) * n * k / rates.bandwidth;
+        const double sum = (2 * job_.traits.gradient_bytes - kActivationBytes) * n * k / rates.bandwidth;
         return share * (t.fixed + local * perf::smooth_max(t.compute, t.memory + sum));
       };
       f += grouped(branches * width, g.expert_in) + grouped(g.expert_in, width);
@@ -170,8 +171,8 @@ class LayerWork {
     const double wide = job_.wide_share;
     if (wide < 1) products(c_.narrow, 1 - wide);
     if (wide > 0) products(c_.wide, wide);
-    const double activation = kBytes * rows * width / c_.bandwidth;
-    const double permute = c_.permute_passes * kBytes * rows * g.expert_in / c_.bandwidth;
+    const double activation = kActivationBytes * rows * width / c_.bandwidth;
+    const double permute = c_.permute_passes * kActivationBytes * rows * g.expert_in / c_.bandwidth;
     const double cast = (1 - wide) * c_.cast_bytes * rows * (g.expert_in + width) / c_.bandwidth;
     f = f * c_.experts + activation * (branches + 1) + permute + cast;
     weight *= c_.experts;
@@ -185,7 +186,7 @@ class LayerWork {
   void add_all_to_all(const TrainingGroup& g, double rows) noexcept {
     const Group group = expert_group(job_, d_);
     const double inside = group.inside;
-    const double bytes = kBytes * rows * g.expert_in;
+    const double bytes = kActivationBytes * rows * g.expert_in;
     const double leaves = leaving_copies(job_, group, g);
     const double up = bytes * (inside - 1) / group.ranks / c_.scale_up + (inside > 1 ? c_.scale_up_latency : 0);
     const double sent = bytes * leaves * exchange_slowdown(job_, group);

@@ -8,7 +8,7 @@
 namespace ridge {
 namespace {
 
-constexpr double kBytes = 2;            // of one weight or gradient on the wire
+constexpr double kGradientBytes = 2;    // of one weight or gradient on the wire
 constexpr double kHighestShare = 0.95;  // of the peak that a whole step may reach, as no product goes beyond it
 constexpr double kIdlePower = 0.35;     // of the board's limit while nothing computes, and what arithmetic adds
 constexpr double kBusyPower = 0.6;
@@ -67,14 +67,14 @@ void add_data_parallel(const ResolvedTraining& job, const Degrees& d, const Stag
     const Tier shared = tier(job, replica_group(job, d, replicas / d.weight_shards, d.weight_shards));
     const Tier experts =
         tier(job, expert_replica_group(job, d, expert_replicas / d.expert_weight_shards, d.expert_weight_shards));
-    expose(shared, p.shared / d.weight_shards, kBytes * shared.all_reduce);
-    expose(experts, p.experts / d.expert_weight_shards, kBytes * experts.all_reduce);
+    expose(shared, p.shared / d.weight_shards, kGradientBytes * shared.all_reduce);
+    expose(experts, p.experts / d.expert_weight_shards, kGradientBytes * experts.all_reduce);
     return;
   }
   // All-reduce of the gradients, or reduce-scatter of them and all-gather of 16-bit weights.
   const double gradient = job.traits.gradient_bytes;
   const auto each = [&](const Tier& t) {
-    return d.sharding == Sharding::none ? gradient * t.all_reduce : (gradient + kBytes) * t.seconds_per_byte;
+    return d.sharding == Sharding::none ? gradient * t.all_reduce : (gradient + kGradientBytes) * t.seconds_per_byte;
   };
   const Tier shared = tier(job, replica_group(job, d, replicas));
   const Tier experts = tier(job, expert_replica_group(job, d, expert_replicas));
@@ -93,9 +93,9 @@ Gathered gather_time(const ResolvedTraining& job, const Degrees& d, double layer
   const auto add = [&](const Group& group, double parameters) {
     if (group.ranks <= 1 || parameters <= 0) return;
     const Tier t = tier(job, group);
-    g.forward += kBytes * parameters * t.seconds_per_byte + t.latency * layers;
-    const double gradient = job.task == TrainingTask::lora ? 0 : kBytes;
-    g.backward += (kBytes + gradient) * parameters * t.seconds_per_byte + 2 * t.latency * layers;
+    g.forward += kGradientBytes * parameters * t.seconds_per_byte + t.latency * layers;
+    const double gradient = job.task == TrainingTask::lora ? 0 : kGradientBytes;
+    g.backward += (kGradientBytes + gradient) * parameters * t.seconds_per_byte + 2 * t.latency * layers;
     g.crosses = g.crosses || t.crosses;
   };
   add(replica_group(job, d, d.weight_shards), p.shared);
@@ -125,7 +125,7 @@ Bound bound_of(const TrainingEstimate& e) noexcept {
 }
 
 /// One micro-batch through all layers.
-struct Work {
+struct StepWork {
   Pass f, b;
   double again = 0;         ///< run forward a second time
   double head = 0;          ///< head, loss and MTP layers of the last stage
@@ -143,7 +143,7 @@ struct StageTime {
   [[nodiscard]] double total() const { return device + gather + host; }
 };
 
-StageTime stage_time(const ResolvedTraining& job, const Degrees& d, const Work& w, double layers,
+StageTime stage_time(const ResolvedTraining& job, const Degrees& d, const StepWork& w, double layers,
                      bool with_head) noexcept {
   const TrainingCoefficients& c = job.coefficients;
   const double share = layers / job.layers;
@@ -188,7 +188,7 @@ StageTime half_of_both(const StageTime& a, const StageTime& b) noexcept {
 /// Of the bubble of 1F1B, (p-1)(F+B), what remains in schedules that fill it with weight gradients. With B the whole
 /// backward pass and W its weight gradients: (p-1)(F+B-2W) for ZB-H1 (Qi et al. 2023, table 2), (p/2-1)(F+2B-3W) for
 /// DualPipe, where nothing is gained by running F beside B (DeepSeek-V3, arXiv 2412.19437, table 2).
-double unfilled(const TrainingPlan& plan, const Degrees& d, const Work& w) noexcept {
+double unfilled(const TrainingPlan& plan, const Degrees& d, const StepWork& w) noexcept {
   if (plan.schedule != Schedule::zero_bubble && plan.schedule != Schedule::dual_pipe) return 1;
   const double backward = w.b.total() + w.again;
   const double whole = w.f.total() + backward;
@@ -204,7 +204,7 @@ double send_time(const ResolvedTraining& job, const Degrees& d) noexcept {
   if (d.pp <= 1) return 0;
   const TrainingCoefficients& c = job.coefficients;
   const Group stages = pipeline_group(job, d);
-  const double bytes = kBytes * d.tokens * job.hidden / d.tp;
+  const double bytes = kGradientBytes * d.tokens * job.hidden / d.tp;
   // Of the hops from stage to stage, those that leave a domain.
   const double crossing = (std::ceil(d.pp / stages.inside) - 1) / (d.pp - 1);
   const double near = bytes / c.scale_up + c.scale_up_latency;
@@ -295,13 +295,13 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
                                 const Passes& passes, double head) noexcept {
   const TrainingCoefficients& c = job.coefficients;
   const bool trains = job.task != TrainingTask::lora;
-  Work w{passes.forward,
-         passes.backward,
-         0,
-         head,
-         job.layers * c.host_layer,
-         host_experts(job, d),
-         job.moe && plan.capacity <= 0};
+  StepWork w{passes.forward,
+             passes.backward,
+             0,
+             head,
+             job.layers * c.host_layer,
+             host_experts(job, d),
+             job.moe && plan.capacity <= 0};
   const double once_through = w.f.total() + w.b.total();
   const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp), head_in_layers(job, passes, head));
   const MemoryPlan memory = plan_memory(job, plan, d, stages);
@@ -368,8 +368,8 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
     term(Term::optimizer) = c.optimizer_traffic * updated / c.bandwidth;
     if (plan.offload_optimizer) {
       // Gradients go down, weights come back, and the host's own memory serves the update.
-      term(Term::optimizer) =
-          updated * ((job.traits.gradient_bytes + kBytes) / job.host_link + c.optimizer_traffic / kHostBandwidth);
+      term(Term::optimizer) = updated * ((job.traits.gradient_bytes + kGradientBytes) / job.host_link +
+                                         c.optimizer_traffic / kHostBandwidth);
     }
   }
   term(Term::host) = d.micro_batches * critical.host + c.host_step;
@@ -406,7 +406,7 @@ StepFloor step_floor(const ResolvedTraining& job, const TrainingPlan& plan, cons
                      double exposed_least, double head) noexcept {
   constexpr double kRounding = 1 - 1e-9;  // sums in another order
   const TrainingCoefficients& c = job.coefficients;
-  const Work w{passes.forward, passes.backward, 0, head};
+  const StepWork w{passes.forward, passes.backward, 0, head};
   const double computed = w.f.compute() + w.b.compute();
   const double sum = computed + exposed_least + head;
   const double left = d.pp > 1 ? unfilled(plan, d, w) / d.vp : 0;

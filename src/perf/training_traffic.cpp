@@ -8,7 +8,7 @@ namespace ridge {
 
 namespace {
 
-constexpr double kBytes = 2;  // of one activation, weight or gather on the wire
+constexpr double kTrafficBytes = 2;  // of one activation, weight or gather on the wire
 
 class Counter {
  public:
@@ -50,7 +50,7 @@ class Counter {
     for (int i = 0; i < g.product_count; ++i) {
       if (g.products[static_cast<std::size_t>(i)].cut == Cut::rows) reductions += 1;
     }
-    const double buffer = kBytes * d_.tokens * job_.hidden;
+    const double buffer = kTrafficBytes * d_.tokens * job_.hidden;
     // Forward and backward an all-reduce each (two passes over the buffer), and with sequence parallelism half of one
     // more backward; see LayerWork::add.
     const double passes = 2 * (2 + (job_.traits.sequence_parallel ? 0.5 : 0));
@@ -59,9 +59,10 @@ class Counter {
 
   void context(const TrainingGroup& g, double layers) noexcept {
     if (g.heads <= 0) return;
-    double buffer = kBytes * d_.tokens * d_.cp * g.kv_heads * (g.key_dim + g.value_dim) / std::min(d_.tp, g.kv_heads);
+    double buffer =
+        kTrafficBytes * d_.tokens * d_.cp * g.kv_heads * (g.key_dim + g.value_dim) / std::min(d_.tp, g.kv_heads);
     if (plan_.context == ContextParallel::ulysses) {
-      buffer = kBytes * d_.tokens * (g.heads + g.kv_heads) * (g.key_dim + g.value_dim) / d_.tp;
+      buffer = kTrafficBytes * d_.tokens * (g.heads + g.kv_heads) * (g.key_dim + g.value_dim) / d_.tp;
     }
     add(TrafficKind::context_parallel, context_group(job_, d_), 3 * layers * buffer * d_.micro_batches);
   }
@@ -69,7 +70,7 @@ class Counter {
   void experts(const TrainingGroup& g, double layers) noexcept {
     if (!g.moe || d_.ep * d_.etp <= 1) return;
     const double rows = d_.tokens / d_.sequence_shard * g.top_k * std::max(1.0, static_cast<double>(plan_.imbalance));
-    const double bytes = kBytes * rows * g.expert_in;
+    const double bytes = kTrafficBytes * rows * g.expert_in;
     const Group group = expert_group(job_, d_);
     place(TrafficKind::expert_parallel, group);
     const double times = 4 * layers * d_.micro_batches;  // dispatch and combine, forward and backward
@@ -102,22 +103,22 @@ class Counter {
     };
     if (d_.sharding == Sharding::zero3 || d_.sharding == Sharding::hsdp) {
       // Gathered before each pass of each micro-batch, reduced after the backward one.
-      both(d_.weight_shards, d_.expert_weight_shards, 3 * kBytes * d_.micro_batches);
+      both(d_.weight_shards, d_.expert_weight_shards, 3 * kTrafficBytes * d_.micro_batches);
       if (d_.sharding == Sharding::hsdp) {  // and once a step the copies of each shard are reduced
         add(TrafficKind::data_parallel, replica_group(job_, d_, replicas / d_.weight_shards, d_.weight_shards),
-            shared / d_.weight_shards * 2 * kBytes);
+            shared / d_.weight_shards * 2 * kTrafficBytes);
         add(TrafficKind::data_parallel,
             expert_replica_group(job_, d_, expert_replicas / d_.expert_weight_shards, d_.expert_weight_shards),
-            routed / d_.expert_weight_shards * 2 * kBytes);
+            routed / d_.expert_weight_shards * 2 * kTrafficBytes);
       }
       return;
     }
-    both(replicas, expert_replicas, d_.sharding == Sharding::none ? 2 * gradient : gradient + kBytes);
+    both(replicas, expert_replicas, d_.sharding == Sharding::none ? 2 * gradient : gradient + kTrafficBytes);
   }
 
   void pipeline() noexcept {
     if (d_.pp <= 1) return;
-    const double bytes = 2 * d_.vp * kBytes * d_.tokens * job_.hidden / d_.tp * d_.micro_batches;
+    const double bytes = 2 * d_.vp * kTrafficBytes * d_.tokens * job_.hidden / d_.tp * d_.micro_batches;
     const Group stages = pipeline_group(job_, d_);
     place(TrafficKind::pipeline, stages);
     (stages.crosses() ? t_.out : t_.up)[static_cast<std::size_t>(TrafficKind::pipeline)] += bytes;

@@ -38,7 +38,7 @@ std::vector<Rank> ranks_of(std::span<const InferenceAnswer> answers) {
   return ranks;
 }
 
-std::string layout_text(const DeploymentFacts& f) {
+std::string facts_layout(const DeploymentFacts& f) {
   std::string out = fmt::format("TP{}", f.tp);
   if (f.pp > 1) out += fmt::format(" PP{}", f.pp);
   if (f.ep > 1) out += fmt::format(" EP{}", f.ep);
@@ -77,7 +77,7 @@ std::vector<Cell> row_of(const InferenceAnswer& a, const Columns& shown, const s
   if (shown.model) row.emplace_back(a.query.model);
   row.emplace_back(a.facts.device);
   row.emplace_back(a.facts.gpus);
-  row.emplace_back(layout_text(a.facts));
+  row.emplace_back(facts_layout(a.facts));
   row.emplace_back(precision_text(a.facts));
   if (shown.engine) row.emplace_back(a.facts.era.empty() ? a.facts.engine : a.facts.era);
   if (a.refusal) {
@@ -154,7 +154,7 @@ Document compare_page(std::span<const InferenceAnswer> answers) {
   refused.columns = {{.key = "plan", .heading = "plan"}, {.key = "why", .heading = "why", .overflow = Overflow::wrap}};
   for (const InferenceAnswer& a : answers) {
     if (!a.refusal) continue;
-    const std::string plan = fmt::format("{}, {}, {}", a.facts.device, layout_text(a.facts), precision_text(a.facts));
+    const std::string plan = fmt::format("{}, {}, {}", a.facts.device, facts_layout(a.facts), precision_text(a.facts));
     std::string why = a.refusal->why;
     if (!a.refusal->nearest.empty()) why += "; what works: " + a.refusal->nearest[0].change;
     refused.rows.push_back({Cell(plan), Cell(why)});
@@ -207,7 +207,7 @@ std::string compare_html(std::span<const InferenceAnswer> answers) {
     const InferenceAnswer& a = answers[rank.index];
     if (!a.explanation) continue;
     const std::size_t roof = figure.roofs.size();
-    figure.roofs.push_back({fmt::format("{}, {}, {}", a.facts.device, layout_text(a.facts), precision_text(a.facts)),
+    figure.roofs.push_back({fmt::format("{}, {}, {}", a.facts.device, facts_layout(a.facts), precision_text(a.facts)),
                             a.facts.memory_bandwidth, a.facts.peak, a.facts.peak_wide});
     const auto add = [&](const std::vector<OperatorLine>& lines, bool prefill) {
       double total = 0;

@@ -84,14 +84,19 @@ Table regions_table(const DecideCost& d) {
 
 Table decide_table(const DecideCost& d) {
   Table table;
-  table.title = fmt::format("One GPU for {:g} years in today's dollars, prices falling {} a year", d.horizon_years,
-                            percent(d.decline));
+  const bool known = d.decline_low == d.decline_high;
+  table.title =
+      fmt::format("One GPU for {:g} years in today's dollars, prices moving by {:+.0f} %{} a year", d.horizon_years,
+                  -100 * d.decline + 0.0,
+                  known ? "" : fmt::format(" ({:+.0f} to {:+.0f} %)", -100 * d.decline_high, -100 * d.decline_low));
   table.columns = {{.key = "way", .heading = "way"},
                    {.key = "present_value_usd", .heading = "in all", .kind = ColumnKind::number},
                    {.key = "usd_per_gpu_hour", .heading = "GPU-hour", .kind = ColumnKind::number},
                    {.key = "paid_today_usd", .heading = "paid today", .kind = ColumnKind::number}};
   for (const Acquisition& way : d.ways) {
-    table.rows.push_back({Cell(way.name), Cell(way.usd).shown_as(money(way.usd)),
+    const std::string in_all =
+        known ? money(way.usd) : fmt::format("{} ({}–{})", money(way.usd), money(way.usd_low), money(way.usd_high));
+    table.rows.push_back({Cell(way.name), Cell(way.usd).shown_as(in_all),
                           Cell(way.usd_per_gpu_hour).shown_as(money(way.usd_per_gpu_hour)),
                           Cell(way.paid_today).shown_as(money(way.paid_today))});
   }
@@ -112,12 +117,23 @@ Document decide_page(const DecideCost& d) {
   if (!d.ways.empty()) {
     page.blocks.emplace_back(decide_table(d));
     page.blocks.emplace_back(
-        Paragraph{"Hardware is sold at the end for what its price has fallen to; contracts are renewed at the price of "
-                  "that day.",
+        Paragraph{"Hardware is sold at the end for the price of that day less what its age has taken; contracts are "
+                  "renewed at the price of that day.",
                   Emphasis::faint});
   }
   if (!d.fair.empty()) page.blocks.emplace_back(fair_table(d));
-  if (!d.regions.empty()) page.blocks.emplace_back(regions_table(d));
+  if (!d.regions.empty()) {
+    Table regions = regions_table(d);
+    constexpr std::size_t kCheapest = 10, kDearest = 4;
+    if (regions.rows.size() > kCheapest + kDearest) {
+      const std::size_t between = regions.rows.size() - kCheapest - kDearest;
+      regions.title += fmt::format("; {} between the {} cheapest and the {} dearest left out (--json lists all)",
+                                   between, kCheapest, kDearest);
+      const auto from = regions.rows.begin() + kCheapest;
+      regions.rows.erase(from, from + static_cast<std::ptrdiff_t>(between));
+    }
+    page.blocks.emplace_back(std::move(regions));
+  }
   if (std::isfinite(d.liquid_saving)) {
     page.blocks.emplace_back(Paragraph{
         fmt::format(
@@ -157,6 +173,7 @@ Json decide_json(const DecideCost& d) {
   }
   json.set("against", std::move(against));
   json.set("horizon_s", d.horizon_years * 31'536'000).set("price_decline_per_year", d.decline);
+  json.set("price_decline_low_per_year", d.decline_low).set("price_decline_high_per_year", d.decline_high);
   json.set("ways", to_json(decide_table(d)));
   json.set("fair_prices", to_json(fair_table(d)));
   json.set("regions", to_json(regions_table(d)));

@@ -100,7 +100,8 @@ struct DecideCost {
   std::optional<PerfPerTco> against;
   std::vector<std::pair<double, double>> fair;  ///< slower by, fair price of a GPU-hour
   std::vector<Acquisition> ways;
-  double decline = 0, horizon_years = 3;
+  double decline = 0, decline_low = 0, decline_high = 0;  ///< a year; the bounds hold four of five
+  double horizon_years = 3;
   std::vector<std::pair<std::string, double>> regions;                              ///< owned GPU-hour by region
   double liquid_pue = kUnknown, liquid_saving = kUnknown, liquid_worth = kUnknown;  ///< $/GPU-hour and $ of capex
 };

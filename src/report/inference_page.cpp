@@ -11,7 +11,7 @@ namespace ridge::report {
 
 namespace {
 
-Cell rate_cell(const Interval& i) {
+Cell rate_range(const Interval& i) {
   return Cell::interval<TokensPerSecond>(i).shown_as(in_unit(i, "tok/s"));
 }
 
@@ -38,7 +38,7 @@ Table predictions(const InferenceAnswer& a) {
     if (i.mid > 0) add(what, time_cell(i));
   };
   const auto rate = [&](const char* what, const Interval& i) {
-    if (i.mid > 0) add(what, rate_cell(i));
+    if (i.mid > 0) add(what, rate_range(i));
   };
   const bool decodes = a.query.load.mode != LoadMode::prefill;
   if (decodes) {

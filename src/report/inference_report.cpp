@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "ask/field.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::report {
@@ -15,13 +16,6 @@ namespace {
 
 std::string number(double value) {
   return format_number(value, 7);
-}
-
-void add_flag(std::string& out, std::string_view flag, std::string_view value) {
-  if (!value.empty()) out += fmt::format("{}{} {}", out.empty() ? "" : " ", flag, value);
-}
-void add_flag(std::string& out, std::string_view flag, double value) {
-  if (value > 0) add_flag(out, flag, exact_number(value));
 }
 
 }  // namespace
@@ -82,44 +76,13 @@ std::string deployment_text(const InferenceAnswer& answer) {
 }
 
 std::string command_flags(const InferenceQuery& query) {
-  const InferenceLoad& load = query.load;
   std::string out;
-  add_flag(out, "--model", query.model);
-  if (query.system.empty()) add_flag(out, "--device", query.device);
-  add_flag(out, "--system", query.system);
-  add_flag(out, "--gpus", query.gpus);
-  add_flag(out, "--tp", query.tp);
-  if (query.pp > 1) add_flag(out, "--pp", query.pp);
-  if (query.ep > 1) add_flag(out, "--ep", query.ep);
-  if (query.dp > 1) add_flag(out, "--dp", query.dp);
-  if (query.experts.exchange) add_flag(out, "--dispatch", name(*query.experts.exchange));
-  if (query.experts.redundant >= 0) add_flag(out, "--redundant-experts", query.experts.redundant);
-  if (query.experts.two_batches) add_flag(out, "--two-batch-overlap", *query.experts.two_batches ? "on" : "off");
-  if (query.experts.rebalanced) add_flag(out, "--eplb", *query.experts.rebalanced ? "on" : "off");
-  if (query.weights)
-    add_flag(out, query.activations == query.weights ? "--precision" : "--weight-precision", name(*query.weights));
-  if (query.activations && query.activations != query.weights) {
-    add_flag(out, "--activation-precision", name(*query.activations));
+  for (const ask::Setting& setting : ask::settings_of(query)) {
+    if (setting.field->takes == ask::Takes::device && !query.system.empty()) continue;  // the system names it
+    if (!out.empty()) out += ' ';
+    out += ask::flag_of(*setting.field);
+    if (setting.field->takes != ask::Takes::on) out += ' ' + setting.value;
   }
-  if (query.kv) add_flag(out, "--kv-precision", name(*query.kv));
-  add_flag(out, "--engine", query.engine);
-  add_flag(out, "--engine-version", query.engine_version);
-  add_flag(out, "--isl", load.isl);
-  if (load.mode != LoadMode::prefill) add_flag(out, "--osl", load.osl);
-  if (load.mode == LoadMode::prefill) out += " --prefill";
-  if (load.mode == LoadMode::offline) out += " --offline";
-  if (load.mode == LoadMode::fixed_batch || (load.mode == LoadMode::prefill && load.batch > 1)) {
-    add_flag(out, "--batch", load.batch);
-  }
-  if (load.mode == LoadMode::closed_loop) add_flag(out, "--concurrency", load.concurrency);
-  add_flag(out, "--prefix-hit", load.prefix_hit);
-  add_flag(out, "--draft-tokens", load.draft_tokens);
-  if (load.draft_tokens > 0) add_flag(out, "--acceptance", load.acceptance);
-  add_flag(out, "--lora-rank", query.lora_rank);
-  if (query.power_cap > 0) add_flag(out, "--power-cap", exact_number(query.power_cap) + "W");
-  add_flag(out, "--max-batched-tokens", query.max_batched_tokens);
-  add_flag(out, "--max-num-seqs", query.max_sequences);
-  add_flag(out, "--gpu-memory-utilization", query.memory_utilization);
   return out;
 }
 

@@ -376,7 +376,7 @@ class Writer {
         "各加速器在其最新轮次中最快的 Offline "
         "提交，与本程序性能模型对若干方案（张量并行、数值格式）中最佳者的预测并列。"
         "模型未以 MLPerf 拟合；部分输入长度为估计值。"));
-    std::vector<Explanation> explanations;
+    std::vector<mlperf::Explanation> explanations;
     std::vector<double> errors;
     std::map<std::string, int> bounds;
     for (const std::string_view benchmark : {"llama2-70b-99.9", "llama3.1-405b", "deepseek-r1", "gpt-oss-120b"}) {

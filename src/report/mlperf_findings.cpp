@@ -14,7 +14,7 @@ namespace {
 
 using namespace ridge::mlperf;  // NOLINT(google-build-using-namespace): the file speaks of nothing else
 
-std::string number(double value) {
+std::string figure(double value) {
   return format_number(value, value >= 1000 ? 4 : 3);
 }
 
@@ -58,8 +58,8 @@ std::string MlperfFindings::ratio(std::string_view first, std::string_view secon
   std::string text =
       form(say("{0} {1}, {2}: {3} is {4:.2f}× {5} per accelerator ({6} against {7} {8}; results: {9} and {10}).",
                "{0} {1}，{2}：{3} 的单加速器性能是 {5} 的 {4:.2f} 倍（{6} 对 {7} {8}；结果数 {9} 与 {10}）。"),
-           r->benchmark, r->scenario, r->round, r->first, r->per_accelerator(), r->second, number(r->first_per),
-           number(r->second_per), r->unit, r->first_rows, r->second_rows);
+           r->benchmark, r->scenario, r->round, r->first, r->per_accelerator(), r->second, figure(r->first_per),
+           figure(r->second_per), r->unit, r->first_rows, r->second_rows);
   const Device* const a = device(first);
   const Device* const b = device(second);
   if (a != nullptr && b != nullptr && a->memory_bandwidth && b->memory_bandwidth && a->peak(PeakFormat::bf16) &&
@@ -89,7 +89,7 @@ std::string MlperfFindings::fastest(std::string_view benchmark, std::string_view
   return form(say("{} {}: the fastest of the newest round ({}) is {} with {} {} per accelerator (results: {}, systems "
                   "of {:.3g} accelerators).",
                   "{} {}：最新一轮（{}）中最快的是 {}，每加速器 {} {}（{} 项结果，系统平均 {:.3g} 个加速器）。"),
-              best->benchmark, best->scenario, round, best->keys[1], number(best->value),
+              best->benchmark, best->scenario, round, best->keys[1], figure(best->value),
               best->unit.substr(0, best->unit.find(' ')), best->rows.size(), best->mean_accelerators);
 }
 
@@ -130,8 +130,8 @@ std::vector<std::string> MlperfFindings::coupling() const {
                              "{:.0f} 倍：单加速器仅 {:.2f} 倍"
                              "（{} 对 {} tokens/s）。"),
                          r.scenario, r.round, r.first_accelerators, r.per_system(), r.second_accelerators,
-                         r.first_accelerators / r.second_accelerators, r.per_accelerator(), number(r.first_per),
-                         number(r.second_per)));
+                         r.first_accelerators / r.second_accelerators, r.per_accelerator(), figure(r.first_per),
+                         figure(r.second_per)));
   }
   for (const char* const scenario : {"Offline", "Server", "Interactive"}) {
     std::map<std::string, std::vector<double>> by_kind;

@@ -365,7 +365,9 @@ std::vector<Bars> mlperf_bars(const std::vector<Group>& groups, const Summary& s
           bars.series.push_back(g.scenario);
         }
         // Samples and queries are one thing under two names: one axis for both.
-        if (g.unit != bars.axis) bars.axis = "samples/s or queries/s" + bars.axis.substr(bars.axis.find(' '));
+        if (g.unit != bars.axis && bars.axis.find(" or ") == std::string::npos) {
+          bars.axis = "samples/s or queries/s" + bars.axis.substr(bars.axis.find(' '));
+        }
       }
       bars.subtitle = fmt::format("MLPerf, {} over results", name(summary.statistic));
       figures.push_back(std::move(bars));
@@ -415,7 +417,7 @@ std::vector<Trend> mlperf_trends(const std::vector<Group>& groups, const Summary
   return trends;
 }
 
-Table mlperf_prediction_table(const std::vector<Explanation>& explanations) {
+Table mlperf_prediction_table(const std::vector<mlperf::Explanation>& explanations) {
   Table table;
   table.columns = {text_column("row", "row"),
                    text_column("benchmark", "benchmark"),
@@ -428,7 +430,7 @@ Table mlperf_prediction_table(const std::vector<Explanation>& explanations) {
                    number_column("ratio", "predicted over measured"),
                    text_column("plan", "plan"),
                    text_column("bottleneck", "bound by")};
-  for (const Explanation& e : explanations) {
+  for (const mlperf::Explanation& e : explanations) {
     if (!e.measured) continue;
     const Row& row = *e.row;
     const double n = e.accelerators;
@@ -441,7 +443,7 @@ Table mlperf_prediction_table(const std::vector<Explanation>& explanations) {
   return table;
 }
 
-Table mlperf_training_table(const std::vector<Explanation>& explanations) {
+Table mlperf_training_table(const std::vector<mlperf::Explanation>& explanations) {
   Table table;
   table.columns = {text_column("row", "row"),
                    text_column("benchmark", "benchmark"),
@@ -454,7 +456,7 @@ Table mlperf_training_table(const std::vector<Explanation>& explanations) {
                    number_column("implied_tokens", "tokens in that time"),
                    text_column("plan", "plan"),
                    text_column("bottleneck", "bound by")};
-  for (const Explanation& e : explanations) {
+  for (const mlperf::Explanation& e : explanations) {
     if (!e.implied_tokens) continue;
     const Row& row = *e.row;
     table.rows.push_back(
@@ -465,7 +467,7 @@ Table mlperf_training_table(const std::vector<Explanation>& explanations) {
   return table;
 }
 
-Document mlperf_explanation_page(const Explanation& e) {
+Document mlperf_explanation_page(const mlperf::Explanation& e) {
   const Row& row = *e.row;
   Document page;
   page.title = fmt::format("{}: {} {} {} of {}, {} x {}", row.id, row.published.round, row.benchmark, row.scenario,
@@ -515,7 +517,7 @@ Document mlperf_explanation_page(const Explanation& e) {
   return page;
 }
 
-Json mlperf_explanation_json(const Explanation& e) {
+Json mlperf_explanation_json(const mlperf::Explanation& e) {
   const Row& row = *e.row;
   Json json = Json::object();
   json.set("schema", kMlperfSchema).set("command", "explain").set("row", row.id).set("round", row.published.round);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "ridge/text.hpp"
@@ -23,7 +24,63 @@ std::string joined_text(const std::vector<std::string>& parts, std::string_view 
   return out;
 }
 
-void add_losers(Document& page, const std::vector<Loser>& losers) {
+namespace {
+
+/// How a device that lost by a limit could come in.
+std::string way_in(const Loser& loser) {
+  const std::string& limit = loser.limit;
+  if (limit == "price") return "bring a rent with --prices FILE (docs/data-format.md), or ask for --own";
+  if (limit == "figures") {
+    return fmt::format("say the figure with --set, or in a file with --catalogue (ridge show {})", loser.device);
+  }
+  if (limit == "delivery") return fmt::format("--announced, or --devices {}", loser.device);
+  if (limit == "vendor") return "--vendors, --avoid-vendors";
+  if (limit == "export") return "another --destination, or a licence";
+  if (limit == "maturity") return "leave out --measured";
+  if (limit == "cooling") return "leave out --air-cooled";
+  if (limit == "rack") return "a rack that supplies more: --max-rack";
+  if (limit == "layout") return "another model or --precision";
+  if (loser.by > 0) return fmt::format("a limit looser by {:.0f} %", std::ceil(100 * loser.by));
+  return "another limit";
+}
+
+void add_ways_in(Document& page, const std::vector<Loser>& losers) {
+  if (losers.empty()) return;
+  Table table;
+  table.title = "Left out, and how each could come in";
+  table.columns = {{.key = "device", .heading = "device"},
+                   {.key = "why", .heading = "why", .overflow = Overflow::wrap},
+                   {.key = "way_in", .heading = "how it could come in", .overflow = Overflow::wrap}};
+  for (const Loser& loser : losers) {
+    const bool unpriced = loser.searched && loser.limit == "price";
+    table.rows.push_back(
+        {Cell(loser.device), Cell(unpriced ? "nobody quotes a rent" : loser.why), Cell(way_in(loser))});
+  }
+  page.blocks.emplace_back(std::move(table));
+}
+
+}  // namespace
+
+void add_thin_prices(Document& page, const std::vector<std::pair<std::string, PriceQuote>>& prices) {
+  std::vector<std::string> one, estimated;
+  for (const auto& [device, price] : prices) {
+    if (price.basis.rfind("bought", 0) == 0) continue;  // an owner's hour is a calculation, not a quote
+    if (price.quotes == 1) one.push_back(device);
+    if (price.quotes == 0) estimated.push_back(device);
+  }
+  std::string text;
+  if (!one.empty()) text += fmt::format("{} on one quote", joined_text(one, ", "));
+  if (!estimated.empty()) {
+    text += fmt::format("{}{} on no quote: estimated from analysts' or lessors' figures", text.empty() ? "" : "; ",
+                        joined_text(estimated, ", "));
+  }
+  if (text.empty()) return;
+  page.blocks.emplace_back(
+      paragraph(fmt::format("Rents that rest on little: {} (ridge show prices --device ID).", text)));
+}
+
+void add_losers(Document& page, const std::vector<Loser>& losers, bool why) {
+  if (why) return add_ways_in(page, losers);
   std::vector<const Loser*> searched;
   std::vector<std::pair<std::string, std::vector<std::string>>> others;  // in the order of first appearance
   for (const Loser& loser : losers) {
@@ -31,13 +88,13 @@ void add_losers(Document& page, const std::vector<Loser>& losers) {
       searched.push_back(&loser);
       continue;
     }
-    const std::string why = loser.searched ? "without a price" : loser.why;
-    const auto same = [&](const auto& entry) { return entry.first == why; };
+    const std::string reason = loser.searched ? "without a price" : loser.why;
+    const auto same = [&](const auto& entry) { return entry.first == reason; };
     const auto at = std::find_if(others.begin(), others.end(), same);
     if (at != others.end()) {
       at->second.push_back(loser.device);
     } else {
-      others.push_back({why, {loser.device}});
+      others.push_back({reason, {loser.device}});
     }
   }
   // What missed by least is what a reader would ask about.
@@ -61,12 +118,45 @@ void add_losers(Document& page, const std::vector<Loser>& losers) {
     }
   }
   std::string left_out;
-  for (const auto& [why, devices] : others) {
+  for (const auto& [reason, devices] : others) {
     left_out +=
-        fmt::format("{}{} ({})", left_out.empty() ? "Left out: " : "; ", why,
+        fmt::format("{}{} ({})", left_out.empty() ? "Left out: " : "; ", reason,
                     devices.size() > 6 ? fmt::format("{} devices", devices.size()) : joined_text(devices, ", "));
   }
-  if (!left_out.empty()) page.blocks.emplace_back(paragraph(left_out + ".", Emphasis::faint));
+  if (!left_out.empty()) {
+    page.blocks.emplace_back(paragraph(left_out + "; --why says how each could come in.", Emphasis::faint));
+  }
+}
+
+std::vector<std::string> doubts(const std::optional<PriceQuote>& quote, const IntervalClass& resembles) {
+  std::vector<std::string> out;
+  if (quote && quote->lone && !quote->newest.empty()) out.push_back("one quote, of " + quote->newest);
+  if (quote && quote->old && quote->quotes > 1) out.push_back("quotes of " + quote->newest + " and before");
+  if (resembles.resembles == "new device") out.emplace_back("not measured");
+  if (resembles.resembles == "new software") out.emplace_back("not measured with this software");
+  if (resembles.resembles == "new-device") out.emplace_back("no measured kernels of its design");
+  return out;
+}
+
+std::string chance_text(double probability) {
+  if (probability > 0.995) return "> 99 %";
+  if (probability < 0.005) return "< 1 %";
+  return fmt::format("{:.0f} %", 100 * probability);
+}
+
+std::string evidence_text(const IntervalClass& c) {
+  if (c.rows == 0) {
+    return c.p90_error > 0
+               ? fmt::format(
+                     "How sure: nobody has measured rank 1 ({}); what is as new to the fit is predicted to {:.0f} % "
+                     "(median), {:.0f} % (p90).",
+                     c.resembles, 100 * c.median_error, 100 * c.p90_error)
+               : "How sure: no measurements resemble rank 1; its interval is a guess.";
+  }
+  return fmt::format(
+      "How sure: {} measurements resemble rank 1 ({}); left out, such are predicted to {:.0f} % (median), {:.0f} % "
+      "(p90).",
+      c.rows, c.resembles, 100 * c.median_error, 100 * c.p90_error);
 }
 
 std::string searched_text(const PlanStatistics& s) {

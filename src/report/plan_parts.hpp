@@ -1,7 +1,10 @@
 // What the pages of serving and training plans share. Internal to src/report.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/page.hpp"
@@ -11,8 +14,16 @@ namespace ridge::report {
 
 [[nodiscard]] Paragraph paragraph(std::string text, Emphasis emphasis = Emphasis::none);
 [[nodiscard]] std::string joined_text(const std::vector<std::string>& parts, std::string_view between);
-/// Devices that lost, with why; those never searched counted by reason.
-void add_losers(Document& page, const std::vector<Loser>& losers);
+/// Devices that lost, with why; those never searched counted by reason, or with `why` each with how it could come in.
+void add_losers(Document& page, const std::vector<Loser>& losers, bool why);
+/// Of the devices shown, those whose rent rests on one quote or on an estimate: "mi325x on one quote; tpu-v7 ...".
+void add_thin_prices(Document& page, const std::vector<std::pair<std::string, PriceQuote>>& prices);
+[[nodiscard]] inline const std::string& device_of(const ServingPlan& plan) {
+  return plan.query.device;
+}
+[[nodiscard]] inline const std::string& device_of(const TrainingPick& pick) {
+  return pick.device;
+}
 /// "Searched 1,204,116 plans in 0.9 s (12,304 evaluated, the rest shown to be worse)."
 [[nodiscard]] std::string searched_text(const PlanStatistics& statistics);
 /// "and 3 devices more (--top N)".
@@ -23,6 +34,25 @@ void set_statistics(Json& json, const PlanStatistics& statistics);
 [[nodiscard]] Json losers_json(const std::vector<Loser>& losers);
 /// "rent", in words of the goal.
 [[nodiscard]] std::string limits_text(const Buyer& buyer);
+
+/// What is shaky about a row's dollars or speed: "one quote of 2026-06", "no kernels of its design are measured"; empty
+/// if nothing is.
+[[nodiscard]] std::vector<std::string> doubts(const std::optional<PriceQuote>& quote, const IntervalClass& resembles);
+/// "80 %"; "> 99 %" and "< 1 %" at the ends.
+[[nodiscard]] std::string chance_text(double probability);
+/// "How sure: ..." of the first plan.
+[[nodiscard]] std::string evidence_text(const IntervalClass& resembles);
+/// The rows that have doubts, in one line; empty if none has.
+template <class Plan, class Name, class Doubts>
+[[nodiscard]] std::string doubts_text(const std::vector<Plan>& plans, std::size_t rows, const Name& name,
+                                      const Doubts& doubts_of) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(plans.size(), rows); ++i) {
+    const std::vector<std::string> all = doubts_of(plans[i]);
+    if (!all.empty()) out += (out.empty() ? "! " : "; ") + name(plans[i]) + ": " + joined_text(all, ", ");
+  }
+  return out.empty() ? out : out + ".";
+}
 
 /// The ranked plans, or what fails first and `nearest`; then why the others lost.
 template <class Verdict>
@@ -40,7 +70,13 @@ void add_ranking(Document& page, const Verdict& verdict, Table ranked, Table nea
     page.blocks.emplace_back(std::move(ranked));
     if (verdict.plans.size() > options.rows) page.blocks.emplace_back(and_more(verdict.plans.size() - options.rows));
   }
-  add_losers(page, verdict.losers);
+  std::vector<std::pair<std::string, PriceQuote>> prices;
+  for (std::size_t i = 0; i < std::min(verdict.plans.size(), options.rows); ++i) {
+    const auto& plan = verdict.plans[i];
+    if (plan.price) prices.emplace_back(device_of(plan), *plan.price);
+  }
+  add_thin_prices(page, prices);
+  add_losers(page, verdict.losers, options.why);
 }
 
 /// What was taken for granted, how much was searched, and `next`: the verb that takes a saved plan further.

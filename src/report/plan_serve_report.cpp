@@ -13,6 +13,11 @@ namespace ridge::report {
 
 namespace {
 
+/// Dollars that are uncertain by their price too.
+Interval with_price(const ServingPlan& p) {
+  return widened(*p.usd_per_million, p.quote ? p.quote->sigma : 0);
+}
+
 std::string money_interval(const Interval& i) {
   if (i.mid <= 0) return "0";
   return fmt::format("{} ({}–{})", format_number(i.mid), format_number(i.low, 2), format_number(i.high, 2));
@@ -36,6 +41,7 @@ std::string goal_text(const ServingGoal& goal) {
   if (goal.ttft_s > 0) text += " · TTFT ≤ " + format(Seconds(goal.ttft_s));
   if (goal.tpot_s > 0) text += " · TPOT ≤ " + format(Seconds(goal.tpot_s));
   if (goal.e2e_s > 0) text += " · request ≤ " + format(Seconds(goal.e2e_s));
+  text += fmt::format(" · with {:.0f} %", 100 * goal.confidence);
   return text + limits_text(goal.buyer);
 }
 
@@ -52,34 +58,64 @@ Table table_of(const std::vector<ServingPlan>& plans, const std::vector<Rank>& r
                     .kind = ColumnKind::interval},
                    {.key = "cost", .unit = "usd_per_hour", .heading = "$/h", .kind = ColumnKind::number},
                    {.key = "power", .unit = "w", .heading = "kW", .kind = ColumnKind::interval},
+                   {.key = "load", .heading = "load", .kind = ColumnKind::number},
                    {.key = "ttft_p95", .unit = "s", .heading = "TTFT p95", .kind = ColumnKind::number},
                    {.key = "tpot_p95", .unit = "s", .heading = "TPOT p95", .kind = ColumnKind::number},
                    {.key = "ttft", .unit = "s", .heading = "TTFT", .kind = ColumnKind::interval},
                    {.key = "tpot", .unit = "s", .heading = "TPOT", .kind = ColumnKind::interval},
                    {.key = "request_rate", .unit = "per_s", .heading = "req/s", .kind = ColumnKind::number},
+                   {.key = "holds", .heading = "holds", .kind = ColumnKind::number},
+                   {.key = "best", .heading = "best", .kind = ColumnKind::number},
                    {.key = "bound", .heading = "bound by", .overflow = Overflow::truncate}};
   for (std::size_t i = 0; i < std::min(plans.size(), rows); ++i) {
     const ServingPlan& p = plans[i];
     const std::string rank = i < ranks.size() ? ranks[i].text() : std::to_string(i + 1);
     table.rows.push_back(
-        {Cell(rank), Cell(p.query.device), Cell(p.gpus), Cell(layout_text(p)), Cell(formats_text(p)),
-         p.usd_per_million ? Cell::interval(*p.usd_per_million).shown_as(money_interval(*p.usd_per_million)) : Cell(),
+        {Cell(rank), Cell(p.query.device).shown_as(p.query.device + (doubts(p.quote, p.resembles).empty() ? "" : " !")),
+         Cell(p.gpus), Cell(layout_text(p)), Cell(formats_text(p)),
+         p.usd_per_million ? Cell::interval(*p.usd_per_million).shown_as(money_interval(with_price(p))) : Cell(),
          p.usd_per_hour ? Cell(*p.usd_per_hour) : Cell(),
          p.watts.mid > 0 ? Cell::interval(p.watts).shown_as(format_number(p.watts.mid / 1000)) : Cell(),
+         p.replicas > 0 ? Cell(p.load()).shown_as(fmt::format("{:.0f} %", 100 * p.load())) : Cell(),
          p.ttft_p95_s ? Cell(*p.ttft_p95_s).shown_as(format(Seconds(*p.ttft_p95_s), 2)) : Cell(),
          p.tpot_p95_s ? Cell(*p.tpot_p95_s).shown_as(format(Seconds(*p.tpot_p95_s), 2)) : Cell(),
          Cell::interval(p.ttft_s).shown_as(format(Seconds(p.ttft_s.mid), 2)),
-         Cell::interval(p.tpot_s).shown_as(format(Seconds(p.tpot_s.mid), 2)), Cell(p.rate), Cell(p.bound_text)});
+         Cell::interval(p.tpot_s).shown_as(format(Seconds(p.tpot_s.mid), 2)), Cell(p.rate),
+         p.sure.holds ? Cell(*p.sure.holds).shown_as(chance_text(*p.sure.holds)) : Cell(),
+         i < ranks.size() ? Cell(p.sure.best).shown_as(chance_text(p.sure.best)) : Cell(), Cell(p.bound_text)});
   }
   return table;
 }
 
-std::string sure_text(const ServingPlan& best) {
-  const IntervalClass& c = best.resembles;
-  if (c.rows == 0) return "How sure: no measurements resemble rank 1; its interval is a guess.";
-  return fmt::format(
-      "How sure: {} measurements resemble rank 1 ({}); this class is predicted to {:.0f} % (median), {:.0f} % (p90).",
-      c.rows, c.resembles, 100 * c.median_error, 100 * c.p90_error);
+/// "gb200-nvl72: 4 GPUs at 50 %, 5 at 80 %, 6 at 95 %. One run ...".
+std::string ladder_text(const ServingPlan& p, const ServingGoal& goal) {
+  if (p.sure.ladder.empty()) return "";
+  std::string text = p.query.device + ":";
+  for (const Rung& rung : p.sure.ladder) {
+    text +=
+        fmt::format("{} {}{} at {:.0f} %", &rung == &p.sure.ladder.front() ? "" : ",", rung.gpus,
+                    &rung == &p.sure.ladder.front() ? (rung.gpus == 1 ? " GPU" : " GPUs") : "", 100 * rung.confidence);
+  }
+  if (p.sure.ladder.back().confidence < 0.95) text += ", none of this layout at 95 % (TTFT)";
+  text += ".";
+  if (p.sure.holds_rate && p.sure.holds_ttft && goal.ttft_s > 0) {
+    text += fmt::format(" With {}: rate and pace hold with {}, TTFT with {}.", p.gpus, chance_text(*p.sure.holds_rate),
+                        chance_text(*p.sure.holds_ttft));
+  }
+  if (p.sure.gpus_if_measured) {
+    const int then = *p.sure.gpus_if_measured;
+    text += fmt::format(" One run of {} on it that confirms the prediction", p.facts.engine);
+    if (then < p.gpus) {
+      text += fmt::format(": {} → {}", p.gpus, then);
+      if (p.usd_per_hour && *p.usd_per_hour > 0) {
+        text += fmt::format(", ${} an hour less", format_number(*p.usd_per_hour * (p.gpus - then) / p.gpus, 2));
+      }
+    } else {
+      text += " saves none of them";
+    }
+    text += ".";
+  }
+  return text;
 }
 
 void add_explanation(Document& page, const ServingVerdict& verdict, int which) {
@@ -100,12 +136,22 @@ void add_explanation(Document& page, const ServingVerdict& verdict, int which) {
                              name(p.facts.kv)));
   add("engine", fmt::format("{}, {} tokens per step", p.facts.era.empty() ? p.facts.engine : p.facts.era,
                             format_number(p.query.max_batched_tokens, 6)));
-  add("TTFT", Cell::interval<Seconds>(p.ttft_s).text());
-  add("TPOT", Cell::interval<Seconds>(p.tpot_s).text());
-  add("request", Cell::interval<Seconds>(p.e2e_s).text());
+  if (p.ttft_mean_s && p.tpot_mean_s) {
+    const auto both = [](double mean, double p95) {
+      return fmt::format("{} mean, {} p95, of simulated requests", format(Seconds(mean)), format(Seconds(p95)));
+    };
+    add("TTFT", both(*p.ttft_mean_s, *p.ttft_p95_s));
+    add("TPOT", both(*p.tpot_mean_s, *p.tpot_p95_s));
+  }
+  const std::string full = p.ttft_mean_s ? " with every place taken" : "";
+  add(("TTFT" + full).c_str(), Cell::interval<Seconds>(p.ttft_s).text());
+  add(("TPOT" + full).c_str(), Cell::interval<Seconds>(p.tpot_s).text());
+  add(("request" + full).c_str(), Cell::interval<Seconds>(p.e2e_s).text());
   add("power of the devices", p.watts.mid > 0 ? Cell::interval<Watts>(p.watts).text() : "not published");
   add("bound by", p.bound_text);
   if (!p.confirmed.empty()) add("confirmed", p.confirmed);
+  if (p.sure.holds) add("holds rate and limits", chance_text(*p.sure.holds));
+  if (p.quote) add("price", p.quote->basis);
   page.blocks.emplace_back(std::move(table));
   page.blocks.emplace_back(paragraph("ridge estimate infer " + command_flags(p.query), Emphasis::faint));
 }
@@ -160,6 +206,8 @@ Json plan_object(const ServingPlan& p) {
   one.set("request_rate_per_s", p.rate);
   one.set("load_share", p.load());
   one.set("usd_per_gpu_hour", p.usd_per_gpu_hour ? Json(*p.usd_per_gpu_hour) : Json());
+  one.set("price_quotes", p.price ? Json(p.price->quotes) : Json());
+  one.set("price_basis", p.price ? Json(p.price->basis) : Json());
   one.set("usd_per_hour", p.usd_per_hour ? Json(*p.usd_per_hour) : Json());
   one.set("usd_per_million_output_tokens", p.usd_per_million ? interval_json(*p.usd_per_million) : Json());
   one.set("power_w", p.watts.mid > 0 ? interval_json(p.watts) : Json());
@@ -168,6 +216,22 @@ Json plan_object(const ServingPlan& p) {
   one.set("e2e_s", interval_json(p.e2e_s));
   one.set("ttft_p95_s", p.ttft_p95_s ? Json(*p.ttft_p95_s) : Json());
   one.set("tpot_p95_s", p.tpot_p95_s ? Json(*p.tpot_p95_s) : Json());
+  one.set("ttft_mean_s", p.ttft_mean_s ? Json(*p.ttft_mean_s) : Json());
+  one.set("tpot_mean_s", p.tpot_mean_s ? Json(*p.tpot_mean_s) : Json());
+  one.set("holds_probability", p.sure.holds ? Json(*p.sure.holds) : Json());
+  one.set("holds_rate_probability", p.sure.holds_rate ? Json(*p.sure.holds_rate) : Json());
+  one.set("holds_ttft_probability", p.sure.holds_ttft ? Json(*p.sure.holds_ttft) : Json());
+  one.set("best_probability", p.sure.best);
+  Json ladder = Json::array();
+  for (const Rung& rung : p.sure.ladder) {
+    Json step = Json::object();
+    step.set("confidence", rung.confidence);
+    step.set("gpus", rung.gpus);
+    ladder.push(std::move(step));
+  }
+  one.set("gpus_at", std::move(ladder));
+  one.set("gpus_if_measured", p.sure.gpus_if_measured ? Json(*p.sure.gpus_if_measured) : Json());
+  one.set("doubts", texts_json(doubts(p.quote, p.resembles)));
   one.set("bound", p.bound_text);
   one.set("confirmed", p.confirmed.empty() ? Json() : Json(p.confirmed));
   return one;
@@ -201,6 +265,14 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
   const bool simulated = !verdict.plans.empty() && verdict.plans.front().ttft_p95_s.has_value();
   add_ranking(page, verdict, for_people(table_of(verdict.plans, verdict.ranks, options.rows), simulated),
               for_people(table_of(verdict.nearest, {}, 3), false), options);
+  const std::string shaky = doubts_text(
+      verdict.plans, options.rows, [](const ServingPlan& p) { return p.query.device; },
+      [](const ServingPlan& p) { return doubts(p.quote, p.resembles); });
+  if (!shaky.empty()) page.blocks.emplace_back(paragraph(shaky, Emphasis::faint));
+  if (!verdict.plans.empty()) {
+    const std::string ladder = ladder_text(verdict.plans.front(), quest.goal);
+    if (!ladder.empty()) page.blocks.emplace_back(paragraph(ladder));
+  }
   for (const Alternative& other : verdict.alternatives) {
     page.blocks.emplace_back(paragraph("Or: " + other.text + "."));
   }
@@ -238,7 +310,8 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
   }
   if (!verdict.rationale.empty()) page.blocks.emplace_back(paragraph("Why: " + joined_text(verdict.rationale, " ")));
   add_explanation(page, verdict, options.explain);
-  if (!verdict.plans.empty()) page.blocks.emplace_back(paragraph(sure_text(verdict.plans.front()), Emphasis::faint));
+  if (!verdict.plans.empty())
+    page.blocks.emplace_back(paragraph(evidence_text(verdict.plans.front().resembles), Emphasis::faint));
   add_footing(page, verdict, options, "ridge simulate");
   return page;
 }
@@ -258,8 +331,10 @@ Json plan_json(const ServingQuest& quest, const ServingVerdict& verdict, const P
   asked.set("tpot_s", goal.tpot_s > 0 ? Json(goal.tpot_s) : Json());
   asked.set("e2e_s", goal.e2e_s > 0 ? Json(goal.e2e_s) : Json());
   asked.set("objective", name(goal.objective));
+  asked.set("confidence", goal.confidence);
   json.set("goal", std::move(asked));
   set_ranking(json, verdict, plan_object);
+  json.set("regret_share", verdict.regret);
   if (verdict.change) {
     Json change = Json::object();
     change.set("text", verdict.change->text);

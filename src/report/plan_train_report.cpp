@@ -16,6 +16,7 @@ std::string goal_text(const TrainingGoal& goal) {
   std::string text = "Train " + goal.model;
   if (goal.tokens > 0) text += fmt::format(" on {} tokens", format_count(goal.tokens));
   if (goal.days > 0) text += fmt::format(" in {} days", format_number(goal.days));
+  if (goal.days > 0 || goal.buyer.budget_usd > 0) text += fmt::format(" with {:.0f} %", 100 * goal.confidence);
   if (goal.gpus.size() == 1) text += fmt::format(" on {} devices", format_number(goal.gpus.front(), 7));
   text +=
       fmt::format(" · sequences of {}, batch {}", format_number(goal.sequence, 7), format_number(goal.global_batch, 7));
@@ -28,6 +29,29 @@ std::string days_text(const Interval& i) {
 
 std::string usd_text(const Interval& i) {
   return fmt::format("{} ({}–{})", format(Dollars(i.mid)), format(Dollars(i.low), 2), format(Dollars(i.high), 2));
+}
+
+/// Days and budget have one error for the most part: both hold as often as the scarcer one.
+std::optional<double> holds(const TrainingPick& p) {
+  if (p.holds_days && p.holds_budget) return std::min(*p.holds_days, *p.holds_budget);
+  return p.holds_days ? p.holds_days : p.holds_budget;
+}
+
+/// "With 80 %: done in 56 days for $5.4M at most. ..."
+std::string sure_text(const TrainingPick& p, const TrainingGoal& goal) {
+  if (!p.days_sure) return "";
+  std::string text = fmt::format("With {:.0f} %, {} {} are done in {} days", 100 * goal.confidence,
+                                 format_number(p.plan.gpus, 7), p.device, format_number(*p.days_sure));
+  if (p.usd_sure) text += " for " + format(Dollars(*p.usd_sure));
+  text += " at most, failures included";
+  if (p.holds_days) text += fmt::format("; by day {} with {}", format_number(goal.days), chance_text(*p.holds_days));
+  if (p.holds_budget) {
+    text += fmt::format("; within {} with {}", format(Dollars(goal.buyer.budget_usd)), chance_text(*p.holds_budget));
+  }
+  const LogError left = p.error.without(kSettledByARun);
+  text += fmt::format(". A day of the run, measured and as predicted, leaves {} days.",
+                      format_number(p.days->mid * left.factor(goal.confidence)));
+  return text;
 }
 
 Table table_of(const std::vector<TrainingPick>& plans, const std::vector<Rank>& ranks, std::size_t rows, bool run) {
@@ -43,24 +67,28 @@ Table table_of(const std::vector<TrainingPick>& plans, const std::vector<Rank>& 
       {.key = "duration", .unit = "days", .heading = "days (80 %)", .kind = ColumnKind::interval},
       {.key = "cost", .unit = "usd", .heading = run ? "cost" : "$/1B tokens", .kind = ColumnKind::interval},
       {.key = "power", .unit = "w", .heading = "MW", .kind = ColumnKind::interval},
+      {.key = "holds", .heading = "holds", .kind = ColumnKind::number},
+      {.key = "best", .heading = "best", .kind = ColumnKind::number},
       {.key = "bound", .heading = "bound by"}};
   for (std::size_t i = 0; i < std::min(plans.size(), rows); ++i) {
     const TrainingPick& p = plans[i];
     const TrainingEstimate& e = p.estimate;
     table.rows.push_back(
-        {Cell(i < ranks.size() ? ranks[i].text() : std::to_string(i + 1)), Cell(p.device), Cell(p.plan.gpus),
+        {Cell(i < ranks.size() ? ranks[i].text() : std::to_string(i + 1)),
+         Cell(p.device).shown_as(p.device + (doubts(p.quote, p.resembles).empty() ? "" : " !")), Cell(p.plan.gpus),
          Cell(layout_text(p)), Cell(std::string(name(p.precision))),
          Cell::interval(e.step_time_s).shown_as(format(Seconds(e.step_time_s.mid))),
          Cell::interval(e.mfu).shown_as(fmt::format("{:.0f} %", 100 * e.mfu.mid)),
          p.days ? Cell::interval(*p.days).shown_as(days_text(*p.days)) : Cell(),
          p.usd ? Cell::interval(*p.usd).shown_as(usd_text(*p.usd)) : Cell(),
          e.power_w.mid > 0 ? Cell::interval(e.power_w).shown_as(format_number(e.power_w.mid * 1e-6)) : Cell(),
-         Cell(spaced(name(e.bound)))});
+         holds(p) ? Cell(*holds(p)).shown_as(chance_text(*holds(p))) : Cell(),
+         i < ranks.size() ? Cell(p.best).shown_as(chance_text(p.best)) : Cell(), Cell(spaced(name(e.bound)))});
   }
   return table;
 }
 
-Json plan_object(const TrainingPick& p) {
+Json pick_object(const TrainingPick& p) {
   const TrainingEstimate& e = p.estimate;
   Json one = Json::object();
   one.set("device", p.device);
@@ -90,6 +118,12 @@ Json plan_object(const TrainingPick& p) {
   one.set("usd_per_hour", p.usd_per_hour ? Json(*p.usd_per_hour) : Json());
   one.set("power_w", e.power_w.mid > 0 ? interval_json(e.power_w) : Json());
   one.set("joules_per_token", p.joules_per_token > 0 ? Json(p.joules_per_token) : Json());
+  one.set("days_at_confidence", p.days_sure ? Json(*p.days_sure) : Json());
+  one.set("usd_at_confidence", p.usd_sure ? Json(*p.usd_sure) : Json());
+  one.set("holds_days_probability", p.holds_days ? Json(*p.holds_days) : Json());
+  one.set("holds_budget_probability", p.holds_budget ? Json(*p.holds_budget) : Json());
+  one.set("best_probability", p.best);
+  one.set("doubts", texts_json(doubts(p.quote, p.resembles)));
   one.set("bound", name(e.bound));
   one.set("confirmed", p.confirmed.empty() ? Json() : Json(p.confirmed));
   return one;
@@ -147,6 +181,14 @@ Document plan_page(const TrainingQuest& quest, const TrainingVerdict& verdict, c
   page.title = goal_text(quest.goal);
   add_ranking(page, verdict, table_of(verdict.plans, verdict.ranks, options.rows, run),
               table_of(verdict.nearest, {}, 3, run), options);
+  const std::string shaky = doubts_text(
+      verdict.plans, options.rows, [](const TrainingPick& p) { return p.device; },
+      [](const TrainingPick& p) { return doubts(p.quote, p.resembles); });
+  if (!shaky.empty()) page.blocks.emplace_back(paragraph(shaky, Emphasis::faint));
+  if (!verdict.plans.empty()) {
+    const std::string sure = sure_text(verdict.plans.front(), quest.goal);
+    if (!sure.empty()) page.blocks.emplace_back(paragraph(sure));
+  }
   if (verdict.front.size() > 1) {
     Table table = table_of(verdict.front, {}, 8, run);
     table.title =
@@ -155,6 +197,9 @@ Document plan_page(const TrainingQuest& quest, const TrainingVerdict& verdict, c
   }
   if (!verdict.rationale.empty()) page.blocks.emplace_back(paragraph("Why: " + joined_text(verdict.rationale, " ")));
   add_explanation(page, verdict, options.explain);
+  if (!verdict.plans.empty()) {
+    page.blocks.emplace_back(paragraph(evidence_text(verdict.plans.front().resembles), Emphasis::faint));
+  }
   add_footing(page, verdict, options, "ridge estimate train");
   return page;
 }
@@ -172,8 +217,10 @@ Json plan_json(const TrainingQuest& quest, const TrainingVerdict& verdict, const
   asked.set("sequence_tokens", goal.sequence);
   asked.set("global_batch", goal.global_batch);
   asked.set("objective", name(goal.objective));
+  asked.set("confidence", goal.confidence);
   json.set("goal", std::move(asked));
-  set_ranking(json, verdict, plan_object);
+  set_ranking(json, verdict, pick_object);
+  json.set("regret_share", verdict.regret);
   json.set("cheapest_change", Json());
   json.set("rationale", texts_json(verdict.rationale));
   json.set("assumptions", texts_json(verdict.assumptions));

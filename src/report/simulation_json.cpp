@@ -5,7 +5,7 @@ namespace ridge::report {
 
 namespace {
 
-Json number(std::uint64_t n) {
+Json whole_json(std::uint64_t n) {
   return Json(static_cast<double>(n));
 }
 
@@ -16,7 +16,7 @@ Json spread_json(double mid, double low, double high) {
 Json latency_json(const LatencyDistribution& d, double low, double high) {
   if (d.count() == 0) return {};
   Json json = Json::object();
-  json.set("count", number(d.count()));
+  json.set("count", whole_json(d.count()));
   const auto add = [&](const char* key, double value) { json.set(key, spread_json(value, low, high)); };
   add("mean", d.mean());
   add("p50", d.p50());
@@ -68,7 +68,7 @@ Json query_json(const SimulationAnswer& a) {
   json.set("concurrency", q.load.kind == OfferedKind::concurrency ? Json(q.load.concurrency) : Json());
   json.set("requests", q.requests > 0 ? Json(q.requests) : Json());
   json.set("duration_s", q.duration > 0 ? Json(q.duration) : Json());
-  json.set("seed", number(q.seed));
+  json.set("seed", whole_json(q.seed));
   const auto limit = [](double value) { return value > 0 ? Json(value) : Json(); };
   json.set("ttft_limit_s", limit(q.limits.ttft)).set("tpot_limit_s", limit(q.limits.tpot));
   json.set("e2e_limit_s", limit(q.limits.e2e)).set("limit_share", q.limits.share);
@@ -102,13 +102,17 @@ Json simulation_json(const SimulationAnswer& a) {
   json.set("engines", r.engines).set("gpus", r.gpus);
   json.set("overloaded", r.overloaded).set("growth_requests_per_s", r.overloaded ? Json(r.growth_per_s) : Json());
   json.set("stopped_early", r.stopped_early);
-  json.set("arrived", number(r.arrived)).set("finished", number(r.finished)).set("too_long", number(r.too_long));
-  json.set("rejected", number(r.rejected)).set("timed_out", number(r.timed_out)).set("good", number(r.good));
-  json.set("restarted", number(r.restarted));
+  json.set("arrived", whole_json(r.arrived))
+      .set("finished", whole_json(r.finished))
+      .set("too_long", whole_json(r.too_long));
+  json.set("rejected", whole_json(r.rejected))
+      .set("timed_out", whole_json(r.timed_out))
+      .set("good", whole_json(r.good));
+  json.set("restarted", whole_json(r.restarted));
   json.set("makespan_s", r.makespan).set("arrival_span_s", r.arrival_span);
-  json.set("input_tokens", number(r.input_tokens)).set("output_tokens", number(r.output_tokens));
-  json.set("cached_tokens", number(r.cached_tokens)).set("preemptions", number(r.preemptions));
-  json.set("steps", number(r.steps));
+  json.set("input_tokens", whole_json(r.input_tokens)).set("output_tokens", whole_json(r.output_tokens));
+  json.set("cached_tokens", whole_json(r.cached_tokens)).set("preemptions", whole_json(r.preemptions));
+  json.set("steps", whole_json(r.steps));
   // What an open loop is given it serves, unless it is overloaded: only then and in closed loops is this a prediction.
   const bool given = a.query.load.kind == OfferedKind::rate && !r.overloaded;
   const double low = given ? 1 : s.throughput_low;
@@ -128,8 +132,8 @@ Json simulation_json(const SimulationAnswer& a) {
     for (const ClassResult& c : r.classes) {
       classes.push(Json::object()
                        .set("name", c.name)
-                       .set("finished", number(c.finished))
-                       .set("good", number(c.good))
+                       .set("finished", whole_json(c.finished))
+                       .set("good", whole_json(c.good))
                        .set("ttft_s", latency_json(c.ttft, s.ttft_low, s.ttft_high))
                        .set("tpot_s", latency_json(c.tpot, s.tpot_low, s.tpot_high))
                        .set("e2e_s", latency_json(c.e2e, s.tpot_low, s.tpot_high)));
@@ -142,8 +146,8 @@ Json simulation_json(const SimulationAnswer& a) {
   json.set("peak_kv_share", r.peak_kv_share).set("busy_share", r.busy_share);
   const auto published = [](double value) { return value > 0 ? Json(value) : Json(); };
   json.set("energy_j", published(r.energy_j)).set("mean_power_w", published(r.mean_power_w));
-  json.set("mean_engines", r.mean_engines).set("cold_starts", number(r.cold_starts));
-  json.set("failures", number(r.failures)).set("mean_transfer_s", r.transfer_seconds);
+  json.set("mean_engines", r.mean_engines).set("cold_starts", whole_json(r.cold_starts));
+  json.set("failures", whole_json(r.failures)).set("mean_transfer_s", r.transfer_seconds);
   if (a.search) {
     json.set("find_rate", Json::object()
                               .set("rate_per_s", a.search->rate)

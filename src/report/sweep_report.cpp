@@ -9,16 +9,13 @@
 #include "report/html.hpp"
 #include "report/inference_report.hpp"
 #include "report/money_charts.hpp"
+#include "report/optional_json.hpp"
 #include "report/page.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::report {
 
 namespace {
-
-Json optional_json(const std::optional<double>& value) {
-  return value ? Json(*value) : Json();
-}
 
 double at_utilisation(CostInputs in, double utilisation, bool idle_is_paid) {
   in.utilisation = utilisation;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/inference_report.hpp"
+#include "report/optional_json.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::report {
@@ -51,10 +52,6 @@ class Sources {
  private:
   std::vector<const QuotedGain*> sources_;
 };
-
-Json optional_json(const std::optional<double>& value) {
-  return value ? Json(*value) : Json();
-}
 
 }  // namespace
 

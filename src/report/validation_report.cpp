@@ -19,13 +19,13 @@ using evidence::Metric;
 using evidence::ResultRow;
 using evidence::SummaryLine;
 
-Cell percent(double share, int decimals = 1) {
+Cell percent_cell(double share, int decimals = 1) {
   if (!std::isfinite(share)) return {};
   return Cell(share).shown_as(fmt::format("{:.{}f} %", 100 * share, decimals));
 }
 
 Cell whole_percent(double share) {
-  return percent(share, 0);
+  return percent_cell(share, 0);
 }
 
 std::string refusal_text(const SummaryLine& line) {
@@ -99,10 +99,10 @@ Table summary_table(std::span<const SummaryLine> lines, std::string_view grouped
     const ErrorSummary& e = line.errors;
     std::vector<Cell> row = {Cell(line.category.label())};
     if (!grouped_by.empty()) row.emplace_back(line.group.empty() ? "not said" : line.group);
-    row.insert(row.end(), {Cell(e.asked), whole_percent(e.coverage()), percent(e.median), percent(e.p90),
-                           percent(e.bias), whole_percent(e.within_10), whole_percent(e.within_20),
+    row.insert(row.end(), {Cell(e.asked), whole_percent(e.coverage()), percent_cell(e.median), percent_cell(e.p90),
+                           percent_cell(e.bias), whole_percent(e.within_10), whole_percent(e.within_20),
                            whole_percent(e.within_30), whole_percent(e.held)});
-    if (left_out) row.insert(row.end(), {percent(line.in_sample.median), percent(line.in_sample.p90)});
+    if (left_out) row.insert(row.end(), {percent_cell(line.in_sample.median), percent_cell(line.in_sample.p90)});
     row.insert(row.end(), {whole_percent(line.roofline.median), whole_percent(line.roofline.p90)});
     row.push_back(line.refusals.empty() ? Cell() : Cell(refusal_text(line)));
     table.rows.push_back(std::move(row));
@@ -207,7 +207,7 @@ Table interval_table(std::span<const Findings::LeftOut> cross_validated, std::sp
                    {.key = "held", .heading = "80 % interval held", .kind = ColumnKind::number}};
   for (const auto& [kind, pile] : piles) {
     const ErrorSummary e = evidence::summarise(pile);
-    table.rows.push_back({Cell(kind), Cell(e.predicted), percent(e.held)});
+    table.rows.push_back({Cell(kind), Cell(e.predicted), percent_cell(e.held)});
   }
   return table;
 }

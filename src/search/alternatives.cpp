@@ -66,6 +66,7 @@ void mix_vendors(const ServingQuest& quest, ServingVerdict& verdict, const Knowl
 struct Pool {
   ServingPool pool;
   double usd_per_gpu_hour = 0;
+  double slowness = 1;
   double kv_bytes = 0;          ///< of one request
   double link_bytes_per_s = 0;  ///< out of one engine
   [[nodiscard]] double usd_per_hour() const { return pool.engines * pool.query.gpus * usd_per_gpu_hour; }
@@ -88,15 +89,17 @@ class Splitter {
     Pair& pair = pairs_[quest_.goal.mixed_pools ? "" : device->vendor];
     const double nic = device->nic_per_direction ? device->nic_per_direction->value.value() : kUsualNic;
     for (const InferenceQuery& query : spec.deployments) {
+      if (quest_.goal.patience.over()) return;
       if (query.pp > 1 || query.max_batched_tokens != kStepTokens) continue;
       const auto deployment = resolve(query, knowledge_);
       if (!deployment) continue;
       const Pool start{.pool = {.query = query, .facts = deployment->facts},
                        .usd_per_gpu_hour = spec.usd_per_gpu_hour,
+                       .slowness = spec.slowness,
                        .kv_bytes = query.tp * perf::kv_bytes(*deployment->resolved, quest_.goal.isl),
                        .link_bytes_per_s = nic * query.gpus};
-      if (query.load.draft_tokens <= 0) prefill(start, *deployment->resolved, pair.prefill);
-      decode(start, *deployment->resolved, pair.decode);
+      if (query.load.draft_tokens <= 0) prefill(start, *deployment->resolved, spec, pair.prefill);
+      decode(start, *deployment->resolved, spec, pair.decode);
     }
   }
 
@@ -125,19 +128,27 @@ class Splitter {
     q.deployment.max_sequences = std::ceil(decode.pool.concurrency / std::max(1, q.deployment.dp));
     q.workload = fixed_workload(goal.isl, goal.osl);
     q.load.kind = OfferedKind::rate;
-    q.load.rate = goal.request_rate;
+    // As slow as either may be with the probability asked for (src/search/confirm.cpp).
+    const double slowness = std::max(prefill.slowness, decode.slowness);
+    q.load.rate = goal.request_rate * slowness;
     q.requests = 2000;
-    q.limits = {goal.ttft_s, goal.tpot_s, goal.e2e_s, 0.95};
+    q.limits = {goal.ttft_s / slowness, goal.tpot_s / slowness, goal.e2e_s / slowness, 0.95};
     q.policies.disaggregation = Disaggregation{};
     q.policies.disaggregation->prefill = prefill.pool.query;
     q.policies.disaggregation->link_bytes_per_s = prefill.link_bytes_per_s;
     for (int step = 0; step < kMostSteps; ++step) {
       q.replicas = decode.pool.engines;
       q.policies.disaggregation->prefill_engines = prefill.pool.engines;
-      const auto result = simulate(q, knowledge_);
-      if (!result) return {};
+      PatientObserver observer(goal.patience);
+      const auto result = simulate(q, knowledge_, &observer);
+      if (!result || goal.patience.over()) return {};
       const std::string broken = result->overloaded ? "overload" : broken_limit(*result, q.limits);
-      if (broken.empty()) return alternative(prefill, decode, result->ttft.p95(), result->tpot.p95());
+      if (broken.empty()) {
+        q.load.rate = goal.request_rate;
+        const auto predicted = simulate(q, knowledge_);
+        if (!predicted) return {};
+        return alternative(prefill, decode, predicted->ttft.p95(), predicted->tpot.p95());
+      }
       if (broken != "tpot") prefill.pool.engines += 1 + prefill.pool.engines / 8;
       if (broken != "ttft") decode.pool.engines += 1 + decode.pool.engines / 8;
     }
@@ -145,22 +156,25 @@ class Splitter {
   }
 
   /// An engine of data-parallel ranks takes a prompt on each of them at once.
-  void prefill(Pool pool, const ResolvedInference& resolved, std::optional<Pool>& best) const {
+  void prefill(Pool pool, const ResolvedInference& resolved, const ServingGroupSpec& spec,
+               std::optional<Pool>& best) const {
     const ServingGoal& goal = quest_.goal;
     InferenceLoad load = quest_.problem->load();
     load.mode = LoadMode::prefill;
     load.batch = pool.pool.concurrency = std::max(1, pool.pool.query.dp);
     const InferenceOutcome o = evaluate(resolved, load);
     if (o.reason != Reason::none) return;
-    const double seconds = o.estimate.prefill_s.mid;
+    const double seconds = o.estimate.prefill_s.mid * spec.slowness;
     const double moved = pool.kv_bytes / pool.link_bytes_per_s;
-    if (goal.ttft_s > 0 && seconds * kPrefillWait + moved > goal.ttft_s) return;
+    const double first = o.estimate.prefill_s.mid * spec.ttft_slowness * kPrefillWait + moved;
+    if (goal.ttft_s > 0 && first > goal.ttft_s) return;
     const double each = std::max(seconds / load.batch, moved);  // caches leave while the next prompts are worked on
     pool.pool.engines = static_cast<int>(std::ceil(goal.request_rate * each / kPrefillUse));
     cheaper(best, std::move(pool));
   }
 
-  void decode(Pool pool, const ResolvedInference& resolved, std::optional<Pool>& best) const {
+  void decode(Pool pool, const ResolvedInference& resolved, const ServingGroupSpec& spec,
+              std::optional<Pool>& best) const {
     const ServingGoal& goal = quest_.goal;
     InferenceLoad load = quest_.problem->load_of(pool.pool.query);
     load.prefix_hit = 1 - 1 / std::max(2.0, goal.isl);  // the cache comes filled: one token is left of the prompt
@@ -170,7 +184,7 @@ class Splitter {
       return evaluate(resolved, load);
     };
     const auto holds = [&](const InferenceOutcome& o) {
-      return o.reason == Reason::none && (goal.tpot_s <= 0 || o.estimate.tpot_s.mid <= goal.tpot_s);
+      return o.reason == Reason::none && (goal.tpot_s <= 0 || o.estimate.tpot_s.mid * spec.slowness <= goal.tpot_s);
     };
     if (!holds(at(0))) return;
     std::size_t low = 0;
@@ -179,7 +193,7 @@ class Splitter {
       const std::size_t middle = low + (high - low) / 2;
       (holds(at(middle)) ? low : high) = middle;
     }
-    const double rate = at(low).estimate.output_tokens_per_s.mid / goal.osl;
+    const double rate = at(low).estimate.output_tokens_per_s.mid / goal.osl / spec.slowness;
     pool.pool.concurrency = all[low];
     pool.pool.engines = static_cast<int>(std::ceil(goal.request_rate / (goal.load * rate)));
     cheaper(best, std::move(pool));

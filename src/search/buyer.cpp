@@ -6,7 +6,9 @@
 #include <array>
 #include <cctype>
 
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
+#include "search/policy.hpp"
 #include "search/sentences.hpp"
 
 namespace ridge::search {
@@ -15,16 +17,8 @@ namespace {
 
 /// ECCN 3A090.a from 4800 on (88 FR 73458, 25 October 2023); the lower classes need die areas that few publish.
 constexpr double kExportThreshold = 4800;
-/// Of country groups D:1, D:4 and D:5 (15 CFR part 740, supplement 1), those that buyers ask about.
-constexpr std::string_view kRestricted[] = {"cn", "hk", "mo", "ru", "by", "ir", "kp", "sy", "cu", "ve"};
 /// Server power over that of its devices where no system is in the catalogue: a DGX H100 takes 10.2 kW for 8 x 700 W.
 constexpr double kUsualOverhead = 1.8;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
 
 bool names(const std::vector<std::string>& list, std::string_view word) {
   return std::any_of(list.begin(), list.end(), [&](const std::string& s) { return lower(s) == lower(word); });
@@ -70,11 +64,9 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
     return out("vendor", fmt::format("of {}, which is not among the vendors allowed", device.vendor));
   }
   if (names(buyer.avoid_vendors, device.vendor)) return out("vendor", fmt::format("of {}, ruled out", device.vendor));
-  if (!buyer.destination.empty()) {
-    const std::string to = lower(buyer.destination);
+  if (buyer.export_licence) {
     const double tpp = total_processing_performance(device);
-    if (std::find(std::begin(kRestricted), std::end(kRestricted), to) != std::end(kRestricted) &&
-        device.vendor != "Huawei" && device.vendor != "Cambricon" && tpp >= kExportThreshold) {
+    if (device.vendor != "Huawei" && device.vendor != "Cambricon" && tpp >= kExportThreshold) {
       return out("export",
                  fmt::format("needs an export licence for {}: processing performance {} of at most {}",
                              buyer.destination, format_number(tpp), format_number(kExportThreshold)),
@@ -106,6 +98,12 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
 }
 
 Result<Candidates> candidates(Buyer& buyer, Objective objective, const Knowledge& knowledge) {
+  std::vector<std::string_view> vendors;
+  for (const Device& device : knowledge.catalogue.devices()) vendors.push_back(device.vendor);
+  std::sort(vendors.begin(), vendors.end());
+  vendors.erase(std::unique(vendors.begin(), vendors.end()), vendors.end());
+  if (const Status s = check_vendors("--vendors", buyer.vendors, vendors); !s) return s.error();
+  if (const Status s = check_vendors("--avoid-vendors", buyer.avoid_vendors, vendors); !s) return s.error();
   for (Fleet& fleet : buyer.fleet) {
     const auto device = knowledge.catalogue.find_device(fleet.device);
     if (!device) return device.error();

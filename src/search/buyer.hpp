@@ -14,7 +14,7 @@ namespace ridge::search {
 [[nodiscard]] double total_processing_performance(const Device& device);
 
 /// Every device of the catalogue or of `buyer.devices`, split into those to search and those left out. From then on the
-/// fleet goes under ids of the catalogue. Refuses (not_found) a device that does not exist.
+/// fleet goes under ids of the catalogue. Refuses (not_found) a device or vendor that does not exist.
 struct Candidates {
   std::vector<Device> devices;
   std::vector<Loser> excluded;

@@ -1,14 +1,17 @@
-// Finalists, looked at request by request and failure by failure before they are shown.
+// Serving finalists, looked at request by request before they are shown: how many replicas hold rate and limits with
+// the probability asked for.
+//
+// A service whose steps take s times as long as predicted is the predicted one at s times the rate, with all its times
+// multiplied by s. So one simulator answers for every s: requests come s times as fast, limits are divided by s.
 #include <fmt/format.h>
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 
-#include "economics/goodput_case.hpp"
-#include "ridge/goodput.hpp"
 #include "ridge/simulation.hpp"
 #include "ridge/text.hpp"
 #include "search/sentences.hpp"
@@ -18,12 +21,14 @@ namespace ridge::search {
 
 namespace {
 
-constexpr int kMostSimulated = 12;  ///< replicas; more of them behave like as many dozens
-constexpr double kSecondsADay = 86400;
-constexpr double kUsualRunDays = 30;
-constexpr int kTrials = 60;
+constexpr int kMostSimulated = 12;   ///< replicas; more of them behave like as many dozens
+constexpr std::size_t kLadders = 4;  ///< plans that are sized for other probabilities too
+constexpr double kRungs[] = {0.5, 0.8, 0.95};
+constexpr double kCloseEnough = 0.003;  ///< a probability that is short by less is held
+constexpr double kNoGain = 0.004;       ///< more replicas that raise it by less are of no use
+constexpr double kMostTimes = 2;        ///< replicas over those that rate and pace take
 
-SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int replicas) {
+SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int replicas, double slowness) {
   const ServingGoal& goal = quest.goal;
   SimulationQuery q;
   q.deployment = plan.query;
@@ -33,84 +38,198 @@ SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int
   }
   q.replicas = std::min(replicas, kMostSimulated);
   q.load.kind = OfferedKind::rate;
-  q.load.rate = goal.request_rate * q.replicas / replicas;
+  q.load.rate = goal.request_rate * q.replicas / replicas * slowness;
   q.requests = std::clamp(250.0 * q.replicas, 1000.0, 3000.0);
-  q.limits.ttft = goal.ttft_s;
-  q.limits.tpot = goal.tpot_s;
-  q.limits.e2e = goal.e2e_s;
+  q.limits.ttft = goal.ttft_s / slowness;
+  q.limits.tpot = goal.tpot_s / slowness;
+  q.limits.e2e = goal.e2e_s / slowness;
   return q;
 }
 
-/// Of what a number of replicas gave.
+/// What a number of replicas gave at one slowness.
 struct Trial {
   int replicas = 0;
-  bool holds = false;
+  bool paces = false;       ///< rate, TPOT and request time hold
+  bool holds = false;       ///< TTFT too, if only steps are slow
   double concurrency = 0;   ///< of one replica, that makes as many requests by the mean as it is given; 0 = none does
   InferenceEstimate rated;  ///< at that
-  double ttft_p95 = 0, tpot_p95 = 0;
+  double ttft_p95 = 0, tpot_p95 = 0, ttft_mean = 0, tpot_mean = 0;  ///< as clients see them: at the slowness
   std::string broken;
+};
+
+/// Probabilities of one number of replicas.
+struct Chance {
+  double all = 0, rate = 0, ttft = 1;
 };
 
 class Confirmation {
  public:
   Confirmation(const ServingQuest& quest, const ServingPlan& plan, const InferenceDeployment& deployment)
-      : quest_(quest), plan_(plan), deployment_(deployment) {}
+      : quest_(quest), plan_(plan), deployment_(deployment) {
+    const double each = plan.requests_per_s * quest.goal.load_at_most;
+    least_ = each > 0 ? std::max(1, static_cast<int>(std::ceil(quest.goal.request_rate / each - 1e-9))) : 1;
+  }
 
-  /// The fewest replicas that hold, near those of the plan; `holds` is false if twice as many do not.
-  Trial run() {
-    Trial best = look(plan_.replicas);
+  /// The fewest replicas that hold at this slowness, looked for from `start` on; `holds` is false if no number that
+  /// makes sense does. No fewer than the load allows.
+  Trial fewest(double slowness, int start) {
+    Trial best = look(std::max(start, least_), slowness);
+    int low = least_ - 1;
     if (best.holds) {
-      int low = std::max(1, static_cast<int>(std::floor(plan_.replicas * quest_.goal.load))) - 1;  // does not hold
-      while (best.holds && best.replicas - low > 1) {
-        const int middle = low + (best.replicas - low) / 2;
-        const Trial trial = look(middle);
-        if (trial.holds) {
-          best = trial;
-        } else {
-          low = middle;
+      for (int step = 1; best.replicas - step > low; step *= 2) {
+        const Trial trial = look(best.replicas - step, slowness);
+        if (!trial.holds) {
+          low = trial.replicas;
+          break;
         }
-      }
-      return best;
-    }
-    int low = plan_.replicas;
-    for (const double more : {1.15, 1.4, 2.0}) {
-      const int replicas = std::max(low + 1, static_cast<int>(std::ceil(plan_.replicas * more)));
-      Trial trial = look(replicas);
-      if (!trial.holds) {
         best = trial;
-        low = replicas;
-        continue;
       }
-      while (trial.replicas - low > std::max(1, plan_.replicas / 20)) {
-        const int middle = low + (trial.replicas - low) / 2;
-        const Trial between = look(middle);
-        if (between.holds) {
-          trial = between;
-        } else {
-          low = middle;
-        }
+    } else {
+      const int first = best.replicas;
+      for (const double more : {1.15, 1.4, 2.0}) {
+        low = best.replicas;
+        best = look(std::max(low + 1, static_cast<int>(std::ceil(first * more))), slowness);
+        if (best.holds) break;
       }
-      return trial;
+      if (!best.holds) return best;
+    }
+    while (best.replicas - low > std::max(1, best.replicas / 40)) {
+      const Trial between = look(low + (best.replicas - low) / 2, slowness);
+      if (between.holds) {
+        best = between;
+      } else {
+        low = between.replicas;
+      }
     }
     return best;
   }
 
+  /// The same for a probability: TTFT with the error that is its own. Not `holds` where only TTFT stands against it.
+  Trial sized(double confidence, const LogError& step, int start, Chance* chance = nullptr) {
+    Trial trial = fewest(step.factor(confidence), start);
+    if (!trial.holds) return trial;
+    Chance now = this->chance(trial.replicas, step);
+    const int most = static_cast<int>(std::ceil(kMostTimes * trial.replicas)) + 1;
+    while (now.all < confidence - kCloseEnough) {
+      const int more = trial.replicas + std::max(1, trial.replicas / 8);
+      const Chance then = more <= most ? this->chance(more, step) : now;
+      if (then.all < now.all + kNoGain && then.all < confidence - kCloseEnough) {
+        trial.holds = false;
+        trial.broken = "ttft";
+        break;
+      }
+      now = then;
+      trial = look(more, step.factor(confidence));
+      trial.holds = true;
+    }
+    if (chance != nullptr) *chance = now;
+    return trial;
+  }
+
+  Chance chance(int replicas, const LogError& step) {
+    const ServingGoal& goal = quest_.goal;
+    std::vector<std::pair<double, double>> waits;  // logarithms of slowness and of TTFT
+    double holds = 0;                              // the slowest that holds, and the fastest that does not
+    double breaks = 0;
+    for (const double p : {0.5, 0.8, 0.95, 0.99}) {
+      const double slowness = step.factor(p);
+      if (slowness <= holds) continue;
+      const Trial trial = look(replicas, slowness);
+      if (!trial.paces) {
+        breaks = slowness;
+        break;
+      }
+      holds = slowness;
+      waits.emplace_back(std::log(slowness), std::log(std::max(1e-9, trial.ttft_p95)));
+    }
+    if (holds == 0) {
+      const double slowness = step.factor(0.1);
+      const Trial trial = look(replicas, slowness);
+      if (!trial.paces) return {0, 0, trial.ttft_p95 <= goal.ttft_s ? 1.0 : 0.0};
+      holds = slowness;
+      waits.emplace_back(std::log(slowness), std::log(std::max(1e-9, trial.ttft_p95)));
+    }
+    for (int i = 0; breaks > 0 && i < kHalvings; ++i) {
+      const double middle = std::sqrt(holds * breaks);
+      const Trial trial = look(replicas, middle);
+      if (trial.paces) {
+        holds = middle;
+        waits.emplace_back(std::log(middle), std::log(std::max(1e-9, trial.ttft_p95)));
+      } else {
+        breaks = middle;
+      }
+    }
+    Chance out;
+    // Between what held and what broke, the middle.
+    out.rate = step.probability(breaks > 0 ? std::sqrt(holds * breaks) : holds);
+    out.ttft = 1;
+    if (goal.ttft_s > 0) {
+      const auto within = [&](double p) {
+        return plan_.sure.first.probability(goal.ttft_s / std::exp(line(waits, std::log(step.factor(p)))));
+      };
+      out.ttft = mean(within, 0, 1);
+      out.all = out.rate * mean(within, 0, out.rate);
+    } else {
+      out.all = out.rate;
+    }
+    return out;
+  }
+
+  /// Once for each number and slowness.
+  const Trial& look(int replicas, double slowness) {
+    const auto key = std::make_pair(replicas, slowness);
+    const auto at = looked_.find(key);
+    return at != looked_.end() ? at->second : looked_.emplace(key, simulated(replicas, slowness)).first->second;
+  }
+
  private:
-  Trial look(int replicas) {
+  static constexpr int kHalvings = 3;
+  static constexpr int kNodes = 24;
+
+  template <class Of>
+  static double mean(const Of& of, double from, double to) {
+    double sum = 0;
+    for (int i = 0; i < kNodes; ++i) sum += of(from + (to - from) * (i + 0.5) / kNodes);
+    return sum / kNodes;
+  }
+
+  /// Straight between points, level beyond them at the lower end, proportional to the slowness at the upper.
+  static double line(const std::vector<std::pair<double, double>>& points, double x) {
+    if (x <= points.front().first) return points.front().second + (x - points.front().first);
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      if (x > points[i].first) continue;
+      const auto& [x0, y0] = points[i - 1];
+      const auto& [x1, y1] = points[i];
+      return x1 > x0 ? y0 + (y1 - y0) * (x - x0) / (x1 - x0) : y1;
+    }
+    return points.back().second + (x - points.back().first);
+  }
+
+  [[nodiscard]] Trial simulated(int replicas, double slowness) const {
     Trial trial;
     trial.replicas = replicas;
-    const SimulationQuery q = question(quest_, plan_, replicas);
-    const auto result = simulate(q, deployment_);
+    const SimulationQuery q = question(quest_, plan_, replicas, slowness);
+    rate_for(quest_.goal.request_rate * slowness / replicas, trial);
+    // More than they can do at any concurrency would fall behind, however short the simulation.
+    if (trial.concurrency <= 0) {
+      trial.broken = "overload";
+      return trial;
+    }
+    PatientObserver observer(quest_.goal.patience);
+    const auto result = simulate(q, deployment_, nullptr, &observer);
     if (!result) {
       trial.broken = result.error().message;
       return trial;
     }
-    trial.ttft_p95 = result->ttft.p95();
-    trial.tpot_p95 = result->tpot.p95();
-    trial.broken = result->overloaded ? "overload" : broken_limit(*result, q.limits);
-    rate_for(quest_.goal.request_rate / replicas, trial);
-    // More than they can do at any concurrency would fall behind, however short the simulation.
-    if (trial.broken.empty() && trial.concurrency <= 0) trial.broken = "overload";
+    trial.ttft_p95 = result->ttft.p95() * slowness;
+    trial.tpot_p95 = result->tpot.p95() * slowness;
+    trial.ttft_mean = result->ttft.mean() * slowness;
+    trial.tpot_mean = result->tpot.mean() * slowness;
+    LatencyLimits pace = q.limits;
+    pace.ttft = 0;
+    trial.broken = result->overloaded ? "overload" : broken_limit(*result, pace);
+    trial.paces = trial.broken.empty();
+    if (trial.paces) trial.broken = broken_limit(*result, q.limits);
     trial.holds = trial.broken.empty();
     return trial;
   }
@@ -132,30 +251,70 @@ class Confirmation {
   const ServingQuest& quest_;
   const ServingPlan& plan_;
   const InferenceDeployment& deployment_;
+  int least_ = 1;
+  std::map<std::pair<int, double>, Trial> looked_;
 };
 
-void apply(const ServingQuest& quest, ServingPlan& plan, const Trial& trial, const Knowledge& knowledge) {
-  plan.ttft_p95_s = trial.ttft_p95;
-  plan.tpot_p95_s = trial.tpot_p95;
-  const SimulationQuery asked = question(quest, plan, trial.replicas);
+void apply(const ServingQuest& quest, ServingPlan& plan, const Trial& trial, const Trial& predicted,
+           const Knowledge& knowledge) {
+  plan.ttft_p95_s = predicted.ttft_p95;
+  plan.tpot_p95_s = predicted.tpot_p95;
+  plan.ttft_mean_s = predicted.ttft_mean;
+  plan.tpot_mean_s = predicted.tpot_mean;
+  const SimulationQuery asked = question(quest, plan, trial.replicas, 1);
   plan.simulated_requests = std::round(asked.requests * trial.replicas / asked.replicas);
   if (trial.replicas != plan.replicas) {
     plan.confirmed = fmt::format("simulated: {} replicas hold the limits for 95 % of the requests, {} by the mean",
                                  trial.replicas, plan.replicas);
     plan.replicas = trial.replicas;
     plan.gpus = trial.replicas * plan.query.gpus;
-    plan.concurrency = plan.query.load.concurrency = trial.concurrency;
-    rate(plan, trial.rated);
+    plan.concurrency = plan.query.load.concurrency = predicted.concurrency;
+    rate(plan, predicted.rated);
     price(plan, quest, knowledge);
   } else {
     plan.confirmed = "simulated: 95 % of the requests hold the limits";
   }
 }
 
+/// What is left of a plan: the trial that sizes it, and the same at the speed predicted.
+struct Confirmed {
+  Trial sized;
+  Trial predicted;
+  Chance chance;
+};
+
+/// The same plan sized for other probabilities, and for what is left unknown after one run.
+void climb(Confirmation& confirmation, const ServingGoal& goal, ServingPlan& plan) {
+  const LogError& step = plan.sure.step;
+  const auto fewest = [&](double confidence, const LogError& error) -> std::optional<int> {
+    const double times = error.factor(confidence) / step.factor(goal.confidence);
+    const int start = std::max(1, static_cast<int>(std::lround(plan.replicas * times)));
+    const Trial trial = confirmation.sized(confidence, error, start);
+    return trial.holds ? std::optional(trial.replicas * plan.query.gpus) : std::nullopt;
+  };
+  std::set<double> rungs(std::begin(kRungs), std::end(kRungs));
+  rungs.insert(goal.confidence);
+  for (const double rung : rungs) {
+    const std::optional<int> gpus = rung == goal.confidence ? plan.gpus : fewest(rung, step);
+    if (gpus) plan.sure.ladder.push_back({rung, *gpus});
+  }
+  plan.sure.gpus_if_measured = fewest(goal.confidence, step.without(kSettledByARun));
+}
+
+std::string not_sure_text(const ServingGoal& goal, const Confirmed& looked) {
+  if (looked.sized.broken == "ttft" && looked.chance.all > 0) {
+    return fmt::format("simulated, TTFT holds with {:.0f} % at best, asked for {:.0f} %", 100 * looked.chance.all,
+                       100 * goal.confidence);
+  }
+  return fmt::format("simulated, even {} replicas do not hold the limits for 95 % of the requests ({})",
+                     looked.sized.replicas, looked.sized.broken);
+}
+
 }  // namespace
 
 void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t finalists, const Knowledge& knowledge) {
-  if (quest.goal.request_rate <= 0) return;
+  const ServingGoal& goal = quest.goal;
+  if (goal.request_rate <= 0) return;
   std::size_t count = 0;  // all plans of as many devices
   std::set<std::string> devices;
   while (count < verdict.plans.size()) {
@@ -163,25 +322,36 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
     if (devices.size() > finalists) break;
     ++count;
   }
-  std::vector<Trial> trials(count);
+  std::vector<Confirmed> looked(count);
+  const Patience& patience = quest.goal.patience;
   oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
+    if (patience.over()) return;
     const ServingPlan& plan = verdict.plans[i];
     const auto deployment = resolve(plan.query, knowledge);
-    if (deployment) trials[i] = Confirmation(quest, plan, *deployment).run();
+    if (!deployment) return;
+    Confirmation confirmation(quest, plan, *deployment);
+    Confirmed& l = looked[i];
+    l.sized = confirmation.sized(goal.confidence, plan.sure.step, plan.replicas, &l.chance);
+    if (l.sized.holds) l.predicted = confirmation.look(l.sized.replicas, 1);
   });
+  if (patience.over()) {  // some were cut short: none is told from the others by it
+    verdict.assumptions.emplace_back(kNotSimulated);
+    return;
+  }
   std::vector<ServingPlan> kept;
   for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
     ServingPlan& plan = verdict.plans[i];
     if (i < count) {
-      if (!trials[i].holds) {
-        verdict.losers.push_back(
-            {plan.query.device,
-             fmt::format("simulated, even {} replicas do not hold the limits for 95 % of the requests ({})",
-                         trials[i].replicas, trials[i].broken),
-             trials[i].broken, 0, true});
+      const Confirmed& l = looked[i];
+      if (!l.sized.holds) {
+        const std::string limit = l.sized.broken == "overload" ? "rate" : l.sized.broken;
+        verdict.losers.push_back({plan.query.device, not_sure_text(goal, l), limit, 0, true});
         continue;
       }
-      apply(quest, plan, trials[i], knowledge);
+      apply(quest, plan, l.sized, l.predicted, knowledge);
+      plan.sure.holds = l.chance.all;
+      plan.sure.holds_rate = l.chance.rate;
+      plan.sure.holds_ttft = l.chance.ttft;
       ServingPlan means = plan;
       means.ttft_s.mid = means.tpot_s.mid = means.e2e_s.mid = 0;  // latency was simulated
       const Miss miss = worst_miss(quest, means, knowledge);
@@ -195,44 +365,14 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
   verdict.plans = std::move(kept);
 }
 
-double goodput_of(const TrainingQuest& quest, const std::string& device, int gpus, double parameters,
-                  const Knowledge& knowledge) {
-  const TrainingGoal& goal = quest.goal;
-  if (goal.goodput > 0) return goal.goodput;
-  if (quest.economics == nullptr || goal.tokens <= 0) return 1;
-  GoodputQuery query;
-  query.gpus = gpus;
-  query.parameters = parameters;
-  query.device = device;
-  query.useful_s = (goal.days > 0 ? goal.days : kUsualRunDays) * kSecondsADay;
-  const auto inputs = goodput_inputs(query, knowledge.catalogue, *quest.economics);
-  if (!inputs) return 1;
-  const double share = expected_goodput(*inputs).goodput;
-  return share > 0 && share <= 1 ? share : 1;
-}
-
-void confirm(const TrainingQuest& quest, TrainingVerdict& verdict, std::size_t finalists, const Knowledge& knowledge) {
-  if (quest.economics == nullptr || quest.goal.goodput > 0) return;
-  const auto model = knowledge.catalogue.find_model(quest.goal.model);
-  if (!model) return;
-  const double parameters = count_parameters(*model).total;
-  const std::size_t count = std::min(finalists, verdict.plans.size());
-  oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
-    TrainingPick& pick = verdict.plans[i];
-    if (!pick.days) return;
-    GoodputQuery query;
-    query.gpus = pick.plan.gpus;
-    query.parameters = parameters;
-    query.device = pick.device;
-    query.useful_s = pick.days->mid * pick.goodput * kSecondsADay;
-    const auto inputs = goodput_inputs(query, knowledge.catalogue, *quest.economics);
-    if (!inputs) return;
-    const GoodputSample sample = simulate_goodput(*inputs, kTrials, 1);
-    pick.days_p95 = sample.time_to_train_s.high / kSecondsADay;
-    pick.confirmed =
-        fmt::format("simulated: {:.0f} interruptions, goodput {:.1f} %, {} days, {} at p95", sample.mean.interruptions,
-                    100 * sample.mean.goodput, format_number(sample.mean.time_to_train_s / kSecondsADay),
-                    format_number(*pick.days_p95));
+void climb(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge) {
+  if (quest.goal.request_rate <= 0) return;
+  oneapi::tbb::parallel_for(std::size_t{0}, std::min(kLadders, verdict.plans.size()), [&](std::size_t i) {
+    ServingPlan& plan = verdict.plans[i];
+    const auto deployment = plan.sure.holds ? resolve(plan.query, knowledge) : Result<InferenceDeployment>(Error{});
+    if (!deployment) return;
+    Confirmation confirmation(quest, plan, *deployment);
+    climb(confirmation, quest.goal, plan);
   });
 }
 

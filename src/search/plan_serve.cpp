@@ -29,6 +29,8 @@ namespace {
 constexpr int kMostTensor = 64;
 constexpr int kMostReplica = 144;  ///< devices of one replica: two racks of 72, or DeepSeek's unit for decoding
 constexpr double kHoursAYear = 8760;
+constexpr double kLeastConfidence = 0.05;
+constexpr double kMostConfidence = 0.99;
 
 /// What people serve in: 16 and 8 bits, and the 4-bit format the chip computes in; a checkpoint that is narrow already
 /// stays so. Other 4-bit formats change answers enough to be asked for.
@@ -47,6 +49,9 @@ std::vector<Format> usual_formats(const Device& device, const Model& model) {
   }
   if (computes_in(device, Format::nvfp4) && formats.front() != Format::nvfp4 && formats.front() != Format::mxfp4) {
     formats.push_back(Format::nvfp4);
+  } else if (!computes_in(device, Format::nvfp4) && computes_in(device, Format::mxfp4) &&
+             formats.front() != Format::nvfp4 && formats.front() != Format::mxfp4) {
+    formats.push_back(Format::mxfp4);
   }
   return formats;
 }
@@ -146,6 +151,24 @@ InferenceLoad load_of(const ServingGoal& goal) {
   return load;
 }
 
+/// How much slower than predicted steps and first tokens of the group have to be held.
+void set_slowness(ServingGroupSpec& spec, const ServingGoal& goal, const Knowledge& knowledge) {
+  if (goal.confidence == 0.5) return;
+  InferenceLoad load = load_of(goal);
+  load.concurrency = 1;
+  ErrorSubject about = search::subject_of(knowledge, spec.device, goal.engine, goal.model);
+  for (const InferenceQuery& query : spec.deployments) {
+    const auto deployment = resolve(query, knowledge);
+    if (!deployment) continue;
+    const InferenceOutcome o = evaluate(*deployment->resolved, load);
+    if (o.reason != Reason::none) continue;
+    about.sure = deployment->facts.sure;
+    spec.slowness = time_error(inverse(o.estimate.output_tokens_per_s), about).factor(goal.confidence);
+    spec.ttft_slowness = std::max(spec.slowness, time_error(o.estimate.prefill_s, about).factor(goal.confidence));
+    return;
+  }
+}
+
 Status check(const ServingGoal& goal) {
   const auto wrong = [](const char* flag, const char* message) { return Error{ErrorCode::bad_input, flag, message}; };
   if (!(goal.isl >= 1) || !(goal.osl >= 1)) return wrong("--isl", "lengths are at least one token");
@@ -153,7 +176,11 @@ Status check(const ServingGoal& goal) {
   if (goal.request_rate == 0 && goal.buyer.gpus == 0) {
     return wrong("--request-rate", "say how many requests per second to serve, or by --gpus on how many devices");
   }
-  if (!(goal.load > 0 && goal.load <= 1)) return wrong("--load", "a share between 0 and 1, for example 0.8");
+  if (!(goal.confidence >= kLeastConfidence && goal.confidence <= kMostConfidence)) {
+    return wrong("--confidence", "a probability between 5 % and 99 %, for example 80%");
+  }
+  if (!(goal.load > 0 && goal.load <= 1) || !(goal.load_at_most > 0 && goal.load_at_most <= 1))
+    return wrong("--load", "a share between 0 and 1, for example 0.8");
   return {};
 }
 
@@ -199,6 +226,7 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
       quest.excluded.push_back({device.id, "no layout of the model divides its heads", "layout", 0, false});
       continue;
     }
+    set_slowness(spec, goal, knowledge);
     groups.push_back(std::move(spec));
     quest.prices.push_back(price);
   }
@@ -216,15 +244,24 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
                                      : goal.objective == Objective::cost   ? ServingObjective::cost
                                      : goal.objective == Objective::energy ? ServingObjective::energy
                                                                            : ServingObjective::gpus;
-  quest.problem =
-      std::make_shared<const ServingProblem>(std::move(groups), knowledge, load_of(goal), need, objective, 0);
+  quest.problem = std::make_shared<const ServingProblem>(std::move(groups), knowledge, load_of(goal), need, objective,
+                                                         0, goal.patience);
   auto& a = quest.assumptions;
-  a.push_back(fmt::format("{} serves; replicas run at {:.0f} % of what they can do within the limits{}", goal.engine,
-                          100 * goal.load,
-                          goal.request_rate > 0 ? ", or as near to all of it as simulated requests allow" : ""));
+  if (goal.request_rate > 0) {
+    a.push_back(fmt::format(
+        "{} serves, with as few replicas as hold rate and limits for 95 % of simulated requests with "
+        "{:.0f} %{}",
+        goal.engine, 100 * goal.confidence,
+        goal.load_at_most < 1 ? fmt::format(" and are loaded to {:.0f} % at most", 100 * goal.load_at_most) : ""));
+  } else {
+    a.push_back(fmt::format("{} serves; replicas run at {:.0f} % of what they do within the limits with {:.0f} %",
+                            goal.engine, 100 * goal.load, 100 * goal.confidence));
+  }
+  a.emplace_back("throughput and times per token share one error, that of a step");
   a.emplace_back("power is that of full load");
   a.push_back(search::price_assumption(goal.buyer, economics));
-  if (goal.precisions.empty()) a.emplace_back("weights in 16 or 8 bits, or in nvfp4 where the chip computes in it");
+  if (goal.precisions.empty())
+    a.emplace_back("weights in 16 or 8 bits, or in nvfp4 or mxfp4 where the chip computes in it");
   if (goal.assumed_limits) {
     a.push_back(fmt::format("TTFT of at most {} and TPOT of at most {}, since no limit is given",
                             format(Seconds(goal.ttft_s), 2), format(Seconds(goal.tpot_s), 2)));
@@ -270,6 +307,11 @@ ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Sco
   plan.replicas = counted(s.replicas);
   plan.gpus = counted(s.gpus);
   plan.rate = s.rate;
+  ErrorSubject about = subject_of(knowledge, plan.query.device, plan.query.engine, plan.query.model);
+  about.sure = plan.facts.sure;
+  about.metric = "output_tok_s/closed-loop";
+  plan.sure.step = time_error(inverse(e.output_tokens_per_s), about);
+  plan.sure.first = beyond(plan.sure.step, e.prefill_s, "ttft:" + about.device + "/" + about.stack + "/" + about.model);
   rate(plan, e);
   price(plan, quest, knowledge);
   return plan;
@@ -285,6 +327,29 @@ void rate(ServingPlan& plan, const InferenceEstimate& e) {
   plan.e2e_s = e.e2e_s;
   plan.bound = e.bound;
   plan.bound_text = fmt::format("{}, {}", spoken(e.bound), e.prefill_share > 0.5 ? "prefill" : "decode");
+}
+
+ErrorSubject subject_of(const Knowledge& knowledge, const std::string& device, const std::string& engine,
+                        const std::string& model) {
+  ErrorSubject about{device, "", engine, "dense"};
+  if (const auto found = knowledge.catalogue.find_device(device)) about.vendor = found->vendor;
+  if (const auto found = knowledge.catalogue.find_model(model)) about.model = found->is_moe() ? "moe" : "dense";
+  return about;
+}
+
+double chance_by_means(const ServingGoal& goal, const ServingPlan& plan) {
+  double slowest = plan.requests_per_s * plan.replicas / goal.request_rate;
+  if (goal.tpot_s > 0) slowest = std::min(slowest, goal.tpot_s / plan.tpot_s.mid);
+  if (goal.e2e_s > 0) slowest = std::min(slowest, goal.e2e_s / plan.e2e_s.mid);
+  const double steps = plan.sure.step.probability(slowest);
+  if (goal.ttft_s <= 0) return steps;
+  constexpr int kNodes = 24;
+  double sum = 0;
+  for (int i = 0; i < kNodes; ++i) {
+    const double slowness = plan.sure.step.factor(steps * (i + 0.5) / kNodes);
+    sum += plan.sure.first.probability(goal.ttft_s / (plan.ttft_s.mid * slowness));
+  }
+  return steps * sum / kNodes;
 }
 
 double usd_per_million_out(const ServingQuest& quest, double usd_per_hour, double request_rate) {
@@ -306,6 +371,8 @@ void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowle
   for (const Fleet& fleet : buyer.fleet) paid -= fleet.device == plan.query.device ? fleet.gpus : 0;
   paid = std::max(0.0, paid);
   plan.usd_per_gpu_hour = quote ? std::optional(quote->mid) : std::nullopt;
+  plan.price = quote;
+  plan.quote = quote;
   plan.usd_per_hour.reset();
   plan.usd_per_million.reset();
   if (!quote && paid > 0) return;
@@ -313,6 +380,11 @@ void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowle
   const double each = plan.rate > 0 ? usd_per_million_out(quest, *plan.usd_per_hour, plan.rate) : 0;
   const Interval& output = plan.output_tokens_per_s;
   plan.usd_per_million = Interval{each * output.mid / output.high, each, each * output.mid / output.low};
+  if (paid > 0 && quote->quotes == 0 && quote->low > 0) {  // an estimated rent is as little known as the rate
+    const auto joint = [](double a, double b) { return std::exp(std::hypot(std::log(a), std::log(b))); };
+    plan.usd_per_million->low = each / joint(output.high / output.mid, quote->mid / quote->low);
+    plan.usd_per_million->high = each * joint(output.mid / output.low, quote->high / quote->mid);
+  }
 }
 
 Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowledge& knowledge) {
@@ -326,15 +398,23 @@ Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowle
     if (value / most - 1 > worst.by) worst = {limit, text, "", value / most - 1};
   };
   const auto time = [](double s) { return format(Seconds(s)); };
-  consider("ttft", plan.ttft_s.mid, goal.ttft_s,
-           fmt::format("TTFT {} at best, limit {}", time(plan.ttft_s.mid), time(goal.ttft_s)),
-           fmt::format("--ttft {}", compact(Seconds(plan.ttft_s.mid * 1.005))));
-  consider("tpot", plan.tpot_s.mid, goal.tpot_s,
-           fmt::format("TPOT {} at best, limit {}", time(plan.tpot_s.mid), time(goal.tpot_s)),
-           fmt::format("--tpot {}", compact(Seconds(plan.tpot_s.mid * 1.005))));
-  consider("e2e", plan.e2e_s.mid, goal.e2e_s,
-           fmt::format("a request takes {} at best, limit {}", time(plan.e2e_s.mid), time(goal.e2e_s)),
-           fmt::format("--e2e {}", compact(Seconds(plan.e2e_s.mid * 1.005))));
+  double slow = 1;
+  double slow_first = 1;
+  for (std::size_t g = 0; g < quest.problem->groups(); ++g) {
+    const ServingGroupSpec& spec = quest.problem->spec(g);
+    if (spec.device != plan.query.device) continue;
+    slow = spec.slowness;
+    slow_first = spec.ttft_slowness;
+  }
+  const std::string sure = goal.confidence == 0.5 ? "" : fmt::format(" with {:.0f} %", 100 * goal.confidence);
+  const auto limit = [&](const char* which, const char* what, double mid, double times, double most) {
+    const double value = mid * times;
+    consider(which, value, most, fmt::format("{} {} at best{}, limit {}", what, time(value), sure, time(most)),
+             fmt::format("--{} {}", which, compact(Seconds(value * 1.005))));
+  };
+  limit("ttft", "TTFT", plan.ttft_s.mid, slow_first, goal.ttft_s);
+  limit("tpot", "TPOT", plan.tpot_s.mid, slow, goal.tpot_s);
+  limit("e2e", "a request takes", plan.e2e_s.mid, slow, goal.e2e_s);
   if (plan.usd_per_hour) {
     const double year = *plan.usd_per_hour * kHoursAYear;
     consider("budget", year, goal.buyer.budget_usd,
@@ -352,8 +432,9 @@ Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowle
            fmt::format("--power {}", compact(Watts(watts * 1.005))));
   consider("gpus", plan.gpus, goal.buyer.gpus, fmt::format("needs {} devices, limit {}", plan.gpus, goal.buyer.gpus),
            fmt::format("--gpus {}", plan.gpus));
-  const double gpus =
-      plan.gpus < kMostCounted ? plan.gpus : goal.request_rate / (goal.load * plan.requests_per_s) * plan.query.gpus;
+  const double gpus = plan.gpus < kMostCounted
+                          ? plan.gpus
+                          : goal.request_rate * slow / (goal.load * plan.requests_per_s) * plan.query.gpus;
   consider("devices", gpus, kMostDevices,
            fmt::format("needs {} devices; plans have {} at most", format_number(gpus), format_number(kMostDevices, 9)),
            fmt::format("--request-rate {:.0f}", 0.995 * goal.request_rate * kMostDevices / gpus));
@@ -390,17 +471,23 @@ void keep_one_of_each_device(ServingVerdict& verdict) {
   std::erase_if(verdict.losers, [&](const Loser& loser) { return loser.searched && is_kept(loser.device); });
 }
 
-/// The interval that ranks: larger is better.
-Interval rank_interval(const ServingPlan& plan, const ServingGoal& goal) {
+/// As the objective counts it: less is better, and a device that turns out slower needs more of it.
+Runner runner_of(const ServingPlan& plan, const ServingGoal& goal) {
   const double key = price_key(plan, goal);
-  double low = 0.8;
-  double high = 1.25;
-  if (plan.usd_per_million && plan.usd_per_million->mid > 0) {
-    low = plan.usd_per_million->low / plan.usd_per_million->mid;
-    high = plan.usd_per_million->high / plan.usd_per_million->mid;
+  Runner runner{key < 0 ? -1 / key : std::max(key, 1e-9), plan.sure.step, {}};
+  if (goal.objective == Objective::cost && goal.request_rate > 0 && plan.quote && key > 0) {
+    runner.price.effects = {{"price:" + plan.query.device, plan.quote->sigma}};
   }
-  if (key < 0) return {-key / high, -key, -key / low};
-  return {-key * high, -key, -key * low};
+  return runner;
+}
+
+void rank(ServingVerdict& verdict, const ServingGoal& goal) {
+  std::vector<Runner> runners;
+  for (const ServingPlan& plan : verdict.plans) runners.push_back(runner_of(plan, goal));
+  verdict.ranks = rank_race(runners);
+  const Race race = run_race(runners);
+  verdict.regret = race.regret;
+  for (std::size_t i = 0; i < verdict.plans.size(); ++i) verdict.plans[i].sure.best = race.best[i];
 }
 
 }  // namespace
@@ -422,7 +509,7 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
     }
     const Scored& best = harvest.best.front();
     if (best.violation >= search::kDoesNotFit) {
-      const double missing = (best.violation - search::kDoesNotFit) * 1e9;
+      const double missing = (best.violation - search::kDoesNotFit) * search::kShortUnit;
       verdict.losers.push_back(
           {device,
            std::isinf(missing) ? "no layout of the model can run on it"
@@ -462,9 +549,11 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
   search::confirm(quest, verdict, finalists, knowledge);
   std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
   search::keep_one_of_each_device(verdict);
-  std::vector<Interval> intervals;
-  for (const ServingPlan& plan : verdict.plans) intervals.push_back(search::rank_interval(plan, quest.goal));
-  verdict.ranks = rank_with_ties(intervals);
+  for (ServingPlan& plan : verdict.plans) {
+    if (!plan.sure.holds && quest.goal.request_rate > 0) plan.sure.holds = search::chance_by_means(quest.goal, plan);
+  }
+  if (finalists > 0) search::climb(quest, verdict, knowledge);
+  search::rank(verdict, quest.goal);
 
   // Cheapest first, a plan stays on the front if it answers faster than all before it.
   std::sort(front.begin(), front.end(), by_goal);
@@ -507,7 +596,10 @@ std::optional<std::string> largest_model(const ServingGoal& goal, const Knowledg
     tried.model = models[i].second;
     const auto quest = prepare(tried, knowledge, economics);
     if (!quest) continue;
-    const Findings found = search::search(*quest->problem, {}).findings;
+    search::SearchOptions options;
+    options.observe = [&](const search::SearchState&) { return !goal.patience.over(); };
+    const Findings found = search::search(*quest->problem, options).findings;
+    if (goal.patience.over()) return {};
     for (std::size_t g = 0; g < found.groups.size(); ++g) {
       const auto& best = found.groups[g].best;
       const bool priced = quest->prices[g] || goal.objective != Objective::cost;

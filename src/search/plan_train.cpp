@@ -83,6 +83,9 @@ Status check(const TrainingGoal& goal) {
     return wrong("--gpus", "say on how many devices, or by --tokens and --days what must be done by when");
   }
   if (goal.days > 0 && goal.tokens <= 0) return wrong("--days", "say by --tokens how much is to be trained");
+  if (!(goal.confidence >= 0.05 && goal.confidence <= 0.99)) {
+    return wrong("--confidence", "a probability between 5 % and 99 %, for example 80%");
+  }
   if (!(goal.goodput >= 0 && goal.goodput <= 1)) return wrong("--goodput", "a share between 0 and 1, for example 0.9");
   return {};
 }
@@ -90,6 +93,41 @@ Status check(const TrainingGoal& goal) {
 double host_of(const TrainingQuest& quest, const Device& device, const Knowledge& knowledge) {
   if (quest.economics == nullptr) return 0;
   return host_watts(knowledge.catalogue, *quest.economics, device, quest.goal.buyer.date);
+}
+
+/// Of the time of a run: its steps and what failures cost; `failures` is the relative deviation of the latter.
+LogError error_of(const TrainingGoal& goal, const TrainingJob& job, const std::string& device, double failures,
+                  const Knowledge& knowledge) {
+  const TrainingCoefficients& c = job.resolved->coefficients;
+  ErrorSubject about = search::subject_of(knowledge, device, goal.engine, goal.model);
+  about.sure = job.sure;
+  about.metric = "step_time_s";
+  LogError error = time_error({c.low, 1, c.high}, about);
+  if (failures > 0) error.effects.push_back({"failures:" + device, failures});
+  return error;
+}
+
+/// The same of the money.
+LogError money_error(LogError error, const std::string& device, const std::optional<PriceQuote>& quote) {
+  if (quote && quote->sigma > 0) error.effects.push_back({"price:" + device, quote->sigma});
+  return error;
+}
+
+/// The evidence that the interval of a step comes from.
+IntervalClass resembles(const TrainingJob& job, const Calibration& calibration) {
+  const TrainingCoefficients& c = job.resolved->coefficients;
+  if (const EffectRest* rest = job.sure.rest("step_time_s")) {
+    const char* what = job.sure.device_rows == 0     ? "new device"
+                       : job.sure.software_rows == 0 ? "new software"
+                       : job.resolved->moe           ? "moe"
+                                                     : "dense";
+    return {"step_time_s",      what,           c.low, c.high, std::min(job.sure.device_rows, job.sure.software_rows),
+            rest->median_error, rest->p90_error};
+  }
+  for (const IntervalClass& known : calibration.intervals()) {
+    if (known.metric == "step_time_s" && known.low == c.low && known.high == c.high) return known;
+  }
+  return {};
 }
 
 struct Money {
@@ -194,15 +232,20 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
         spec.job = job;
         spec.gpus = gpus;
         spec.shape = shape_of(goal, *job->resolved);
-        const double goodput = kept_share(goal.buyer, economics) *
-                               search::goodput_of(quest, device.id, gpus, count_parameters(*model).total, knowledge);
-        if (goal.days > 0) spec.limits.seconds = goal.days * kSecondsADay * goodput / steps;
+        const search::RunGoodput run =
+            search::goodput_of(quest, device.id, gpus, count_parameters(*model).total, knowledge);
+        const double goodput = kept_share(goal.buyer, economics) * run.share;
+        LogError error = error_of(goal, *job, device.id, run.deviation, knowledge);
+        if (goal.days > 0) {
+          spec.limits.seconds = goal.days * kSecondsADay * goodput / steps / error.factor(goal.confidence);
+        }
         if (goal.buyer.budget_usd > 0 && price && goal.tokens > 0) {
           double have = 0;
           for (const Fleet& fleet : goal.buyer.fleet) have += fleet.device == device.id ? fleet.gpus : 0;
           const double hour = std::max(0.0, gpus - have) * price->mid;
           if (hour > 0) {
-            const double most = goal.buyer.budget_usd / hour * kSecondsAnHour * goodput / steps;
+            const double most = goal.buyer.budget_usd / hour * kSecondsAnHour * goodput / steps /
+                                money_error(error, device.id, price).factor(goal.confidence);
             spec.limits.seconds = spec.limits.seconds > 0 ? std::min(spec.limits.seconds, most) : most;
           }
         }
@@ -215,6 +258,7 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
         quest.precisions.push_back(precision);
         quest.prices.push_back(price);
         quest.goodput.push_back(goodput);
+        quest.errors.push_back(std::move(error));
         any = true;
       }
     }
@@ -227,6 +271,9 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
   a.push_back(fmt::format("{} trains{}", goal.engine, goal.full_space ? "" : ", laid out as it does by itself"));
   if (goal.objective == Objective::cost) {
     a.push_back(search::price_assumption(goal.buyer, economics));
+  }
+  if (goal.days > 0 || goal.buyer.budget_usd > 0) {
+    a.push_back(fmt::format("days and budget hold with {:.0f} %", 100 * goal.confidence));
   }
   if (goal.goodput > 0) {
     a.push_back(fmt::format("{:.0f} % of the time count", 100 * goal.goodput));
@@ -260,11 +307,24 @@ TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const 
     pick.days =
         Interval{seconds(rate.high) / kSecondsADay, seconds(rate.mid) / kSecondsADay, seconds(rate.low) / kSecondsADay};
   }
-  const Money money = money_of(quest, group, price_for(quest, group, pick.estimate, knowledge));
+  pick.error = quest.errors[group];
+  pick.resembles = resembles(*quest.problem->spec(group).job, knowledge.calibration);
+  pick.quote = price_for(quest, group, pick.estimate, knowledge);
+  if (pick.days) {
+    pick.days_sure = pick.days->mid * pick.error.factor(goal.confidence);
+    if (goal.days > 0) pick.holds_days = pick.error.probability(goal.days / pick.days->mid);
+  }
+  pick.price = pick.quote;
+  const Money money = money_of(quest, group, pick.quote);
   if (money.known) {
     pick.usd_per_hour = money.usd_per_s * kSecondsAnHour;
     pick.usd = Interval{seconds(rate.high) * money.usd_per_s, seconds(rate.mid) * money.usd_per_s,
                         seconds(rate.low) * money.usd_per_s};
+    const LogError error = money_error(pick.error, pick.device, pick.quote);
+    pick.usd_sure = pick.usd->mid * error.factor(goal.confidence);
+    if (goal.buyer.budget_usd > 0 && goal.tokens > 0 && pick.usd->mid > 0) {
+      pick.holds_budget = error.probability(goal.buyer.budget_usd / pick.usd->mid);
+    }
   }
   pick.joules_per_token = rate.mid > 0 ? pick.estimate.power_w.mid / rate.mid : 0;
   return pick;
@@ -296,10 +356,19 @@ bool before(const TrainingPick& a, const TrainingPick& b, Objective objective) {
   return a.index < b.index;
 }
 
-Interval rank_interval(const TrainingPick& pick, Objective objective) {
-  const double key = key_of(pick, objective);
-  const Interval& rate = pick.estimate.tokens_per_s;
-  return {-key * rate.mid / rate.low, -key, -key * rate.mid / rate.high};
+Runner runner_of(const TrainingPick& pick, Objective objective) {
+  Runner runner{std::max(key_of(pick, objective), 1e-12), pick.error, {}};
+  if (objective == Objective::cost && pick.quote) runner.price.effects = {{"price:" + pick.device, pick.quote->sigma}};
+  return runner;
+}
+
+void rank(TrainingVerdict& verdict, Objective objective) {
+  std::vector<Runner> runners;
+  for (const TrainingPick& pick : verdict.plans) runners.push_back(runner_of(pick, objective));
+  verdict.ranks = rank_race(runners);
+  const Race race = run_race(runners);
+  verdict.regret = race.regret;
+  for (std::size_t i = 0; i < verdict.plans.size(); ++i) verdict.plans[i].best = race.best[i];
 }
 
 Miss training_miss(const TrainingQuest& quest, const TrainingPick& pick, double host_watts) {
@@ -312,17 +381,18 @@ Miss training_miss(const TrainingQuest& quest, const TrainingPick& pick, double 
     all += (all.empty() ? "" : " ") + feasible;
     if (value / most - 1 > worst.by) worst = {limit, text, "", value / most - 1};
   };
-  if (pick.days) {
-    consider("days", pick.days->mid, goal.days,
-             fmt::format("takes {} days at best on {} devices, limit {}", format_number(pick.days->mid), pick.plan.gpus,
-                         format_number(goal.days)),
-             fmt::format("--days {}", format_number(std::ceil(pick.days->mid))));
+  const std::string sure = goal.confidence == 0.5 ? "" : fmt::format(" with {:.0f} %", 100 * goal.confidence);
+  if (pick.days_sure) {
+    consider("days", *pick.days_sure, goal.days,
+             fmt::format("takes {} days{} at best on {} devices, limit {}", format_number(*pick.days_sure), sure,
+                         pick.plan.gpus, format_number(goal.days)),
+             fmt::format("--days {}", format_number(std::ceil(*pick.days_sure), 7)));
   }
-  if (pick.usd) {
-    consider("budget", pick.usd->mid, goal.buyer.budget_usd,
-             fmt::format("costs {} at least, budget {}", format(Dollars(pick.usd->mid)),
+  if (pick.usd_sure && goal.tokens > 0) {
+    consider("budget", *pick.usd_sure, goal.buyer.budget_usd,
+             fmt::format("costs {}{} at least, budget {}", format(Dollars(*pick.usd_sure)), sure,
                          format(Dollars(goal.buyer.budget_usd))),
-             fmt::format("--budget '{}'", format(Dollars(pick.usd->mid * 1.005))));
+             fmt::format("--budget '{}'", format(Dollars(*pick.usd_sure * 1.005))));
   }
   const double watts = pick.estimate.power_w.mid + pick.plan.gpus * host_watts;
   consider("power", watts, goal.buyer.power_w,
@@ -409,7 +479,7 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
       verdict.losers.push_back(
           {device.device, "the devices cannot be laid out for this batch and model", "layout", 0, true});
     } else if (device.violation >= search::kDoesNotFit) {
-      const double missing = (device.violation - search::kDoesNotFit) * 1e9;
+      const double missing = (device.violation - search::kDoesNotFit) * search::kShortUnit;
       verdict.losers.push_back({device.device,
                                 fmt::format("does not fit: {} short on each device at best", format(Bytes(missing))),
                                 "memory", 0, true});
@@ -437,9 +507,7 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
   std::sort(verdict.plans.begin(), verdict.plans.end(),
             [&](const TrainingPick& x, const TrainingPick& y) { return search::before(x, y, objective); });
   search::confirm(quest, verdict, finalists, knowledge);
-  std::vector<Interval> intervals;
-  for (const TrainingPick& pick : verdict.plans) intervals.push_back(search::rank_interval(pick, objective));
-  verdict.ranks = rank_with_ties(intervals);
+  search::rank(verdict, objective);
   verdict.front = search::front_of(std::move(all));
   verdict.losers.insert(verdict.losers.end(), quest.excluded.begin(), quest.excluded.end());
   if (!verdict.plans.empty()) verdict.rationale = search::rationale(quest, verdict);

@@ -14,6 +14,35 @@ namespace ridge {
 
 namespace {
 
+/// Half of the devices with four on-demand quotes and more have quotes that spread by more (quartiles over 1.349, of
+/// the logarithm; catalogue of 2026-08): what one quote says of the price that another provider asks.
+constexpr double kOneQuote = 0.43;
+/// What a year does to a rent: assumed.
+constexpr double kOldQuote = 0.25;
+constexpr double kQuartiles = 1.349;  ///< standard deviations between the quartiles of a normal distribution
+
+/// Months since year 0 of "2026-08" and longer; 0 of anything else.
+int months_of(std::string_view date) {
+  if (date.size() < 7) return 0;
+  const auto digits = [&](std::size_t from, std::size_t count) {
+    int value = 0;
+    for (const char c : date.substr(from, count)) {
+      if (std::isdigit(static_cast<unsigned char>(c)) == 0) return 0;
+      value = 10 * value + (c - '0');
+    }
+    return value;
+  };
+  return 12 * digits(0, 4) + digits(5, 2);
+}
+
+/// The month that prices are looked at in: asked for, or of the newest of all.
+int month_of(const Catalogue& catalogue, const std::string& asked) {
+  if (months_of(asked) > 0) return months_of(asked);
+  int newest = 0;
+  for (const Price& price : catalogue.prices()) newest = std::max(newest, months_of(price.date));
+  return newest;
+}
+
 std::vector<PriceKind> kinds_of(Purchase purchase) {
   switch (purchase) {
     case Purchase::on_demand:
@@ -59,11 +88,15 @@ std::optional<PriceQuote> price_of(const Catalogue& catalogue, const std::string
                                    const EconomicsData* economics, const DeviceUse& use) {
   if (buyer.purchase == Purchase::own) return price_to_own(catalogue, device, buyer, economics, use);
   RentMarket quotes;
+  PriceQuote quote;
   std::string first = "9999";
   std::string last;
   for (const PriceKind kind : kinds_of(buyer.purchase)) {
-    const RentMarket market = rent_market(catalogue, device, kind, buyer.region, buyer.date, {});
+    const RentMarket market = rent_market(catalogue, device, kind, buyer.region, buyer.date,
+                                          economics != nullptr ? with_known_rates({}, *economics, buyer.date)
+                                                               : std::vector<std::pair<std::string, double>>{});
     quotes.usd.insert(quotes.usd.end(), market.usd.begin(), market.usd.end());
+    if (!market.estimate.empty()) quote.basis = market.estimate;
     for (const Price* price : market.offers) {
       if (price->date.empty()) continue;
       first = std::min(first, price->date.substr(0, 7));
@@ -72,11 +105,21 @@ std::optional<PriceQuote> price_of(const Catalogue& catalogue, const std::string
   }
   if (quotes.usd.empty()) return {};
   std::sort(quotes.usd.begin(), quotes.usd.end());
-  PriceQuote quote;
   quote.low = quotes.quantile(0.25);
   quote.mid = quotes.median();
   quote.high = quotes.quantile(0.75);
+  if (!quote.basis.empty()) {  // estimated: between its own bounds
+    quote.low = quotes.usd.front();
+    quote.high = quotes.usd.back();
+    return quote;
+  }
   quote.quotes = static_cast<int>(quotes.usd.size());
+  quote.newest = last;
+  quote.old = months_of(last) > 0 && month_of(catalogue, buyer.date) - months_of(last) > 12;
+  quote.lone = quote.quotes == 1 && buyer.region.empty();
+  const double spread = quote.quotes > 1 ? std::log(quote.high / quote.low) / kQuartiles : kOneQuote;
+  quote.sigma =
+      std::hypot(quote.lone || (buyer.price_spread && quote.quotes > 1) ? spread : 0, quote.old ? kOldQuote : 0);
   const std::string kind(name(buyer.purchase));
   quote.basis = quote.quotes == 1 ? fmt::format("one {} quote of {}", kind, last)
                                   : fmt::format("median of {} {} quotes of {}", quote.quotes, kind,

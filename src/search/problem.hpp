@@ -18,6 +18,7 @@ namespace ridge::search {
 
 /// A violation from here on means that a plan does not fit: beyond it, the gigabytes missing on one device.
 inline constexpr double kDoesNotFit = 1e6;
+inline constexpr double kShortUnit = 1e9;  ///< bytes that are missing, in the unit of a violation
 
 struct Floor {
   double violation = 0;
@@ -70,7 +71,7 @@ struct SearchState {
 struct SearchOptions {
   Range range{};  ///< empty: all of it
   bool prune = true;
-  int threads = 0;  ///< 0 = all cores
+  int threads = 0;  ///< 0 = all cores; at most limits::kThreads
   std::size_t top = 8;
   Findings known{};  ///< of an earlier run, with what it had done
   std::vector<Range> done{};

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "ridge/limits.hpp"
 #include "search/problem.hpp"
 
 namespace ridge::search {
@@ -78,7 +79,8 @@ class Driver {
   }
 
   SearchOutcome run() {
-    const int threads = options_.threads > 0 ? options_.threads : oneapi::tbb::info::default_concurrency();
+    const int threads = options_.threads > 0 ? std::min(options_.threads, static_cast<int>(limits::kThreads.most))
+                                             : oneapi::tbb::info::default_concurrency();
     const oneapi::tbb::global_control allowed(oneapi::tbb::global_control::max_allowed_parallelism,
                                               static_cast<std::size_t>(threads));
     oneapi::tbb::task_arena arena(threads);

@@ -1,7 +1,11 @@
 // The words of a verdict, built from its numbers.
 #pragma once
 
+#include <string_view>
+
+#include "ridge/patience.hpp"
 #include "ridge/plan.hpp"
+#include "ridge/simulation.hpp"
 
 namespace ridge::search {
 
@@ -43,17 +47,45 @@ struct Miss {
 /// The limit that the plan misses by most.
 [[nodiscard]] Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowledge& knowledge);
 
+/// "time was over before ...": what a verdict says of plans that nobody simulated.
+inline constexpr std::string_view kNotSimulated =
+    "time was over before these plans could be simulated: figures are means";
+
+/// Ends a simulation when patience does.
+class PatientObserver final : public SimulationObserver {
+ public:
+  explicit PatientObserver(const Patience& patience) : patience_(patience) {}
+  bool go_on(double /*share*/) override { return !patience_.over(); }
+
+ private:
+  const Patience& patience_;
+};
+
 /// Simulates the first `finalists` plans, adds or takes away replicas, and moves to the losers what no longer meets the
 /// goal.
 void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t finalists, const Knowledge& knowledge);
 void confirm(const TrainingQuest& quest, TrainingVerdict& verdict, std::size_t finalists, const Knowledge& knowledge);
 
+/// The first plans sized for other probabilities, once simulated.
+void climb(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge);
+/// The probability that a plan which was not simulated holds rate and limits, by its means.
+[[nodiscard]] double chance_by_means(const ServingGoal& goal, const ServingPlan& plan);
+
+/// What the errors of predictions for this device, engine and model are shared with.
+[[nodiscard]] ErrorSubject subject_of(const Knowledge& knowledge, const std::string& device, const std::string& engine,
+                                      const std::string& model);
+
 /// Fills verdict.alternatives. With a limit on one vendor's share and no second vendor, no plan is left.
 void share_out(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge);
 
-/// Share of the time that counts for a run of so many devices: asked for, or by failures, else 1.
-[[nodiscard]] double goodput_of(const TrainingQuest& quest, const std::string& device, int gpus, double parameters,
-                                const Knowledge& knowledge);
+/// Share of the time that counts for a run of so many devices: asked for, or by failures, else 1; and how far the time
+/// of the run is off its mean because failures come as they like (standard deviation over the mean).
+struct RunGoodput {
+  double share = 1;
+  double deviation = 0;
+};
+[[nodiscard]] RunGoodput goodput_of(const TrainingQuest& quest, const std::string& device, int gpus, double parameters,
+                                    const Knowledge& knowledge);
 
 /// "rents are medians of ..."
 [[nodiscard]] std::string price_assumption(const Buyer& buyer, const EconomicsData* economics);

@@ -12,7 +12,6 @@ namespace ridge::search {
 
 namespace {
 
-constexpr double kGigabyte = 1e9;
 constexpr double kTieBreak = 1e-6;  // dollars
 constexpr double kRounding = 1e-6;  // the fixed point of evaluate() is found to 1e-7
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -52,7 +51,7 @@ const std::vector<std::uint32_t>& ServingProblem::spans() {
 
 ServingProblem::ServingProblem(std::vector<ServingGroupSpec> groups, const Knowledge& knowledge,
                                const InferenceLoad& load, const ServingNeed& need, ServingObjective objective,
-                               int threads)
+                               int threads, const Patience& patience)
     : knowledge_(knowledge), load_(load), need_(need), objective_(objective) {
   load_.mode = LoadMode::closed_loop;
   std::uint64_t start = 0;
@@ -73,6 +72,7 @@ ServingProblem::ServingProblem(std::vector<ServingGroupSpec> groups, const Knowl
   oneapi::tbb::task_arena arena(threads > 0 ? threads : oneapi::tbb::task_arena::automatic);
   arena.execute([&] {
     oneapi::tbb::parallel_for(std::size_t{0}, all.size(), [&](std::size_t i) {
+      if (patience.over()) return;  // a floor of zero is a floor
       std::uint64_t mine = 0;
       set_floors(groups_[all[i].first], all[i].second, mine);
       evaluations += mine;
@@ -142,11 +142,11 @@ ServingScore ServingProblem::score(const ServingGroupSpec& group, double gpus_pe
   s.tpot_s = estimate.tpot_s.mid;
   s.e2e_s = estimate.e2e_s.mid;
   if (need_.request_rate > 0) {
-    s.replicas = std::ceil(need_.request_rate / (need_.load * s.requests_per_s) * (1 - kRounding));
+    s.replicas = std::ceil(need_.request_rate * group.slowness / (need_.load * s.requests_per_s) * (1 - kRounding));
     s.rate = need_.request_rate;
   } else {
     s.replicas = std::floor(need_.gpus / gpus_per_replica);
-    s.rate = s.replicas * need_.load * s.requests_per_s;
+    s.rate = s.replicas * need_.load * s.requests_per_s / group.slowness;
   }
   const double unit = group.gpus_per_unit;
   s.gpus = std::ceil(std::max(1.0, s.replicas) * gpus_per_replica / unit) * unit;
@@ -161,9 +161,9 @@ double ServingProblem::violation(const ServingGroupSpec& group, const ServingSco
   const auto limit = [&](double value, double most) {
     if (most > 0) worst = std::max(worst, value / most - 1);
   };
-  limit(s.ttft_s, need_.ttft_s);
-  limit(s.tpot_s, need_.tpot_s);
-  limit(s.e2e_s, need_.e2e_s);
+  limit(s.ttft_s * group.ttft_slowness, need_.ttft_s);
+  limit(s.tpot_s * group.slowness, need_.tpot_s);
+  limit(s.e2e_s * group.slowness, need_.e2e_s);
   limit(s.watts + s.gpus * group.host_watts, group.most_watts);
   limit(s.gpus, need_.gpus);
   limit(s.gpus, kMostDevices);
@@ -191,7 +191,8 @@ Scored ServingProblem::scored(const Group& group, const InferenceQuery& query, s
   Scored scored;
   scored.index = index;
   if (outcome.reason != Reason::none) {
-    scored.violation = outcome.reason == Reason::out_of_memory ? kDoesNotFit + outcome.short_by / kGigabyte : kInfinity;
+    scored.violation =
+        outcome.reason == Reason::out_of_memory ? kDoesNotFit + outcome.short_by / kShortUnit : kInfinity;
     return scored;
   }
   const ServingScore s = score(group.spec, gpus_of(query), outcome.estimate);

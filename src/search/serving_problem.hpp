@@ -12,6 +12,7 @@
 #pragma once
 
 #include "ridge/inference.hpp"
+#include "ridge/patience.hpp"
 #include "search/problem.hpp"
 
 namespace ridge::search {
@@ -39,6 +40,8 @@ struct ServingGroupSpec {
   double idle_watts = 0;         ///< of one device: it never draws less
   int gpus_per_unit = 1;         ///< bought or rented together; replicas round up to it
   double owned_gpus = 0;         ///< that cost nothing more
+  double slowness = 1;           ///< steps may take so many times what is predicted: rate and limits hold even then
+  double ttft_slowness = 1;      ///< the same of the time to first token
   std::vector<InferenceQuery> deployments;
 };
 
@@ -62,7 +65,7 @@ struct ServingScore {
 class ServingProblem : public Problem {
  public:
   ServingProblem(std::vector<ServingGroupSpec> groups, const Knowledge& knowledge, const InferenceLoad& load,
-                 const ServingNeed& need, ServingObjective objective, int threads);
+                 const ServingNeed& need, ServingObjective objective, int threads, const Patience& patience = {});
 
   [[nodiscard]] std::size_t groups() const override { return groups_.size(); }
   [[nodiscard]] Range range(std::size_t group) const override;

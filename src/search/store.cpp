@@ -2,20 +2,35 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
+
+#include "base/digest.hpp"
+#include "ridge/limits.hpp"
+#include "ridge/text.hpp"
 
 namespace ridge::search {
 
 namespace {
 
-constexpr const char* kVersion = "ridge.search/1";
+constexpr int kApplication = 0x52444753;  // tells our files from other people's
+constexpr int kVersion = 2;               // of the tables
+constexpr std::uint64_t kMostTop = 1000;
 constexpr const char* kTables =
-    "CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS done (first INTEGER NOT NULL, past INTEGER NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS found (kind TEXT NOT NULL, candidates INTEGER NOT NULL, candidate INTEGER NOT NULL,"
-    " violation REAL NOT NULL, criterion_1 REAL NOT NULL, criterion_2 REAL NOT NULL, criterion_3 REAL NOT NULL);";
+    "BEGIN IMMEDIATE;"
+    "CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);"
+    "CREATE TABLE basis (name TEXT PRIMARY KEY, digest TEXT NOT NULL);"
+    "CREATE TABLE done (first INTEGER NOT NULL, past INTEGER NOT NULL);"
+    "CREATE TABLE found (kind TEXT NOT NULL, candidates INTEGER NOT NULL, candidate INTEGER NOT NULL,"
+    " violation REAL NOT NULL, criterion_1 REAL NOT NULL, criterion_2 REAL NOT NULL, criterion_3 REAL NOT NULL);"
+    "PRAGMA application_id = 1380206419; PRAGMA user_version = 2; COMMIT";
+static_assert(kApplication == 1380206419 && kVersion == 2, "as the tables above say");
 
 class Statement {
  public:
@@ -68,9 +83,16 @@ struct Store::File {
   std::string path;
   ~File() { sqlite3_close(db); }
   [[nodiscard]] Error error(const char* what) const {
-    return {ErrorCode::bad_input, path, std::string(what) + ": " + sqlite3_errmsg(db)};
+    const int code = sqlite3_errcode(db);
+    const bool full = code == SQLITE_FULL || (code == SQLITE_IOERR && errno == ENOSPC);
+    return {ErrorCode::bad_input, path, std::string(what) + ": " + (full ? "the disk is full" : sqlite3_errmsg(db))};
   }
   bool run(const char* text) const { return sqlite3_exec(db, text, nullptr, nullptr, nullptr) == SQLITE_OK; }
+  /// The first cell of the answer.
+  [[nodiscard]] std::optional<std::int64_t> number(const char* text) const {
+    Statement statement(db, text);
+    return statement.step() ? std::optional(statement.integer(0)) : std::nullopt;
+  }
 };
 
 Store::Store(std::unique_ptr<File> file) : file_(std::move(file)) {}
@@ -78,18 +100,54 @@ Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 Store::~Store() = default;
 
+namespace {
+
+/// A file that nobody has written to yet.
+bool is_blank(const std::string& path) {
+  std::error_code absent;
+  const auto size = std::filesystem::file_size(path, absent);
+  return absent || size == 0;
+}
+
+}  // namespace
+
 Result<Store> Store::open(const std::string& path) {
   auto file = std::make_unique<File>();
   file->path = path;
+  const bool blank = is_blank(path);
   if (sqlite3_open(path.c_str(), &file->db) != SQLITE_OK) return file->error("cannot be opened");
   sqlite3_busy_timeout(file->db, 5000);
-  if (!file->run("PRAGMA synchronous=NORMAL") || !file->run(kTables)) return file->error("is no file of ridge plan");
-  Statement version(file->db, "SELECT value FROM about WHERE key = 'version'");
-  if (version.step()) {
-    if (version.text(0) != kVersion) {
-      return Error{ErrorCode::bad_input, path, "was written by another version: " + version.text(0)};
+  // Whatever the file holds, its views and triggers run nothing.
+  sqlite3_db_config(file->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  if (blank) {
+    if (!file->run(kTables)) {
+      // Another process may have made them meanwhile.
+      const Error failed = file->error("cannot be written");
+      file->run("ROLLBACK");
+      if (file->number("PRAGMA application_id") != kApplication) return failed;
+    }
+  } else {
+    const auto application = file->number("PRAGMA application_id");
+    if (!application) {
+      return sqlite3_errcode(file->db) == SQLITE_NOTADB
+                 ? Error{ErrorCode::bad_input, path, "is no file of ridge plan: name another by --results"}
+                 : file->error("cannot be read");
+    }
+    if (*application != kApplication) {
+      return Error{ErrorCode::bad_input, path,
+                   "is a database of another program, or of an older ridge: name another file by --results"};
+    }
+    const auto version = file->number("PRAGMA user_version");
+    if (version != kVersion) {
+      return Error{ErrorCode::bad_input, path,
+                   "was written by another version of ridge (tables " +
+                       (version ? std::to_string(*version) : std::string("unknown")) + ", this one knows " +
+                       std::to_string(kVersion) + "): name another file by --results"};
     }
   }
+  if (!file->run("PRAGMA synchronous=NORMAL")) return file->error("cannot be opened");
   return Store(std::move(file));
 }
 
@@ -100,53 +158,113 @@ Result<Store> Store::open_existing(const std::string& path) {
 }
 
 bool Store::empty() const {
-  Statement question(file_->db, "SELECT value FROM about WHERE key = 'question'");
-  return !question.step();
+  // What has lost its question but not its findings is damaged, not empty.
+  return file_->number(
+             "SELECT (SELECT count(*) FROM about) + (SELECT count(*) FROM done) + (SELECT count(*) FROM found)") == 0;
 }
 
+namespace {
+
+/// Of all that a search says: one cell changed, or one row gone, and it is another.
+std::string checksum(const StoredSearch& search) {
+  Digest digest;
+  digest.add(search.question).add(search.size).add(static_cast<std::uint64_t>(search.findings.top));
+  for (const Basis& one : search.basis) digest.add(one.name).add(one.digest);
+  digest.add(static_cast<std::uint64_t>(search.done.size()));
+  for (const Range& range : search.done) digest.add(range.begin).add(range.end);
+  digest.add(static_cast<std::uint64_t>(search.findings.groups.size()));
+  for (const Harvest& harvest : search.findings.groups) {
+    for (const std::vector<Scored>* list : {&harvest.best, &harvest.front}) {
+      digest.add(static_cast<std::uint64_t>(list->size()));
+      for (const Scored& s : *list) {
+        // SQLite knows no zero below zero.
+        digest.add(s.index).add(s.violation + 0.0);
+        for (const double criterion : s.criteria) digest.add(criterion + 0.0);
+      }
+    }
+  }
+  return digest.hex();
+}
+
+bool read_whole(const std::string& text, std::uint64_t& into) {
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), into);
+  return code == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
 Result<StoredSearch> Store::read() const {
+  const auto damaged = [&](const char* what) {
+    return Error{ErrorCode::bad_input, file_->path, std::string("is damaged: ") + what + "; begin anew"};
+  };
   StoredSearch out;
   Statement about(file_->db, "SELECT key, value FROM about");
-  std::size_t groups = 0;
+  std::uint64_t groups = 0;
+  std::uint64_t top = 0;
+  std::string sum;
+  bool fine = true;
   while (about.step()) {
     const std::string key = about.text(0);
     const std::string value = about.text(1);
     if (key == "question") out.question = value;
-    if (key == "size") out.size = std::strtoull(value.c_str(), nullptr, 10);
-    if (key == "top") out.findings.top = std::strtoull(value.c_str(), nullptr, 10);
-    if (key == "groups") groups = std::strtoull(value.c_str(), nullptr, 10);
+    if (key == "checksum") sum = value;
+    if (key == "size") fine = fine && read_whole(value, out.size);
+    if (key == "top") fine = fine && read_whole(value, top);
+    if (key == "groups") fine = fine && read_whole(value, groups);
   }
-  if (out.question.empty() || groups > 10'000'000) {
-    return Error{ErrorCode::bad_input, file_->path, "holds no search"};
+  if (about.failed()) return file_->error("cannot be read");
+  if (out.question.empty()) return Error{ErrorCode::bad_input, file_->path, "holds no search"};
+  if (!fine) return damaged("a number is none");
+  if (static_cast<double>(groups) > limits::kGroups.most) {
+    return Error{ErrorCode::bad_input, file_->path, "is damaged: " + limits::beyond(limits::kGroups)};
   }
+  if (top < 1 || top > kMostTop) return damaged("it keeps an absurd number of the best");
+  out.findings.top = top;
   out.findings.groups.resize(groups);
-  Statement done(file_->db, "SELECT first, past FROM done ORDER BY first");
+  Statement basis(file_->db, "SELECT name, digest FROM basis ORDER BY rowid");
+  while (basis.step()) out.basis.push_back({basis.text(0), basis.text(1)});
+  Statement done(file_->db, "SELECT first, past FROM done ORDER BY rowid");
   while (done.step()) {
-    out.done.push_back({static_cast<std::uint64_t>(done.integer(0)), static_cast<std::uint64_t>(done.integer(1))});
+    const std::int64_t first = done.integer(0);
+    const std::int64_t past = done.integer(1);
+    if (first < 0 || past < first || static_cast<std::uint64_t>(past) > out.size) {
+      return damaged("a part that is done lies outside of the space");
+    }
+    out.done.push_back({static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(past)});
   }
   Statement found(file_->db,
                   "SELECT kind, candidates, candidate, violation, criterion_1, criterion_2, criterion_3 FROM found "
                   "ORDER BY rowid");
   while (found.step()) {
-    const auto group = static_cast<std::size_t>(found.integer(1));
-    if (group >= groups) return Error{ErrorCode::bad_input, file_->path, "is damaged: a group that does not exist"};
-    const Scored scored{static_cast<std::uint64_t>(found.integer(2)),
-                        found.number(3),
-                        {found.number(4), found.number(5), found.number(6)}};
-    Harvest& harvest = out.findings.groups[group];
-    (found.text(0) == "best" ? harvest.best : harvest.front).push_back(scored);
+    const std::int64_t group = found.integer(1);
+    const std::int64_t candidate = found.integer(2);
+    if (group < 0 || static_cast<std::uint64_t>(group) >= groups) return damaged("a group that does not exist");
+    if (candidate < 0 || static_cast<std::uint64_t>(candidate) >= out.size) {
+      return damaged("a candidate that does not exist");
+    }
+    const Scored scored{
+        static_cast<std::uint64_t>(candidate), found.number(3), {found.number(4), found.number(5), found.number(6)}};
+    if (!(scored.violation >= 0) || std::any_of(scored.criteria.begin(), scored.criteria.end(),
+                                                [](double criterion) { return std::isnan(criterion); })) {
+      return damaged("a score is no number");
+    }
+    const std::string kind = found.text(0);
+    if (kind != "best" && kind != "front") return damaged("a line is neither of the best nor of the front");
+    Harvest& harvest = out.findings.groups[static_cast<std::size_t>(group)];
+    (kind == "best" ? harvest.best : harvest.front).push_back(scored);
   }
-  if (about.failed() || done.failed() || found.failed()) return file_->error("cannot be read");
+  if (basis.failed() || done.failed() || found.failed()) return file_->error("cannot be read");
+  if (sum != checksum(out)) return damaged("what it holds is not what was written");
   return out;
 }
 
 Status Store::write(const StoredSearch& search) {
   if (!file_->run("BEGIN IMMEDIATE")) return file_->error("cannot be written");
-  bool fine = file_->run("DELETE FROM about; DELETE FROM done; DELETE FROM found");
+  bool fine = file_->run("DELETE FROM about; DELETE FROM basis; DELETE FROM done; DELETE FROM found");
   {
     Statement about(file_->db, "INSERT INTO about VALUES (?, ?)");
-    const std::pair<const char*, std::string> entries[] = {{"version", kVersion},
-                                                           {"question", search.question},
+    const std::pair<const char*, std::string> entries[] = {{"question", search.question},
+                                                           {"checksum", checksum(search)},
                                                            {"size", std::to_string(search.size)},
                                                            {"top", std::to_string(search.findings.top)},
                                                            {"groups", std::to_string(search.findings.groups.size())}};
@@ -155,6 +273,13 @@ Status Store::write(const StoredSearch& search) {
       about.bind(2, value);
       about.step();
       about.again();
+    }
+    Statement basis(file_->db, "INSERT INTO basis VALUES (?, ?)");
+    for (const Basis& one : search.basis) {
+      basis.bind(1, one.name);
+      basis.bind(2, one.digest);
+      basis.step();
+      basis.again();
     }
     Statement done(file_->db, "INSERT INTO done VALUES (?, ?)");
     for (const Range& range : search.done) {
@@ -179,7 +304,7 @@ Status Store::write(const StoredSearch& search) {
       for (const Scored& s : search.findings.groups[g].best) put("best", g, s);
       for (const Scored& s : search.findings.groups[g].front) put("front", g, s);
     }
-    fine = fine && !about.failed() && !done.failed() && !found.failed();
+    fine = fine && !about.failed() && !basis.failed() && !done.failed() && !found.failed();
   }
   if (!fine || !file_->run("COMMIT")) {
     const Error error = file_->error("cannot be written");
@@ -217,6 +342,35 @@ Status Store::write_table(const std::string& name, const std::vector<std::string
   return {};
 }
 
+Status check_same(const StoredSearch& stored, const std::string& file, const StoredSearch& now,
+                  const std::vector<Range>& group_ranges) {
+  const auto refuse = [&](std::string why) { return Error{ErrorCode::bad_input, file, std::move(why)}; };
+  if (stored.question != now.question) return refuse("is of another question; leave out --resume to begin anew");
+  for (const Basis& one : now.basis) {
+    const auto at =
+        std::find_if(stored.basis.begin(), stored.basis.end(), [&](const Basis& b) { return b.name == one.name; });
+    if (at == stored.basis.end() || at->digest != one.digest) {
+      return refuse("was made with another " + one.name + " than is read now: begin anew");
+    }
+  }
+  if (stored.basis.size() != now.basis.size()) return refuse("was made with more than is read now: begin anew");
+  if (stored.size != now.size || stored.findings.top != now.findings.top ||
+      stored.findings.groups.size() != group_ranges.size()) {
+    return refuse("is of another space of candidates than this question has: begin anew");
+  }
+  for (std::size_t g = 0; g < group_ranges.size(); ++g) {
+    const Harvest& harvest = stored.findings.groups[g];
+    if (harvest.best.size() > now.findings.top) return refuse("is damaged: too many are the best of a group");
+    for (const std::vector<Scored>* list : {&harvest.best, &harvest.front}) {
+      if (std::any_of(list->begin(), list->end(),
+                      [&](const Scored& s) { return !group_ranges[g].contains(s.index); })) {
+        return refuse("is damaged: a candidate stands in a group that is not its own");
+      }
+    }
+  }
+  return {};
+}
+
 Result<StoredSearch> merge(const std::vector<StoredSearch>& searches, const std::vector<std::string>& names) {
   if (searches.empty()) return Error{ErrorCode::bad_input, "", "there is nothing to merge"};
   StoredSearch all = searches.front();
@@ -225,6 +379,12 @@ Result<StoredSearch> merge(const std::vector<StoredSearch>& searches, const std:
     if (next.question != all.question || next.size != all.size ||
         next.findings.groups.size() != all.findings.groups.size() || next.findings.top != all.findings.top) {
       return Error{ErrorCode::bad_input, names[i], "is of another question than " + names.front()};
+    }
+    for (std::size_t k = 0; k < std::max(all.basis.size(), next.basis.size()); ++k) {
+      if (k < all.basis.size() && k < next.basis.size() && all.basis[k] == next.basis[k]) continue;
+      return Error{ErrorCode::bad_input, names[i],
+                   "was made with another " + (k < all.basis.size() ? all.basis[k] : next.basis[k]).name + " than " +
+                       names.front()};
     }
     all.findings = ridge::merge(std::move(all.findings), next.findings);
     all.done.insert(all.done.end(), next.done.begin(), next.done.end());

@@ -8,8 +8,6 @@ namespace ridge::search {
 
 namespace {
 
-constexpr double kGigabyte = 1e9;
-
 std::size_t variant(ContextParallel context, Schedule schedule) {
   return static_cast<std::size_t>(context) * 2 + (schedule == Schedule::dual_pipe ? 1 : 0);
 }
@@ -116,7 +114,7 @@ Scored TrainingProblem::scored(const Group& group, std::uint64_t index, const Tr
   Scored s;
   s.index = index;
   if (outcome.reason != Reason::none) {
-    s.violation = outcome.reason == Reason::out_of_memory ? kDoesNotFit + outcome.short_by / kGigabyte
+    s.violation = outcome.reason == Reason::out_of_memory ? kDoesNotFit + outcome.short_by / kShortUnit
                                                           : std::numeric_limits<double>::infinity();
     return s;
   }

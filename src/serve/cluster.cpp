@@ -11,13 +11,15 @@ constexpr double kRetrySeconds = 1;  ///< a client whose request is rejected wai
 }  // namespace
 
 Cluster::Cluster(const SimulationQuery& query, const ClusterSetup& setup, SimulationResult& result,
-                 SimulationObserver* observer)
+                 SimulationObserver* observer, LiveTraffic* live)
     : query_(query),
       setup_(setup),
       result_(result),
       observer_(observer),
+      live_(live),
+      live_book_(static_cast<std::uint32_t>(query.policies.block_tokens)),
       source_(query),
-      shared_{pool_, *this, series_, result.itl, observer},
+      shared_{pool_, *this, series_, result.itl, observer, live},
       router_(make_router(query.policies.router)),
       decode_router_(least_outstanding_router()),
       gate_(query.policies.limits),
@@ -52,12 +54,12 @@ void Cluster::push(Ticks time, Kind kind, std::uint32_t a, std::uint32_t b) {
 }
 
 bool Cluster::done() const {
-  return source_.next() == kNever && in_system_ == 0 && waiting_clients_ == 0;
+  return live_ == nullptr && source_.next() == kNever && in_system_ == 0 && waiting_clients_ == 0;
 }
 
 void Cluster::run() {
   begin_engines();
-  if (query_.load.kind == OfferedKind::concurrency) {
+  if (query_.load.kind == OfferedKind::concurrency && live_ == nullptr) {
     const auto clients = static_cast<std::uint32_t>(query_.load.concurrency);
     for (std::uint32_t c = 0; c < clients; ++c) {
       push(server_, Kind::client, c, kNoSlot);
@@ -65,6 +67,7 @@ void Cluster::run() {
     }
   }
   constexpr unsigned kBetweenReports = 1U << 14;
+  constexpr unsigned kEnginesPerTurn = 64;
   unsigned until_report = kBetweenReports;
   const Ticks last = to_ticks(kLastSecond);
   while (!done()) {
@@ -75,6 +78,17 @@ void Cluster::run() {
       if (nexts_[i] < nexts_[engine]) engine = i;
     }
     const Ticks step = nexts_[engine];
+    if (live_ != nullptr) {
+      const LiveTraffic::Wake wake = wait_for(std::min(event, step));
+      if (wake == LiveTraffic::Wake::stop) {
+        result_.stopped_early = true;
+        break;
+      }
+      if (wake == LiveTraffic::Wake::changed) {
+        take_live();
+        continue;
+      }
+    }
     if (stream <= event && stream <= step) {
       if (stream == kNever) break;
       now_ = stream;
@@ -92,11 +106,13 @@ void Cluster::run() {
       engines_[engine]->advance();
       update_next(engine);
     }
-    if (now_ > last) {  // the clock would run over
+    if (now_ > last || hopeless()) {  // the clock would run over
       result_.stopped_early = true;
       break;
     }
-    if (--until_report == 0) {
+    // Every turn looks at all engines.
+    until_report -= std::min<unsigned>(until_report, 1 + static_cast<unsigned>(nexts_.size()) / kEnginesPerTurn);
+    if (until_report == 0) {
       until_report = kBetweenReports;
       if (observer_ != nullptr && !observer_->go_on(source_.progress(now_))) {
         result_.stopped_early = true;
@@ -112,6 +128,9 @@ void Cluster::handle(const Event& e) {
     case Kind::client:
       --waiting_clients_;
       client_sends(e.a, e.b, e.time);
+      break;
+    case Kind::come:
+      arrive(e.a, e.time);
       break;
     case Kind::release:
       if (e.a != kNoSlot) route(e.a, e.time);
@@ -248,7 +267,7 @@ void Cluster::to_decode(Slot slot, Ticks now) {
 }
 
 void Cluster::dropped(Slot slot, Ticks now, RequestRecord::End why) {
-  ++result_.timed_out;
+  if (!pool_[slot].cancelled && !pool_[slot].failed) ++result_.timed_out;
   record(slot, now, why);
   leave(slot, std::max(now, now_), false);
 }
@@ -265,6 +284,7 @@ void Cluster::record(Slot slot, Ticks now, RequestRecord::End end) {
     result_.wait.add(r.scheduled - r.ready);
     if (r.output > 1) result_.tpot.add(tpot);
     ++result_.finished;
+    failed_in_vain_ = 0;
     result_.input_tokens += r.input;
     result_.output_tokens += r.output;
     result_.cached_tokens += r.cached;
@@ -284,10 +304,10 @@ void Cluster::record(Slot slot, Ticks now, RequestRecord::End end) {
       if (r.output > 1) c.tpot.add(tpot);
     }
   }
-  if (observer_ != nullptr) {
-    observer_->request({r.id, r.input, r.output, r.cached, r.preemptions, r.engine, r.request_class, end, r.arrival,
-                        r.scheduled, r.first_token, now});
-  }
+  const RequestRecord record{r.id,     r.input,         r.output, r.cached,  r.preemptions, r.engine,
+                             r.request_class, end, r.arrival, r.scheduled, r.first_token, now};
+  if (observer_ != nullptr) observer_->request(record);
+  if (live_ != nullptr) forget_live(record, r);
 }
 
 void Cluster::leave(Slot slot, Ticks now, bool rejected) {
@@ -297,6 +317,7 @@ void Cluster::leave(Slot slot, Ticks now, bool rejected) {
 }
 
 void Cluster::start_client_later(const Request& r, Ticks now, bool rejected) {
+  if (live_ != nullptr) return;
   const bool closed = query_.load.kind == OfferedKind::concurrency;
   const Ticks wait = rejected && closed ? to_ticks(kRetrySeconds) : 0;
   std::uint32_t session = kNoSlot;

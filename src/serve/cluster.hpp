@@ -11,7 +11,9 @@
 #include <memory>
 #include <vector>
 
+#include "ridge/limits.hpp"
 #include "serve/api_limits.hpp"
+#include "serve/live_book.hpp"
 #include "serve/request_source.hpp"
 #include "serve/router.hpp"
 
@@ -36,25 +38,30 @@ struct ClusterSetup {
 class Cluster final : public EngineHost {
  public:
   Cluster(const SimulationQuery& query, const ClusterSetup& setup, SimulationResult& result,
-          SimulationObserver* observer);
+          SimulationObserver* observer, LiveTraffic* live = nullptr);
   void run();
 
   // What engines say.
   void finished(Slot slot, Ticks now) override;
   void dropped(Slot slot, Ticks now, RequestRecord::End why) override;
   void chunks_of(const Request& request, std::vector<Chunk>& chunks) const override {
-    source_.chunks_of(request, chunks);
+    live_ != nullptr ? live_book_.chunks_of(request, chunks) : source_.chunks_of(request, chunks);
   }
   bool key_of_all(const Request& request, std::uint64_t& key) const override {
-    return source_.key_of_all(request, key);
+    return live_ == nullptr && source_.key_of_all(request, key);
+  }
+  bool all_chunks_of(const Request& request, std::vector<Chunk>& chunks) const override {
+    return live_ != nullptr && live_book_.all_chunks_of(request, chunks);
   }
   void queue_changed(int by, Ticks now) override;
 
+  /// Whether engines fail so often that no request would ever be finished: limits::kFailedStarts.
+  [[nodiscard]] bool hopeless() const { return static_cast<double>(failed_in_vain_) > limits::kFailedStarts.most; }
   [[nodiscard]] const std::vector<std::unique_ptr<Engine>>& engines() const { return engines_; }
   [[nodiscard]] double up_seconds(std::size_t engine) const { return to_seconds(up_ticks_[engine]); }
 
  private:
-  enum class Kind : std::uint8_t { client, release, transfer, decide, up, fail, repair };
+  enum class Kind : std::uint8_t { client, come, release, transfer, decide, up, fail, repair };
   struct Event {
     Ticks time;
     std::uint64_t order;
@@ -78,6 +85,12 @@ class Cluster final : public EngineHost {
   void start_client_later(const Request& request, Ticks now, bool rejected);
   [[nodiscard]] bool done() const;
 
+  // Requests from outside (cluster_live.cpp).
+  LiveTraffic::Wake wait_for(Ticks next);
+  void take_live();
+  void forget_live(const RequestRecord& record, const Request& request);
+  [[nodiscard]] LiveState live_state() const;
+
   // Engines that come, go and break (cluster_engines.cpp).
   void begin_engines();
   void decide(Ticks now);
@@ -90,10 +103,13 @@ class Cluster final : public EngineHost {
   [[nodiscard]] int count(State state) const;
   void finish_accounts();
 
+  std::uint64_t failed_in_vain_ = 0;  ///< failures that hit requests, since one was finished
   const SimulationQuery& query_;
   ClusterSetup setup_;
   SimulationResult& result_;
   SimulationObserver* observer_;
+  LiveTraffic* live_;
+  LiveBook live_book_;
   RequestPool pool_;
   RequestSource source_;
   Series series_;

@@ -107,8 +107,16 @@ void Cluster::engine_fails(std::size_t engine, Ticks now) {
   set_state(engine, State::broken, now);
   update_next(engine);
   push(now + to_ticks(query_.policies.failures.repair), Kind::repair, static_cast<std::uint32_t>(engine));
-  result_.restarted += lost.size();
-  for (const Slot slot : lost) route(slot, now);
+  if (!lost.empty()) ++failed_in_vain_;
+  for (const Slot slot : lost) {
+    if (live_ != nullptr && !live_->may_restart(pool_[slot].id)) {
+      pool_[slot].failed = true;
+      dropped(slot, now, RequestRecord::End::timed_out);
+      continue;
+    }
+    ++result_.restarted;
+    route(slot, now);
+  }
 }
 
 void Cluster::finish_accounts() {

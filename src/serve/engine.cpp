@@ -72,6 +72,11 @@ void Engine::advance() {
   }
   if (!plan_.parts.empty()) commit_prefill(now);
   check();
+  if (shared_.live != nullptr) {
+    for (Slot slot = oldest_; slot != kNoSlot; slot = pool_[slot].younger) {
+      if (const std::uint32_t out = generated_now(pool_[slot]); out > 0) shared_.live->tokens(pool_[slot].id, out);
+    }
+  }
   schedule(now);
 }
 

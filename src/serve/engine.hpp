@@ -11,6 +11,7 @@
 #include <deque>
 #include <vector>
 
+#include "ridge/live.hpp"
 #include "serve/batching.hpp"
 #include "serve/block_pool.hpp"
 #include "serve/preemption.hpp"
@@ -31,6 +32,8 @@ class EngineHost {
   virtual void chunks_of(const Request& request, std::vector<Chunk>& chunks) const = 0;
   /// The key under which all of it may be found by the next turn; false if there is none.
   virtual bool key_of_all(const Request& request, std::uint64_t& key) const = 0;
+  /// Prompt and answer block by block, where whoever sends requests says so; false if not.
+  virtual bool all_chunks_of(const Request& /*request*/, std::vector<Chunk>& /*chunks*/) const { return false; }
   virtual void queue_changed(int by, Ticks now) = 0;
 };
 
@@ -41,6 +44,7 @@ struct EngineShared {
   Series& series;
   LatencyDistribution& gaps;
   SimulationObserver* observer = nullptr;
+  LiveTraffic* live = nullptr;  ///< hears of every token
   std::uint64_t seed = 1;
   Ticks ttft_timeout = 0;
   Ticks idle_timeout = 0;
@@ -71,10 +75,16 @@ class Engine {
   void release(Slot slot, Ticks now);
   /// Takes all requests away, those in work first; the engine is empty and idle afterwards.
   std::vector<Slot> fail(Ticks now);
+  /// Nobody wants the rest of its answer: it leaves the queue at once, a batch with the step in progress (a prompt that
+  /// is being worked on: when it is done).
+  void cancel(Slot slot, Ticks now);
 
   [[nodiscard]] std::uint32_t index() const { return index_; }
   [[nodiscard]] Role role() const { return role_; }
   [[nodiscard]] std::uint64_t outstanding() const { return waiting_count_ + running_; }
+  [[nodiscard]] std::uint64_t waiting() const { return waiting_count_; }
+  /// Blocks that somebody holds.
+  [[nodiscard]] std::int64_t held_blocks() const { return blocks_.used() - cache_.evictable(); }
   [[nodiscard]] bool is_full() const { return outstanding() >= static_cast<std::uint64_t>(shape_.max_sequences); }
   [[nodiscard]] const EngineShape& shape() const { return shape_; }
   [[nodiscard]] const Work& work() const { return work_; }
@@ -149,6 +159,7 @@ class Engine {
   void give_blocks(Slot slot, bool keep_for_next_turn);
   void hold_prefix(Request& request);
   void publish_prefix(Request& request);
+  void publish_answer(Request& request);
   void give_prefix(Request& request);
   /// The blocks of a request that is preempted stay in the prefix cache until others need them.
   void keep_own_blocks(Request& request, std::uint32_t tokens);

@@ -210,6 +210,17 @@ void Engine::publish_prefix(Request& r) {
   }
 }
 
+void Engine::publish_answer(Request& r) {
+  if (!shared_.prefix_cache || r.held_own > 0 || !shared_.host.all_chunks_of(r, chunks_)) return;
+  const std::uint32_t whole = r.tokens / static_cast<std::uint32_t>(shape_.block_tokens);
+  for (std::size_t i = r.held_keys; i < chunks_.size() && r.shared_blocks < whole; ++i) {
+    if (cache_.has(chunks_[i].key)) return;
+    cache_.insert(chunks_[i].key, 1);
+    ++r.held_keys;
+    ++r.shared_blocks;
+  }
+}
+
 void Engine::give_prefix(Request& r) {
   const std::uint32_t base = r.shared_blocks - r.held_own * kGroup;
   for (std::uint32_t group = r.held_own; group-- > 0;) cache_.release(own_key(r, base, group));
@@ -227,6 +238,7 @@ void Engine::give_blocks(Slot slot, bool keep_for_next_turn) {
   Request& r = pool_[slot];
   const std::int64_t held = blocks_held(r);
   std::uint64_t key = 0;
+  if (keep_for_next_turn) publish_answer(r);
   if (keep_for_next_turn && shared_.prefix_cache && shared_.host.key_of_all(r, key) && !cache_.has(key)) {
     const std::int64_t mine = static_cast<std::int64_t>(r.tokens) / shape_.block_tokens - r.shared_blocks;
     if (mine > 0) {
@@ -331,6 +343,29 @@ void Engine::preempt(Slot slot) {
   shared_.host.queue_changed(1, now_);
   ++r.preemptions;
   ++shared_.preemptions;
+}
+
+void Engine::cancel(Slot slot, Ticks now) {
+  Request& r = pool_[slot];
+  r.cancelled = true;
+  std::deque<Slot>& queue = waiting_[r.priority];
+  if (const auto at = std::find(queue.begin(), queue.end(), slot); at != queue.end()) {
+    queue.erase(at);
+    --waiting_count_;
+    shared_.host.queue_changed(-1, now);
+    shared_.host.dropped(slot, now, RequestRecord::End::timed_out);
+    return;
+  }
+  if (r.finish == 0) {
+    r.output = r.generated + 1;
+    return;
+  }
+  const std::uint64_t next = counter_ + std::max<std::uint64_t>(1, run_.decode ? run_.steps : 1);
+  if (r.finish <= next) return;
+  r.output = std::min(r.output, generated_now(r) + 1);
+  r.finish = next;
+  finishes_.push_back({r.finish, static_cast<std::uint32_t>(r.id), slot});
+  std::push_heap(finishes_.begin(), finishes_.end());
 }
 
 std::uint32_t Engine::decode_steps(const Request& r) const {

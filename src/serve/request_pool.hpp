@@ -50,6 +50,8 @@ struct Request {
   std::uint16_t request_class = 0;
   std::uint8_t priority = 0;
   bool swapped = false;    ///< its blocks wait in host memory
+  bool cancelled = false;  ///< its client, from outside, has left
+  bool failed = false;     ///< its engine broke, and it may not start over
   bool prefilled = false;  ///< by another engine: its blocks only have to be taken
 };
 

@@ -5,6 +5,8 @@
 
 #include "perf/power.hpp"
 #include "ridge/capacity.hpp"
+#include "ridge/limits.hpp"
+#include "ridge/live.hpp"
 #include "ridge/text.hpp"
 #include "serve/deployment_shape.hpp"
 
@@ -144,8 +146,10 @@ std::string_view name(RequestRecord::End end) {
   return kNames[static_cast<std::size_t>(end)];
 }
 
-Result<SimulationResult> simulate(const SimulationQuery& query, const InferenceDeployment& deployment,
-                                  const InferenceDeployment* prefill, SimulationObserver* observer) {
+namespace {
+
+Result<SimulationResult> run(const SimulationQuery& query, const InferenceDeployment& deployment,
+                             const InferenceDeployment* prefill, SimulationObserver* observer, LiveTraffic* live) {
   if (const Status s = check_load(query); !s) return s.error();
   const ResolvedInference& main = *deployment.resolved;
   const double tokens = std::max(1.0, query.workload.mean_input() + query.workload.mean_output());
@@ -215,13 +219,17 @@ Result<SimulationResult> simulate(const SimulationQuery& query, const InferenceD
         "{} of proposed tokens are accepted; blocks of the whole output are reserved", hundred(pool.shape.acceptance)));
   }
 
-  Cluster cluster(query, setup, result, observer);
+  Cluster cluster(query, setup, result, observer, live);
   cluster.run();
+  if (cluster.hopeless()) {
+    return Error{ErrorCode::refused, "mtbf",
+                 fmt::format("an engine fails every {} on average: in {} failures no request was finished",
+                             format(Seconds(query.policies.failures.mean_time_between)),
+                             format_number(limits::kFailedStarts.most, 9))};
+  }
   add_power(query, deployments, setup, cluster, result);
   return result;
 }
-
-namespace {
 
 /// Refuses a pool that cannot run, with the smallest of its kind that can.
 Status exists(std::string_view which, const InferenceQuery& asked, const InferenceDeployment& pool,
@@ -244,13 +252,11 @@ Status exists(std::string_view which, const InferenceQuery& asked, const Inferen
                            name(reason), nearest)};
 }
 
-}  // namespace
-
-Result<SimulationResult> simulate(const SimulationQuery& query, const Knowledge& knowledge,
-                                  SimulationObserver* observer) {
+Result<SimulationResult> run(const SimulationQuery& query, const Knowledge& knowledge, SimulationObserver* observer,
+                             LiveTraffic* live) {
   Result<InferenceDeployment> deployment = resolve(query.deployment, knowledge);
   if (!deployment) return deployment.error();
-  if (!query.policies.disaggregation) return simulate(query, *deployment, nullptr, observer);
+  if (!query.policies.disaggregation) return run(query, *deployment, nullptr, observer, live);
   if (const Status s = exists("decode", query.deployment, *deployment, query.workload, knowledge); !s) return s.error();
   SimulationQuery completed = query;
   Disaggregation& d = *completed.policies.disaggregation;
@@ -263,7 +269,28 @@ Result<SimulationResult> simulate(const SimulationQuery& query, const Knowledge&
     const double nic = device && device->nic_per_direction ? device->nic_per_direction->value.value() : kUsualNic;
     d.link_bytes_per_s = nic * prefill->facts.gpus;
   }
-  return simulate(completed, *deployment, &*prefill, observer);
+  return run(completed, *deployment, &*prefill, observer, live);
+}
+
+}  // namespace
+
+Result<SimulationResult> simulate(const SimulationQuery& query, const InferenceDeployment& deployment,
+                                  const InferenceDeployment* prefill, SimulationObserver* observer) {
+  return run(query, deployment, prefill, observer, nullptr);
+}
+
+Result<SimulationResult> simulate(const SimulationQuery& query, const Knowledge& knowledge,
+                                  SimulationObserver* observer) {
+  return run(query, knowledge, observer, nullptr);
+}
+
+Result<SimulationResult> serve_live(const SimulationQuery& query, const Knowledge& knowledge, LiveTraffic& traffic) {
+  SimulationQuery live = query;
+  live.step_by_step = true;  // every token is told when it is out
+  live.requests = 1;
+  live.duration = 0;
+  if (live.load.kind != OfferedKind::concurrency) live.load = {.kind = OfferedKind::concurrency, .concurrency = 1};
+  return run(live, knowledge, nullptr, &traffic);
 }
 
 }  // namespace ridge

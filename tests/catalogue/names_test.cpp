@@ -90,6 +90,11 @@ TEST(Names, WhatNvidiaSmiAndPeopleCallDevices) {
       {"TPU-v5p", "tpu-v5p"},
       {"v5p", "tpu-v5p"},
       {"h100_sxm", "h100-sxm"},
+      {"H20", "h20-96"},
+      {"NVIDIA H20 141GB", "h20-141"},
+      {"NVIDIA GB10", "gb10"},
+      {"DGX Spark", "gb10"},
+      {"Jetson Thor", "jetson-thor"},
   };
   for (const auto& [name, id] : names) EXPECT_EQ(device_id(name), id) << name;
   EXPECT_EQ(device_id("H100/mig-3g.40gb"), "h100-sxm/mig-3g.40gb");
@@ -98,6 +103,9 @@ TEST(Names, WhatNvidiaSmiAndPeopleCallDevices) {
 TEST(Names, WhatMayMeanSeveralIsRefusedWithAllOfThem) {
   EXPECT_EQ(model_id("llama3.1"),
             "the model 'llama3.1' may be 'llama3.1-405b', 'llama3.1-70b' or 'llama3.1-8b': write which");
+  EXPECT_EQ(model_id("llama 70b"),
+            "the model 'llama 70b' may be 'llama2-70b', 'llama3-70b', 'llama3.1-70b' or 'llama3.3-70b': write which");
+  EXPECT_EQ(model_id("llama 405b"), "llama3.1-405b") << "one generation alone has that size";
   EXPECT_NE(model_id("deepseek").find("there is no model"), std::string::npos) << model_id("deepseek");
   EXPECT_NE(device_id("tpu").find("'tpu-v4'"), std::string::npos) << device_id("tpu");
 }

@@ -110,7 +110,7 @@ TEST(Price, OtherCurrenciesKeepTheirAmountAndGetNoDollarRent) {
     EXPECT_FALSE(price.per_gpu_hour) << price.id;
     ++yuan;
   }
-  EXPECT_EQ(yuan, 2);
+  EXPECT_EQ(yuan, 4);
 }
 
 TEST(Price, AuctionFloorsAndOwnersCostsAreNoOffers) {

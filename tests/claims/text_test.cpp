@@ -115,6 +115,16 @@ TEST(Sentence, WhatFitsAndWhatDoesNot) {
   const Audit yes = audit("Llama 3.1 405B in FP8 fits on a single H200.");
   ASSERT_EQ(yes.findings.size(), 1u);
   expect_verdict(yes.findings[0], Verdict::wrong);
+  // 405B in four bits are 203 GB, and a B200 has 180.
+  for (const char* text : {"A single B200 can serve 405B.", "A single B200 can host a 405B model.",
+                           "One B200 can run Llama 3.1 405B in FP4."}) {
+    const Audit served = audit(text);
+    ASSERT_EQ(served.findings.size(), 1u) << text;
+    expect_verdict(served.findings[0], Verdict::wrong);
+  }
+  const Audit eight = audit("8 H200 can serve Llama 3.1 405B in FP8.");
+  ASSERT_EQ(eight.findings.size(), 1u);
+  expect_verdict(eight.findings[0], Verdict::right);
 }
 
 TEST(Sentence, KvCachesAndRates) {

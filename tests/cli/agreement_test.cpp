@@ -7,6 +7,7 @@
 
 #include "app/cli/call.hpp"
 #include "catalogue/json_document.hpp"
+#include "report/inference_report.hpp"
 #include "ridge/file.hpp"
 #include "support/session.hpp"
 
@@ -288,6 +289,43 @@ TEST(ServingDefaults, AreTheSameForEstimateAndPlan) {
     EXPECT_EQ(assumed(planned, what).size(), 1u) << what;
     EXPECT_EQ(assumed(estimated, what).size(), 1u) << what;
   }
+}
+
+// Each of these forgot a field of the question once.
+TEST_F(SavedPlan, KeepsTheGroupThatSharesACopy) {
+  const JsonNode planned =
+      plan("train --model=llama3.1-70b --gpus=512 --engine=fsdp --sharding=hsdp --devices=h100-sxm --tokens=1T");
+  expect_same(number(planned, "step_s.mid"), number(answer("estimate train" + first()), "step_time_s.mid"), "step");
+}
+
+TEST(PowerCap, SweepsTheLayoutThatRunsWithoutACap) {
+  const JsonNode sweep = answer("cost power-cap --model=llama3.1-405b --device=h100-sxm --gpus=16 --price=$2/GPU-hour");
+  EXPECT_GE(at(sweep, "points").items.size(), 10u);
+}
+
+TEST(NextCommand, AsksTheSameQuestion) {
+  const std::string asked = "--model=llama3.1-70b --device=h100-sxm --gpus=2 --cpu-offload-gb=20 --concurrency=4";
+  const auto question = answer("estimate infer " + asked);
+  const auto next = report::command_flags([] {
+    InferenceQuery q;
+    q.model = "llama3.1-70b";
+    q.device = "h100-sxm";
+    q.gpus = 2;
+    q.cpu_offload = 20.0 * 1024 * 1024 * 1024;
+    q.load.mode = LoadMode::closed_loop;
+    q.load.concurrency = 4;
+    q.load.isl = 1024;
+    q.load.osl = 256;
+    return q;
+  }());
+  expect_same(number(question, "output_tokens_per_s.mid"),
+              number(answer("estimate infer " + next), "output_tokens_per_s.mid"), next);
+}
+
+TEST(CostByMfu, KnowsThePeakOfEveryFormat) {
+  const JsonNode cost = answer(
+      "cost rent --model=llama2-7b --device=v100-sxm2-32 --gpus=8 --mfu=40% --precision=fp16 --price=$1/GPU-hour");
+  EXPECT_GT(number(cost, "usd_per_month"), 0);
 }
 
 }  // namespace

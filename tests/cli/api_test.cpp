@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <random>
 #include <thread>
@@ -135,17 +136,26 @@ TEST(Api, ALongDurationIsCutAfterTheMostRequestsAndSaysSo) {
   EXPECT_EQ(whole.find("query")->find("requests"), nullptr);  // null, as without a limit
 }
 
-TEST(Api, TheOldestJobThatIsDoneMakesRoom) {
+std::string job_of(const Response& response) {
+  const Result<JsonNode> json = parse_json(response.body, "job");
+  return json && json->find("job") != nullptr ? json->find("job")->text : "";
+}
+
+TEST(Api, TheOldestAnswerOfAJobMakesRoom) {
   ApiLimits limits;
-  limits.jobs = 10;
+  limits.jobs.kept = 10;
   Api api(shared(), here(), limits);
   const Request job = posted("/v1/estimate", std::string(kInfer) + R"(, "async": true})");
-  const auto state = [&](int id) { return api.answer(got("/v1/jobs/" + std::to_string(id), {}), false).status; };
-  for (int id = 1; id <= 12; ++id) {
-    ASSERT_EQ(api.answer(job, false).status, 202);
-    while (state(id) == 202) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto state = [&](const std::string& id) { return api.answer(got("/v1/jobs/" + id, {}), false).status; };
+  std::vector<std::string> ids;
+  for (int i = 0; i < 12; ++i) {
+    const Response started = api.answer(job, false);
+    ASSERT_EQ(started.status, 202);
+    ids.push_back(job_of(started));
+    while (state(ids.back()) == 202) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  for (int id = 1; id <= 12; ++id) EXPECT_EQ(state(id), id <= 2 ? 404 : 200) << id;
+  (void)api.answer(job, false);  // what is too much goes when the next one comes
+  for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(state(ids[i]), i < 2 ? 404 : 200) << i;
   EXPECT_EQ(api.answer(got("/v1/jobs/012", {}), false).status, 404);
 }
 
@@ -156,9 +166,10 @@ TEST(Api, AJobTellsHowFarItIsAndEnds) {
                                  "requests": 2000000, "async": true})"),
       false);
   ASSERT_EQ(started.status, 202);
+  const std::string path = "/v1/jobs/" + job_of(started);
   double share = 0;
   for (int i = 0; i < 3000 && share <= 0; ++i) {
-    const Response state = api.answer(got("/v1/jobs/1", {}), false);
+    const Response state = api.answer(got(path, {}), false);
     ASSERT_EQ(state.status, 202);
     const Result<JsonNode> json = parse_json(state.body, "state");
     ASSERT_TRUE(json && json->find("progress") != nullptr);
@@ -167,12 +178,150 @@ TEST(Api, AJobTellsHowFarItIsAndEnds) {
   }
   EXPECT_GT(share, 0);
   EXPECT_LT(share, 1);
-  Request end = got("/v1/jobs/1", {});
+  EXPECT_NE(api.answer(got("/v1/jobs", {}), false).body.find("\"running\""), std::string::npos);
+  Request end = got(path, {});
   end.method = "DELETE";
-  EXPECT_TRUE(api.answer(end, false).defer);
+  EXPECT_EQ(api.answer(end, false).status, 200);
+  EXPECT_EQ(api.answer(got(path, {}), false).status, 404);
+}
+
+TEST(Api, AJobIsItsOwnersAlone) {
+  Api api(shared(), here(), {});
+  Request mine = posted("/v1/estimate", std::string(kInfer) + R"(, "async": true})");
+  mine.address = "192.0.2.1";
+  const std::string id = job_of(api.answer(mine, false));
+  ASSERT_EQ(id.size(), 32u) << "128 bits, so that nobody guesses it";
+  Request look = got("/v1/jobs/" + id, {});
+  look.address = "192.0.2.2";
+  EXPECT_EQ(api.answer(look, false).status, 404);
+  Request list = got("/v1/jobs", {});
+  list.address = "192.0.2.2";
+  EXPECT_EQ(api.answer(list, false).body.find(id), std::string::npos);
+  look.method = "DELETE";
+  EXPECT_EQ(api.answer(look, false).status, 404);
+  look.method = "GET";
+  look.address = "192.0.2.1";
+  EXPECT_NE(api.answer(look, false).status, 404);
+}
+
+TEST(Api, OneClientsJobsDoNotTakeThePlaceOfOthers) {
+  ApiLimits limits;
+  limits.jobs.of_one = 3;
+  Api api(shared(), here(), limits);
+  const std::string heavy = R"({"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat", "request_rate": 20,
+                                "requests": 2000000, "async": true})";
+  Request greedy = posted("/v1/simulate", heavy);
+  greedy.address = "192.0.2.1";
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(api.answer(greedy, false).status, 202);
+  const Response refused = api.answer(greedy, false);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_NE(refused.body.find("at most"), std::string::npos) << refused.body;
+  Request other = posted("/v1/estimate", std::string(kInfer) + R"(, "async": true})");
+  other.address = "192.0.2.2";
+  const std::string id = job_of(api.answer(other, false));
+  Request look = got("/v1/jobs/" + id, {});
+  look.address = "192.0.2.2";
+  int status = 202;
+  for (int i = 0; i < 1000 && status == 202; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    status = api.answer(look, false).status;
+  }
+  EXPECT_EQ(status, 200) << "the other client's turn came while three of the first one wait or run";
+}
+
+TEST(Api, AJobThatNobodyAsksAboutEndsUnlessItIsToBeKept) {
+  ApiLimits limits;
+  limits.jobs.silence = std::chrono::milliseconds(100);
+  limits.jobs.threads = 4;
+  Api api(shared(), here(), limits);
+  const std::string heavy = R"({"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat", "request_rate": 20,
+                                "requests": 2000000, "async": true)";
+  const std::string left = job_of(api.answer(posted("/v1/simulate", heavy + "}"), false));
+  const std::string kept = job_of(api.answer(posted("/v1/simulate", heavy + R"(, "keep": true})"), false));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  EXPECT_EQ(api.answer(got("/v1/jobs/" + left, {}), false).status, 404);
+  EXPECT_NE(api.answer(got("/v1/jobs/" + kept, {}), false).status, 404);
+}
+
+TEST(Api, PagesOfOtherSitesGetNoAnswer) {
+  Api api(shared(), here(), {});
+  Request request = got("/v1/catalogue", {{"kind", "fabrics"}});
+  EXPECT_EQ(api.answer(request, false).status, 200);
+  request.headers["sec-fetch-site"] = "cross-site";
+  EXPECT_EQ(api.answer(request, false).status, 403);
+  request.headers["sec-fetch-site"] = "same-site";  // another port of this machine
+  EXPECT_EQ(api.answer(request, false).status, 403);
+  request.headers["sec-fetch-site"] = "same-origin";
+  EXPECT_EQ(api.answer(request, false).status, 200);
+  request.headers = {{"host", "localhost:8080"}, {"origin", "http://evil.example"}};
+  EXPECT_EQ(api.answer(request, false).status, 403);
+  request.headers["origin"] = "null";
+  EXPECT_EQ(api.answer(request, false).status, 403);
+  request.headers["origin"] = "http://LOCALHOST:8080";
+  EXPECT_EQ(api.answer(request, false).status, 200);
+}
+
+TEST(Api, SeveralTokensAreSeveralClients) {
+  ApiLimits limits;
+  limits.tokens = {"first", "second"};
+  Api api(shared(), here(), limits);
+  Request request = posted("/v1/estimate", std::string(kInfer) + R"(, "async": true})");
+  EXPECT_EQ(api.answer(request, false).status, 401);
+  request.headers["authorization"] = "Bearer third";
+  EXPECT_EQ(api.answer(request, false).status, 401);
+  request.headers["authorization"] = "Bearer first";
+  const std::string id = job_of(api.answer(request, false));
+  Request look = got("/v1/jobs/" + id, {});
+  look.headers["authorization"] = "Bearer second";
+  EXPECT_EQ(api.answer(look, false).status, 404);
+  look.headers["authorization"] = "Bearer first";
+  EXPECT_NE(api.answer(look, false).status, 404);
+}
+
+TEST(Api, BehindAProxyClientsAreWhomItSaysLast) {
+  ApiLimits limits;
+  limits.trust_forwarded = true;
+  Api api(shared(), here(), limits);
+  Request request = posted("/v1/simulate", R"({"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat"})");
+  request.address = "10.0.0.1";
+  request.headers["x-forwarded-for"] = "198.51.100.9, 192.0.2.7";
+  EXPECT_EQ(api.answer(request, false).client, "192.0.2.7") << "what stands before it anybody can write";
+}
+
+TEST(Api, HeavyAndShortQuestionsWaitApart) {
+  Api api(shared(), here(), {});
+  const auto weight = [&](const char* path, const char* body) {
+    const Response response = api.answer(posted(path, body), false);
+    EXPECT_TRUE(response.defer) << path;
+    return response.weight;
+  };
+  EXPECT_EQ(weight("/v1/simulate", R"({"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat"})"),
+            http::Weight::heavy);
+  EXPECT_EQ(weight("/v1/plan", R"({"kind": "serve", "model": "llama3.1-8b", "request_rate": 5})"), http::Weight::heavy);
+  EXPECT_EQ(weight("/v1/cost", R"({"kind": "rent", "device": "h100-sxm", "gpus": 8})"), http::Weight::light);
+  EXPECT_EQ(weight("/v1/check", R"({"text": "H200 has 4.8 TB/s"})"), http::Weight::light);
+}
+
+TEST(Api, LongWorkEndsForAClientThatHasLeft) {
+  Api api(shared(), here(), {});
+  const std::atomic<bool> left = true;
+  Request request = posted("/v1/simulate", R"({"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat",
+                                               "request_rate": 20, "requests": 2000000})");
+  request.left = &left;
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_EQ(api.answer(end, true).status, 200);  // joins the thread that computed
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  (void)api.answer(request, true);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+}
+
+TEST(RequestWords, ThreadsFilesAndRefitsAreNobodysOverHttp) {
+  EXPECT_FALSE(words(got("/v1/validate", {{"threads", "1000000"}})));
+  EXPECT_FALSE(words(got("/v1/validate", {{"threads", "1"}})));
+  EXPECT_FALSE(words(got("/v1/validate", {{"cv", "all"}})));
+  const auto plan = words(posted("/v1/plan", R"({"kind": "train", "model": "llama3.1-8b", "threads": 1000000})"));
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().where, "threads");
+  EXPECT_FALSE(words(posted("/v1/simulate", R"({"workload": "secret.csv"})"))) << "a file of the server's folder";
+  EXPECT_FALSE(words(posted("/v1/cost", R"({"kind": "risk", "device": "h100-sxm", "draws": 100000000})")));
 }
 
 /// Bytes of a body changed, dropped, doubled or swapped for what parsers trip over.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "app/cli/batch.hpp"
@@ -42,6 +43,37 @@ TEST(Call, KeysThatDoNotExistAreRefusedByName) {
   EXPECT_FALSE(words("no-such-verb", "{}"));
   EXPECT_FALSE(words("estimate", "[1]"));
   EXPECT_FALSE(words("estimate", R"({"model": {"id": 1}})"));
+}
+
+TEST(Call, AKeySaidTwiceIsRefusedWithBothPlaces) {
+  const auto flags = read_flags(
+      "{\"kind\": \"infer\",\n  \"model\": \"a\", \"set\": [{\"model\": 1}, \"model\"],\n \"model\": \"b\"}", "body");
+  ASSERT_FALSE(flags);
+  EXPECT_EQ(flags.error().where, "body:3:2");
+  EXPECT_NE(flags.error().message.find("'model' was said already, at body:2:3"), std::string::npos)
+      << flags.error().message;
+  EXPECT_TRUE(read_flags(R"({"a": {"x": 1}, "b": {"x": 1}})", "body").ok() ||
+              read_flags(R"({"a": {"x": 1}, "b": {"x": 1}})", "body").error().where != "body:1:17");
+}
+
+TEST(Call, WhatNeverReturnsCannotBeCalled) {
+  CallLimits at_home;
+  at_home.files = Files::allowed;
+  const auto line = words("serve", "{}", at_home);
+  ASSERT_FALSE(line);
+  EXPECT_NE(line.error().message.find("never"), std::string::npos);
+}
+
+TEST(Call, WorkThatIsCutShortIsNoAnswer) {
+  StopSign stop;
+  stop.deadline = std::chrono::steady_clock::now();
+  const auto line =
+      words("goodput", R"({"gpus": 1024, "model": "llama3.1-70b", "device": "h100-sxm", "duration": "30days"})");
+  ASSERT_TRUE(line);
+  const auto answer = call(*line, shared(), here(), stop, Files::refused);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::refused);
+  EXPECT_NE(answer.error().message.find("time is over"), std::string::npos) << answer.error().message;
 }
 
 TEST(Call, NamesOfModelsBecomeIds) {

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "app/cli/plan_file.hpp"
 #include "app/cli/session.hpp"
+#include "support/random_queries.hpp"
 
 namespace ridge::cli {
 namespace {
@@ -210,6 +212,55 @@ TEST(EstimateFlags, RefusesDegreesThatMultiplyToMoreDevicesThanThereAre) {
   flags.set("--gpus", "8");
   EXPECT_EQ(inference_question(flags, "").error().where, "--tp");
   EXPECT_EQ(training_question(flags, "").error().where, "--tp");
+}
+
+/// What the fields of a question say, as the words of a line.
+template <class Q>
+std::vector<std::string> as_line(const Q& query) {
+  std::vector<std::string> words;
+  for (const ask::Setting& s : ask::settings_of(query)) {
+    const bool is_switch = s.field->takes == ask::Takes::on;
+    words.push_back(ask::flag_of(*s.field) + (is_switch ? "" : "=" + s.value));
+  }
+  return words;
+}
+
+/// The same through a plan file.
+template <class Q>
+std::vector<std::string> as_plan_file(const Q& query, const char* kind) {
+  PlanFile file{kind, {}};
+  std::vector<std::string> flags;
+  for (const ask::Setting& s : ask::settings_of(query)) file.flags.emplace_back(ask::flag_of(*s.field), s.value);
+  for (const ask::Field& f : ask::deployment_fields()) flags.push_back(ask::flag_of(f));
+  const auto read = parse_plan_file(plan_file_text(file), "plan.toml", {flags.begin(), flags.end()});
+  EXPECT_TRUE(read) << read.error().text();
+  std::vector<std::string> words;
+  if (!read) return words;
+  for (const auto& [flag, value] : read->flags) {
+    std::string key = flag.substr(2);
+    std::replace(key.begin(), key.end(), '-', '_');
+    const bool is_switch = ask::find_field(key)->takes == ask::Takes::on;
+    words.push_back(flag + (is_switch ? "" : "=" + value));
+  }
+  return words;
+}
+
+TEST(EstimateFlags, ALineAndAPlanFileAskWhatTheirFieldsSay) {
+  Random draws(3);
+  for (int i = 0; i < 60; ++i) {
+    const InferenceQuery asked = testing_support::random_inference(draws);
+    for (const auto& words : {as_line(asked), as_plan_file(asked, "serve")}) {
+      const auto read = inference_question(flags_of(words), "");
+      ASSERT_TRUE(read) << read.error().text();
+      ASSERT_TRUE(testing_support::same(read->query, asked)) << i;
+    }
+    const TrainingQuery job = testing_support::random_training(draws);
+    for (const auto& words : {as_line(job), as_plan_file(job, "train")}) {
+      const auto read = training_question(flags_of(words), "");
+      ASSERT_TRUE(read) << read.error().text();
+      ASSERT_TRUE(testing_support::same(read->query, job)) << i;
+    }
+  }
 }
 
 }  // namespace

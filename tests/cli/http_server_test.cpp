@@ -77,7 +77,7 @@ TEST(HttpServer, ARequestThatIsDeferredWhileTheServerEndsDoesNotKeepItFromEnding
       if (may_take_long) return Response::json(200, "{}");
       asked.set_value();
       closing.get_future().wait();
-      return Response::later();
+      return Response::later(Weight::heavy, "");
     });
     ASSERT_TRUE(started);
     server.emplace(*std::move(started));

@@ -74,7 +74,11 @@ TEST(CostCase, MissingPriceIsUnknownAndSaid) {
   EXPECT_EQ(check(c.inputs).error().where, "--server-price");
   q.device = "h100-sxm";
   q.region = "sweden";
-  EXPECT_EQ(check(cost_case(q, catalogue(), data())->inputs).error().where, "--electricity");
+  EconomicsData silent = data();
+  for (EnergyRegion& region : silent.regions) {
+    if (region.id == "sweden") region.electricity_usd_per_kwh.reset();
+  }
+  EXPECT_EQ(check(cost_case(q, catalogue(), silent)->inputs).error().where, "--electricity");
 }
 
 TEST(CostCase, RentIsTheMedianOfTheMarket) {

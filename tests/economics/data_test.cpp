@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "economics/economics_data.hpp"
+#include "economics/rent_trend.hpp"
 #include "ridge/energy.hpp"
 
 namespace ridge {
@@ -53,7 +54,8 @@ TEST(EconomicsData, ClusterRecordsKeepTheirTotals) {
 
 TEST(EconomicsData, RegionsWithoutAPriceAreUnknown) {
   EXPECT_NEAR(*(*data().region("us-texas"))->electricity_usd_per_kwh, 0.066, 1e-12);
-  EXPECT_FALSE((*data().region("sweden"))->electricity_usd_per_kwh.has_value());
+  EXPECT_NEAR(*(*data().region("sweden"))->electricity_usd_per_kwh, 0.0682, 1e-9);
+  EXPECT_FALSE((*data().region("us-idaho"))->co2_kg_per_kwh.has_value());
   EXPECT_NEAR(*(*data().region("sweden"))->co2_kg_per_kwh, 0.041, 1e-9);
 }
 
@@ -62,9 +64,39 @@ TEST(EconomicsData, UnknownIdNamesTheNearest) {
             "there is no profile 'hyperscalar'; did you mean 'hyperscaler'?");
 }
 
-// $8 to $2.89 in three years.
-TEST(EconomicsData, DeclineIsPerYear) {
-  EXPECT_NEAR(data().declines.at(0).per_year(), 1 - std::pow(2.89 / 8, 1 / 3.0), 1e-12);
+TEST(EconomicsData, CurrenciesAndHistoriesAreThere) {
+  ASSERT_FALSE(data().exchange.empty());
+  EXPECT_NEAR(data().exchange[0].usd, 1 / 7.1287, 1e-4);
+  EXPECT_GE(data().histories.size(), 40U);
+  for (const RentHistory& h : data().histories) EXPECT_GE(h.quotes.size(), 2U) << h.id;
+}
+
+// A rise and a fall by a fifth over twelve months, and a pair eleven months apart that is none.
+TEST(RentTrend, ReadsPairsTwelveMonthsApart) {
+  RentHistory rises;
+  rises.quotes = {{24300, 2.0}, {24312, 2.4}};
+  RentHistory falls;
+  falls.quotes = {{24300, 5.0}, {24312, 4.0}};
+  RentHistory none;
+  none.quotes = {{24300, 1.0}, {24311, 9.0}};
+  const RentTrend t = rent_trend({rises, falls, none}, "");
+  EXPECT_EQ(t.pairs, 2);
+  EXPECT_EQ(t.series, 2);
+  EXPECT_NEAR(t.mid, 0, 1e-12);
+  EXPECT_NEAR(t.low, -0.16, 1e-12);
+  EXPECT_NEAR(t.high, 0.16, 1e-12);
+  EXPECT_EQ(t.first, "2025-01");
+  EXPECT_EQ(t.last, "2026-01");
+  EXPECT_EQ(rent_trend({}, "").pairs, 0);
+}
+
+// RunPod asked 4.69 for an H100 SXM in January 2024 and 2.69 in 2025, Lambda 2.40 in June 2023 and 4.09 in August 2026.
+TEST(RentTrend, RentsOf2026RoseAsOftenAsTheyFell) {
+  const RentTrend all = rent_trend(data().histories, "");
+  EXPECT_GE(all.pairs, 90);
+  EXPECT_LT(all.low, -0.1);
+  EXPECT_GT(all.high, 0.3);
+  EXPECT_LE(rent_trend(data().histories, "2025-06").last, "2025-06");
 }
 
 }  // namespace

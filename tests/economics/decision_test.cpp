@@ -73,8 +73,8 @@ TEST(Decisions, FallingPricesFavourWaitingAndRenting) {
   q.horizon_years = 3;
   q.decline = 0;
   const std::vector<Acquisition> flat = acquisitions(q);
-  EXPECT_EQ(flat.front().name, "buy now") << "hardware keeps its value: only running it costs";
-  q.decline = 0.5;
+  EXPECT_EQ(flat.front().name, "contract, 3 years") << "hardware ages even where prices do not fall";
+  q.decline = q.decline_low = q.decline_high = 0.5;
   const std::vector<Acquisition> falling = acquisitions(q);
   EXPECT_NE(falling.front().name, "buy now");
   const auto find = [](const std::vector<Acquisition>& all, std::string_view name) {
@@ -86,8 +86,15 @@ TEST(Decisions, FallingPricesFavourWaitingAndRenting) {
   // Without decline or interest: 36 months at $1,095.
   EXPECT_NEAR(find(flat, "rent on demand"), 36 * 1.5 * 730, 1e-6);
   EXPECT_NEAR(find(flat, "contract, 3 years"), 36 * 1.5 * 730 * 0.55, 1e-6);
-  // 35,040 is worth an eighth after three years.
-  EXPECT_NEAR(find(falling, "buy now"), 35040 * (1 - 0.125), 1e-6);
+  // A new one costs an eighth after three years; three of its four years are gone.
+  EXPECT_NEAR(find(falling, "buy now"), 35040 * (1 - 0.125 * 0.25), 1e-6);
+  EXPECT_NEAR(find(flat, "buy now"), 35040 * (1 - 0.25), 1e-6);
+  q.decline = 0;
+  q.decline_low = -0.5;
+  for (const Acquisition& way : acquisitions(q)) {
+    EXPECT_LE(way.usd_low, way.usd) << way.name;
+    EXPECT_GE(way.usd_high, way.usd) << way.name;
+  }
   EXPECT_LT(find(falling, "rent on demand"), find(flat, "rent on demand"));
 }
 
@@ -136,6 +143,15 @@ TEST(Uncertainty, TornadoPutsTheWidestFirst) {
   }
   // At the ends of the throughput, cost goes as its inverse.
   EXPECT_NEAR(lines[0].at_low * 600, lines[0].at_high * 1500, 1e-6);
+}
+
+TEST(Uncertainty, DrawsEndWithPatienceAndAtTheLimit) {
+  const CostScenario s = full_scenario();
+  const auto spreads = usual_spreads(s, {});
+  int looks = 0;
+  const CostRisk cut = monte_carlo(s, spreads, 1'000'000, 5, Patience([&] { return ++looks > 3; }));
+  EXPECT_EQ(cut.draws, 4 * 1024);
+  EXPECT_NEAR(cut.mean / monte_carlo(s, spreads, 4 * 1024, 5).mean, 1, 1e-9) << "the mean is of what was drawn";
 }
 
 TEST(Uncertainty, SameSeedSameAnswer) {

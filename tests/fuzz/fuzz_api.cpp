@@ -18,7 +18,7 @@ void require(bool condition) {
 
 Api& api() {
   static const ridge::cli::Surroundings here{.program = "", .data_variable = RIDGE_DATA_DIR};
-  static Api one(*ridge::cli::Session({}, here).share(), here, {.long_seconds = 0.5, .jobs = 1, .token = ""});
+  static Api one(*ridge::cli::Session({}, here).share(), here, {.long_seconds = 0.5});
   return one;
 }
 

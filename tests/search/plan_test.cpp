@@ -7,6 +7,7 @@
 
 #include "economics/cost_case.hpp"
 #include "economics/economics_data.hpp"
+#include "ridge/simulation.hpp"
 #include "search/buyer.hpp"
 #include "world.hpp"
 
@@ -94,6 +95,7 @@ TEST(Plan, TheNearestGoalCanBeMet) {
   ServingGoal goal = chat();
   goal.tpot_s = 0.0005;
   goal.load = 1;
+  goal.confidence = 0.5;
   const ServingVerdict refused = answer(goal);
   ASSERT_TRUE(refused.plans.empty());
   EXPECT_NE(refused.fails_first.find("tpot"), std::string::npos) << refused.fails_first;
@@ -113,6 +115,103 @@ TEST(Plan, FinalistsAreSimulatedAndHoldTheLimitsAtTheNinetyFifthPercentile) {
     EXPECT_LE(*plan.ttft_p95_s, 1.0);
     EXPECT_LE(*plan.tpot_p95_s, 0.04 * 1.001);
     EXPECT_EQ(plan.gpus, plan.replicas * plan.query.gpus);
+  }
+}
+
+// Smaller probabilities never take more devices, and what is sized for one reaches it.
+TEST(Plan, IsSizedForTheProbabilityAskedFor) {
+  std::vector<int> gpus;
+  for (const double confidence : {0.5, 0.8, 0.9}) {
+    ServingGoal goal = chat();
+    goal.buyer.devices = {"h100-sxm"};
+    goal.request_rate = 400;
+    goal.ttft_s = 4;
+    goal.confidence = confidence;
+    const ServingVerdict verdict = answer(goal);
+    ASSERT_EQ(verdict.plans.size(), 1U) << confidence;
+    const ServingPlan& plan = verdict.plans.front();
+    ASSERT_TRUE(plan.sure.holds && plan.sure.holds_rate && plan.sure.holds_ttft);
+    EXPECT_GE(*plan.sure.holds, confidence - 0.004);
+    EXPECT_LE(*plan.sure.holds, std::min(*plan.sure.holds_rate, *plan.sure.holds_ttft) + 1e-9);
+    gpus.push_back(plan.gpus);
+    ASSERT_FALSE(plan.sure.ladder.empty());
+    for (std::size_t i = 1; i < plan.sure.ladder.size(); ++i) {
+      EXPECT_GE(plan.sure.ladder[i].gpus, plan.sure.ladder[i - 1].gpus);
+    }
+    ASSERT_TRUE(plan.sure.gpus_if_measured);
+    EXPECT_LE(*plan.sure.gpus_if_measured, plan.gpus);
+  }
+  EXPECT_LE(gpus[0], gpus[1]);
+  EXPECT_LE(gpus[1], gpus[2]);
+  EXPECT_LT(gpus[0], gpus[2]);
+}
+
+// A service whose steps take s times as long is the predicted one at s times the rate, seen s times as slowly.
+TEST(Plan, HoldsWhereStepsAreAsSlowAsTheProbabilityAllows) {
+  ServingGoal goal = chat();
+  goal.buyer.devices = {"h100-sxm"};
+  goal.confidence = 0.9;
+  const ServingVerdict verdict = answer(goal);
+  ASSERT_FALSE(verdict.plans.empty());
+  const ServingPlan& plan = verdict.plans.front();
+  SimulationQuery q;
+  q.deployment = plan.query;
+  q.workload = fixed_workload(goal.isl, goal.osl);
+  q.replicas = plan.replicas;
+  const double slow = plan.sure.step.factor(*plan.sure.holds_rate) * 0.97;  // found by halving
+  ASSERT_GT(slow, 1.1);
+  q.load = {.kind = OfferedKind::rate, .rate = goal.request_rate * slow};
+  q.requests = 2000;
+  q.limits = {.ttft = 0, .tpot = goal.tpot_s / slow, .e2e = 0, .share = 0.95};
+  const auto slower = simulate(q, knowledge());
+  ASSERT_TRUE(slower);
+  EXPECT_FALSE(slower->overloaded);
+  EXPECT_EQ(broken_limit(*slower, q.limits), "");
+}
+
+TEST(Plan, TheLoadAskedForBinds) {
+  ServingGoal goal = chat();
+  const ServingVerdict free = answer(goal);
+  goal.load = goal.load_at_most = 0.4;
+  const ServingVerdict bound = answer(goal);
+  ASSERT_FALSE(free.plans.empty());
+  ASSERT_FALSE(bound.plans.empty());
+  bool more = false;
+  for (const ServingPlan& plan : bound.plans) {
+    EXPECT_LE(plan.load(), 0.4 + 1e-9);
+    for (const ServingPlan& other : free.plans) {
+      if (other.query.device != plan.query.device) continue;
+      EXPECT_GE(plan.gpus, other.gpus) << plan.query.device;
+      more = more || plan.gpus > other.gpus;
+    }
+  }
+  EXPECT_TRUE(more);
+}
+
+TEST(Plan, EveryRowSaysHowLikelyItIsTheBest) {
+  const ServingVerdict verdict = answer(chat());
+  double all = 0;
+  for (const ServingPlan& plan : verdict.plans) all += plan.sure.best;
+  EXPECT_NEAR(all, 1, 1e-9);
+  EXPECT_GE(verdict.regret, 0);
+}
+
+TEST(Plan, ARunIsDoneByItsDeadlineWithTheProbabilityAskedFor) {
+  TrainingGoal goal;
+  goal.model = "llama3.1-8b";
+  goal.tokens = 1e12;
+  goal.days = 20;
+  goal.buyer.devices = {"h100-sxm", "mi300x"};
+  for (const double confidence : {0.5, 0.9}) {
+    goal.confidence = confidence;
+    const TrainingVerdict verdict = answer(goal);
+    ASSERT_FALSE(verdict.plans.empty());
+    for (const TrainingPick& pick : verdict.plans) {
+      ASSERT_TRUE(pick.holds_days && pick.days_sure);
+      EXPECT_GE(*pick.holds_days, confidence - 1e-9);
+      EXPECT_LE(*pick.days_sure, goal.days * (1 + 1e-9));
+      EXPECT_GE(*pick.days_sure, pick.days->mid * (1 - 1e-9));
+    }
   }
 }
 
@@ -322,7 +421,8 @@ TEST(Buyer, LimitsLeaveDevicesOutForTheReasonGiven) {
   EXPECT_EQ(why("h100-sxm", buyer), "vendor");
   EXPECT_EQ(why("mi300x", buyer), "");
   buyer = {};
-  buyer.destination = "CN";
+  buyer.destination = "China";
+  buyer.export_licence = true;
   EXPECT_EQ(why("h100-sxm", buyer), "export");
   EXPECT_EQ(why("h20-96", buyer), "");
   EXPECT_EQ(why("ascend-910b", buyer), "");

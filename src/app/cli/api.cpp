@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "app/cli/call.hpp"
+#include "app/http/origin.hpp"
 #include "catalogue/json_document.hpp"
 #include "ridge/text.hpp"
 
@@ -17,20 +17,28 @@ using http::Response;
 
 constexpr std::size_t kLargestKeptBody = 4096;
 constexpr std::size_t kMostKeptBytes = 8u << 20;
+constexpr std::size_t kLongestAddress = 64;
+constexpr std::string_view kJobs = "/v1/jobs";
 
 struct Endpoint {
   std::string_view path;
   std::string_view verb;
   std::string_view method;
-  bool takes_long;
+  enum class Takes { nothing, little, long_work } takes;  ///< answered at once, below a second, or more
 };
+using Takes = Endpoint::Takes;
 
 constexpr std::array kEndpoints = {
-    Endpoint{"/v1/estimate", "estimate", "POST", false}, Endpoint{"/v1/simulate", "simulate", "POST", true},
-    Endpoint{"/v1/plan", "plan", "POST", true},          Endpoint{"/v1/cost", "cost", "POST", true},
-    Endpoint{"/v1/goodput", "goodput", "POST", true},    Endpoint{"/v1/facility", "facility", "POST", true},
-    Endpoint{"/v1/check", "check", "POST", true},        Endpoint{"/v1/catalogue", "show", "GET", false},
-    Endpoint{"/v1/mlperf", "mlperf", "GET", true},       Endpoint{"/v1/validate", "validate", "GET", true},
+    Endpoint{"/v1/estimate", "estimate", "POST", Takes::nothing},
+    Endpoint{"/v1/simulate", "simulate", "POST", Takes::long_work},
+    Endpoint{"/v1/plan", "plan", "POST", Takes::long_work},
+    Endpoint{"/v1/cost", "cost", "POST", Takes::little},
+    Endpoint{"/v1/goodput", "goodput", "POST", Takes::little},
+    Endpoint{"/v1/facility", "facility", "POST", Takes::little},
+    Endpoint{"/v1/check", "check", "POST", Takes::little},
+    Endpoint{"/v1/catalogue", "show", "GET", Takes::nothing},
+    Endpoint{"/v1/mlperf", "mlperf", "GET", Takes::little},
+    Endpoint{"/v1/validate", "validate", "GET", Takes::long_work},
 };
 
 const Endpoint* endpoint_of(std::string_view path) {
@@ -43,18 +51,20 @@ Response refused(const Error& error) {
   return Response::error(status, error.message, error.where);
 }
 
-bool asks_for_a_job(std::string_view body) {
-  // Reading it once more would cost as much again, so only where it may say so, plainly or behind an escape.
-  if (body.find("async") == std::string_view::npos && body.find('\\') == std::string_view::npos) return false;
-  const Result<JsonNode> read = parse_json(body, "body");
-  const JsonNode* async = read ? read->find("async") : nullptr;
-  return async != nullptr && async->flag;
-}
+/// What the body says of how it is to be answered.
+struct Manner {
+  bool job = false;
+  bool keep = false;
+};
 
-void set_limits(StopSign& stop, const ApiLimits& limits, double seconds) {
-  stop.deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                                         std::chrono::duration<double>(seconds));
-  stop.most_requests = limits.most_requests;
+Manner manner_of(std::string_view body) {
+  // Reading it once more would cost as much again, so only where it may say so, plainly or behind an escape.
+  if (body.find("async") == std::string_view::npos && body.find('\\') == std::string_view::npos) return {};
+  const Result<JsonNode> read = parse_json(body, "body");
+  if (!read) return {};
+  const JsonNode* async = read->find("async");
+  const JsonNode* keep = read->find("keep");
+  return {async != nullptr && async->flag, keep != nullptr && keep->flag};
 }
 
 /// A what-if reads the catalogue anew.
@@ -89,28 +99,48 @@ Result<std::vector<std::string>> request_words(const Request& request, const Cat
     Result<std::vector<Flag>> read = read_flags(request.body, "body");
     if (!read) return read.error();
     flags = *std::move(read);
-    std::erase_if(flags, [](const Flag& flag) { return flag.key == "async"; });
+    std::erase_if(flags, [](const Flag& flag) { return flag.key == "async" || flag.key == "keep"; });
   }
-  return call_words(endpoint->verb, flags, catalogue, {.most_requests = limits.most_requests});
+  return call_words(endpoint->verb, flags, catalogue,
+                    {.most_requests = limits.most_requests, .most_draws = limits.most_draws});
 }
 
-struct Api::Job {
-  std::thread thread;
-  StopSign stop;
-  std::mutex mutex;
-  bool done = false;
-  Response response;
-};
-
 Api::Api(SharedData shared, Surroundings surroundings, ApiLimits limits)
-    : shared_(std::move(shared)), surroundings_(std::move(surroundings)), limits_(std::move(limits)) {
+    : shared_(std::move(shared)),
+      surroundings_(std::move(surroundings)),
+      limits_(std::move(limits)),
+      jobs_(limits_.jobs, [this](const std::vector<std::string>& words, StopSign& stop) {
+        set_limits(stop, limits_.job_seconds, std::chrono::steady_clock::now());
+        return run(words, stop);
+      }) {
   surroundings_.width = 0;
   surroundings_.colour = false;
 }
 
-Api::~Api() {
-  for (auto& [id, job] : jobs_) job->stop.raised = true;  // all of them end meanwhile
-  for (auto& [id, job] : jobs_) job->thread.join();
+void Api::set_limits(StopSign& stop, double seconds, std::chrono::steady_clock::time_point from) const {
+  stop.deadline =
+      from + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+  stop.most_requests = limits_.most_requests;
+  stop.most_memory = limits_.most_memory;
+}
+
+std::optional<std::string> Api::client_of(const Request& request) const {
+  std::string address = request.address;
+  if (limits_.trust_forwarded) {
+    // The proxy adds whom it heard at the end; what stands before is what that one said.
+    std::string_view said = request.header("x-forwarded-for");
+    said.remove_prefix(std::min(said.size(), said.rfind(',') + 1));
+    said.remove_prefix(std::min(said.size(), said.find_first_not_of(' ')));
+    if (!said.empty() && said.size() <= kLongestAddress) address = said;
+  }
+  if (limits_.tokens.empty()) return address;
+  std::optional<std::string> found;
+  for (std::size_t i = 0; i < limits_.tokens.size(); ++i) {
+    if (same_secret(request.header("authorization"), "Bearer " + limits_.tokens[i])) {
+      found = limits_.tokens.size() > 1 ? "token " + std::to_string(i) : address;
+    }
+  }
+  return found;
 }
 
 Response Api::run(const std::vector<std::string>& words, const StopSign& stop) const {
@@ -121,63 +151,15 @@ Response Api::run(const std::vector<std::string>& words, const StopSign& stop) c
   return response;
 }
 
-Response Api::start_job(std::vector<std::string> words) {
-  const std::lock_guard lock(mutex_);
-  for (auto at = jobs_.begin(); at != jobs_.end() && jobs_.size() >= limits_.jobs;) {
-    std::unique_lock job_lock(at->second->mutex);
-    const bool done = at->second->done;
-    job_lock.unlock();
-    if (!done) {
-      ++at;
-      continue;
-    }
-    at->second->thread.join();
-    at = jobs_.erase(at);
-  }
-  if (jobs_.size() >= limits_.jobs)
-    return Response::error(503, "too many jobs run already: end one, or try again later");
-  const int id = ++last_job_;
-  auto job = std::make_unique<Job>();
-  set_limits(job->stop, limits_, 10 * limits_.long_seconds);
-  job->thread = std::thread([this, raw = job.get(), words = std::move(words)] {
-    Response response = http::guarded([&] { return run(words, raw->stop); });
-    const std::lock_guard job_lock(raw->mutex);
-    raw->response = std::move(response);
-    raw->done = true;
-  });
-  jobs_[id] = std::move(job);
-  return Response::json(
-      202, Json::object().set("job", std::to_string(id)).set("state", "running").set("progress", 0.0).text());
-}
-
-Api::Jobs::iterator Api::find_job(std::string_view id) {
-  int number = 0;
-  const auto read = std::from_chars(id.data(), id.data() + id.size(), number);
-  return read.ec == std::errc() && std::to_string(number) == id ? jobs_.find(number) : jobs_.end();
-}
-
-Response Api::job_state(std::string_view id) {
-  const std::lock_guard lock(mutex_);
-  const auto at = find_job(id);
-  if (at == jobs_.end()) return Response::error(404, "there is no such job");
-  const std::lock_guard job_lock(at->second->mutex);
-  if (at->second->done) return at->second->response;
-  const double share = at->second->stop.done_share;
-  return Response::json(202, Json::object().set("job", id).set("state", "running").set("progress", share).text());
-}
-
-Response Api::end_job(std::string_view id) {
-  std::unique_ptr<Job> ended;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto at = find_job(id);
-    if (at == jobs_.end()) return Response::error(404, "there is no such job");
-    ended = std::move(at->second);
-    jobs_.erase(at);
-  }
-  ended->stop.raised = true;
-  ended->thread.join();
-  return Response::json(200, Json::object().set("job", id).set("state", "ended").text());
+Response Api::job(const std::string& client, const Request& request) {
+  const std::string_view id = std::string_view(request.path).substr(std::min(request.path.size(), kJobs.size() + 1));
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (id.empty() && reads) return jobs_.list(client);
+  if (reads) return jobs_.state(client, id);
+  if (request.method == "DELETE" && !id.empty()) return jobs_.end(client, id);
+  Response response = Response::error(405, "GET or DELETE a job");
+  response.headers.emplace_back("Allow", id.empty() ? "GET" : "GET, DELETE");
+  return response;
 }
 
 void Api::keep(const std::string& body, const Response& response) {
@@ -197,18 +179,16 @@ void Api::keep(const std::string& body, const Response& response) {
 }
 
 Response Api::answer(const Request& request, bool may_take_long) {
-  if (!limits_.token.empty() && !same_secret(request.header("authorization"), "Bearer " + limits_.token)) {
+  if (http::is_cross_site(request)) {
+    return Response::error(403, "a page of another site asks, and gets no answer");
+  }
+  const std::optional<std::string> client = client_of(request);
+  if (!client) {
     Response response = Response::error(401, "a token is needed: Authorization: Bearer ...");
     response.headers.emplace_back("WWW-Authenticate", "Bearer");
     return response;
   }
-  constexpr std::string_view kJobs = "/v1/jobs/";
-  if (request.path.starts_with(kJobs)) {
-    const std::string_view id = std::string_view(request.path).substr(kJobs.size());
-    if (request.method == "GET" || request.method == "HEAD") return job_state(id);
-    if (request.method == "DELETE") return may_take_long ? end_job(id) : Response::later();
-    return Response::error(405, "GET or DELETE a job");
-  }
+  if (request.path == kJobs || request.path.starts_with(std::string(kJobs) + "/")) return job(*client, request);
   const Endpoint* endpoint = endpoint_of(request.path);
   if (endpoint == nullptr || verb_of(endpoint->verb) == nullptr) {
     return Response::error(404, "there is nothing at " + quoted(request.path));
@@ -233,11 +213,17 @@ Response Api::answer(const Request& request, bool may_take_long) {
     if (!validation_[with_points].empty()) return Response::json(200, validation_[with_points]);
   }
   if (!reads) {
-    if (asks_for_a_job(request.body)) return start_job(*std::move(words));
+    if (const Manner manner = manner_of(request.body); manner.job) {
+      return jobs_.start(*client, *std::move(words), manner.keep);
+    }
   }
-  if ((endpoint->takes_long || reads_catalogue(*words)) && !may_take_long) return Response::later();
+  if ((endpoint->takes != Takes::nothing || reads_catalogue(*words)) && !may_take_long) {
+    const bool heavy = endpoint->takes == Takes::long_work;
+    return Response::later(heavy ? http::Weight::heavy : http::Weight::light, *client);
+  }
   StopSign stop;
-  set_limits(stop, limits_, limits_.long_seconds);
+  set_limits(stop, limits_.long_seconds, request.arrived);
+  stop.left = request.left;
   Response response = run(*words, stop);
   if (kept && response.status == 200) keep(request.body, response);
   if (remembered && response.status == 200) {

@@ -6,12 +6,15 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "app/cli/call.hpp"
 #include "app/cli/estimate.hpp"
 #include "app/cli/profiles.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -19,10 +22,6 @@ namespace ridge::cli {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-
-Error wrong(std::string_view key, std::string message) {
-  return {ErrorCode::bad_input, std::string(key), std::move(message)};
-}
 
 double number_at(const Column& column, std::size_t i) {
   switch (column.type) {
@@ -159,13 +158,21 @@ Error no_column(std::string_view name, const std::vector<std::string>& known) {
   return wrong(name, "is no column; " + (near.empty() ? "there are " + all : "did you mean " + near + "?"));
 }
 
-/// Runs [0, points) in `threads` slices.
+/// Runs [0, points) in `threads` slices, of which there are at most limits::kThreads.
 template <class Work>
 void share_out(std::size_t points, unsigned threads, const Work& work) {
+  threads = std::min(threads, static_cast<unsigned>(limits::kThreads.most));
   if (threads <= 1 || points < threads) return work(0, points);
   std::vector<std::jthread> pool;
-  for (unsigned t = 0; t < threads; ++t) {
-    pool.emplace_back([&work, from = points * t / threads, to = points * (t + 1) / threads] { work(from, to); });
+  std::size_t begun = 0;
+  try {
+    for (unsigned t = 0; t < threads; ++t) {
+      const std::size_t to = points * (t + 1) / threads;
+      pool.emplace_back([&work, begun, to] { work(begun, to); });
+      begun = to;
+    }
+  } catch (const std::system_error&) {
+    work(begun, points);  // no more threads to be had: this one does the rest
   }
 }
 

@@ -7,7 +7,9 @@
 #include "app/cli/plan_file.hpp"
 #include "app/cli/profiles.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
 #include "catalogue/json_document.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/names.hpp"
 #include "ridge/report.hpp"
 #include "ridge/text.hpp"
@@ -22,10 +24,6 @@ const Grammar& whole_grammar() {
   return all;
 }
 
-Error wrong(std::string_view key, std::string message) {
-  return {ErrorCode::bad_input, std::string(key), std::move(message)};
-}
-
 bool names_file(const OptionText& option) {
   return option.value == "FILE" || option.value == "OUT" || option.value == "DIR" || option.name == "--data";
 }
@@ -36,14 +34,26 @@ bool changes_data(std::string_view verb, std::string_view flag) {
 }
 
 /// Flags of all verbs that anybody may set; where files may be named, those that name one too.
-constexpr std::array<std::string_view, 2> kGlobals = {"--set", "--as-of"};
+constexpr std::array<std::string_view, 3> kGlobals = {"--set", "--as-of", "--time-limit"};
+
+/// What is the server's to say, or takes minutes.
+struct Owned {
+  std::string_view verb;  ///< empty = every
+  std::string_view flag;
+  std::string_view why;
+};
+constexpr std::array kOwned = {
+    Owned{"", "--threads", "how many threads a question gets is the server's to say: leave it out"},
+    Owned{"validate", "--cv", "refits take minutes: use the command line"},
+    Owned{"validate", "--decisions", "takes minutes: use the command line"},
+};
 
 /// The words after the verb, in this order.
-constexpr std::array<std::string_view, 4> kWords = {"kind", "id", "file", "text"};
+constexpr std::array<std::string_view, 4> kPlaceKeys = {"kind", "id", "file", "text"};
 
-class Writer {
+class LineWriter {
  public:
-  Writer(const Verb& verb, const Catalogue& catalogue, const CallLimits& limits)
+  LineWriter(const Verb& verb, const Catalogue& catalogue, const CallLimits& limits)
       : verb_(verb), catalogue_(catalogue), limits_(limits) {
     for (const VerbText& text : whole_grammar().verbs) {
       if (text.verb->name == verb.name) options_ = &text.options;
@@ -52,7 +62,7 @@ class Writer {
 
   Result<std::vector<std::string>> run(const std::vector<Flag>& flags) {
     words_ = {std::string(verb_.name)};
-    for (const std::string_view key : kWords) {
+    for (const std::string_view key : kPlaceKeys) {
       for (const Flag& flag : flags) {
         if (flag.key != key || !is_word(key)) continue;
         if (const Status s = add_word(flag); !s) return s.error();
@@ -69,7 +79,7 @@ class Writer {
  private:
   /// "kind" is a flag of some verbs, and a word after the others.
   [[nodiscard]] bool is_word(std::string_view key) const {
-    if (std::find(kWords.begin(), kWords.end(), key) == kWords.end() ||
+    if (std::find(kPlaceKeys.begin(), kPlaceKeys.end(), key) == kPlaceKeys.end() ||
         (key == "file" && limits_.files == Files::refused))
       return false;
     return std::any_of(options_->begin(), options_->end(), [](const OptionText& o) { return o.name.empty(); });
@@ -90,7 +100,8 @@ class Writer {
         return wrong(flag.key, "names a file: give the words themselves");
       }
       if (limits_.files == Files::refused &&
-          ((verb_.name == "mlperf" && text == "import") || (verb_.name == "plan" && text == "merge"))) {
+          ((verb_.name == "mlperf" && text == "import") || (verb_.name == "catalogue" && text == "import") ||
+           (verb_.name == "plan" && text == "merge"))) {
         return wrong(flag.key, quoted(text) + " reads files: use the command line");
       }
       words_.push_back(text);
@@ -103,6 +114,13 @@ class Writer {
     std::replace(name.begin(), name.end(), '_', '-');
     const OptionText* option = find(name);
     if (option == nullptr) return unknown(given.key, name);
+    if (limits_.files == Files::refused) {
+      for (const Owned& owned : kOwned) {
+        if (owned.flag == name && (owned.verb.empty() || owned.verb == verb_.name)) {
+          return wrong(given.key, std::string(owned.why));
+        }
+      }
+    }
     if (option->value.empty()) {
       if (!given.is_switch) return wrong(given.key, "is a switch: write true or false");
       words_.push_back(name);
@@ -157,12 +175,18 @@ class Writer {
     if (name == "--requests") {
       const Result<double> count = parse_count(value);
       if (count && *count > limits_.most_requests) {
-        return wrong("", "is more than the " + format_number(limits_.most_requests, 9) + " that this server simulates");
+        return wrong("", limits::beyond(limits::kServedRequests));
       }
+    }
+    if (name == "--draws" || name == "--trials") {
+      const Result<double> count = parse_count(value);
+      if (count && *count > limits_.most_draws) return wrong("", limits::beyond(limits::kServedDraws));
     }
     if (limits_.files == Files::allowed) return {};
     if (name == "--device" && value.find(".toml") != std::string::npos) return wrong("", "names a file");
-    if (name == "--workload" && value.find('/') != std::string::npos) return wrong("", "names a file");
+    if (name == "--workload" && (value.find('/') != std::string::npos || value.find('.') != std::string::npos)) {
+      return wrong("", "names a file");
+    }
     return {};
   }
 
@@ -271,7 +295,10 @@ Result<std::vector<std::string>> call_words(std::string_view verb, const std::ve
                                             const Catalogue& catalogue, const CallLimits& limits) {
   const Verb* found = verb_of(verb);
   if (found == nullptr) return Error{ErrorCode::not_found, "", "there is no verb " + quoted(verb)};
-  return Writer(*found, catalogue, limits).run(flags);
+  if (verb == "serve") {
+    return Error{ErrorCode::refused, "", "serve never ends, and so never returns: start it from the command line"};
+  }
+  return LineWriter(*found, catalogue, limits).run(flags);
 }
 
 Result<Answer> call(const std::vector<std::string>& words, const SharedData& shared, const Surroundings& surroundings,

@@ -8,8 +8,9 @@
 //
 // A key is the name of a flag without its dashes, - as _; "kind" and "id" are the words after the verb, as is "file"
 // where files may be named, and "text" a sentence, which is never taken for a path. Refused (bad_input, `where` = the
-// key): unknown keys, values of the wrong kind, and, unless the limits allow it, whatever names a file. Pure but for
-// call(), which does what the verb does; any thread.
+// key): unknown keys, keys said twice, values of the wrong kind, and, unless the limits allow it, whatever names a
+// file, sets threads, or takes minutes. `serve` never ends, so nobody can call it. Pure but for call(), which does what
+// the verb does; any thread.
 #pragma once
 
 #include <limits>
@@ -26,6 +27,7 @@ struct Verb;
 struct CallLimits {
   Files files = Files::refused;
   double most_requests = std::numeric_limits<double>::infinity();  ///< of one simulation
+  double most_draws = std::numeric_limits<double>::infinity();     ///< of one Monte-Carlo
 };
 
 /// One member of the object: a switch, or the values of a flag.

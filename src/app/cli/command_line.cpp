@@ -9,6 +9,7 @@
 #include "app/cli/help.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/session.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -95,7 +96,28 @@ void declare_globals(Options& options, GlobalOptions& into) {
   options.text(std::string(kPlanFlag), "FILE", into.plan, "take the flags from a plan in TOML; the line's own win",
                complete_files);
   options.text("--as-of", "DATE", into.as_of, "take prices as they were then: 2026-06-30, or 2026-06");
+  options.text("--time-limit", "TIME", into.time_limit,
+               "end long work after it: 30s; a search answers with its best so far");
+  options.text("--memory-limit", "BYTES", into.memory_limit, "end long work once the program has more: 4GB");
   options.flag("--no-color", into.no_colour, "no colours, even on a terminal");
+}
+
+/// Values of the options that all verbs share, whether the verb looks at them or not.
+Status check_globals(const GlobalOptions& globals) {
+  if (!globals.time_limit.empty()) {
+    const Result<Seconds> limit = parse_quantity<Seconds>(globals.time_limit);
+    if (!limit) return Error{ErrorCode::bad_input, "--time-limit", limit.error().message};
+    if (!(limit->value() > 0)) return Error{ErrorCode::bad_input, "--time-limit", "write a time above 0: 30s"};
+    if (limit->value() > limits::kTimeLimit.most) {
+      return Error{ErrorCode::bad_input, "--time-limit", limits::beyond(limits::kTimeLimit)};
+    }
+  }
+  if (!globals.memory_limit.empty()) {
+    const Result<Bytes> limit = parse_quantity<Bytes>(globals.memory_limit);
+    if (!limit) return Error{ErrorCode::bad_input, "--memory-limit", limit.error().message};
+    if (!(limit->value() > 0)) return Error{ErrorCode::bad_input, "--memory-limit", "write an amount above 0: 4GB"};
+  }
+  return {};
 }
 
 /// The CLI11 application with everything declared on it.
@@ -209,7 +231,10 @@ Result<Command> parse_command_line(const std::vector<std::string>& words, std::s
 
   Application application(verbs, globals);
   globals.line = words;
-  return understand(application, words, verbs);
+  Result<Command> command = understand(application, words, verbs);
+  if (!command) return command;
+  if (const Status s = check_globals(globals); !s) return s.error();
+  return command;
 }
 
 struct LineReader::Declared {
@@ -233,6 +258,8 @@ Result<Command> LineReader::read(const std::vector<std::string>& words, GlobalOp
   declared_->application.forget();
   Result<Command> command = understand(declared_->application, words, std::span(&declared_->verb, 1));
   globals = declared_->globals;
+  if (!command) return command;
+  if (const Status s = check_globals(globals); !s) return s.error();
   return command;
 }
 

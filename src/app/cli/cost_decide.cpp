@@ -6,17 +6,16 @@
 
 #include "app/cli/cost.hpp"
 #include "app/cli/progress.hpp"
+#include "app/cli/wrong.hpp"
 #include "economics/goodput_case.hpp"
+#include "economics/rent_trend.hpp"
 #include "report/decision_report.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
 
 namespace {
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
 
 /// An answer, nothing if a price is unknown, or an error.
 Status try_cost(Session& session, const EconomicsData& data, const CostWork& work, const CostFlags& flags,
@@ -61,8 +60,10 @@ Status count_failures(Session& session, const EconomicsData& data, const CostCom
   q.strategy = CheckpointStrategy::async;
   q.useful_s = 30 * 86400.0;
   q.trials = 200;
+  q.patience = session.patience();
   const Result<GoodputAnswer> failures = answer_goodput(q, **session.catalogue(), data);
   if (!failures) return failures.error();
+  if (const Status s = session.in_time(); !s) return s;
   if (failures->sample.gave_up) {
     return Error{
         ErrorCode::infeasible, "--gpus",
@@ -140,20 +141,33 @@ Status fill_regions(Session& session, const EconomicsData& data, const CostComma
   return {};
 }
 
-Status fill_acquisitions(const EconomicsData& data, const CostCommand& command, report::DecideCost& d) {
+Status fill_acquisitions(const EconomicsData& data, const CostCommand& command, const std::string& as_of,
+                         report::DecideCost& d) {
   if (!d.rent) return {};
   AcquisitionQuery q;
   q.own = d.own.cost_case.inputs;
   q.rent = d.rent->cost_case.inputs;
-  const double usual = data.declines.empty() ? 0 : data.declines.front().per_year();
-  const Result<double> decline = command.cost.share("--price-decline", usual);
+  const Result<double> decline = command.cost.share("--price-decline", 0);
   if (!decline) return decline.error();
   if (*decline >= 1) return wrong("--price-decline", "prices cannot fall by all of it: write less than 100%");
-  if (!command.cost.given("--price-decline") && !data.declines.empty()) {
-    d.own.cost_case.assumptions.push_back({"--price-decline", fmt::format("prices fall {:.0f} % a year, as: {}",
-                                                                          100 * usual, data.declines.front().name)});
+  q.decline = q.decline_low = q.decline_high = *decline;
+  if (!command.cost.given("--price-decline")) {
+    const RentTrend trend = rent_trend(data.histories, as_of);
+    q.decline = -trend.mid;
+    q.decline_low = -trend.high;
+    q.decline_high = -trend.low;
+    if (trend.pairs > 0) {
+      d.own.cost_case.assumptions.push_back(
+          {"--price-decline",
+           fmt::format("prices move by {:+.0f} % a year ({:+.0f} to {:+.0f} %), as {} rents of {} listings did over "
+                       "twelve months between {} and {}",
+                       100 * trend.mid, 100 * trend.low, 100 * trend.high, trend.pairs, trend.series, trend.first,
+                       trend.last)});
+    }
   }
-  q.decline = d.decline = *decline;
+  d.decline = q.decline;
+  d.decline_low = q.decline_low;
+  d.decline_high = q.decline_high;
   if (command.cost.given("--horizon")) {
     const Result<Seconds> horizon = parse_quantity<Seconds>(command.cost.value("--horizon"));
     if (!horizon) return wrong("--horizon", horizon.error().message);
@@ -225,7 +239,7 @@ Result<int> cost_decide(Session& session, const CostCommand& command) {
     }
     for (const double share : shares) d.fair.emplace_back(share, fair_price(d.rent->out.usd_per_gpu_hour, share));
   }
-  if (const Status s = fill_acquisitions(*data, command, d); !s) return s.error();
+  if (const Status s = fill_acquisitions(*data, command, session.options().as_of, d); !s) return s.error();
   if (const Status s = fill_regions(session, *data, command, *work, d); !s) return s.error();
   if (const Status s = fill_liquid(*data, command, d); !s) return s.error();
   if (d.rent) add_missing(d.own.cost_case.assumptions, d.rent->cost_case.assumptions);
@@ -261,7 +275,7 @@ Result<int> cost_risk(Session& session, const CostCommand& command) {
     std::erase_if(r.cost_case.assumptions, [](const Assumption& a) { return a.flag == "--goodput"; });
     for (const std::string& text : failures->assumptions) r.cost_case.assumptions.push_back({"", text});
   }
-  const Result<double> draws = command.cost.count("--draws", 100'000, 10, 1e8);
+  const Result<double> draws = command.cost.count("--draws", 100'000, 10, limits::kDraws.most);
   if (!draws) return draws.error();
   const Result<double> seed = command.cost.count("--seed", 1, 0, 9e15);
   if (!seed) return seed.error();
@@ -270,7 +284,9 @@ Result<int> cost_risk(Session& session, const CostCommand& command) {
     market.tokens_per_s = *work->tokens_per_s;
   const std::vector<InputSpread> spreads = usual_spreads(r.scenario, market);
   r.middle = scenario_cost(r.scenario);
-  r.risk = monte_carlo(r.scenario, spreads, static_cast<int>(*draws), static_cast<std::uint64_t>(*seed));
+  r.risk =
+      monte_carlo(r.scenario, spreads, static_cast<int>(*draws), static_cast<std::uint64_t>(*seed), session.patience());
+  if (const Status s = session.in_time(); !s) return s.error();
   r.lines = tornado(r.scenario, spreads);
   return print_cost(session, command,
                     {report::risk_json(r), report::tornado_table(r), report::risk_page(r),
@@ -303,20 +319,8 @@ Result<int> cost_power_cap(Session& session, const CostCommand& command) {
   constexpr int kSteps = 14;
   for (int i = 0; i <= kSteps; ++i) {
     progress.show(static_cast<double>(i) / kSteps);
-    EstimateFlags flags = base.estimate;
     const double cap = std::round(tdp * (0.3 + 0.7 * i / kSteps));
-    flags.set("--power-cap", fmt::format("{:.0f}W", cap));
-    // The layout stays the one without a cap.
-    flags.set("--gpus", fmt::format("{:.0f}", work->gpus));
-    if (work->inference) flags.set("--tp", fmt::format("{}", work->inference->tp));
-    if (work->training_answer) {
-      const TrainingPlan& plan = work->training_answer->query.plan;
-      flags.set("--tp", fmt::format("{}", plan.tp));
-      flags.set("--pp", fmt::format("{}", plan.pp));
-      flags.set("--micro-batch", fmt::format("{}", plan.micro_batch));
-      flags.set("--global-batch", fmt::format("{}", plan.global_batch));
-    }
-    const Result<CostWork> capped = cost_work(session, flags, base.cost);
+    const Result<CostWork> capped = capped_work(session, *work, cap);  // in the layout without a cap
     if (!capped) return capped.error();
     Result<CostAnswer> answer = cost_of(session, *data, *capped, base.cost, mode);
     if (!answer) return answer.error();

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cassert>
 #include <cctype>
+#include <cmath>
 
+#include "app/cli/offers.hpp"
+#include "app/cli/wrong.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -13,10 +16,6 @@ namespace ridge::cli {
 namespace {
 
 constexpr double kSecondsOfYear = 31'536'000;
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
 
 /// A quantity of Q, or of another dimension whose base unit is worth `scale` of Q's.
 template <class Q, class Other = Q>
@@ -26,11 +25,6 @@ Result<double> either(std::string_view text, double scale, double other_scale) {
   const Result<Other> second = parse_quantity<Other>(text);
   if (second) return second->value() * other_scale;
   return first.error();
-}
-
-Completer words(std::initializer_list<const char*> offered) {
-  const std::vector<std::string> all(offered.begin(), offered.end());
-  return [all](Session&, const std::vector<std::string>&) { return all; };
 }
 
 }  // namespace
@@ -45,21 +39,28 @@ CostFlags::CostFlags() {
   const auto watts = [&](const char* name, const char* value, const char* help, Kind kind, double SitePower::*power) {
     flags_.push_back({.name = name, .value_name = value, .help = help, .kind = kind, .power = power});
   };
+  const auto choice = [&](const char* name, const char* value, const char* help, std::vector<std::string> words) {
+    flags_.push_back(
+        {.name = name, .value_name = value, .help = help, .completer = offer(words), .words = std::move(words)});
+  };
+  const auto typed = [&](const char* name, const char* value, const char* help, Kind kind) {
+    flags_.push_back({.name = name, .value_name = value, .help = help, .kind = kind});
+  };
   number("--price", "RENT", "of a GPU-hour: $3.39; otherwise the median of the market", Kind::rent,
          &CostInputs::rent_usd_per_gpu_hour);
-  text("--lease-month", "USD", "of all GPUs together: $9200");
+  typed("--lease-month", "USD", "of all GPUs together: $9200", Kind::dollars_per_month);
   text("--provider", "P", "only prices of this provider or region");
   flags_.push_back(
       {.name = "--spot", .value_name = "", .help = "spot capacity, with preemptions", .kind = Kind::toggle});
-  text("--contract", "C", "a commitment: 1-year, 2-year, 3-year", words({"1-year", "2-year", "3-year"}));
+  choice("--contract", "C", "a commitment: 1-year, 2-year, 3-year", {"1-year", "2-year", "3-year"});
   number("--discount", "SHARE", "off the price, for a commitment", Kind::share, &CostInputs::rent_discount);
   number("--preemptions", "N", "of the deployment in an hour", Kind::per_hour, &CostInputs::preemptions_per_hour);
   number("--preemption-loss", "TIME", "that each costs: 15min", Kind::hours, &CostInputs::preemption_loss_hours);
-  text("--billing", "B", "reserved: idle hours are paid; used: they are not", words({"reserved", "used"}));
+  choice("--billing", "B", "reserved: idle hours are paid; used: they are not", {"reserved", "used"});
   number("--platform", "SHARE", "what a managed platform takes on top of the rent", Kind::share,
          &CostInputs::platform_share);
-  text("--profile", "P", "who owns the hardware: hyperscaler, large-neocloud, small-neocloud",
-       words({"hyperscaler", "large-neocloud", "small-neocloud"}));
+  choice("--profile", "P", "who owns the hardware: hyperscaler, large-neocloud, small-neocloud",
+         {"hyperscaler", "large-neocloud", "small-neocloud"});
   text("--region", "R", "of the electricity, carbon and water: us, us-texas, europe, sweden, ...");
   number("--server-price", "USD", "of the server, per GPU", Kind::dollars, &CostInputs::server_usd);
   number("--network-price", "USD", "of the network, per GPU", Kind::dollars, &CostInputs::network_usd);
@@ -86,7 +87,7 @@ CostFlags::CostFlags() {
          &CostInputs::output_tokens_per_s);
   number("--input-throughput", "TOK/S", "input of the whole deployment", Kind::tokens_per_s,
          &CostInputs::input_tokens_per_s);
-  text("--mfu", "SHARE", "trained tokens from model FLOPs utilisation, instead of an estimate");
+  typed("--mfu", "SHARE", "trained tokens from model FLOPs utilisation, instead of an estimate", Kind::share);
   text("--offer", "ID", "of an API; otherwise the cheapest of the model");
   number("--api-input", "USD", "per million input tokens", Kind::dollars_per_million,
          &CostInputs::api_input_usd_per_million);
@@ -94,12 +95,12 @@ CostFlags::CostFlags() {
          &CostInputs::api_output_usd_per_million);
   text("--exchange", "CUR=USD", "what a currency is worth: CNY=0.14");
   text("--against", "D", "decide: the device to compare with");
-  text("--speedup", "N", "decide: how many times as fast as the other, instead of an estimate");
-  text("--slower", "SHARE", "decide: by which a cloud runs slower, for its fair price");
-  text("--price-decline", "SHARE", "decide: by which prices fall in a year");
-  text("--horizon", "TIME", "decide: how long the capacity is needed: '3 years'");
-  text("--draws", "N", "risk: of the Monte-Carlo");
-  text("--seed", "N", "risk: of the random numbers");
+  typed("--speedup", "N", "decide: how many times as fast as the other, instead of an estimate", Kind::plain);
+  typed("--slower", "SHARE", "decide: by which a cloud runs slower, for its fair price", Kind::share);
+  typed("--price-decline", "SHARE", "decide: by which prices fall in a year", Kind::share);
+  typed("--horizon", "TIME", "decide: how long the capacity is needed: '3 years'", Kind::years);
+  typed("--draws", "N", "risk: of the Monte-Carlo", Kind::whole);
+  typed("--seed", "N", "risk: of the random numbers", Kind::whole);
 }
 
 void CostFlags::declare(Options& options) {
@@ -171,14 +172,31 @@ Result<double> CostFlags::read(const Flag& flag) {
     }
     case Kind::dollars_per_million:
       return either<Dollars, DollarsPerToken>(text, 1, 1e6);
+    case Kind::dollars_per_month:
+      return either<Dollars, DollarsPerSecond>(text, 1, 2'628'000);
     case Kind::per_hour:
     case Kind::plain:
+    case Kind::whole:
       return parse_count(text);
     case Kind::text:
     case Kind::toggle:
       break;
   }
   return kUnknown;
+}
+
+Status CostFlags::valid() const {
+  for (const Flag& flag : flags_) {
+    if (flag.value.empty()) continue;
+    if (!flag.words.empty() && std::find(flag.words.begin(), flag.words.end(), flag.value) == flag.words.end()) {
+      return wrong(flag.name, fmt::format("{} is none of {}", quoted(flag.value), fmt::join(flag.words, ", ")));
+    }
+    const Result<double> value = read(flag);
+    if (!value) return wrong(flag.name, value.error().message);
+    if (std::isinf(*value)) return wrong(flag.name, fmt::format("{} is beyond all measure", flag.value));
+  }
+  CostQuery names;
+  return fill(names);
 }
 
 Status CostFlags::apply(CostInputs& in) const {
@@ -190,7 +208,7 @@ Status CostFlags::apply(CostInputs& in) const {
   }
   if (given("--lease-month")) {
     if (given("--price")) return wrong("--lease-month", "is another price than --price: leave one out");
-    const Result<double> month = either<Dollars, DollarsPerSecond>(value("--lease-month"), 1, 2'628'000);
+    const Result<double> month = read(find("--lease-month"));
     if (!month) return wrong("--lease-month", month.error().message);
     if (!(*month > 0)) return wrong("--lease-month", "write a price above 0, for example $9200");
     in.rent_usd_per_gpu_hour = lease_per_gpu_hour(*month, in.gpus);

@@ -33,6 +33,8 @@ class CostFlags {
   void turn(std::string_view flag, bool on);
   [[nodiscard]] std::vector<std::string> given_names() const;
 
+  /// Refuses a value that is none of its flag, whether it will be used or not.
+  [[nodiscard]] Status valid() const;
   /// Names and choices: mode, profile, region, provider, contract, exchange, spot.
   [[nodiscard]] Status fill(CostQuery& query) const;
   /// Numbers, over what the case found. Refuses (bad_input, `where` = the flag) what cannot be read.
@@ -60,6 +62,8 @@ class CostFlags {
     tokens_per_s,
     dollars_per_million,
     plain,
+    dollars_per_month,
+    whole,
   };
   struct Flag {
     std::string name;
@@ -71,6 +75,7 @@ class CostFlags {
     Completer completer = {};
     std::string value = {};
     bool on = false;
+    std::vector<std::string> words = {};  ///< the only texts it takes; empty: any
   };
   [[nodiscard]] const Flag& find(std::string_view flag) const;
   [[nodiscard]] static Result<double> read(const Flag& flag);

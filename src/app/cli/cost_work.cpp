@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "app/cli/wrong.hpp"
+#include "perf/positions.hpp"
 #include "perf/power.hpp"
 #include "report/inference_report.hpp"
 #include "report/training_report.hpp"
@@ -12,27 +14,6 @@
 namespace ridge::cli {
 
 namespace {
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
-
-PeakFormat peak_format(Format format) {
-  switch (format) {
-    case Format::fp8:
-    case Format::mxfp8:
-      return PeakFormat::fp8;
-    case Format::int8:
-      return PeakFormat::int8;
-    case Format::nvfp4:
-    case Format::mxfp4:
-      return PeakFormat::fp4;
-    case Format::fp32:
-      return PeakFormat::tf32;
-    default:
-      return PeakFormat::bf16;
-  }
-}
 
 /// Trained tokens per second from an MFU: MFU x dense peak / FLOPs per token.
 Status by_mfu(Session& session, const EstimateFlags& flags, const CostFlags& cost, CostWork& work) {
@@ -54,7 +35,7 @@ Status by_mfu(Session& session, const EstimateFlags& flags, const CostFlags& cos
   const Result<int> sequence = flags.whole("--seq-length", usual_sequence(*model), 1, 100'000'000);
   if (!sequence) return sequence.error();
   if (!flags.given("--seq-length")) work.assumptions.push_back(fmt::format("sequences of {} tokens", *sequence));
-  const Figure<FlopsPerSecond>& peak = device->peak(peak_format(format));
+  const Figure<FlopsPerSecond>& peak = device->peak(perf::peak_format(format));
   if (!peak) return wrong("--precision", fmt::format("{} has no dense peak in {}", device->id, name(format)));
   const double flops = training_flops_per_token(*model, *sequence);
   const double rate = tokens_per_s_at(*mfu, peak->value.value(), static_cast<int>(work.gpus), flops);
@@ -79,15 +60,13 @@ Status by_request(const EstimateFlags& flags, CostWork& work) {
   return {};
 }
 
-Status by_inference(Session& session, const EstimateFlags& flags, CostWork& work) {
-  const Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
-  if (!question) return question.error();
+Status by_inference(Session& session, const InferenceQuestion& question, CostWork& work) {
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
-  const Result<InferenceAnswer> answer = answer_question(session, *question, *knowledge, false);
+  const Result<InferenceAnswer> answer = answer_question(session, question, *knowledge, false);
   if (!answer) return answer.error();
   if (answer->refusal) return refusal_error(*answer);
-  if (question->query.load.mode == LoadMode::prefill) {
+  if (question.query.load.mode == LoadMode::prefill) {
     return wrong("--prefill", "makes no tokens to pay for: leave it out");
   }
   const InferenceEstimate& e = answer->outcome.estimate;
@@ -104,12 +83,10 @@ Status by_inference(Session& session, const EstimateFlags& flags, CostWork& work
   return {};
 }
 
-Status by_training(Session& session, const EstimateFlags& flags, CostWork& work) {
-  const Result<TrainingQuestion> question = training_question(flags, session.options().as_of);
-  if (!question) return question.error();
+Status by_training(Session& session, const TrainingQuestion& question, CostWork& work) {
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
-  Result<TrainingAnswer> answer = ridge::answer(question->query, question->freedom, *knowledge);
+  Result<TrainingAnswer> answer = ridge::answer(question.query, question.freedom, *knowledge);
   if (!answer) return answer.error();
   if (answer->refusal) {
     return Error{ErrorCode::infeasible, "", fmt::format("the plan cannot run: {}", answer->refusal->why)};
@@ -121,7 +98,7 @@ Status by_training(Session& session, const EstimateFlags& flags, CostWork& work)
   work.device = answer->facts.device;
   work.tokens_per_s = e.tokens_per_s;
   if (e.power_w.mid > 0) work.device_power_w = e.power_w.mid / work.gpus;
-  work.assumptions = question->assumptions;
+  work.assumptions = question.assumptions;
   work.assumptions.insert(work.assumptions.end(), answer->assumptions.begin(), answer->assumptions.end());
   work.training_answer = *std::move(answer);
   return {};
@@ -164,8 +141,15 @@ Result<CostWork> cost_work(Session& session, const EstimateFlags& flags, const C
     // What only a training run has makes it one.
     const bool serving = flags.check(kInfer).ok();
     if (!serving && !flags.check(kTrain).ok()) return flags.check(kInfer).error();
-    const Status s = serving ? by_inference(session, flags, work) : by_training(session, flags, work);
-    if (!s) return s.error();
+    if (serving) {
+      const Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
+      if (!question) return question.error();
+      if (const Status s = by_inference(session, *question, work); !s) return s.error();
+    } else {
+      const Result<TrainingQuestion> question = training_question(flags, session.options().as_of);
+      if (!question) return question.error();
+      if (const Status s = by_training(session, *question, work); !s) return s.error();
+    }
   } else if (!work.model.empty() && work.device.empty() && !cost.given("--throughput")) {
     if (const Status s = by_request(flags, work); !s) return s.error();
   } else {
@@ -173,6 +157,25 @@ Result<CostWork> cost_work(Session& session, const EstimateFlags& flags, const C
     if (!work.device.empty()) work.title = fmt::format("{:.0f} × {}", work.gpus, work.device);
   }
   return work;
+}
+
+Result<CostWork> capped_work(Session& session, const CostWork& work, double cap_w) {
+  CostWork capped = work;
+  capped.power_cap_w = cap_w;
+  Status s;
+  if (work.inference) {
+    InferenceQuestion question{*work.inference, {}};
+    question.query.power_cap = cap_w;
+    s = by_inference(session, question, capped);
+  } else {
+    TrainingQuestion question;
+    question.query = work.training_answer->query;
+    question.query.power_cap = cap_w;
+    s = by_training(session, question, capped);
+  }
+  if (!s) return s.error();
+  capped.assumptions = work.assumptions;
+  return capped;
 }
 
 Result<EconomicsData> economics_of(Session& session) {

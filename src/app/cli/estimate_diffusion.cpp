@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/estimate.hpp"
+#include "app/cli/wrong.hpp"
 #include "report/diffusion_report.hpp"
 #include "ridge/text.hpp"
 
@@ -9,12 +10,8 @@ namespace ridge::cli {
 
 namespace {
 
-constexpr int kMostDevices = 1024;
+constexpr int kMostCards = 1024;
 constexpr double kMostPixels = 65536;
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
 
 /// "1024" or "1920x1080".
 Status read_resolution(const std::string& text, DiffusionLoad& load) {
@@ -39,7 +36,7 @@ Result<report::DiffusionAnswer> question(const EstimateFlags& flags) {
   q.device = flags.value("--device");
   if (flags.given("--engine")) q.engine = flags.value("--engine");
   const auto whole = [&](const char* flag, int& into) -> Status {
-    const Result<int> number = flags.whole(flag, into, 1, kMostDevices);
+    const Result<int> number = flags.whole(flag, into, 1, kMostCards);
     if (!number) return number.error();
     into = *number;
     return {};

@@ -56,7 +56,11 @@ std::vector<Format> usual_formats(const Device& device) {
   formats.push_back(computes_in(device, Format::fp8) || !computes_in(device, Format::int8) ? Format::fp8
                                                                                            : Format::int8);
   formats.push_back(Format::int4);
-  if (computes_in(device, Format::nvfp4)) formats.push_back(Format::nvfp4);
+  if (computes_in(device, Format::nvfp4)) {
+    formats.push_back(Format::nvfp4);
+  } else if (computes_in(device, Format::mxfp4)) {
+    formats.push_back(Format::mxfp4);
+  }
   return formats;
 }
 
@@ -127,7 +131,9 @@ Result<int> fit_model(Session& session, const CapacityQuestion& question, const 
   for (const Device& device : devices) {
     std::vector<Format> own = formats;
     if (own.empty()) own = {Format::bf16, Format::fp8, Format::int4};
-    if (formats.empty() && computes_in(device, Format::nvfp4)) own.push_back(Format::nvfp4);
+    if (formats.empty() && computes_in(device, Format::mxfp4)) {
+      own.push_back(computes_in(device, Format::nvfp4) ? Format::nvfp4 : Format::mxfp4);
+    }
     for (const Format format : own) {
       fit.devices.push_back({device.id, format, device.memory_capacity->value.value(),
                              fewest_devices(question, id, device.id, format, knowledge)});

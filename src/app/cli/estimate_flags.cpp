@@ -6,57 +6,65 @@
 #include <cassert>
 #include <cmath>
 
+#include "app/cli/offers.hpp"
 #include "app/cli/session.hpp"
+#include "app/cli/wrong.hpp"
+#include "ridge/engine.hpp"
+#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
 
 namespace {
 
-constexpr unsigned kServing = kInfer | kTechniques | kCompare;
-constexpr unsigned kAll = kServing | kTrain | kFit | kDiffusion | kSimulate;
-constexpr unsigned kDeployment = kServing | kSimulate;
-
-std::vector<std::string> model_ids(Session& session, const std::vector<std::string>&) {
-  std::vector<std::string> ids;
-  if (const auto catalogue = session.catalogue()) {
-    for (const Model& model : (*catalogue)->models()) ids.push_back(model.id);
+Completer completer_of(const ask::Field& field) {
+  switch (field.takes) {
+    case ask::Takes::model:
+      return offer_models;
+    case ask::Takes::device:
+      return offer_devices;
+    case ask::Takes::system:
+      return offer_systems;
+    case ask::Takes::engine:
+      return offer_engines;
+    case ask::Takes::format:
+      return offer_formats;
+    case ask::Takes::file:
+      return complete_files;
+    case ask::Takes::word: {
+      std::vector<std::string> words;
+      std::vector<int> values;  // a second spelling of the same is not offered
+      for (const ask::Word& word : field.words) {
+        if (std::find(values.begin(), values.end(), word.value) != values.end()) continue;
+        values.push_back(word.value);
+        words.emplace_back(word.text);
+      }
+      return offer(std::move(words));
+    }
+    default:
+      return {};
   }
-  return ids;
-}
-std::vector<std::string> device_ids(Session& session, const std::vector<std::string>&) {
-  std::vector<std::string> ids;
-  if (const auto catalogue = session.catalogue()) {
-    for (const Device& device : (*catalogue)->devices()) ids.push_back(device.id);
-  }
-  return ids;
-}
-std::vector<std::string> system_ids(Session& session, const std::vector<std::string>&) {
-  std::vector<std::string> ids;
-  if (const auto catalogue = session.catalogue()) {
-    for (const System& system : (*catalogue)->systems()) ids.push_back(system.id);
-  }
-  return ids;
-}
-std::vector<std::string> engine_ids(Session& session, const std::vector<std::string>&) {
-  std::vector<std::string> ids;
-  if (const auto engines = session.engines()) {
-    for (const Engine& engine : (*engines)->all()) ids.push_back(engine.id);
-  }
-  return ids;
-}
-std::vector<std::string> format_names(Session&, const std::vector<std::string>&) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < kFormats; ++i) names.emplace_back(name(static_cast<Format>(i)));
-  return names;
 }
 
-Completer words(std::vector<std::string> known) {
-  return [known = std::move(known)](Session&, const std::vector<std::string>&) { return known; };
+/// The error of a field, said of its flag.
+Error of_flag(const std::string& flag, const Error& error) {
+  return wrong(flag, error.message);
 }
 
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
+Status known_engine(Session& session, const std::string& flag, const std::string& id) {
+  const auto engines = session.engines();
+  if (!engines) return engines.error();
+  std::string wanted = lower(id);
+  std::replace(wanted.begin(), wanted.end(), '_', '-');
+  std::vector<std::string_view> ids;
+  for (const Engine& engine : (*engines)->all()) {
+    const auto named = [&](const std::string& known) { return wanted == known || wanted.starts_with(known + "-"); };
+    if (named(engine.id) || std::any_of(engine.aliases.begin(), engine.aliases.end(), named)) return {};
+    ids.push_back(engine.id);
+  }
+  const std::string near = nearest(id, ids.data(), ids.size());
+  return wrong(flag,
+               fmt::format("there is no engine {}{}", quoted(id), near.empty() ? "" : "; did you mean " + near + "?"));
 }
 
 }  // namespace
@@ -85,105 +93,12 @@ Error too_many_devices(std::string_view flag, double product) {
 }
 
 EstimateFlags::EstimateFlags() {
-  const auto add = [&](const char* flag, const char* value, const char* help, unsigned words,
-                       Completer completer = {}) {
-    flags_.push_back({flag, value, help, words, std::move(completer)});
-  };
-  add("--model", "M", "an id, the path of a config.json, or written out: dense:layers=32,...", kAll, model_ids);
-  add("--device", "D", "an id, or a share of a device: h100-sxm/mig-3g.40gb; compare and fit take a list: a,b", kAll,
-      device_ids);
-  add("--system", "S", "a server, rack or pod of the catalogue, instead of --device", kDeployment | kTrain, system_ids);
-  add("--gpus", "N", "devices in all", kDeployment | kTrain | kDiffusion);
-  add("--tp", "N", "tensor parallel", kDeployment | kTrain);
-  add("--pp", "N", "pipeline stages", kDeployment | kTrain);
-  add("--ep", "N", "ranks that share the experts of a layer out among them", kDeployment | kTrain);
-  add("--dp", "N", "data parallel: with experts, attention ranks around them", kDeployment | kTrain);
-  add("--dispatch", "HOW", "tokens reach experts on other ranks: gather, kernels, low-latency or throughput",
-      kDeployment, words({"gather", "kernels", "low-latency", "throughput"}));
-  add("--redundant-experts", "N", "copies of experts in each layer, so that ranks share them evenly", kDeployment);
-  add("--two-batch-overlap", "on|off", "two halves of a batch hide each other's exchange of tokens", kDeployment,
-      words({"on", "off"}));
-  add("--eplb", "on|off", "experts are placed by their load", kDeployment, words({"on", "off"}));
-  add("--precision", "F", "of weights and activations: bf16, fp16, fp8, int8, int4, awq, mxfp4, nvfp4", kAll,
-      format_names);
-  add("--weight-precision", "F", "of the weights alone", kDeployment, format_names);
-  add("--activation-precision", "F", "of the activations alone", kDeployment, format_names);
-  add("--kv-precision", "F", "of the KV cache: bf16, fp8, int8", kDeployment | kFit, format_names);
-  add("--engine", "E", "vllm, trtllm, sglang, pytorch, ideal (the datasheet alone), ...", kAll, engine_ids);
-  add("--engine-version", "V", "a release: 0.12", kDeployment | kTrain);
-  add("--isl", "TOKENS", "input of a request", kDeployment | kFit);
-  add("--osl", "TOKENS", "output of a request", kDeployment | kFit);
-  add("--batch", "B", "so many sequences start together and run to the end; images of one call", kServing | kDiffusion);
-  add("--concurrency", "C", "so many clients, each sends a request when the last one has ended", kDeployment);
-  add("--offline", "", "all requests are there at once; the engine chooses the batch", kDeployment);
-  add("--prefill", "", "prompts alone, nothing is decoded; --batch says how many together", kInfer | kCompare);
-  add("--prefix-hit", "SHARE", "of the input that the prefix cache holds: 0.5 or 50%", kDeployment);
-  add("--draft-tokens", "N", "speculative decoding: tokens proposed per step", kDeployment);
-  add("--acceptance", "SHARE", "of proposed tokens that are accepted", kDeployment);
-  add("--lora-rank", "R", "adapters applied beside the weights", kDeployment | kTrain);
-  add("--power-cap", "W", "limit of each device: 500W", kDeployment | kTrain | kDiffusion);
-  add("--max-batched-tokens", "N", "of the engine, per step", kDeployment);
-  add("--max-num-seqs", "N", "of the engine, running at once", kDeployment);
-  add("--gpu-memory-utilization", "SHARE", "of the device that the engine may fill", kDeployment);
-  add("--cpu-offload-gb", "GIB", "weights of each device that wait in host memory, as vLLM counts them", kDeployment);
-  add("--vp", "N", "chunks of one pipeline stage (interleaved schedule)", kTrain);
-  add("--cp", "N", "context parallel", kTrain);
-  add("--etp", "N", "tensor parallel inside an expert", kTrain);
-  add("--sharding", "S", "of optimizer, gradients and weights: none, zero1, zero2, zero3, hsdp", kTrain,
-      words({"none", "zero1", "zero2", "zero3", "hsdp"}));
-  add("--seq-length", "TOKENS", "of one training sequence", kTrain);
-  add("--global-batch", "N", "sequences of one step", kTrain);
-  add("--micro-batch", "N", "sequences that one replica works on at once", kTrain);
-  add("--recompute", "R", "none, selective, full, or unknown: the least that fits", kTrain,
-      words({"none", "selective", "full", "unknown"}));
-  add("--schedule", "S", "of the pipeline: 1f1b, interleaved, zero-bubble or dualpipe", kTrain,
-      words({"1f1b", "interleaved", "zero-bubble", "dualpipe"}));
-  add("--cp-kind", "K", "of context parallelism: ring, all-gather or ulysses", kTrain,
-      words({"ring", "all-gather", "ulysses"}));
-  add("--task", "T", "pretrain, sft or lora", kTrain, words({"pretrain", "sft", "lora"}));
-  add("--mtp", "", "train the multi-token-prediction layers too", kTrain);
-  add("--offload", "SHARE", "of the kept activations that wait in host memory", kTrain);
-  add("--offload-optimizer", "", "state and update of the optimizer are on the host", kTrain);
-  add("--shard-group", "N", "ranks that share one copy under --sharding hsdp; usual: a scale-up domain", kTrain);
-  add("--imbalance", "X", "tokens of the busiest expert rank over the mean: 1.2", kTrain);
-  add("--capacity", "X", "experts drop what exceeds this multiple of their mean load; left out: none is dropped",
-      kTrain);
-  add("--wide-layers", "N", "layers whose products stay in 16 bits under fp8, mxfp8 or nvfp4", kTrain);
-  add("--oversubscription", "X", "ports of a pod over its links to other pods: 2 is two to one", kTrain);
-  add("--pod", "N", "devices that a network without oversubscription joins", kTrain);
-  add("--reduction", "WHERE", "switches that add up all-reduces: none, nvls, sharp or both", kTrain,
-      words({"none", "nvls", "sharp", "both"}));
-  add("--rank-order", "O", "fastest first: tp-cp-ep-dp-pp (usual) or tp-cp-ep-pp-dp", kTrain,
-      words({"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp"}));
-  add("--data-rate", "RATE", "at which one node reads the data set: 2GB/s; left out: never the limit", kTrain);
-  add("--data-bytes", "B", "of one token in the data set; usual: 4, a 32-bit index", kTrain);
-  add("--tokens", "N", "of the whole run, for days and GPU-hours: 15T", kTrain);
-  add("--scale", "weak|strong", "the curve over --from to --to devices: the batch grows with them, or stays", kTrain,
-      words({"weak", "strong"}));
-  add("--from", "N", "devices at which the curve starts", kTrain);
-  add("--to", "N", "devices at which it ends", kTrain);
-  add("--svg", "FILE", "write the curve of --scale as a figure", kTrain, complete_files);
-  add("--trace", "FILE", "write one step of the pipeline for a browser's trace viewer", kTrain, complete_files);
-  add("--steps", "N", "denoising steps of an image", kDiffusion);
-  add("--resolution", "PIXELS", "of an image: 1024, or 1920x1080", kDiffusion);
-  add("--ulysses", "N", "devices that share the heads of an image", kDiffusion);
-  add("--ring", "N", "devices around which keys and values of an image pass", kDiffusion);
-  add("--html", "FILE", "write a page with charts: of the roofline and the operators on it, or of the step",
-      kCompare | kTrain, complete_files);
-  add("--disaggregate", "",
-      "prompts on one pool of engines, tokens on another; the clients are those of one decode engine", kInfer);
-  add("--prefill-device", "D", "of the engines for prompts, with --prefill-tp, --prefill-dp and --prefill-ep", kInfer,
-      device_ids);
-  add("--prefill-tp", "N", "of one engine for prompts", kInfer);
-  add("--prefill-dp", "N", "of one engine for prompts: attention ranks around shared experts", kInfer);
-  add("--prefill-ep", "N", "of one engine for prompts: ranks that share the experts", kInfer);
-  add("--kv-link", "RATE", "out of one engine for prompts: 50GB/s; else its network cards", kInfer);
-  add("--explain", "", "the operators, each with its time, bound and share of the roofline", kInfer);
+  for (const ask::Field& field : ask::deployment_fields()) flags_.push_back({&field, ask::flag_of(field)});
 }
 
 void EstimateFlags::declare(Options& options, unsigned words) {
   for (Flag& flag : flags_) {
-    if ((flag.words & words) != 0) declare_one(options, flag);
+    if ((flag.field->verbs & words) != 0) declare_one(options, flag);
   }
 }
 
@@ -194,10 +109,11 @@ void EstimateFlags::declare_only(Options& options, std::initializer_list<std::st
 }
 
 void EstimateFlags::declare_one(Options& options, Flag& flag) {
-  if (flag.value_name.empty()) {
-    options.flag(flag.name, flag.on, flag.help);
+  const ask::Field& field = *flag.field;
+  if (field.takes == ask::Takes::on) {
+    options.flag(flag.name, flag.on, std::string(field.help));
   } else {
-    options.text(flag.name, flag.value_name, flag.value, flag.help, flag.completer);
+    options.text(flag.name, std::string(field.value_name), flag.value, std::string(field.help), completer_of(field));
   }
 }
 
@@ -217,7 +133,7 @@ bool EstimateFlags::is_on(std::string_view flag) const {
 
 void EstimateFlags::set(std::string_view flag, std::string value) {
   Flag& found = const_cast<Flag&>(find(flag));
-  if (found.value_name.empty()) {
+  if (found.field->takes == ask::Takes::on) {
     found.on = !value.empty();
   } else {
     found.value = std::move(value);
@@ -226,14 +142,52 @@ void EstimateFlags::set(std::string_view flag, std::string value) {
 
 Status EstimateFlags::check(EstimateWord word) const {
   for (const Flag& flag : flags_) {
-    if ((flag.value.empty() && !flag.on) || (flag.words & word) != 0) continue;
+    if ((flag.value.empty() && !flag.on) || (flag.field->verbs & word) != 0) continue;
     std::string meant;
     for (const EstimateWord other : kEstimateWords) {
-      if ((flag.words & other) != 0) meant += (meant.empty() ? "" : ", ") + std::string(name(other));
+      if ((flag.field->verbs & other) != 0) meant += (meant.empty() ? "" : ", ") + std::string(name(other));
     }
     return wrong(flag.name, fmt::format("is for {}, not for {}: leave it out", meant, name(word)));
   }
   return {};
+}
+
+Status EstimateFlags::valid(Session& session, bool lists) const {
+  for (const Flag& flag : flags_) {
+    if (flag.value.empty()) continue;
+    Result<std::vector<std::string>> values = std::vector<std::string>{flag.value};
+    if (lists) values = split_list(flag.name, flag.value);
+    if (!values) return values.error();
+    for (const std::string& value : *values) {
+      if (const Result<double> read = ask::read_value(*flag.field, value); !read)
+        return of_flag(flag.name, read.error());
+      if (flag.field->takes != ask::Takes::engine) continue;
+      if (const Status s = known_engine(session, flag.name, value); !s) return s;
+    }
+  }
+  return {};
+}
+
+namespace {
+
+template <class Flags, class Q>
+Status read_all(const Flags& flags, ask::Member<Q> ask::Field::*member, Q& into) {
+  for (const auto& flag : flags) {
+    if (!(flag.field->*member) || (flag.value.empty() && !flag.on)) continue;
+    const Status s = ask::read(*flag.field, flag.on ? std::string("true") : flag.value, into);
+    if (!s) return of_flag(flag.name, s.error());
+  }
+  return {};
+}
+
+}  // namespace
+
+Status EstimateFlags::read(InferenceQuery& into) const {
+  return read_all(flags_, &ask::Field::infer, into);
+}
+
+Status EstimateFlags::read(TrainingQuery& into) const {
+  return read_all(flags_, &ask::Field::train, into);
 }
 
 Result<double> read_count(std::string_view flag, const std::string& text, double otherwise, double low, double high) {

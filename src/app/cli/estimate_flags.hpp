@@ -1,4 +1,5 @@
-// The flags of `ridge estimate`, and the questions they make. Each flag says for which words it means anything.
+// The flags of `ridge estimate`, and the questions they make. Which there are, what they take and for which words they
+// mean anything is in the table of fields (ask/field.hpp); here they are declared, checked and read.
 //
 //   EstimateFlags flags;
 //   flags.declare(options);
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "app/cli/command_line.hpp"
+#include "ask/field.hpp"
 #include "ridge/inference.hpp"
 #include "ridge/training_answer.hpp"
 
@@ -26,10 +28,17 @@ inline constexpr double kUsualIsl = 1024;
 inline constexpr double kUsualOsl = 256;
 
 /// What may stand after `ridge estimate`, as bits.
-enum EstimateWord : std::uint8_t { kInfer = 1, kTrain = 2, kFit = 4, kTechniques = 8, kCompare = 16, kDiffusion = 32 };
+enum EstimateWord : std::uint8_t {
+  kInfer = ask::kInfer,
+  kTrain = ask::kTrain,
+  kFit = ask::kFit,
+  kTechniques = ask::kTechniques,
+  kCompare = ask::kCompare,
+  kDiffusion = ask::kDiffusion,
+};
 [[nodiscard]] std::string_view name(EstimateWord word);
 /// The bit of `ridge simulate`, which shares the flags of a deployment.
-inline constexpr unsigned kSimulate = 64;
+inline constexpr unsigned kSimulate = ask::kSimulate;
 inline constexpr EstimateWord kEstimateWords[] = {kInfer, kTrain, kDiffusion, kFit, kTechniques, kCompare};
 
 /// Of one plan; degrees whose product is larger are refused, so that no product of them leaves an int.
@@ -62,6 +71,12 @@ class EstimateFlags {
 
   /// Refuses flags that mean nothing for the word.
   [[nodiscard]] Status check(EstimateWord word) const;
+  /// Refuses a value that is none of its flag, whether it will be used or not: no number, out of range, an unknown word
+  /// or name. `lists`: values may be lists. Models and devices are looked up by whoever uses them.
+  [[nodiscard]] Status valid(Session& session, bool lists = false) const;
+  /// Reads all that was given into the fields of the question; others stay.
+  [[nodiscard]] Status read(InferenceQuery& into) const;
+  [[nodiscard]] Status read(TrainingQuery& into) const;
 
   /// A whole number, `otherwise` if it was not given.
   [[nodiscard]] Result<int> whole(std::string_view flag, int otherwise, int low, int high) const;
@@ -71,11 +86,8 @@ class EstimateFlags {
 
  private:
   struct Flag {
+    const ask::Field* field;
     std::string name;
-    std::string value_name;  ///< empty for a switch
-    std::string help;
-    unsigned words;
-    Completer completer;
     std::string value = {};
     bool on = false;
   };

@@ -19,7 +19,7 @@ namespace {
 
 using evidence::StepPrediction;
 
-constexpr std::size_t kProfileLimit = 16u << 20;
+constexpr std::size_t kComparedLimit = 16u << 20;
 
 struct Compared {
   const measure::ModelStep* step;
@@ -132,7 +132,7 @@ Table operator_table(const std::vector<Compared>& all) {
 }  // namespace
 
 Result<int> measure_compare(Session& session, const MeasureArguments& arguments) {
-  const Result<std::string> text = read_file(arguments.compare, kProfileLimit);
+  const Result<std::string> text = read_file(arguments.compare, kComparedLimit);
   if (!text) return text.error();
   const Result<measure::Profile> profile = evidence::read_measurement(*text, arguments.compare);
   if (!profile) return profile.error();

@@ -112,8 +112,15 @@ Result<int> mlperf_explain(Session& session, const MlperfRecord& record, const m
     }
   }
   if (explanations.empty()) {
-    return Error{ErrorCode::refused, "",
-                 "none of these results is modelled" + (refused.empty() ? "" : ": " + refused.begin()->first)};
+    // The reason of most, not the one that comes first by name.
+    const auto usual = std::max_element(refused.begin(), refused.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+    std::string why = refused.empty() ? std::string() : ": " + usual->first;
+    if (refused.size() > 1) {
+      why += fmt::format(" ({} of {}; {} others for other reasons)", usual->second, rows.size(),
+                         rows.size() - static_cast<std::size_t>(usual->second));
+    }
+    return Error{ErrorCode::refused, "", "none of these results is modelled" + why};
   }
   const bool training = explanations.front().implied_tokens.has_value();
   std::vector<std::string> remarks = training ? training_remarks(explanations) : std::vector{accuracy(explanations)};

@@ -40,7 +40,7 @@ constexpr Without kWithout[] = {
 /// Of a file that says both, this is the load for verbs that know arrivals.
 constexpr std::string_view kArrivals = "--request-rate";
 
-Error wrong(const std::string& file, std::uint32_t line, std::uint32_t column, std::string message) {
+Error wrong_at(const std::string& file, std::uint32_t line, std::uint32_t column, std::string message) {
   return {ErrorCode::bad_input, place_text(file, line, column), std::move(message)};
 }
 
@@ -67,7 +67,7 @@ Result<std::string> value_of(const TomlMember& member, const std::string& file) 
       std::string list;
       for (const TomlNode& item : value.items) {
         if (item.kind != TomlNode::Kind::text) {
-          return wrong(file, item.line, item.column, "a list holds texts, this is " + std::string(name(item.kind)));
+          return wrong_at(file, item.line, item.column, "a list holds texts, this is " + std::string(name(item.kind)));
         }
         list += (list.empty() ? "" : ",") + item.text;
       }
@@ -76,7 +76,7 @@ Result<std::string> value_of(const TomlMember& member, const std::string& file) 
     case TomlNode::Kind::table:
       break;
   }
-  return wrong(file, value.line, value.column, "a flag has a text, a number, true or a list, not a table");
+  return wrong_at(file, value.line, value.column, "a flag has a text, a number, true or a list, not a table");
 }
 
 bool names_flag(std::string_view word, std::string_view flag) {
@@ -121,27 +121,27 @@ Result<PlanFile> parse_plan_file(std::string_view text, const std::string& file,
   PlanFile plan;
   for (const TomlMember& member : root->members) {
     if (member.key != "kind" && member.key != "flags") {
-      return wrong(file, member.line, member.column,
-                   quoted(member.key) + " is no key of a plan; there are kind and [flags]");
+      return wrong_at(file, member.line, member.column,
+                      quoted(member.key) + " is no key of a plan; there are kind and [flags]");
     }
   }
   const TomlMember* kind = root->find("kind");
   if (kind == nullptr || (kind->value.text != "serve" && kind->value.text != "train")) {
     const std::uint32_t line = kind == nullptr ? 1 : kind->value.line;
     const std::uint32_t column = kind == nullptr ? 1 : kind->value.column;
-    return wrong(file, line, column, R"(say what the plan is for: kind = "serve" or kind = "train")");
+    return wrong_at(file, line, column, R"(say what the plan is for: kind = "serve" or kind = "train")");
   }
   plan.kind = kind->value.text;
   const TomlMember* flags = root->find("flags");
   if (flags == nullptr || flags->value.kind != TomlNode::Kind::table) {
-    return wrong(file, 1, 1, "the table [flags] is missing");
+    return wrong_at(file, 1, 1, "the table [flags] is missing");
   }
   for (const TomlMember& member : flags->value.members) {
     std::string flag = flag_of(member.key);
     if (std::find(known.begin(), known.end(), flag) == known.end()) {
       const std::string near = nearest(flag, known.data(), known.size());
-      return wrong(file, member.line, member.column,
-                   "no verb has a flag " + flag + (near.empty() ? "" : "; did you mean " + near + "?"));
+      return wrong_at(file, member.line, member.column,
+                      "no verb has a flag " + flag + (near.empty() ? "" : "; did you mean " + near + "?"));
     }
     Result<std::string> value = value_of(member, file);
     if (!value) return value.error();

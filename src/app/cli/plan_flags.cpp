@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "app/cli/offers.hpp"
 #include "app/cli/session.hpp"
 #include "ridge/text.hpp"
 
@@ -12,27 +13,14 @@ namespace ridge::cli {
 
 namespace {
 
-constexpr unsigned kServe = static_cast<unsigned>(PlanKind::serve);
-constexpr unsigned kTrain = static_cast<unsigned>(PlanKind::train);
-constexpr unsigned kBoth = kServe | kTrain;
+constexpr unsigned kServePlan = static_cast<unsigned>(PlanKind::serve);
+constexpr unsigned kTrainPlan = static_cast<unsigned>(PlanKind::train);
+constexpr unsigned kBoth = kServePlan | kTrainPlan;
 
-std::vector<std::string> model_ids(Session& session, const std::vector<std::string>&) {
-  std::vector<std::string> ids;
-  if (const auto catalogue = session.catalogue()) {
-    for (const Model& model : (*catalogue)->models()) ids.push_back(model.id);
-  }
+std::vector<std::string> offer_all_devices(Session& session, const std::vector<std::string>& before) {
+  std::vector<std::string> ids = offer_devices(session, before);
+  ids.insert(ids.begin(), "all");
   return ids;
-}
-std::vector<std::string> device_ids(Session& session, const std::vector<std::string>&) {
-  std::vector<std::string> ids = {"all"};
-  if (const auto catalogue = session.catalogue()) {
-    for (const Device& device : (*catalogue)->devices()) ids.push_back(device.id);
-  }
-  return ids;
-}
-
-Completer words(std::vector<std::string> known) {
-  return [known = std::move(known)](Session&, const std::vector<std::string>&) { return known; };
 }
 
 }  // namespace
@@ -46,41 +34,43 @@ PlanFlags::PlanFlags() {
                        Completer completer = {}) {
     flags_.push_back({flag, value, help, kinds, describes, std::move(completer)});
   };
-  add("--model", "M", "an id, the path of a config.json, or written out: dense:layers=32,...", kBoth, true, model_ids);
+  add("--model", "M", "an id, the path of a config.json, or written out: dense:layers=32,...", kBoth, true,
+      offer_models);
   // the work
-  add("--request-rate", "R", "requests per second; left out with --gpus: as many as these can take", kServe);
-  add("--isl", "TOKENS", "input of a request", kServe);
-  add("--osl", "TOKENS", "output of a request", kServe);
-  add("--ttft", "TIME", "time to first token, at most: 1s", kServe);
-  add("--tpot", "TIME", "time per output token, at most: 40ms", kServe);
-  add("--e2e", "TIME", "time of a whole request, at most", kServe);
-  add("--prefix-hit", "SHARE", "of the input that a prefix cache holds", kServe);
-  add("--load", "SHARE", "mean load of a replica, of what it can do within the limits: 0.8", kServe);
-  add("--tokens", "N", "to train on: 15T", kTrain);
-  add("--days", "N", "for the run, at most", kTrain);
-  add("--seq-length", "TOKENS", "of one training sequence", kTrain);
-  add("--global-batch", "N", "sequences of one step", kTrain);
-  add("--task", "T", "pretrain, sft or lora", kTrain, true, words({"pretrain", "sft", "lora"}));
-  add("--goodput", "SHARE", "of the time that counts: without failures and restarts", kTrain);
+  add("--request-rate", "R", "requests per second; left out with --gpus: as many as these can take", kServePlan);
+  add("--isl", "TOKENS", "input of a request", kServePlan);
+  add("--osl", "TOKENS", "output of a request", kServePlan);
+  add("--ttft", "TIME", "time to first token, at most: 1s", kServePlan);
+  add("--tpot", "TIME", "time per output token, at most: 40ms", kServePlan);
+  add("--e2e", "TIME", "time of a whole request, at most", kServePlan);
+  add("--prefix-hit", "SHARE", "of the input that a prefix cache holds", kServePlan);
+  add("--confidence", "SHARE", "probability with which rate and limits, or days and budget, have to hold: 80%", kBoth);
+  add("--load", "SHARE", "mean load of a replica, at most, of what it is predicted to do within the limits", kServePlan);
+  add("--tokens", "N", "to train on: 15T", kTrainPlan);
+  add("--days", "N", "for the run, at most", kTrainPlan);
+  add("--seq-length", "TOKENS", "of one training sequence", kTrainPlan);
+  add("--global-batch", "N", "sequences of one step", kTrainPlan);
+  add("--task", "T", "pretrain, sft or lora", kTrainPlan, true, offer({"pretrain", "sft", "lora"}));
+  add("--goodput", "SHARE", "of the time that counts: without failures and restarts", kTrainPlan);
   // the space
-  add("--devices", "LIST", "all, or ids: h100-sxm,mi300x", kBoth, true, device_ids);
+  add("--devices", "LIST", "all, or ids: h100-sxm,mi300x", kBoth, true, offer_all_devices);
   add("--gpus", "N", "serve: at most so many; train: on so many, or a list: 512,1024", kBoth);
   add("--engine", "E", "vllm, trtllm, sglang, ...; megatron, nemo, fsdp, ...", kBoth);
   add("--precision", "LIST", "of the weights, or of training: bf16,fp8", kBoth);
-  add("--kv-precision", "LIST", "of the KV cache: bf16,fp8", kServe);
+  add("--kv-precision", "LIST", "of the KV cache: bf16,fp8", kServePlan);
   add("--tp", "N", "tensor parallel, fixed", kBoth);
   add("--pp", "N", "pipeline stages, fixed", kBoth);
-  add("--mixed-pools", "", "prefill and decode may run on devices of different vendors", kServe);
-  add("--no-speculation", "", "models that predict tokens ahead do not use it", kServe);
-  add("--vp", "N", "chunks of a stage, fixed", kTrain);
-  add("--cp", "N", "context parallel, fixed", kTrain);
-  add("--ep", "N", "expert parallel, fixed", kTrain);
-  add("--micro-batch", "N", "fixed", kTrain);
-  add("--sharding", "S", "none, zero1, zero2, zero3 or hsdp, fixed", kTrain);
-  add("--space", "usual|full", "what engines do by themselves, or every schedule, sharding and offload", kTrain, true,
-      words({"usual", "full"}));
+  add("--mixed-pools", "", "prefill and decode may run on devices of different vendors", kServePlan);
+  add("--no-speculation", "", "models that predict tokens ahead do not use it", kServePlan);
+  add("--vp", "N", "chunks of a stage, fixed", kTrainPlan);
+  add("--cp", "N", "context parallel, fixed", kTrainPlan);
+  add("--ep", "N", "expert parallel, fixed", kTrainPlan);
+  add("--micro-batch", "N", "fixed", kTrainPlan);
+  add("--sharding", "S", "none, zero1, zero2, zero3 or hsdp, fixed", kTrainPlan);
+  add("--space", "usual|full", "what engines do by themselves, or every schedule, sharding and offload", kTrainPlan,
+      true, offer({"usual", "full"}));
   // the buyer
-  add("--objective", "O", "cost, time, energy or gpus", kBoth, true, words({"cost", "time", "energy", "gpus"}));
+  add("--objective", "O", "cost, time, energy or gpus", kBoth, true, offer({"cost", "time", "energy", "gpus"}));
   add("--budget", "$", "of the run, or of a year of serving: $2M", kBoth);
   add("--power", "W", "of all devices and hosts: 500kW", kBoth);
   add("--max-rack", "W", "that one rack can supply and cool: 40kW", kBoth);
@@ -88,21 +78,23 @@ PlanFlags::PlanFlags() {
   add("--rent", "", "by the hour (the default)", kBoth);
   add("--own", "", "bought and housed", kBoth);
   add("--purchase", "P", "on-demand, spot, reserved or own", kBoth, true,
-      words({"on-demand", "spot", "reserved", "own"}));
+      offer({"on-demand", "spot", "reserved", "own"}));
   add("--region", "R", "prices of this region or provider only", kBoth);
+  add("--price-spread", "", "a price may be any that is quoted: probabilities count the spread of quotes", kBoth);
   add("--vendors", "LIST", "only these", kBoth);
   add("--avoid-vendors", "LIST", "none of these", kBoth);
   add("--origin", "LIST", "vendors of these countries only: CN", kBoth);
   add("--destination", "C", "country of use: devices that need an export licence for it are left out", kBoth);
-  add("--vendor-share", "SHARE", "of the work with one vendor, at most: 60%", kServe);
+  add("--vendor-share", "SHARE", "of the work with one vendor, at most: 60%", kServePlan);
   add("--fleet", "LIST", "devices that are there already: h100-sxm:64", kBoth);
   add("--measured", "", "only designs of which measurements are published (software maturity)", kBoth);
   add("--announced", "", "also devices that are not on sale yet", kBoth);
   add("--profile", "P", "hyperscaler, enterprise, startup or public-sector: what such buyers usually ask", kBoth, true,
-      words({"hyperscaler", "enterprise", "startup", "public-sector"}));
+      offer({"hyperscaler", "enterprise", "startup", "public-sector"}));
   // the run
   add("--top", "N", "devices to show", kBoth, false);
   add("--explain", "N", "the plan of line N in full", kBoth, false);
+  add("--why", "", "each device that is left out, and how it could come in", kBoth, false);
   add("--exhaustive", "", "evaluate every candidate, leave nothing out by bounds", kBoth, false);
   add("--threads", "N", "of this machine; all of them if left out", kBoth, false);
   add("--results", "FILE", "keep what is found: FILE.sqlite (checkpoint every second), or FILE.csv at the end", kBoth,

@@ -7,9 +7,11 @@
 
 #include "app/cli/estimate_flags.hpp"
 #include "app/cli/plan_flags.hpp"
-#include "catalogue/toml_document.hpp"
-#include "ridge/file.hpp"
+#include "app/cli/wrong.hpp"
+#include "ridge/letters.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
+#include "search/policy.hpp"
 
 namespace ridge::cli {
 
@@ -17,23 +19,6 @@ namespace {
 
 constexpr double kUsualTtft = 2;  ///< seconds: what a chat needs
 constexpr double kUsualTpot = 0.1;
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
-
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    std::string part(text.substr(0, comma));
-    part.erase(0, part.find_first_not_of(' '));
-    part.erase(part.find_last_not_of(' ') + 1);
-    if (!part.empty()) parts.push_back(std::move(part));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return parts;
-}
 
 /// Reads flags into fields; the first thing wrong is kept.
 class Reader {
@@ -74,10 +59,10 @@ class Reader {
     if (flags_.given(flag)) into = flags_.value(flag);
   }
   void list(std::string_view flag, std::vector<std::string>& into) {
-    if (flags_.given(flag)) into = split(flags_.value(flag));
+    if (flags_.given(flag)) into = split_words(flags_.value(flag), ',');
   }
   void formats(std::string_view flag, std::vector<Format>& into) {
-    for (const std::string& part : split(flags_.value(flag))) {
+    for (const std::string& part : split_words(flags_.value(flag), ',')) {
       const Result<Format> format = parse_format(part);
       if (!format) return fail(flag, format.error().message);
       into.push_back(*format);
@@ -101,32 +86,11 @@ class Reader {
   Status status_;
 };
 
-/// Vendors whose country is listed, from data/policy/vendors.toml.
-Result<std::vector<std::string>> vendors_from(const std::vector<std::string>& countries, const PlanContext& context) {
-  const std::string path = context.data_directory + "/policy/vendors.toml";
-  const Result<std::string> text = read_file(path, 1'000'000);
-  if (!text) return text.error();
-  const Result<TomlNode> root = parse_toml(*text, path);
-  if (!root) return root.error();
-  std::vector<std::string> found;
-  std::vector<std::string> known;
-  if (const TomlMember* vendors = root->find("vendor"); vendors != nullptr) {
-    for (const TomlNode& vendor : vendors->value.items) {
-      const TomlMember* name = vendor.find("name");
-      const TomlMember* country = vendor.find("country");
-      if (name == nullptr || country == nullptr) continue;
-      known.push_back(country->value.text);
-      if (std::find(countries.begin(), countries.end(), country->value.text) != countries.end()) {
-        found.push_back(name->value.text);
-      }
-    }
-  }
-  if (!found.empty()) return found;
-  std::sort(known.begin(), known.end());
-  known.erase(std::unique(known.begin(), known.end()), known.end());
-  std::string all;
-  for (const std::string& country : known) all += (all.empty() ? "" : ", ") + country;
-  return wrong("--origin", "no vendor of the catalogue is from there; there are " + all);
+bool holds(const std::vector<std::string>& list, std::string_view word) {
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  return std::any_of(list.begin(), list.end(), [&](const std::string& one) {
+    return std::equal(one.begin(), one.end(), word.begin(), word.end(), same);
+  });
 }
 
 Result<Buyer> buyer_of(Reader& reader, const PlanContext& context) {
@@ -136,7 +100,6 @@ Result<Buyer> buyer_of(Reader& reader, const PlanContext& context) {
   if (flags.value("--devices") != "all") reader.list("--devices", buyer.devices);
   reader.list("--vendors", buyer.vendors);
   reader.list("--avoid-vendors", buyer.avoid_vendors);
-  reader.text("--destination", buyer.destination);
   reader.text("--region", buyer.region);
   reader.quantity<Dollars>("--budget", buyer.budget_usd);
   reader.quantity<Watts>("--power", buyer.power_w);
@@ -144,13 +107,14 @@ Result<Buyer> buyer_of(Reader& reader, const PlanContext& context) {
   reader.share("--vendor-share", buyer.vendor_share);
   reader.word("--purchase", buyer.purchase, parse_purchase);
   buyer.air_cooled = flags.given("--air-cooled");
+  buyer.price_spread = flags.given("--price-spread");
   buyer.measured = flags.given("--measured");
   buyer.announced = flags.given("--announced");
   if (flags.given("--own")) {
     if (flags.given("--rent")) reader.fail("--own", "say either --own or --rent");
     buyer.purchase = Purchase::own;
   }
-  for (const std::string& part : split(flags.value("--fleet"))) {
+  for (const std::string& part : split_words(flags.value("--fleet"), ',')) {
     const std::size_t colon = part.find(':');
     const Result<double> number =
         colon == std::string::npos ? Result<double>(Error{}) : parse_count(std::string_view(part).substr(colon + 1));
@@ -160,10 +124,25 @@ Result<Buyer> buyer_of(Reader& reader, const PlanContext& context) {
     }
     buyer.fleet.push_back({part.substr(0, colon), static_cast<int>(*number)});
   }
+  if (!flags.given("--origin") && !flags.given("--destination")) return buyer;
+  const Result<search::Policy> policy = search::load_policy(context.data_directory + "/policy");
+  if (!policy) return policy.error();
   if (flags.given("--origin")) {
-    const auto vendors = vendors_from(split(flags.value("--origin")), context);
+    const auto vendors = policy->vendors_from(split_words(flags.value("--origin"), ','));
     if (!vendors) return vendors.error();
-    buyer.vendors.insert(buyer.vendors.end(), vendors->begin(), vendors->end());
+    // Both lists must allow a vendor.
+    if (buyer.vendors.empty()) {
+      buyer.vendors = *vendors;
+    } else {
+      std::erase_if(buyer.vendors, [&](const std::string& one) { return !holds(*vendors, one); });
+      if (buyer.vendors.empty()) return wrong("--origin", "none of --vendors is from there");
+    }
+  }
+  if (flags.given("--destination")) {
+    const Result<search::Destination> to = policy->destination(flags.value("--destination"));
+    if (!to) return to.error();
+    buyer.destination = to->name;
+    buyer.export_licence = to->export_licence;
   }
   return buyer;
 }
@@ -180,10 +159,14 @@ Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& cont
   reader.count("--request-rate", goal.request_rate, 1e-6, 1e9);
   goal.isl = kUsualIsl;
   goal.osl = kUsualOsl;
-  reader.count("--isl", goal.isl, 1, 1e8);
-  reader.count("--osl", goal.osl, 1, 1e8);
+  reader.count("--isl", goal.isl, 1, limits::kRequestTokens.most);
+  reader.count("--osl", goal.osl, 1, limits::kRequestTokens.most);
   reader.share("--prefix-hit", goal.prefix_hit);
-  reader.share("--load", goal.load);
+  reader.share("--confidence", goal.confidence);
+  if (flags.given("--load")) {
+    reader.share("--load", goal.load);
+    goal.load_at_most = goal.load;
+  }
   reader.quantity<Seconds>("--ttft", goal.ttft_s);
   reader.quantity<Seconds>("--tpot", goal.tpot_s);
   reader.quantity<Seconds>("--e2e", goal.e2e_s);
@@ -220,6 +203,7 @@ Result<TrainingGoal> training_goal(const PlanFlags& flags, const PlanContext& co
   reader.whole("--global-batch", goal.global_batch, 1, 1 << 24);
   reader.word("--task", goal.task, parse_training_task);
   reader.share("--goodput", goal.goodput);
+  reader.share("--confidence", goal.confidence);
   reader.formats("--precision", goal.precisions);
   reader.whole("--tp", goal.tp, 1, 1024);
   reader.whole("--pp", goal.pp, 1, 1024);
@@ -236,7 +220,7 @@ Result<TrainingGoal> training_goal(const PlanFlags& flags, const PlanContext& co
   }
   goal.objective = goal.tokens > 0 ? Objective::cost : Objective::time;
   reader.word("--objective", goal.objective, parse_objective);
-  for (const std::string& part : split(flags.value("--gpus"))) {
+  for (const std::string& part : split_words(flags.value("--gpus"), ',')) {
     const Result<double> number = parse_count(part);
     if (!number || *number < 1 || *number > 1 << 20 || *number != std::floor(*number)) {
       return wrong("--gpus", "whole numbers of devices: 512 or 512,1024");

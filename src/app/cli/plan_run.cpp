@@ -56,15 +56,22 @@ std::vector<std::string> rank_files(const std::string& results) {
   return found;
 }
 
+/// A search of this problem that has not begun.
+search::StoredSearch blank(const search::Problem& problem, const PlanRun& run) {
+  search::StoredSearch out;
+  out.question = run.question;
+  out.basis = run.basis;
+  out.size = problem.all().size();
+  out.findings.top = kTop;
+  out.findings.groups.resize(problem.groups());
+  return out;
+}
+
 /// One run of one process: what is known, where it is kept, and who is told.
 class Runner {
  public:
-  Runner(const search::Problem& problem, const PlanRun& run) : problem_(problem), run_(run) {
-    kept_.question = run.question;
-    kept_.size = problem.all().size();
-    kept_.findings.top = kTop;
-    kept_.findings.groups.resize(problem.groups());
-  }
+  Runner(const search::Problem& problem, const PlanRun& run)
+      : problem_(problem), run_(run), kept_(blank(problem, run)) {}
 
   Result<PlanOutcome> go(std::uint64_t setup_evaluations) {
     Result<std::unique_ptr<Ranks>> joined_ranks = Ranks::join();
@@ -105,14 +112,17 @@ class Runner {
         if (store->empty()) continue;
         const Result<search::StoredSearch> before = store->read();
         if (!before) return before.error();
-        const Result<search::StoredSearch> both = search::merge({kept_, *before}, {"this question", file});
-        if (!both) {
-          return Error{ErrorCode::bad_input, file, "is of another question; leave out --resume to begin anew"};
-        }
-        kept_ = *both;
+        if (const Status s = check_stored(*before, file, problem_, run_); !s) return s;
+        Result<search::StoredSearch> both = search::merge({kept_, *before}, {"this question", file});
+        if (!both) return both.error();
+        kept_ = *std::move(both);
       }
     } else if (!ranks_ || ranks_->rank() == 0) {
-      for (const std::string& file : earlier) std::filesystem::remove(file, absent);
+      for (const std::string& file : earlier) {
+        // Somebody else's file of that name stays, and the run ends here.
+        if (const Result<search::Store> ours = search::Store::open(file); !ours) return ours.error();
+        std::filesystem::remove(file, absent);
+      }
     }
     const std::string mine = ranks_ ? rank_file(run_.results, ranks_->rank()) : run_.results;
     Result<search::Store> opened = search::Store::open(mine);
@@ -136,7 +146,7 @@ class Runner {
             static_cast<double>(state.count.evaluated + state.count.pruned), "plans");
       }
       if (store_ && Clock::now() - last_ > kBetweenCheckpoints) {
-        written_ = store_->write({run_.question, kept_.size, state.findings, joined(state.done)});
+        written_ = store_->write({run_.question, kept_.size, state.findings, joined(state.done), run_.basis});
         last_ = Clock::now();
       }
       return !(run_.stopped && run_.stopped()) && written_.ok();
@@ -231,6 +241,13 @@ class Runner {
 
 Result<PlanOutcome> run_search(const search::Problem& problem, const PlanRun& run, std::uint64_t setup_evaluations) {
   return Runner(problem, run).go(setup_evaluations);
+}
+
+Status check_stored(const search::StoredSearch& stored, const std::string& file, const search::Problem& problem,
+                    const PlanRun& run) {
+  std::vector<Range> ranges;
+  for (std::size_t g = 0; g < problem.groups(); ++g) ranges.push_back(problem.range(g));
+  return search::check_same(stored, file, blank(problem, run), ranges);
 }
 
 bool is_first_rank() {

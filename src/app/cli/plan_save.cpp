@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/cli/plan_file.hpp"
+#include "ask/field.hpp"
 #include "catalogue/toml_document.hpp"
 #include "ridge/file.hpp"
 #include "ridge/report.hpp"
@@ -26,12 +27,12 @@ Status make_folder(const std::string& directory) {
   return {};
 }
 
-class Writer {
+class PlanWriter {
  public:
-  explicit Writer(std::string kind) { file_.kind = std::move(kind); }
+  explicit PlanWriter(std::string kind) { file_.kind = std::move(kind); }
 
-  void add(const char* flag, std::string_view value) { file_.flags.emplace_back(flag, value); }
-  void add(const char* flag, double value) { add(flag, exact_number(value)); }
+  void add(std::string_view flag, std::string_view value) { file_.flags.emplace_back(flag, value); }
+  void add(std::string_view flag, double value) { add(flag, exact_number(value)); }
   /// What says nothing where it is not above `usual`.
   void above(const char* flag, double value, double usual) {
     if (value > usual) add(flag, value);
@@ -65,7 +66,7 @@ const std::string& model_name(const std::string& given, const std::string& id) {
 PlanFile plan_file(const ServingQuest& quest, const ServingPlan& p, const std::string& given) {
   const InferenceQuery& q = p.query;
   const ServingGoal& goal = quest.goal;
-  Writer out("serve");
+  PlanWriter out("serve");
   out.add("--model", model_name(given, q.model));
   out.add("--device", q.device);
   out.add("--gpus", 1.0 * p.replicas * q.gpus);
@@ -96,31 +97,24 @@ PlanFile plan_file(const ServingQuest& quest, const ServingPlan& p, const std::s
   return out.file();
 }
 
+/// The plan as a question of its own: all that the estimate of the search was made with.
+TrainingQuery query_of(const TrainingGoal& goal, const TrainingPick& p, const std::string& given) {
+  TrainingQuery q;
+  q.model = model_name(given, goal.model);
+  q.device = p.device;
+  q.engine = goal.engine;
+  q.task = goal.task;
+  q.precision = p.precision;
+  q.plan = p.plan;
+  q.plan.sharding = p.estimate.sharding;
+  q.plan.vp = std::max(q.plan.vp, 1);
+  return q;
+}
+
 PlanFile plan_file(const TrainingQuest& quest, const TrainingPick& p, const std::string& given) {
   const TrainingGoal& goal = quest.goal;
-  Writer out("train");
-  out.add("--model", model_name(given, goal.model));
-  out.add("--device", p.device);
-  out.add("--engine", goal.engine);
-  out.add("--gpus", p.plan.gpus);
-  out.add("--precision", ridge::name(p.precision));
-  if (goal.task != TrainingTask::pretrain) out.add("--task", ridge::name(goal.task));
-  out.add("--tp", p.plan.tp);
-  out.add("--pp", p.plan.pp);
-  out.add("--vp", p.plan.vp);
-  out.above("--cp", p.plan.cp, 1);
-  if (p.plan.cp > 1) out.add("--cp-kind", ridge::name(p.plan.context));
-  out.above("--ep", p.plan.ep, 1);
-  out.above("--etp", p.plan.etp, 1);
-  out.add("--seq-length", p.plan.sequence);
-  out.add("--global-batch", p.plan.global_batch);
-  out.add("--micro-batch", p.plan.micro_batch);
-  out.add("--sharding", ridge::name(p.estimate.sharding));
-  out.add("--recompute", ridge::name(p.plan.recompute));
-  if (p.plan.schedule == Schedule::zero_bubble) out.add("--schedule", "zero-bubble");
-  if (p.plan.schedule == Schedule::dual_pipe) out.add("--schedule", "dualpipe");
-  out.above("--offload", static_cast<double>(p.plan.offload), 0);
-  if (p.plan.offload_optimizer) out.add("--offload-optimizer", "true");
+  PlanWriter out("train");
+  for (const ask::Setting& s : ask::settings_of(query_of(goal, p, given))) out.add(ask::flag_of(*s.field), s.value);
   out.above("--tokens", goal.tokens, 0);
   if (goal.tokens > 0) out.add("--goodput", p.goodput / kept_share(goal.buyer, quest.economics));
   out.prices(goal.buyer, p.usd_per_hour ? std::optional(*p.usd_per_hour / p.plan.gpus) : std::nullopt);

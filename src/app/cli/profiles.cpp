@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/cli/plan_file.hpp"
+#include "ridge/letters.hpp"
 
 namespace ridge::cli {
 
@@ -27,24 +28,13 @@ Status for_each_device(std::vector<std::string>& words, const Each& each) {
   return {};
 }
 
-std::vector<std::string> parts_of(const std::string& list) {
-  std::vector<std::string> parts;
-  std::size_t from = 0;
-  while (true) {
-    const std::size_t comma = list.find(',', from);
-    parts.push_back(list.substr(from, comma - from));
-    if (comma == std::string::npos) return parts;
-    from = comma + 1;
-  }
-}
-
 }  // namespace
 
 bool names_profile(const std::vector<std::string>& words) {
   std::vector<std::string> copy = words;
   bool found = false;
   (void)for_each_device(copy, [&](const std::string& value) -> Status {
-    const std::vector<std::string> parts = parts_of(value);
+    const std::vector<std::string> parts = split(value, ',');
     found = found || std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.ends_with(kEnding); });
     return {};
   });
@@ -54,7 +44,7 @@ bool names_profile(const std::vector<std::string>& words) {
 Result<std::vector<std::string>> with_profiles(std::vector<std::string> words, Session& session) {
   const Status done = for_each_device(words, [&](std::string& value) -> Status {
     std::string out;
-    for (const std::string& part : parts_of(value)) {
+    for (const std::string& part : split(value, ',')) {
       std::string name = part;
       if (part.ends_with(kEnding)) {
         const Result<std::string> id = session.use_profile(part);

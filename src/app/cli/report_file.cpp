@@ -28,7 +28,7 @@ const std::vector<Maker>& makers() {
 }
 
 /// Takes "--name VALUE" or "--name=VALUE" out of the words; the last one wins.
-std::string take(std::vector<std::string>& words, std::initializer_list<std::string_view> names) {
+std::string take_flag(std::vector<std::string>& words, std::initializer_list<std::string_view> names) {
   std::string value;
   for (std::size_t i = 0; i < words.size();) {
     const std::size_t equals = std::min(words[i].find('='), words[i].size());
@@ -71,8 +71,8 @@ Result<std::optional<ForwardedReport>> forwarded_report(const std::vector<std::s
 
   ForwardedReport report;
   std::vector<std::string> rest(words.begin() + 2, words.end());
-  report.html = take(rest, {"-o", "--out", "--html"});
-  report.pdf = take(rest, {"--pdf"});
+  report.html = take_flag(rest, {"-o", "--out", "--html"});
+  report.pdf = take_flag(rest, {"--pdf"});
   if (report.html.ends_with(".pdf") && report.pdf.empty()) report.pdf = std::exchange(report.html, {});
   if (report.html.empty() && report.pdf.empty()) {
     return Error{ErrorCode::bad_input, "-o", "say where to write the report: -o report.html, or --pdf report.pdf"};
@@ -137,7 +137,8 @@ Status print_pdf(const std::string& html, const std::string& pdf) {
 
 std::string command_text(const Session& session) {
   std::vector<std::string> words = session.options().line;
-  take(words, {"--html", "--svg", "--trace", "--requests-csv", "--perfetto", "--timeline-csv", "--rows", "--report"});
+  take_flag(words,
+            {"--html", "--svg", "--trace", "--requests-csv", "--perfetto", "--timeline-csv", "--rows", "--report"});
   std::string out = "ridge";
   for (const std::string& word : words) out += " " + shell_word(word);
   return out;

@@ -3,6 +3,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +14,8 @@
 #include "evidence/measured_device.hpp"
 #include "evidence/measurement.hpp"
 #include "ridge/file.hpp"
+#include "ridge/limits.hpp"
+#include "ridge/text.hpp"
 
 namespace ridge::cli {
 
@@ -63,7 +67,15 @@ Result<std::string> find_data_directory(const std::string& option, const Surroun
 }
 
 Session::Session(GlobalOptions options, Surroundings surroundings)
-    : options_(std::move(options)), surroundings_(std::move(surroundings)) {}
+    : options_(std::move(options)), surroundings_(std::move(surroundings)), own_(std::make_unique<StopSign>()) {
+  // Both were read when the line was.
+  if (const auto limit = parse_quantity<Seconds>(options_.time_limit); limit) {
+    own_->deadline = std::chrono::steady_clock::now() +
+                     std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                         std::chrono::duration<double>(std::min(limit->value(), limits::kTimeLimit.most)));
+  }
+  if (const auto limit = parse_quantity<Bytes>(options_.memory_limit); limit) own_->most_memory = limit->value();
+}
 Session::Session(Session&&) noexcept = default;
 Session::~Session() = default;
 
@@ -151,8 +163,48 @@ void Session::catch_interrupts() const {
   if (!is_called()) cli::catch_interrupts();
 }
 
-bool Session::stopped() const {
-  return (stop_ != nullptr && stop_->is_up()) || interrupted();
+double memory_in_use() {
+  constexpr std::int64_t kBetween = 50'000'000;  // ns
+  static std::atomic<std::int64_t> next_look{0};
+  static std::atomic<double> seen{0};
+  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+  std::int64_t due = next_look.load(std::memory_order_relaxed);
+  if (now >= due && next_look.compare_exchange_strong(due, now + kBetween)) {
+    long all = 0;
+    long resident = 0;
+    if (std::FILE* file = std::fopen("/proc/self/statm", "re"); file != nullptr) {
+      if (std::fscanf(file, "%ld %ld", &all, &resident) == 2) seen = static_cast<double>(resident) * getpagesize();
+      std::fclose(file);
+    }
+  }
+  return seen;
+}
+
+std::string_view StopSign::why() const {
+  using Clock = std::chrono::steady_clock;
+  const char* why = said.load(std::memory_order_relaxed);
+  if (why == nullptr) {
+    if (raised) why = "it was ended";
+    if (left != nullptr && *left) why = "whoever asked has left";
+    if (deadline != Clock::time_point::max() && Clock::now() >= deadline) why = "its time is over";
+    if (std::isfinite(most_memory) && memory_in_use() > most_memory) why = "its memory is used up";
+    if (why == nullptr) return {};
+    said = why;
+  }
+  return why;
+}
+
+std::string_view Session::why_stopped() const {
+  if (interrupted()) return "it was interrupted";
+  if (const std::string_view why = own_->why(); !why.empty()) return why;
+  return stop_ != nullptr ? stop_->why() : std::string_view();
+}
+
+Status Session::in_time() const {
+  const std::string_view why = why_stopped();
+  if (why.empty()) return {};
+  return Error{ErrorCode::refused, "",
+               "no answer: " + std::string(why) + "; ask for less, or give it more by --time-limit or --memory-limit"};
 }
 
 Result<const FacilityData*> Session::facility() {
@@ -194,6 +246,12 @@ Result<std::string> Session::use_profile(const std::string& path) {
   data_.catalogue.reset();
   data_.calibration.reset();
   return *id;
+}
+
+std::vector<std::string> Session::profiles() const {
+  std::vector<std::string> paths;
+  for (const Measured& m : measured_) paths.push_back(m.path);
+  return paths;
 }
 
 std::vector<std::string> Session::measured() const {

@@ -19,6 +19,7 @@
 #include "ridge/catalogue.hpp"
 #include "ridge/engine.hpp"
 #include "ridge/facility.hpp"
+#include "ridge/patience.hpp"
 #include "ridge/report.hpp"
 #include "ridge/result.hpp"
 #include "ridge/what_if.hpp"
@@ -43,6 +44,8 @@ struct GlobalOptions {
   std::vector<std::string> settings = {};      ///< what-ifs: "device.hbm_bandwidth=8TB/s"
   std::string plan = {};                       ///< the file that the line's flags were completed from
   std::string as_of = {};
+  std::string time_limit = {};         ///< "30s": after it long work ends
+  std::string memory_limit = {};       ///< "4GB": beyond it long work ends
   std::vector<std::string> line = {};  ///< the words as they were given
   bool json = false;
   bool csv = false;
@@ -72,14 +75,22 @@ struct SharedData {
   std::shared_ptr<const Calibration> calibration;
 };
 
-/// Asks long work to end with what it has: when somebody raises it, time is up, or enough is simulated. The work says
-/// how far it is.
+/// Bytes of memory that the process has. Looks at most every 50 ms.
+[[nodiscard]] double memory_in_use();
+
+/// Asks long work to end with what it has: when somebody raises it or has left, time or memory is up, or enough is
+/// simulated. The work says how far it is.
 struct StopSign {
   std::atomic<bool> raised = false;
   mutable std::atomic<double> done_share = 0;  ///< in [0, 1]
+  const std::atomic<bool>* left = nullptr;     ///< true once whoever asked has gone
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   double most_requests = std::numeric_limits<double>::infinity();  ///< of one simulation
-  [[nodiscard]] bool is_up() const { return raised || std::chrono::steady_clock::now() >= deadline; }
+  double most_memory = std::numeric_limits<double>::infinity();    ///< of the process
+  /// Why, or empty: "its time is over". Once it says so it stays so.
+  [[nodiscard]] std::string_view why() const;
+  mutable std::atomic<const char*> said = nullptr;  ///< what why() said
+  [[nodiscard]] bool is_up() const { return !why().empty(); }
 };
 
 /// Whether whoever asks is at home on this machine and may name its files: C, Python and people may, HTTP may not.
@@ -108,6 +119,8 @@ class Session {
   /// devices stay as they are. Returns its id. Refuses what read_measurement(), device_like() and read_file() refuse,
   /// and a second profile of the same architecture.
   Result<std::string> use_profile(const std::string& path);
+  /// Files of the profiles in use.
+  [[nodiscard]] std::vector<std::string> profiles() const;
   /// One sentence per profile in use, for lists of assumptions.
   [[nodiscard]] std::vector<std::string> measured() const;
   /// The catalogue with the user's overlays and what-ifs; lives as long as the session.
@@ -131,8 +144,15 @@ class Session {
   }
   /// Who hears how far long work is, or null.
   [[nodiscard]] std::atomic<double>* told() const { return stop_ != nullptr ? &stop_->done_share : nullptr; }
-  /// Whether long work should end with what it has: Ctrl-C, or the client has gone.
-  [[nodiscard]] bool stopped() const;
+  /// Whether long work should end with what it has: --time-limit or --memory-limit is reached, Ctrl-C, or the client
+  /// has gone. Any thread.
+  [[nodiscard]] bool stopped() const { return !why_stopped().empty(); }
+  /// For loops of the library. The session outlives it.
+  [[nodiscard]] Patience patience() const {
+    return Patience([this] { return stopped(); });
+  }
+  /// Refuses (refused) once stopped(): what was cut short is no answer. For after long work.
+  [[nodiscard]] Status in_time() const;
 
   /// Requests after which a simulation ends with what it has.
   [[nodiscard]] double most_requests() const {
@@ -159,7 +179,9 @@ class Session {
   WhatIfSubjects subjects_;
   std::vector<Measured> measured_;
   SharedData data_;
+  [[nodiscard]] std::string_view why_stopped() const;
   std::string* into_ = nullptr;
+  std::unique_ptr<StopSign> own_;  ///< the limits of the options
   Files files_ = Files::allowed;
   const StopSign* stop_ = nullptr;
   std::optional<FacilityData> facility_;

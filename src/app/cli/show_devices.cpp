@@ -44,7 +44,7 @@ constexpr Field ridge_field(std::string_view key, std::string_view heading, std:
 using D = const Device&;
 using C = const SheetContext&;
 
-const FieldReader<Device> kFields[] = {
+const FieldReader<Device> kDeviceFields[] = {
     {text_field("id", "id", "", kListed), [](D d, C) { return known(d.id); }},
     {text_field("name", "name"), [](D d, C) { return known(d.name); }},
     {text_field("vendor", "vendor", "Design", kListed), [](D d, C) { return known(d.vendor); }},
@@ -123,7 +123,7 @@ Sheet device_sheet(std::span<const Device> devices, const SheetContext& context)
   Sheet sheet;
   sheet.plural = "devices";
   sheet.singular = "device";
-  fill<Device>(sheet, devices, kFields, context);
+  fill<Device>(sheet, devices, kDeviceFields, context);
   sheet.add_json = [devices, &context](std::size_t entry, Json& object) {
     Json partitions = Json::array();
     for (const Partition& partition : devices[entry].partitions) {

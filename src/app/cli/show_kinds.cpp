@@ -1,9 +1,12 @@
 #include "app/cli/show_kinds.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
 #include "app/cli/dates.hpp"
+#include "economics/economics_data.hpp"
 
 namespace ridge::cli {
 
@@ -14,11 +17,33 @@ constexpr Kind kKinds[] = {
     {"systems", "system", [](const SheetContext& c) { return system_sheet(c.catalogue.systems(), c); }},
     {"fabrics", "fabric", [](const SheetContext& c) { return fabric_sheet(c.catalogue.fabrics(), c); }},
     {"models", "model", [](const SheetContext& c) { return model_sheet(c.catalogue.models(), c); }},
-    {"prices", "price", [](const SheetContext& c) { return price_sheet(c.catalogue.prices(), c); }},
+    {"prices", "price", [](const SheetContext& c) { return price_sheet(c.prices, c); }},
     {"architectures", "architecture", architecture_sheet},
     {"os", "os", os_sheet},
     {"sources", "source", source_sheet},
 };
+
+/// What an API charges is two or three prices: for what is read, for what is written, for what it still holds.
+void add_offer(const ApiOffer& offer, std::vector<Price>& into) {
+  const auto add = [&](std::string_view of, double usd) {
+    Price price;
+    price.id = fmt::format("{}-{}", offer.id, of);
+    price.item = fmt::format("{}, {}", offer.serves, of);
+    price.kind = PriceKind::api;
+    price.provider = offer.provider;
+    price.unit = "1M tokens";
+    price.currency = "USD";
+    price.date = offer.date;
+    price.amount = price.low = price.high = usd;
+    price.source = offer.source;
+    price.place = offer.place;
+    if (!offer.model.empty()) price.notes = "Model of the catalogue: " + offer.model + ".";
+    into.push_back(std::move(price));
+  };
+  add("input", offer.input_usd_per_million);
+  if (offer.cached_usd_per_million) add("cached-input", *offer.cached_usd_per_million);
+  add("output", offer.output_usd_per_million);
+}
 
 /// The sheet of the kind that the words name.
 std::optional<Sheet> sheet_of(const SheetContext& context, const std::vector<std::string>& words) {
@@ -50,7 +75,14 @@ Result<SheetContext> sheet_context(Session& session) {
   const Result<const FacilityData*> facility = session.facility();
   // A directory of the user's own may hold no sites; one that holds them has to be readable.
   if (!facility && facility.error().code != ErrorCode::not_found) return facility.error();
-  return SheetContext{**catalogue, *session.data_directory(), as_of, facility ? *facility : nullptr};
+  SheetContext context{**catalogue, *session.data_directory(), as_of, facility ? *facility : nullptr, {}};
+  context.prices.assign((*catalogue)->prices().begin(), (*catalogue)->prices().end());
+  const Result<EconomicsData> economics = load_economics(context.data_directory + "/economics", **catalogue);
+  if (!economics && economics.error().code != ErrorCode::not_found) return economics.error();
+  if (economics) {
+    for (const ApiOffer& offer : economics->offers) add_offer(offer, context.prices);
+  }
+  return context;
 }
 
 std::vector<std::string> complete_entries(Session& session, const std::vector<std::string>& words) {

@@ -57,7 +57,7 @@ Value kv_full_context(const Model& model) {
   return {Cell(kv_bytes_per_sequence(model, kBf16Bytes, model.context)), {}};
 }
 
-const FieldReader<Model> kFields[] = {
+const FieldReader<Model> kModelFields[] = {
     {text_field("id", "id", "", kListed), [](M m, C) { return known(m.id); }},
     {text_field("name", "name"), [](M m, C) { return known(m.name); }},
     {text_field("type", "type", "Shape"), [](M m, C) { return known(word(m.type)); }},
@@ -286,7 +286,7 @@ Sheet model_sheet(std::span<const Model> models, const SheetContext& context) {
   Sheet sheet;
   sheet.plural = "models";
   sheet.singular = "model";
-  fill<Model>(sheet, models, kFields, context);
+  fill<Model>(sheet, models, kModelFields, context);
   sheet.add_json = [models](std::size_t entry, Json& object) {
     const Model& model = models[entry];
     Json groups = Json::array();

@@ -8,7 +8,7 @@ namespace {
 using O = const OsRelease&;
 using C = const SheetContext&;
 
-const FieldReader<OsRelease> kFields[] = {
+const FieldReader<OsRelease> kOsFields[] = {
     {text_field("id", "id", "", kListed), [](O o, C) { return known(o.id); }},
     {text_field("name", "name"), [](O o, C) { return known(o.name); }},
     {text_field("kernel", "kernel", "System", kListed), [](O o, C) { return known(o.kernel); }},
@@ -56,7 +56,7 @@ Sheet os_sheet(const SheetContext& context) {
   sheet.singular = "os";
   const FacilityData* data = context.facility;
   fill<OsRelease>(sheet, data == nullptr ? std::span<const OsRelease>() : std::span<const OsRelease>(data->systems),
-                  kFields, context);
+                  kOsFields, context);
   sheet.add_blocks = [data](std::size_t, Document& page, References&) {
     page.blocks.emplace_back(cuda_table(*data));
     page.blocks.emplace_back(driver_table(*data));

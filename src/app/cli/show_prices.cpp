@@ -42,7 +42,7 @@ std::string amount_text(const Price& price) {
   return price.low == price.high ? money(price.amount) : money(price.low) + "–" + money(price.high);
 }
 
-const FieldReader<Price> kFields[] = {
+const FieldReader<Price> kPriceFields[] = {
     {text_field("id", "id", "", kListed), [](P p, C) { return known(p.id); }},
     {text_field("item", "item", "Price"), [](P p, C) { return known(p.item); }},
     {text_field("kind", "kind", "Price", kListed), [](P p, C) { return known(name(p.kind)); }},
@@ -82,7 +82,7 @@ Sheet price_sheet(std::span<const Price> prices, const SheetContext& context) {
   Sheet sheet;
   sheet.plural = "prices";
   sheet.singular = "price";
-  fill<Price>(sheet, prices, kFields, context);
+  fill<Price>(sheet, prices, kPriceFields, context);
   std::size_t row = 0;
   std::erase_if(sheet.rows, [&](const Row&) {
     const std::string& date = prices[row++].date;

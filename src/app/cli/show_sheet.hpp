@@ -78,6 +78,7 @@ struct SheetContext {
   std::string data_directory;              ///< left out of the places that are printed
   std::string as_of;                       ///< prices after it are left out; older ones by six months are marked
   const FacilityData* facility = nullptr;  ///< nullptr if the data directory has none
+  std::vector<Price> prices;               ///< the catalogue's, and what APIs charge (data/economics)
 };
 
 [[nodiscard]] Sheet device_sheet(std::span<const Device> devices, const SheetContext& context);
@@ -85,6 +86,8 @@ struct SheetContext {
 [[nodiscard]] Sheet fabric_sheet(std::span<const Fabric> fabrics, const SheetContext& context);
 [[nodiscard]] Sheet model_sheet(std::span<const Model> models, const SheetContext& context);
 [[nodiscard]] Sheet price_sheet(std::span<const Price> prices, const SheetContext& context);
+/// Devices on sale, and which figures and prices each lacks.
+[[nodiscard]] Table missing_table(const Catalogue& catalogue);
 [[nodiscard]] Sheet source_sheet(const SheetContext& context);
 [[nodiscard]] Sheet architecture_sheet(const SheetContext& context);
 [[nodiscard]] Sheet os_sheet(const SheetContext& context);

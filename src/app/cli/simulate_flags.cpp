@@ -6,21 +6,15 @@
 #include <cassert>
 #include <charconv>
 
+#include "app/cli/offers.hpp"
 #include "app/cli/session.hpp"
+#include "app/cli/wrong.hpp"
 #include "ridge/text.hpp"
 #include "serve/ticks.hpp"
 
 namespace ridge::cli {
 
 namespace {
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
-
-Completer words(std::vector<std::string> known) {
-  return [known = std::move(known)](Session&, const std::vector<std::string>&) { return known; };
-}
 
 std::vector<std::string> workload_names(Session& session, const std::vector<std::string>&) {
   const Result<std::string> data = session.data_directory();
@@ -37,10 +31,10 @@ SimulateFlags::SimulateFlags() {
       "a name (chat, code, rag, reasoning, agent, mlperf-...), a workload.toml, or a trace: .csv, .jsonl",
       workload_names);
   add("--scenario", "S", "of an MLPerf workload: offline, server or interactive, with its limits",
-      words({"offline", "server", "interactive"}));
+      offer({"offline", "server", "interactive"}));
   add("--request-rate", "Q", "open loop: requests per second, whatever happens");
   add("--arrivals", "K", "of the open loop: poisson, constant, gamma:CV, on-off:ON,OFF or diurnal:PERIOD,SWING",
-      words({"poisson", "constant", "gamma:2", "on-off:10s,30s", "diurnal:1day,0.5"}));
+      offer({"poisson", "constant", "gamma:2", "on-off:10s,30s", "diurnal:1day,0.5"}));
   add("--speed", "X", "a trace so many times as fast as recorded");
   add("--requests", "N", "so many requests in all; 1000 if nothing is said, 20000 with --find-rate");
   add("--duration", "T", "requests arrive for so long: 10min");
@@ -52,10 +46,10 @@ SimulateFlags::SimulateFlags() {
   add("--find-rate", "", "bisect the highest request rate that holds the limits");
   add("--replicas", "R", "copies of the deployment behind one router");
   add("--router", "R", "round-robin, least-outstanding, prefix-aware or session-sticky",
-      words({"round-robin", "least-outstanding", "prefix-aware", "session-sticky"}));
+      offer({"round-robin", "least-outstanding", "prefix-aware", "session-sticky"}));
   add("--batching", "B", "chunked, in-flight, prefill-first or static, instead of the engine's own",
-      words({"chunked", "in-flight", "prefill-first", "static"}));
-  add("--preemption", "P", "recompute or swap, when the KV cache is full", words({"recompute", "swap"}));
+      offer({"chunked", "in-flight", "prefill-first", "static"}));
+  add("--preemption", "P", "recompute or swap, when the KV cache is full", offer({"recompute", "swap"}));
   add("--no-prefix-cache", "", "beginnings of prompts are never kept");
   add("--block-size", "TOKENS", "of one block of the KV cache; 16");
   add("--poll-steps", "N", "decode steps between two looks for new requests; 1 (SGLang: --scheduler-recv-interval)");
@@ -87,9 +81,10 @@ SimulateFlags::SimulateFlags() {
   add("--html", "FILE", "write a page with latency curves and timelines", complete_files);
 }
 
-void SimulateFlags::declare(Options& options) {
+void SimulateFlags::declare_without(Options& options, std::initializer_list<std::string_view> names) {
   deployment.declare(options, kSimulate);
   for (Flag& flag : flags_) {
+    if (std::find(names.begin(), names.end(), flag.name) != names.end()) continue;
     if (flag.value_name.empty()) {
       options.flag(flag.name, flag.on, flag.help);
     } else {

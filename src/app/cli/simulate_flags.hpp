@@ -8,6 +8,7 @@
 #pragma once
 
 #include <deque>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,9 @@ class SimulateFlags {
  public:
   SimulateFlags();
   /// The flags object must outlive the parsing.
-  void declare(Options& options);
+  void declare(Options& options) { declare_without(options, {}); }
+  /// Those of a deployment and its load but for some, for verbs that give them another meaning or none.
+  void declare_without(Options& options, std::initializer_list<std::string_view> names);
 
   [[nodiscard]] const std::string& value(std::string_view flag) const;
   [[nodiscard]] bool given(std::string_view flag) const { return !value(flag).empty(); }
@@ -56,5 +59,7 @@ struct SimulationQuestion {
 /// Refuses (bad_input, `where` = the flag; not_found) what is no number or name, and loads that exclude each other.
 Result<SimulationQuestion> simulation_question(const SimulateFlags& flags, const std::string& workloads,
                                                const std::string& as_of);
+/// What arrives alone: workload, load and limits, whatever serves it.
+Result<SimulationQuestion> load_question(const SimulateFlags& flags, const std::string& workloads);
 
 }  // namespace ridge::cli

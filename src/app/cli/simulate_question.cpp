@@ -4,6 +4,9 @@
 #include <charconv>
 
 #include "app/cli/simulate_flags.hpp"
+#include "app/cli/wrong.hpp"
+#include "ridge/letters.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -13,19 +16,8 @@ namespace {
 constexpr double kUsualRequests = 1000;
 /// Of each trial of a search: a run that is over before the batch has filled holds rates that no longer one does.
 constexpr double kSearchRequests = 20'000;
-constexpr double kMostRequests = 1e9;
+constexpr double kMostRequests = limits::kRequests.most;
 constexpr int kMostSteps = 100'000;
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
-
-template <class T>
-Status take(const Result<T>& from, T& into) {
-  if (!from) return from.error();
-  into = *from;
-  return {};
-}
 
 template <class E>
 Status choose(const SimulateFlags& flags, std::string_view flag, std::initializer_list<E> all, E& into) {
@@ -44,25 +36,24 @@ Status choose(const SimulateFlags& flags, std::string_view flag, std::initialize
   return wrong(flag, fmt::format("{} is none of {}", quoted(text), known));
 }
 
-/// "a,b" or "a": numbers and times of an arrival process.
-std::vector<std::string> parts_of(std::string_view text, char between) {
-  std::vector<std::string> parts;
-  while (true) {
-    const std::size_t at = std::min(text.find(between), text.size());
-    parts.emplace_back(text.substr(0, at));
-    if (at == text.size()) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
-
-class Questioner {
+class SimulationQuestioner {
  public:
-  Questioner(const SimulateFlags& flags, const std::string& workloads, const std::string& as_of)
+  SimulationQuestioner(const SimulateFlags& flags, const std::string& workloads, const std::string& as_of)
       : flags_(flags), workloads_(workloads), as_of_(as_of) {}
 
   Result<SimulationQuestion> run() {
-    for (const auto step : {&Questioner::workload, &Questioner::load, &Questioner::arrivals, &Questioner::limits,
-                            &Questioner::deployment, &Questioner::policies, &Questioner::pools, &Questioner::api}) {
+    for (const auto step :
+         {&SimulationQuestioner::workload, &SimulationQuestioner::load, &SimulationQuestioner::arrivals,
+          &SimulationQuestioner::latency, &SimulationQuestioner::deployment, &SimulationQuestioner::policies,
+          &SimulationQuestioner::pools, &SimulationQuestioner::api}) {
+      if (const Status s = (this->*step)(); !s) return s.error();
+    }
+    return std::move(q_);
+  }
+
+  Result<SimulationQuestion> run_load() {
+    for (const auto step : {&SimulationQuestioner::workload, &SimulationQuestioner::load,
+                            &SimulationQuestioner::arrivals, &SimulationQuestioner::latency}) {
       if (const Status s = (this->*step)(); !s) return s.error();
     }
     return std::move(q_);
@@ -82,8 +73,8 @@ class Questioner {
       if (!named.empty()) return wrong("--isl", "the workload says how long requests are: leave out one of the two");
       double isl = 0;
       double osl = 0;
-      if (const Status s = take(d.count("--isl", kUsualIsl, 1, 1e7), isl); !s) return s;
-      if (const Status s = take(d.count("--osl", kUsualOsl, 1, 1e7), osl); !s) return s;
+      if (const Status s = take(d.count("--isl", kUsualIsl, 1, limits::kRequestTokens.most), isl); !s) return s;
+      if (const Status s = take(d.count("--osl", kUsualOsl, 1, limits::kRequestTokens.most), osl); !s) return s;
       if (!d.given("--isl")) assume("{:.0f} tokens in", isl);
       if (!d.given("--osl")) assume("{:.0f} tokens out", osl);
       q.workload = fixed_workload(isl, osl);
@@ -178,7 +169,7 @@ class Questioner {
     const std::size_t colon = std::min(text.find(':'), text.size());
     const std::string kind = text.substr(0, colon);
     const std::vector<std::string> parts =
-        colon < text.size() ? parts_of(std::string_view(text).substr(colon + 1), ',') : std::vector<std::string>{};
+        colon < text.size() ? split(std::string_view(text).substr(colon + 1), ',') : std::vector<std::string>{};
     const auto time = [](const std::string& part) { return parse_quantity<Seconds>(part); };
     if (kind == "poisson" && parts.empty()) {
       a.kind = ArrivalKind::poisson;
@@ -209,7 +200,7 @@ class Questioner {
     return {};
   }
 
-  Status limits() {
+  Status latency() {
     LatencyLimits& l = q_.query.limits;
     if (const Status s = take(flags_.time("--ttft", l.ttft), l.ttft); !s) return s;
     if (const Status s = take(flags_.time("--tpot", l.tpot), l.tpot); !s) return s;
@@ -269,7 +260,7 @@ class Questioner {
 
   Status gathering(PromptGathering& g) {
     if (const std::string& text = flags_.value("--gather"); !text.empty()) {
-      const std::vector<std::string> parts = parts_of(text, ':');
+      const std::vector<std::string> parts = split(text, ':');
       const Result<double> share = parse_share(parts[0]);
       const Result<double> steps = parse_count(parts.back());
       if (parts.size() != 2 || !share || !steps || *share <= 0 || *share > 1 || *steps < 1 || *steps > kMostSteps) {
@@ -339,7 +330,7 @@ class Questioner {
   }
 
   Status api() {
-    ApiLimits& l = q_.query.policies.limits;
+    ridge::ApiLimits& l = q_.query.policies.limits;
     if (const Status s = take(flags_.number("--rpm", 0, 1, 1e12), l.requests_per_minute); !s) return s;
     if (const Status s = take(flags_.number("--tpm", 0, 1, 1e15), l.tokens_per_minute); !s) return s;
     if (const Status s = take(flags_.number("--max-in-system", 0, 1, 1e9), l.concurrency); !s) return s;
@@ -358,7 +349,12 @@ class Questioner {
 
 Result<SimulationQuestion> simulation_question(const SimulateFlags& flags, const std::string& workloads,
                                                const std::string& as_of) {
-  return Questioner(flags, workloads, as_of).run();
+  return SimulationQuestioner(flags, workloads, as_of).run();
+}
+
+Result<SimulationQuestion> load_question(const SimulateFlags& flags, const std::string& workloads) {
+  const std::string now;
+  return SimulationQuestioner(flags, workloads, now).run_load();
 }
 
 }  // namespace ridge::cli

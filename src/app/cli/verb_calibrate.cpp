@@ -7,6 +7,7 @@
 #include "app/cli/command_line.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
 #include "evidence/bundle.hpp"
 #include "evidence/calibration_run.hpp"
 #include "evidence/overlay.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 using namespace ridge::evidence;  // NOLINT(google-build-using-namespace): the verb speaks of nothing else
 
-constexpr std::size_t kFileLimit = 16u << 20;
+constexpr std::size_t kCalibrationLimit = 16u << 20;
 
 struct CalibrateArguments {
   std::vector<std::string> groups;
@@ -28,10 +29,6 @@ struct CalibrateArguments {
   bool no_cv = false;
   bool check = false;
 };
-
-Error wrong(std::string where, std::string message) {
-  return {ErrorCode::bad_input, std::move(where), std::move(message)};
-}
 
 /// Equal but for comments: those state cross-validated errors, which --no-cv leaves out.
 bool same_values(std::string_view one, std::string_view other) {
@@ -80,11 +77,12 @@ class Calibrating {
              std::any_of(arguments_.groups.begin(), arguments_.groups.end(),
                          [&](const std::string& word) { return word == group || word == "all"; });
     };
-    for (const std::string_view group : kGroups) {
+    for (const std::string_view group : evidence::kGroups) {
       if (asked(group)) out.push_back(group);
     }
     for (const std::string& word : arguments_.groups) {
-      if (word != "all" && std::find(std::begin(kGroups), std::end(kGroups), word) == std::end(kGroups)) {
+      if (word != "all" &&
+          std::find(std::begin(evidence::kGroups), std::end(evidence::kGroups), word) == std::end(evidence::kGroups)) {
         return wrong("--group", "'" + word + "' is no group: kernels, inference, training, power, diffusion or all");
       }
     }
@@ -105,7 +103,7 @@ class Calibrating {
     for (const auto& [file, text] : run.files) {
       const std::string path = folder + "/" + file;
       if (arguments_.check) {
-        const auto committed = read_file(path, kFileLimit);
+        const auto committed = read_file(path, kCalibrationLimit);
         if (!committed) return committed.error();
         if (same_values(*committed, text)) continue;
         same = false;

@@ -11,6 +11,7 @@
 #include "ridge/claims.hpp"
 #include "ridge/file.hpp"
 #include "ridge/folder.hpp"
+#include "ridge/text.hpp"
 
 namespace ridge::cli {
 
@@ -124,7 +125,17 @@ class Check {
     } else {
       for (const Checked& c : checked_) print_one(c);
     }
-    return wrong ? kCheckFailed : kFine;
+    if (wrong) return kCheckFailed;
+    // Whoever asks about a sentence wants to know that all of it holds.
+    const bool open = std::any_of(checked_.begin(), checked_.end(), [](const Checked& c) { return !all_checked(c); });
+    return open ? kRefused : kFine;
+  }
+
+  static bool all_checked(const Checked& c) {
+    if (!c.sentence) return true;
+    const bool decided = std::none_of(c.audit.findings.begin(), c.audit.findings.end(),
+                                      [](const Finding& f) { return f.verdict == Verdict::cannot_check; });
+    return decided && !c.audit.findings.empty() && c.audit.not_understood.empty();
   }
 
   void print_one(const Checked& c) const {
@@ -146,6 +157,13 @@ class Check {
       session_.print(page);
     }
     for (const Finding& f : c.audit.findings) session_.print(report::claim_page(f));
+    if (c.audit.findings.empty() || c.audit.not_understood.empty()) return;
+    std::string figures;
+    for (const NotUnderstood& n : c.audit.not_understood)
+      figures += (figures.empty() ? "" : ", ") + ridge::quoted(n.text);
+    Document page;
+    page.blocks.emplace_back(Paragraph{"Not checked: " + figures + ".", Emphasis::warning});
+    session_.print(page);
   }
 
   Result<int> list_kinds() const {

@@ -25,7 +25,7 @@ struct Word {
   std::string_view name;
   Run run;
 };
-constexpr Word kWords[] = {
+constexpr Word kCostWords[] = {
     {"own", one<CostMode::own>},     {"rent", one<CostMode::rent>}, {"managed", one<CostMode::managed>},
     {"api", one<CostMode::api>},     {"compare", cost_compare},     {"devices", cost_devices},
     {"break-even", cost_break_even}, {"decide", cost_decide},       {"risk", cost_risk},
@@ -34,7 +34,7 @@ constexpr Word kWords[] = {
 
 std::string all_words() {
   std::string text;
-  for (const Word& word : kWords) text += (text.empty() ? "" : ", ") + std::string(word.name);
+  for (const Word& word : kCostWords) text += (text.empty() ? "" : ", ") + std::string(word.name);
   return text;
 }
 
@@ -48,10 +48,10 @@ Result<std::optional<CostMode>> mode_of(const std::vector<std::string>& words) {
   return Error{ErrorCode::bad_input, "", "nothing is done with " + quoted(words[words.size() > 2 ? 2 : 1])};
 }
 
-Result<Run> word_of(const std::vector<std::string>& words) {
+Result<Run> cost_word_of(const std::vector<std::string>& words) {
   if (words.empty()) return Error{ErrorCode::bad_input, "", "say how it is paid or what to compute: " + all_words()};
   std::vector<std::string_view> names;
-  for (const Word& word : kWords) {
+  for (const Word& word : kCostWords) {
     if (word.name == words[0]) return word.run;
     names.push_back(word.name);
   }
@@ -71,7 +71,7 @@ Action declare_cost(Options& options) {
                 "how it is paid, or what to compute", [](Session&, const std::vector<std::string>& before) {
                   std::vector<std::string> offers;
                   if (before.empty()) {
-                    for (const Word& word : kWords) offers.emplace_back(word.name);
+                    for (const Word& word : kCostWords) offers.emplace_back(word.name);
                   }
                   return offers;
                 });
@@ -84,8 +84,10 @@ Action declare_cost(Options& options) {
     if (words.empty() && (said.given("--model") || said.given("--device") || said.given("--system"))) {
       words.emplace_back("compare");
     }
-    const Result<Run> run = word_of(words);
+    const Result<Run> run = cost_word_of(words);
     if (!run) return run.error();
+    if (const Status s = arguments->command.cost.valid(); !s) return s.error();
+    if (const Status s = said.valid(session, words[0] == "compare" || words[0] == "devices"); !s) return s.error();
     if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
     const Result<std::optional<CostMode>> mode = mode_of(arguments->words);
     if (!mode) return mode.error();

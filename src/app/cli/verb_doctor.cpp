@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t kLargestRecording = 8'000'000;
 
-struct Arguments {
+struct DoctorArguments {
   std::vector<std::string> facts, words;
   std::string collect;
   bool all = false;
 };
 
-Result<int> run(Session& session, const Arguments& a) {
+Result<int> run_doctor(Session& session, const DoctorArguments& a) {
   std::vector<std::string> files = a.facts;
   files.insert(files.end(), a.words.begin(), a.words.end());
   if (!a.collect.empty()) {
@@ -62,14 +62,14 @@ Result<int> run(Session& session, const Arguments& a) {
 }
 
 Action declare_doctor(Options& options) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<DoctorArguments>();
   options.words("FILE", a->words, "more facts files", complete_files);
   options.list("--facts", "FILE", a->facts, "judge recorded facts instead of this host; may be given several times",
                complete_files);
   options.text("--collect", "FILE", a->collect, "record the facts of this host and judge nothing; - prints them",
                complete_files);
   options.flag("--all", a->all, "also what is fine, was not seen, or has nothing to do with the host");
-  return [a](Session& session) { return run(session, *a); };
+  return [a](Session& session) { return run_doctor(session, *a); };
 }
 
 }  // namespace

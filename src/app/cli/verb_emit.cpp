@@ -8,6 +8,7 @@
 #include "app/cli/estimate.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
 #include "report/launch_report.hpp"
 #include "ridge/file.hpp"
 #include "ridge/launch.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::size_t kLongestFile = 1'000'000;
 
-struct Arguments {
+struct EmitArguments {
   EstimateFlags flags;
   std::string target, kind, out, check, checkpoint, draft, image, partition, time;
   int cpus = 0;
@@ -43,12 +44,8 @@ Result<Stock> stock_of(const Session& session) {
   return Stock{*std::move(checkpoints), *std::move(settings), *std::move(releases)};
 }
 
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
-
 /// Whether the plan is to train: as it says, as the target does, or as the flags look.
-Result<bool> is_training(const Arguments& a, std::optional<LaunchTarget> target) {
+Result<bool> is_training(const EmitArguments& a, std::optional<LaunchTarget> target) {
   if (a.kind == "train" || a.kind == "serve") {
     const bool training = a.kind == "train";
     if (target && is_runner(*target) && trains(*target) != training) {
@@ -65,14 +62,14 @@ Result<bool> is_training(const Arguments& a, std::optional<LaunchTarget> target)
 }
 
 /// Who runs a plan for Slurm or Kubernetes: the engine that is named, else the usual one.
-LaunchTarget runner_of(const Arguments& a, std::optional<LaunchTarget> target, bool training) {
+LaunchTarget runner_of(const EmitArguments& a, std::optional<LaunchTarget> target, bool training) {
   if (target && is_runner(*target)) return *target;
   const Result<LaunchTarget> named = parse_launch_target(a.flags.value("--engine"));
   if (named && is_runner(*named) && trains(*named) == training) return *named;
   return training ? LaunchTarget::megatron : LaunchTarget::vllm;
 }
 
-Result<LaunchPlan> plan_of(Session& session, const Arguments& a, LaunchTarget runner, const Knowledge& knowledge,
+Result<LaunchPlan> plan_of(Session& session, const EmitArguments& a, LaunchTarget runner, const Knowledge& knowledge,
                            const Stock& stock, const EngineRelease& release) {
   EstimateFlags flags = a.flags;
   if (!flags.given("--engine")) flags.set("--engine", std::string(engine_of(runner)));
@@ -102,7 +99,7 @@ Result<LaunchPlan> plan_of(Session& session, const Arguments& a, LaunchTarget ru
   return plan;
 }
 
-Result<int> check(Session& session, const Arguments& a) {
+Result<int> check(Session& session, const EmitArguments& a) {
   const Result<std::string> text = read_file(a.check, kLongestFile);
   if (!text) return text.error();
   const Result<LaunchEngine> engine = launch_engine(*text, a.check);
@@ -134,7 +131,7 @@ Result<int> check(Session& session, const Arguments& a) {
   return back->problems.empty() && differing.empty() ? kFine : kCheckFailed;
 }
 
-LaunchOptions options_of(const Arguments& a, const EngineRelease& release, const Catalogue& catalogue) {
+LaunchOptions options_of(const EmitArguments& a, const EngineRelease& release, const Catalogue& catalogue) {
   LaunchOptions o;
   o.release = &release;
   if (!a.image.empty()) o.image = a.image;
@@ -147,7 +144,8 @@ LaunchOptions options_of(const Arguments& a, const EngineRelease& release, const
   return o;
 }
 
-Result<int> run(Session& session, const Arguments& a) {
+Result<int> run_emit(Session& session, const EmitArguments& a) {
+  if (const Status s = a.flags.valid(session); !s) return s.error();
   Result<WhatIfSubjects> subjects = what_if_subjects(a.flags);
   if (!subjects) return subjects.error();
   session.about(*std::move(subjects));
@@ -197,7 +195,7 @@ std::vector<std::string> targets(Session&, const std::vector<std::string>&) {
 }
 
 Action declare_emit(Options& options) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<EmitArguments>();
   options.text("--for", "TARGET", a->target, "vllm, trtllm, sglang, llamacpp, megatron, torchrun, slurm or k8s",
                targets);
   options.text("--check", "FILE", a->check, "read a launch file back; with a plan, say what differs", complete_files);
@@ -257,7 +255,7 @@ Action declare_emit(Options& options) {
                                   "--task",
                                   "--lora-rank",
                                   "--power-cap"});
-  return [a](Session& session) { return run(session, *a); };
+  return [a](Session& session) { return run_emit(session, *a); };
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ Result<EstimateWord> word_of(const std::vector<std::string>& words) {
       quoted(words[0]) + " cannot be estimated; " + (near.empty() ? "there are " + all : "did you mean " + near + "?")};
 }
 
-std::vector<std::string> complete_words(Session&, const std::vector<std::string>& before) {
+std::vector<std::string> complete_estimate_words(Session&, const std::vector<std::string>& before) {
   std::vector<std::string> offers;
   if (before.empty()) {
     for (const EstimateWord word : kEstimateWords) offers.emplace_back(name(word));
@@ -129,13 +129,15 @@ static Action declare_estimate(Options& options) {
     EstimateFlags flags;
   };
   auto arguments = std::make_shared<Arguments>();
-  options.words("infer|train|diffusion|fit|techniques|compare", arguments->words, "what to estimate", complete_words);
+  options.words("infer|train|diffusion|fit|techniques|compare", arguments->words, "what to estimate",
+                complete_estimate_words);
   arguments->flags.declare(options);
   return [arguments](Session& session) -> Result<int> {
     const Result<EstimateWord> word = word_of(arguments->words);
     if (!word) return word.error();
     const EstimateFlags& flags = arguments->flags;
     if (const Status s = flags.check(*word); !s) return s.error();
+    if (const Status s = flags.valid(session, *word == kCompare || *word == kFit); !s) return s.error();
     if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
     Result<WhatIfSubjects> subjects = what_if_subjects(flags);
     if (!subjects) return subjects.error();

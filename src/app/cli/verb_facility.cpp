@@ -7,8 +7,10 @@
 #include "app/cli/estimate.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
 #include "report/facility_report.hpp"
 #include "ridge/file.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -17,16 +19,12 @@ namespace {
 
 constexpr int kMostNodes = 1'000'000;
 
-struct Arguments {
+struct FacilityArguments {
   EstimateFlags flags;
   std::string kind, nodes, topology, levels, oversubscription, fabric;
   std::string dataset, interval, kept, storage_write;
   std::string rack, rack_power, rack_units, rack_weight, racks, site_power, floor_load, cooling, pue, spike, svg;
 };
-
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
 
 template <class Q>
 Status quantity(std::string_view flag, const std::string& text, std::optional<Q>& into) {
@@ -59,13 +57,13 @@ Status ratio(std::string_view flag, std::string text, std::optional<double>& int
   return {};
 }
 
-class Questioner {
+class FacilityQuestioner {
  public:
-  Questioner(const Arguments& arguments, const std::string& as_of) : a_(arguments), as_of_(as_of) {}
+  FacilityQuestioner(const FacilityArguments& arguments, const std::string& as_of) : a_(arguments), as_of_(as_of) {}
 
   Result<FacilityQuestion> run() {
-    for (const auto step :
-         {&Questioner::names, &Questioner::plan, &Questioner::network, &Questioner::storage, &Questioner::limits}) {
+    for (const auto step : {&FacilityQuestioner::names, &FacilityQuestioner::plan, &FacilityQuestioner::network,
+                            &FacilityQuestioner::storage, &FacilityQuestioner::site}) {
       if (const Status s = (this->*step)(); !s) return s.error();
     }
     return std::move(q_);
@@ -121,6 +119,9 @@ class Questioner {
     if (const Status s = ratio("--oversubscription", a_.oversubscription, over); !s) return s;
     q_.oversubscription = over.value_or(1);
     if (q_.oversubscription < 1) return wrong("--oversubscription", "write 1 or more: ports down over ports up");
+    if (q_.oversubscription > limits::kOversubscription.most) {
+      return wrong("--oversubscription", limits::beyond(limits::kOversubscription));
+    }
     q_.fabric = a_.fabric;
     return {};
   }
@@ -138,7 +139,7 @@ class Questioner {
     return quantity("--storage-write", a_.storage_write, q_.limits.storage_write);
   }
 
-  Status limits() {
+  Status site() {
     SiteLimits& l = q_.limits;
     q_.rack = a_.rack;
     l.cooling = a_.cooling;
@@ -152,13 +153,18 @@ class Questioner {
       if (!s) return s;
     }
     if (pue && *pue < 1) return wrong("--pue", "write 1 or more");
+    if (pue && *pue > limits::kPue.most) return wrong("--pue", limits::beyond(limits::kPue));
     if (spike && *spike < 1) return wrong("--spike", "write 1 or more: the highest power over the peak");
+    if (spike && *spike > limits::kSpike.most) return wrong("--spike", limits::beyond(limits::kSpike));
+    for (const auto& [flag, power] : {std::pair("--rack-power", l.rack_power), {"--site-power", l.site_power}}) {
+      if (power && power->value() > limits::kPower.most) return wrong(flag, limits::beyond(limits::kPower));
+    }
     l.pue = pue;
     l.spike = spike;
     return {};
   }
 
-  const Arguments& a_;
+  const FacilityArguments& a_;
   const std::string& as_of_;
   FacilityQuestion q_;
 };
@@ -171,11 +177,12 @@ std::vector<std::string> cooling_ids(Session& session, const std::vector<std::st
   return ids;
 }
 
-Result<int> run(Session& session, const Arguments& arguments) {
+Result<int> run_facility(Session& session, const FacilityArguments& arguments) {
+  if (const Status s = arguments.flags.valid(session); !s) return s.error();
   Result<WhatIfSubjects> subjects = what_if_subjects(arguments.flags);
   if (!subjects) return subjects.error();
   session.about(*std::move(subjects));
-  const Result<FacilityQuestion> question = Questioner(arguments, session.options().as_of).run();
+  const Result<FacilityQuestion> question = FacilityQuestioner(arguments, session.options().as_of).run();
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
@@ -206,7 +213,7 @@ Result<int> run(Session& session, const Arguments& arguments) {
 }
 
 Action declare_facility(Options& options) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<FacilityArguments>();
   a->flags.declare_only(options, {"--model",
                                   "--device",
                                   "--system",
@@ -256,7 +263,7 @@ Action declare_facility(Options& options) {
   options.text("--pue", "X", a->pue, "of the site");
   options.text("--spike", "X", a->spike, "highest power over the peak that feeds ride through: 1.2");
   options.text("--svg", "FILE", a->svg, "draw the racks", complete_files);
-  return [a](Session& session) { return run(session, *a); };
+  return [a](Session& session) { return run_facility(session, *a); };
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "app/cli/cost.hpp"
 #include "app/cli/progress.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
 #include "economics/goodput_case.hpp"
 #include "report/goodput_report.hpp"
 #include "ridge/file.hpp"
@@ -16,11 +17,7 @@ namespace ridge::cli {
 
 namespace {
 
-Error wrong(std::string_view flag, std::string message) {
-  return {ErrorCode::bad_input, std::string(flag), std::move(message)};
-}
-
-struct Arguments {
+struct GoodputArguments {
   EstimateFlags estimate;
   std::string record, practice, tier, strategy, checkpoint_size, storage_bandwidth, interval, spares, detection,
       restart, repair, duration, calendar, stragglers, engineer_hours, unit, domain, price, mfu, trials, seed;
@@ -66,7 +63,7 @@ Status read_rates(const std::vector<std::string>& texts, GoodputQuery& q) {
   return {};
 }
 
-Status fill_sizes(const Arguments& a, GoodputQuery& q) {
+Status fill_sizes(const GoodputArguments& a, GoodputQuery& q) {
   const auto all = {read<Bytes>("--checkpoint-size", a.checkpoint_size, q.checkpoint_bytes),
                     read<BytesPerSecond>("--storage-bandwidth", a.storage_bandwidth, q.storage_bytes_per_s),
                     read<Seconds>("--interval", a.interval, q.interval_s),
@@ -95,7 +92,7 @@ Status fill_sizes(const Arguments& a, GoodputQuery& q) {
 }
 
 /// The length of the run: said, or tokens at the speed of an estimate or an MFU.
-Status fill_length(Session& session, const Arguments& a, GoodputQuery& q) {
+Status fill_length(Session& session, const GoodputArguments& a, GoodputQuery& q) {
   std::optional<double> useful, calendar;
   if (const Status s = read<Seconds>("--duration", a.duration, useful); !s) return s;
   if (const Status s = read<Seconds>("--calendar", a.calendar, calendar); !s) return s;
@@ -115,7 +112,8 @@ Status fill_length(Session& session, const Arguments& a, GoodputQuery& q) {
   return {};
 }
 
-Result<int> goodput(Session& session, const Arguments& a) {
+Result<int> goodput(Session& session, const GoodputArguments& a) {
+  if (const Status s = a.estimate.valid(session); !s) return s.error();
   const Result<EconomicsData> data = economics_of(session);
   if (!data) return data.error();
   const Catalogue& catalogue = **session.catalogue();
@@ -155,8 +153,10 @@ Result<int> goodput(Session& session, const Arguments& a) {
   q.seed = static_cast<std::uint64_t>(*seed);
 
   Progress progress = session.progress("simulating failures");
+  q.patience = session.patience();
   const Result<GoodputAnswer> answer = answer_goodput(q, catalogue, *data, [&](double share) { progress.show(share); });
   if (!answer) return answer.error();
+  if (const Status s = session.in_time(); !s) return s.error();
   if (const std::string& file = a.estimate.value("--html"); !file.empty()) {
     if (const Status s = write_file_atomically(file, report::goodput_html(*answer)); !s) return s.error();
   }
@@ -171,7 +171,7 @@ Result<int> goodput(Session& session, const Arguments& a) {
 }
 
 Action declare_goodput(Options& options) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<GoodputArguments>();
   options.text("--record", "R", a->record,
                "failure rates as recorded: llama3-405b, rsc-1, rsc-2, opt-175b, nvl72-assumed");
   options.list("--rate", "CAUSE=N", a->rates, "interruptions per million GPU-hours of one cause: scale-up=5");

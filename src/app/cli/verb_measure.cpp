@@ -1,18 +1,15 @@
 // ridge measure: the GPU in front of you instead of assumptions; predictions beside it; others' measurements.
 #include "app/cli/measure.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
 
 namespace {
 
-std::vector<std::string> complete_words(Session&, const std::vector<std::string>& before) {
+std::vector<std::string> complete_measure_words(Session&, const std::vector<std::string>& before) {
   return before.empty() ? std::vector<std::string>{"model", "import"} : std::vector<std::string>{};
-}
-
-Error wrong(std::string where, std::string message) {
-  return {ErrorCode::bad_input, std::move(where), std::move(message)};
 }
 
 Result<int> run(Session& session, const MeasureArguments& arguments) {
@@ -35,7 +32,7 @@ Result<int> run(Session& session, const MeasureArguments& arguments) {
 
 static Action declare_measure(Options& options) {
   auto a = std::make_shared<MeasureArguments>();
-  options.words("model|import", a->words, "what to measure: nothing for the device itself", complete_words);
+  options.words("model|import", a->words, "what to measure: nothing for the device itself", complete_measure_words);
   options.flag("--quick", a->quick, "about a minute (the default)");
   options.flag("--full", a->full, "about ten minutes: every shape, longer samples");
   options.exclusive({"--quick", "--full"});

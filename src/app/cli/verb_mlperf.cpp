@@ -8,6 +8,7 @@
 #include "app/cli/estimate.hpp"
 #include "app/cli/mlperf.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
 #include "report/mlperf_report.hpp"
 #include "report/svg.hpp"
 #include "ridge/file.hpp"
@@ -19,11 +20,12 @@ namespace {
 
 using namespace ridge::mlperf;  // NOLINT(google-build-using-namespace): the verb speaks of nothing else
 
-constexpr std::array<std::string_view, 7> kWords = {"import", "table", "chart", "trend", "compare", "explain", "rules"};
+constexpr std::array<std::string_view, 7> kMlperfWords = {"import",  "table",   "chart", "trend",
+                                                          "compare", "explain", "rules"};
 constexpr std::array<std::string_view, 5> kQuestions = {"coupling", "generations", "scenarios", "elasticity",
                                                         "virtualised"};
 
-struct Arguments {
+struct MlperfArguments {
   std::vector<std::string> words;
   std::vector<std::string> benchmarks, scenarios, rounds, submitters, accelerators, availability, by;
   std::string division, per, statistic, database, out, suite;
@@ -34,10 +36,6 @@ struct Arguments {
   bool replace = false;
   bool rules = false;
 };
-
-Error wrong(std::string where, std::string message) {
-  return {ErrorCode::bad_input, std::move(where), std::move(message)};
-}
 
 std::vector<std::string> split_commas(const std::vector<std::string>& texts) {
   std::vector<std::string> parts;
@@ -54,7 +52,7 @@ std::vector<std::string> split_commas(const std::vector<std::string>& texts) {
 
 class Question {
  public:
-  Question(Session& session, const Arguments& arguments) : session_(session), arguments_(arguments) {}
+  Question(Session& session, const MlperfArguments& arguments) : session_(session), arguments_(arguments) {}
 
   Result<int> run() {
     if (arguments_.words.empty())
@@ -71,8 +69,8 @@ class Question {
       import.rules = arguments_.rules;
       return mlperf_import(session_, import);
     }
-    if (std::find(kWords.begin(), kWords.end(), word) == kWords.end()) {
-      const std::string near = nearest(word, kWords.data(), kWords.size());
+    if (std::find(kMlperfWords.begin(), kMlperfWords.end(), word) == kMlperfWords.end()) {
+      const std::string near = nearest(word, kMlperfWords.data(), kMlperfWords.size());
       return wrong("", quoted(word) + " is nothing that mlperf does; " +
                            (near.empty() ? "there are import, table, chart, trend, compare, explain and rules"
                                          : "did you mean " + near + "?"));
@@ -171,7 +169,7 @@ class Question {
       std::string used = "Prices are the medians of the catalogue's on-demand prices in $/GPU-hour:";
       std::set<std::string> devices;
       for (const Group& g : found->groups) {
-        for (const Row* row : g.rows) devices.insert(row->device);
+        for (const mlperf::Row* row : g.rows) devices.insert(row->device);
       }
       for (const std::string& device : devices) {
         if (const auto rent = rents_.find(device); rent != rents_.end())
@@ -187,7 +185,7 @@ class Question {
   void note_partial(Summaries& found) const {
     std::set<std::string> rounds;
     for (const Group& g : found.groups) {
-      for (const Row* row : g.rows) {
+      for (const mlperf::Row* row : g.rows) {
         if (row->suite == Suite::inference) rounds.insert(row->published.round);
       }
     }
@@ -337,7 +335,7 @@ class Question {
     if (rest_.size() != 1) {
       return wrong("", "say which row, as `ridge mlperf table --rows` names it: i5.1-17; or which --benchmark");
     }
-    const Row* const row = record_.results.find(rest_[0]);
+    const mlperf::Row* const row = record_.results.find(rest_[0]);
     if (row == nullptr) {
       return Error{ErrorCode::not_found, "",
                    "there is no row " + quoted(rest_[0]) + "; `ridge mlperf table --rows` names them"};
@@ -359,7 +357,7 @@ class Question {
   }
 
   Session& session_;
-  const Arguments& arguments_;
+  const MlperfArguments& arguments_;
   std::vector<std::string> rest_;
   Selection selection_;
   Summary summary_;
@@ -367,8 +365,8 @@ class Question {
   MlperfRecord record_;
 };
 
-std::vector<std::string> complete_words(Session&, const std::vector<std::string>& before) {
-  if (before.empty()) return {kWords.begin(), kWords.end()};
+std::vector<std::string> complete_mlperf_words(Session&, const std::vector<std::string>& before) {
+  if (before.empty()) return {kMlperfWords.begin(), kMlperfWords.end()};
   if (before.size() == 1 && before[0] == "compare") return {kQuestions.begin(), kQuestions.end()};
   std::vector<std::string> offers;
   if (before.size() == 1 && before[0] == "rules") {
@@ -378,9 +376,9 @@ std::vector<std::string> complete_words(Session&, const std::vector<std::string>
 }
 
 Action declare_mlperf(Options& options) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<MlperfArguments>();
   options.words("import|table|chart|trend|compare|explain|rules", a->words, "what to do, and with what",
-                complete_words);
+                complete_mlperf_words);
   options.list("--benchmark", "NAME", a->benchmarks, "llama2-70b-99.9, deepseek-r1, ...; a list is allowed");
   options.list("--scenario", "NAME", a->scenarios, "Offline, Server, Interactive");
   options.list("--round", "ROUND", a->rounds, "v5.1, or v3.1..v5.1; import: the round of files that do not say");

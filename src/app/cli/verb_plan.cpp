@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <filesystem>
 
+#include "app/cli/basis.hpp"
 #include "app/cli/dates.hpp"
 #include "app/cli/estimate.hpp"
 #include "app/cli/plan_file.hpp"
@@ -16,6 +19,7 @@
 #include "economics/economics_data.hpp"
 #include "report/plan_report.hpp"
 #include "ridge/file.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 #include "search/serving_problem.hpp"
 #include "search/store.hpp"
@@ -28,10 +32,17 @@ namespace {
 constexpr std::size_t kQuestionLimit = 1'000'000;
 constexpr std::size_t kUsualRows = 10;
 
-struct Arguments {
+struct PlanArguments {
   std::vector<std::string> words;
   PlanFlags flags;
 };
+
+/// What the question says of the flags that all verbs share.
+std::string shared_flags(const Session& session) {
+  std::string out;
+  for (const std::string& setting : session.options().settings) out += "\n--set=" + setting;
+  return out + "\n--as-of=" + session.options().as_of;
+}
 
 /// "serve", "train" or a file.
 struct Asked {
@@ -49,7 +60,7 @@ Status take_file(const std::string& path, PlanFlags& flags, std::string* kind) {
   return {};
 }
 
-Result<Asked> asked_of(Arguments& arguments) {
+Result<Asked> asked_of(PlanArguments& arguments) {
   const std::vector<std::string>& words = arguments.words;
   if (words.empty()) {
     return Error{ErrorCode::bad_input, "", "say what to plan: serve, train, or the file of a question"};
@@ -124,7 +135,7 @@ Status keep_table(const std::string& path, const Table& table) {
   Result<search::Store> store = search::Store::open(path);
   if (!store) return store.error();
   std::vector<std::string> columns;
-  for (const Column& column : table.columns) columns.push_back(column.name());
+  for (const ridge::Column& column : table.columns) columns.push_back(column.name());
   std::vector<std::vector<std::string>> rows;
   for (const auto& row : table.rows) {
     std::vector<std::string>& cells = rows.emplace_back();
@@ -139,6 +150,7 @@ Result<int> answer_with(Session& session, const Quest& quest, PlanRun run, Shown
                         const Knowledge& knowledge, const search::StoredSearch* stored) {
   PlanOutcome outcome;
   if (stored != nullptr) {
+    if (const Status s = check_stored(*stored, "what is merged", *quest.problem, run); !s) return s.error();
     outcome.found.findings = stored->findings;
     outcome.statistics.size = stored->size;
     std::uint64_t done = 0;
@@ -162,6 +174,25 @@ Result<int> answer_with(Session& session, const Quest& quest, PlanRun run, Shown
   return show(session, quest, verdict, shown);
 }
 
+/// Refuses (not_found) an engine that nothing is known of: what would be planned for is another one.
+Status check_engine(const std::string& asked, EngineWork work, const Engines& engines) {
+  if (asked.empty()) return {};
+  std::string word = asked;
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return c == '_' ? '-' : static_cast<char>(std::tolower(c)); });
+  std::vector<std::string_view> known;
+  for (const Engine& engine : engines.all()) {
+    if (engine.work != work) continue;
+    if (word.starts_with(engine.id)) return {};  // "vllm-rocm" is a vLLM
+    known.push_back(engine.id);
+    known.insert(known.end(), engine.aliases.begin(), engine.aliases.end());
+  }
+  if (std::find(known.begin(), known.end(), word) != known.end()) return {};
+  const std::string near = nearest(word, known.data(), known.size());
+  return Error{ErrorCode::not_found, "--engine",
+               "there is no engine " + ridge::quoted(asked) + (near.empty() ? "" : "; did you mean " + near + "?")};
+}
+
 /// Rents of a place nobody knows are none; to own, its energy has a price only where it is known.
 Status check_region(const Buyer& buyer, const EconomicsData& economics) {
   if (buyer.purchase != Purchase::own || buyer.region.empty()) return {};
@@ -182,9 +213,13 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   run.unwatched = session.is_called();
   run.told = session.told();
   run.question = flags.question(asked.kind);
-  for (const std::string& setting : session.options().settings) run.question += "\n--set=" + setting;
-  run.question += "\n--as-of=" + session.options().as_of;
+  run.question += shared_flags(session);
   run.results = flags.value("--results");
+  if (run.results.ends_with(".sqlite") || stored != nullptr) {
+    Result<std::vector<search::Basis>> basis = plan_basis(session, flags.value("--model"));
+    if (!basis) return basis.error();
+    run.basis = *std::move(basis);
+  }
   if (!run.results.empty() && !run.results.ends_with(".sqlite") && !run.results.ends_with(".csv")) {
     return Error{ErrorCode::bad_input, "--results", "the name ends in .sqlite or .csv"};
   }
@@ -208,12 +243,15 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   const auto number = [&](std::string_view flag, int otherwise) -> Result<int> {
     if (!flags.given(flag)) return otherwise;
     const Result<double> value = parse_count(flags.value(flag));
-    if (!value || *value < 1 || *value > 1e6)
+    if (!value || *value < 1 || *value > 1e6 || *value != std::floor(*value))
       return Error{ErrorCode::bad_input, std::string(flag), "a whole number >= 1"};
     return static_cast<int>(*value);
   };
   const Result<int> threads = number("--threads", 0);
   if (!threads) return threads.error();
+  if (*threads > limits::kThreads.most) {
+    return Error{ErrorCode::bad_input, "--threads", limits::beyond(limits::kThreads)};
+  }
   const Result<int> top = number("--top", static_cast<int>(kUsualRows));
   if (!top) return top.error();
   const Result<int> explained = number("--explain", 1'000'000);
@@ -221,10 +259,13 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   run.threads = *threads;
   shown.options.rows = static_cast<std::size_t>(*top);
   shown.options.explain = flags.given("--explain") ? *explained : 0;
+  shown.options.why = flags.given("--why");
   shown.options.again = asked.again;
 
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
+  const EngineWork work = asked.kind == PlanKind::serve ? EngineWork::inference : EngineWork::training;
+  if (const Status s = check_engine(flags.value("--engine"), work, knowledge->engines); !s) return s.error();
   const Result<std::string> data = session.data_directory();
   if (!data) return data.error();
   const PlanContext context{session.options().as_of, *data};
@@ -233,13 +274,15 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   if (asked.kind == PlanKind::serve) {
     Result<ServingGoal> goal = serving_goal(flags, context);
     if (!goal) return goal.error();
+    goal->patience = session.patience();
     if (const Status s = check_region(goal->buyer, *economics); !s) return s.error();
     if (goal->model == "largest") {
       Progress progress = session.progress("trying models");
       const auto found = largest_model(*goal, *knowledge, &*economics, [&](double share) {
         progress.show(share);
-        return true;
+        return !session.stopped();
       });
+      if (const Status s = session.in_time(); !found && !s) return s.error();
       if (!found)
         return Error{ErrorCode::infeasible, "", "no model of the catalogue can be served within these limits"};
       goal->model = *found;
@@ -250,15 +293,16 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
     if (!flags.given("--osl")) quest->assumptions.push_back(fmt::format("{:.0f} tokens out", goal->osl));
     return answer_with(session, *quest, run, shown, quest->problem->setup_evaluations(), *knowledge, stored);
   }
-  const Result<TrainingGoal> goal = training_goal(flags, context);
+  Result<TrainingGoal> goal = training_goal(flags, context);
   if (!goal) return goal.error();
+  goal->patience = session.patience();
   if (const Status s = check_region(goal->buyer, *economics); !s) return s.error();
   const Result<TrainingQuest> quest = prepare(*goal, *knowledge, &*economics);
   if (!quest) return quest.error();
   return answer_with(session, *quest, run, shown, 0, *knowledge, stored);
 }
 
-Result<int> plan_merge(Session& session, Arguments& arguments) {
+Result<int> plan_merge(Session& session, PlanArguments& arguments) {
   const std::vector<std::string> files(arguments.words.begin() + 1, arguments.words.end());
   if (files.empty()) return Error{ErrorCode::bad_input, "", "say which files to merge: ridge plan merge part-*.sqlite"};
   std::vector<search::StoredSearch> parts;
@@ -271,6 +315,14 @@ Result<int> plan_merge(Session& session, Arguments& arguments) {
   }
   const Result<search::StoredSearch> all = search::merge(parts, files);
   if (!all) return all.error();
+  // Flags of the verb come from the files; those that all verbs share were used before this line was read.
+  const std::string& question = all->question;
+  std::string said =
+      question.substr(std::min({question.find("\n--set="), question.find("\n--as-of="), question.size()}));
+  if (said != shared_flags(session)) {
+    std::replace(said.begin(), said.end(), '\n', ' ');
+    return Error{ErrorCode::bad_input, files.front(), "was asked with" + said + ": say the same again"};
+  }
   arguments.flags.restore(all->question);
   Asked asked;
   asked.kind = all->question.starts_with("train") ? PlanKind::train : PlanKind::serve;
@@ -278,18 +330,18 @@ Result<int> plan_merge(Session& session, Arguments& arguments) {
   return plan(session, arguments.flags, asked, &*all);
 }
 
-std::vector<std::string> complete_words(Session& session, const std::vector<std::string>& before) {
+std::vector<std::string> complete_plan_words(Session& session, const std::vector<std::string>& before) {
   if (!before.empty() && before[0] != "merge") return {};
   std::vector<std::string> offers = complete_files(session, before);
   if (before.empty()) offers.insert(offers.begin(), {"serve", "train", "merge"});
   return offers;
 }
 
-Result<int> answer_arguments(Session& session, Arguments& arguments);
+Result<int> answer_arguments(Session& session, PlanArguments& arguments);
 
 Action declare_plan(Options& options) {
-  auto arguments = std::make_shared<Arguments>();
-  options.words("serve|train|FILE.toml|merge FILE...", arguments->words, "what to plan", complete_words);
+  auto arguments = std::make_shared<PlanArguments>();
+  options.words("serve|train|FILE.toml|merge FILE...", arguments->words, "what to plan", complete_plan_words);
   arguments->flags.declare(options);
   return [arguments](Session& session) -> Result<int> {
     const Result<int> done = answer_arguments(session, *arguments);
@@ -299,7 +351,7 @@ Action declare_plan(Options& options) {
   };
 }
 
-Result<int> answer_arguments(Session& session, Arguments& arguments) {
+Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
   if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
   arguments.flags.settle();
   if (!arguments.words.empty() && arguments.words[0] == "merge") return plan_merge(session, arguments);

@@ -38,7 +38,7 @@ constexpr std::array<ReportKind, 1> kReports = {{{"mlperf", make_mlperf}}};
 /// Made by other verbs: see report_file.hpp.
 constexpr std::array<std::string_view, 4> kForwarded = {"plan", "train", "serve", "accuracy"};
 
-std::vector<std::string> complete_words(Session&, const std::vector<std::string>& before) {
+std::vector<std::string> complete_report_words(Session&, const std::vector<std::string>& before) {
   std::vector<std::string> offers;
   if (before.empty()) {
     for (const ReportKind& kind : kReports) offers.emplace_back(kind.word);
@@ -88,7 +88,7 @@ Result<int> run(Session& session, const ReportArguments& arguments) {
 
 Action declare_report(Options& options) {
   auto arguments = std::make_shared<ReportArguments>();
-  options.words("mlperf|plan|train|serve|accuracy", arguments->words, "which report", complete_words);
+  options.words("mlperf|plan|train|serve|accuracy", arguments->words, "which report", complete_report_words);
   options.text("-o,--out", "FILE", arguments->out, "write it there, as .html or .md; Markdown is printed without it",
                complete_files);
   options.text("--pdf", "FILE", arguments->pdf, "print it there, through Chromium or Chrome", complete_files);

@@ -1,18 +1,20 @@
 // ridge serve: the page and the API, on this machine.
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
+#include <optional>
 #include <thread>
 
 #include "app/cli/api.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/http/origin.hpp"
 #include "app/http/page.hpp"
+#include "ridge/file.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -23,6 +25,8 @@ struct ServeArguments {
   std::string port = "8080";
   std::string host = "127.0.0.1";
   std::string token;
+  std::string token_file;
+  bool trust_forwarded = false;
   bool quiet = false;
 };
 
@@ -49,27 +53,52 @@ void allow_files(unsigned wanted) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-bool is_loopback(const std::string& host) {
-  in_addr v4{};
-  return host == "::1" || (inet_pton(AF_INET, host.c_str(), &v4) == 1 && ntohl(v4.s_addr) >> 24 == 127);
-}
-
 /// A page in a browser elsewhere must not reach this server through a name of its own (DNS rebinding).
 bool is_our_name(std::string_view host_header, const ServeArguments& arguments) {
-  if (!is_loopback(arguments.host)) return true;
-  if (host_header.starts_with("[")) return host_header.substr(0, host_header.find(']') + 1) == "[::1]";
-  const std::string name(host_header.substr(0, host_header.find(':')));
-  return name == "localhost" || is_loopback(name);
+  const std::optional<http::Host> host = http::parse_host(host_header);
+  if (!http::is_loopback(arguments.host)) return host.has_value();
+  return host && (host->name == "localhost" || http::is_loopback(host->name));
+}
+
+/// Of --token, --token-file (a line each) or $RIDGE_TOKEN: the first that is given.
+Result<std::vector<std::string>> tokens_of(const ServeArguments& arguments) {
+  constexpr std::size_t kFileLimit = 1 << 20;
+  if (!arguments.token.empty() && !arguments.token_file.empty()) {
+    return Error{ErrorCode::bad_input, "--token", "say either --token or --token-file"};
+  }
+  std::string text = arguments.token;
+  if (!arguments.token_file.empty()) {
+    Result<std::string> read = read_file(arguments.token_file, kFileLimit);
+    if (!read) return read.error();
+    text = *std::move(read);
+  } else if (const char* variable = std::getenv("RIDGE_TOKEN"); text.empty() && variable != nullptr) {
+    text = variable;
+  }
+  std::vector<std::string> tokens;
+  for (std::string_view rest = text; !rest.empty();) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+    if (!line.empty()) tokens.emplace_back(line);
+  }
+  if (tokens.empty() && !arguments.token_file.empty()) {
+    return Error{ErrorCode::bad_input, arguments.token_file, "there is no token in it: write one on a line"};
+  }
+  return tokens;
 }
 
 Result<int> serve(Session& session, const ServeArguments& arguments, int port) {
-  if (!is_loopback(arguments.host) && arguments.token.empty()) {
-    return Error{ErrorCode::bad_input, "--token",
-                 "whoever reaches " + arguments.host + " could use this server: choose a secret with --token"};
+  Result<std::vector<std::string>> tokens = tokens_of(arguments);
+  if (!tokens) return tokens.error();
+  if (!http::is_loopback(arguments.host) && tokens->empty()) {
+    return Error{ErrorCode::bad_input, "--token-file",
+                 "whoever reaches " + arguments.host +
+                     " could use this server: choose a secret, in $RIDGE_TOKEN or --token-file"};
   }
   Result<SharedData> shared = session.share();
   if (!shared) return shared.error();
-  Api api(*std::move(shared), look_around(), {.token = arguments.token});
+  Api api(*std::move(shared), look_around(),
+          {.tokens = *std::move(tokens), .trust_forwarded = arguments.trust_forwarded});
 
   const auto handler = [&](const http::Request& request, bool may_take_long) {
     http::Response response;
@@ -90,8 +119,9 @@ Result<int> serve(Session& session, const ServeArguments& arguments, int port) {
   const auto log = [&](std::string_view line) { session.warn(line); };
 
   catch_interrupts();
-  allow_files(http::Server::Options().connection_limit + kOtherFiles);
   http::Server::Options options;
+  allow_files(2 * options.connection_limit + kOtherFiles);
+  if (arguments.trust_forwarded) options.connections_per_address = 0;  // all of them are the proxy's
   options.address = arguments.host;
   options.port = port;
   options.threads = std::max(2U, std::thread::hardware_concurrency());
@@ -110,7 +140,12 @@ Action declare_serve(Options& options) {
   auto arguments = std::make_shared<ServeArguments>();
   options.text("--port", "N", arguments->port, "to listen on, 8080 unless said; 0 takes any that is free");
   options.text("--host", "ADDRESS", arguments->host, "to listen on, 127.0.0.1 unless said");
-  options.text("--token", "SECRET", arguments->token, "that requests must carry; needed beyond this machine");
+  options.text("--token", "SECRET", arguments->token,
+               "that requests must carry; `ps` shows it, so rather in $RIDGE_TOKEN or --token-file");
+  options.text("--token-file", "FILE", arguments->token_file,
+               "secrets, one on a line, of which requests must carry one", complete_files);
+  options.flag("--trust-forwarded", arguments->trust_forwarded,
+               "a proxy in front says by X-Forwarded-For who asks; limits are for those");
   options.flag("--quiet", arguments->quiet, "no line for each request");
   return [arguments](Session& session) -> Result<int> {
     int port = -1;

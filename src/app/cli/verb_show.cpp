@@ -15,7 +15,7 @@ namespace ridge::cli {
 
 namespace {
 
-constexpr std::string_view kSchema = "ridge.show/1";
+constexpr std::string_view kShowSchema = "ridge.show/1";
 
 struct ShowArguments {
   std::vector<std::string> words;
@@ -26,6 +26,7 @@ struct ShowArguments {
   int limit = 0;
   bool ids = false;
   bool keys = false;
+  bool missing = false;
 
   struct Condition {
     std::string option;  ///< where it comes from, for errors
@@ -50,7 +51,7 @@ struct ShowArguments {
 };
 
 Json answer() {
-  return Json::object().set("schema", kSchema);
+  return Json::object().set("schema", kShowSchema);
 }
 
 /// How many prices are too old to be trusted, as one warning line.
@@ -72,6 +73,7 @@ class Show {
       : arguments_(arguments), session_(session), context_(context) {}
 
   Result<int> run() {
+    if (arguments_.missing) return missing();
     if (arguments_.ids) return print_ids();
     if (arguments_.words.empty()) return overview();
     const Kind* kind = find_kind(arguments_.words[0]);
@@ -90,6 +92,17 @@ class Show {
       for (const Row& row : sheet.rows) session_.print(row.id + "\n");
     }
     return kFine;
+  }
+
+  Result<int> missing() {
+    if (!arguments_.words.empty() || arguments_.chooses()) {
+      return Error{ErrorCode::bad_input, "--missing", "stands alone: it looks through all devices that are on sale"};
+    }
+    const Table table = missing_table(context_.catalogue);
+    if (session_.form() == Form::json) return print(answer().set("missing", to_json(table)).text());
+    return print_table(table,
+                       "A figure with its source is one line in data/devices, a price one entry in data/prices "
+                       "(docs/data-format.md): both are welcome.");
   }
 
   Result<int> overview() {
@@ -344,6 +357,7 @@ static Action declare_show(Options& options) {
   options.text("--columns", "KEY,...", arguments->columns, "the columns of the table", complete_keys);
   options.count("--limit", "N", arguments->limit, "at most so many");
   options.flag("--keys", arguments->keys, "list the keys that --where, --sort and --columns know");
+  options.flag("--missing", arguments->missing, "which devices on sale lack which figures and prices");
   options.flag("--ids", arguments->ids, "only the ids, one on a line", true);
   return [arguments](Session& session) -> Result<int> {
     const Result<SheetContext> context = sheet_context(session);
@@ -361,7 +375,8 @@ Verb show_verb() {
           "ridge show devices --vendor NVIDIA --where 'memory_bandwidth>=3TB/s' --sort -memory\n"
           "ridge show models --where 'parameters<=10B' --columns id,layers,hidden,weights.fp8\n"
           "ridge show prices --device h100-sxm --kind on_demand --sort price\n"
-          "ridge show systems --json",
+          "ridge show systems --json\n"
+          "ridge show --missing",
           declare_show};
 }
 

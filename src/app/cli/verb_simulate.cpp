@@ -143,6 +143,7 @@ Action declare_simulate(Options& options) {
   flags->declare(options);
   return [flags](Session& session) -> Result<int> {
     if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
+    if (const Status s = flags->deployment.valid(session); !s) return s.error();
     Result<WhatIfSubjects> subjects = what_if_subjects(flags->deployment);
     if (!subjects) return subjects.error();
     session.about(*std::move(subjects));

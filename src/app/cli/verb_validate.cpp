@@ -9,6 +9,7 @@
 #include "app/cli/report_file.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
 #include "evidence/bundle.hpp"
 #include "evidence/calibration_run.hpp"
 #include "evidence/gate.hpp"
@@ -17,6 +18,7 @@
 #include "report/validation_report.hpp"
 #include "ridge/file.hpp"
 #include "ridge/folder.hpp"
+#include "ridge/limits.hpp"
 
 namespace ridge::cli {
 
@@ -24,7 +26,7 @@ namespace {
 
 using namespace ridge::evidence;  // NOLINT(google-build-using-namespace): the verb speaks of nothing else
 
-constexpr std::string_view kSchema = "ridge.validate/1";
+constexpr std::string_view kValidateSchema = "ridge.validate/1";
 constexpr std::array kAllKinds = {CaseKind::training, CaseKind::inference, CaseKind::kernel, CaseKind::power,
                                   CaseKind::diffusion};
 constexpr std::array kAllWays = {FoldBy::models, FoldBy::devices, FoldBy::sources};
@@ -44,15 +46,12 @@ struct ValidateArguments {
   bool decisions = false;
 };
 
-Error wrong(std::string where, std::string message) {
-  return {ErrorCode::bad_input, std::move(where), std::move(message)};
-}
-
 class Validation {
  public:
   Validation(Session& session, const ValidateArguments& arguments) : session_(session), arguments_(arguments) {}
 
   Result<int> run() {
+    if (arguments_.threads > limits::kThreads.most) return wrong("--threads", limits::beyond(limits::kThreads));
     if (const Status ready = prepare(); !ready) return ready.error();
     if (arguments_.gate || arguments_.update) return run_gates();
     if (arguments_.memory) return run_memory();
@@ -61,7 +60,9 @@ class Validation {
                      {.threads = arguments_.threads,
                       .roofline = true,
                       .simulated = arguments_.simulate,
-                      .settings = std::move(settings_)});
+                      .settings = std::move(settings_),
+                      .patience = session_.patience()});
+    if (const Status s = session_.in_time(); !s) return s.error();
     if (!ways_.empty()) leave_out();
     if (arguments_.decisions) return print_decisions();
     if (const Status written = write_files(); !written) return written.error();
@@ -148,7 +149,7 @@ class Validation {
 
   void leave_out() {
     std::vector<std::string_view> groups;
-    for (const std::string_view group : kGroups) {
+    for (const std::string_view group : evidence::kGroups) {
       const bool needed = std::any_of(kinds_.begin(), kinds_.end(), [&](CaseKind kind) {
         const auto used = groups_of(kind);
         return std::find(used.begin(), used.end(), group) != used.end();
@@ -281,10 +282,10 @@ class Validation {
   }
 
   Result<int> print() {
-    std::vector<Verdict> verdicts;
+    std::vector<RequirementMet> verdicts;
     const auto lines = summary(cases_, main_rows(), GroupBy::none, *catalogue_);
     for (const Requirement& r : requirements_) {
-      for (Verdict& v : check(r, lines)) verdicts.push_back(std::move(v));
+      for (RequirementMet& v : check(r, lines)) verdicts.push_back(std::move(v));
     }
     if (session_.form() == Form::json) {
       print_json(verdicts);
@@ -293,7 +294,7 @@ class Validation {
     } else {
       session_.print(document(verdicts));
     }
-    const bool met = std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.met; });
+    const bool met = std::all_of(verdicts.begin(), verdicts.end(), [](const RequirementMet& v) { return v.met; });
     return met ? kFine : kCheckFailed;
   }
 
@@ -304,7 +305,7 @@ class Validation {
     return "Whole " + what + " left out of the fit";
   }
 
-  Document document(const std::vector<Verdict>& verdicts) const {
+  Document document(const std::vector<RequirementMet>& verdicts) const {
     Document page;
     const auto add = [&](const std::string& what, const std::vector<ResultRow>& rows) {
       std::vector<ResultRow> kept;
@@ -343,7 +344,7 @@ class Validation {
                                 too_fast.size(), cases_[rows_[too_fast[0]].case_index].id),
                     Emphasis::bad});
     }
-    for (const Verdict& v : verdicts)
+    for (const RequirementMet& v : verdicts)
       page.blocks.emplace_back(Paragraph{v.text, v.met ? Emphasis::good : Emphasis::bad});
     return page;
   }
@@ -381,12 +382,12 @@ class Validation {
     return all;
   }
 
-  void print_json(const std::vector<Verdict>& verdicts) const {
+  void print_json(const std::vector<RequirementMet>& verdicts) const {
     Json out = Json::object();
-    out.set("schema", kSchema);
+    out.set("schema", kValidateSchema);
     Json parameters = Json::object();
     parameters.set("fitted", count_fitted(*calibration_));
-    for (const std::string_view group : kGroups) parameters.set(group, count_fitted(*calibration_, group));
+    for (const std::string_view group : evidence::kGroups) parameters.set(group, count_fitted(*calibration_, group));
     out.set("parameters", std::move(parameters));
     const auto lines_of = [&](const std::vector<ResultRow>& rows) {
       return to_json(report::summary_table(summary(cases_, rows, by_, *catalogue_), arguments_.by));
@@ -400,7 +401,7 @@ class Validation {
     if (left_out_.size() > 1) out.set("intervals", to_json(report::interval_table(left_out_, cases_, *catalogue_)));
     out.set("faster_than_roofline", static_cast<int>(faster_than_roofline(rows_).size()));
     Json bars = Json::array();
-    for (const Verdict& v : verdicts) bars.push(Json::object().set("met", v.met).set("text", v.text));
+    for (const RequirementMet& v : verdicts) bars.push(Json::object().set("met", v.met).set("text", v.text));
     out.set("requirements", std::move(bars));
     if (arguments_.points) out.set("points", points());
     session_.print(out.text());

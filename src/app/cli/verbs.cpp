@@ -18,9 +18,12 @@ std::span<const Verb> verbs() {
       check_verb(),      //
       report_verb(),     //
       show_verb(),       //
+      catalogue_verb(),  //
       validate_verb(),   //
       calibrate_verb(),  //
       measure_verb(),    //
+      bench_verb(),      //
+      emulate_verb(),    //
       serve_verb(),      //
       completion_verb(),
   };

@@ -20,10 +20,13 @@ Verb mlperf_verb();
 Verb check_verb();
 Verb report_verb();
 Verb show_verb();
+Verb catalogue_verb();
 Verb validate_verb();
 Verb calibrate_verb();
 Verb measure_verb();
 Verb serve_verb();
+Verb bench_verb();
+Verb emulate_verb();
 Verb completion_verb();
 
 /// In the order of `ridge help`.

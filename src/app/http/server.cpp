@@ -3,7 +3,9 @@
 #include <arpa/inet.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,12 +14,14 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
-#include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
-#include <unordered_map>
 
+#include "app/http/connections.hpp"
+#include "app/http/fair_queue.hpp"
 #include "report/unicode.hpp"
+#include "ridge/letters.hpp"
 #include "ridge/report.hpp"
 
 namespace ridge::http {
@@ -26,15 +30,10 @@ namespace {
 
 constexpr std::size_t kConnectionMemory = 32 * 1024;  // request line and headers must fit
 constexpr std::string_view kClosing = "the server is shutting down";
+constexpr int kHeavyNiceness = 10;
 using Clock = std::chrono::steady_clock;
 
 enum class Stage { reading, ready, deferred, answered };
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
 
 }  // namespace
 
@@ -71,67 +70,29 @@ struct Exchange {
   Response response;
   Stage stage = Stage::reading;
   bool too_large = false;
+  bool zero_byte = false;  ///< in the path, of which the library hands on what stands before
+  int hosts = 0;           ///< Host headers
+  std::size_t keys = 0;
   MHD_Connection* connection = nullptr;
+  std::atomic<bool> left = false;
   Clock::time_point start = Clock::now();
 };
 
-/// Ends connections that keep a request open by sending a byte now and then, which a time without progress never ends.
-class Watch {
- public:
-  explicit Watch(std::chrono::seconds most) : most_(most), thread_([this] { look(); }) {}
-  ~Watch() {
-    {
-      const std::lock_guard lock(mutex_);
-      closing_ = true;
-    }
-    wake_.notify_all();
-    thread_.join();
-  }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-
-  /// From now on the connection owes a request.
-  void expect(MHD_Connection* connection) {
-    const MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (info == nullptr) return;
-    const std::lock_guard lock(mutex_);
-    owing_[connection] = {info->connect_fd, Clock::now()};
-  }
-  /// The request is there, or the connection is about to be closed.
-  void forget(MHD_Connection* connection) {
-    const std::lock_guard lock(mutex_);
-    owing_.erase(connection);
-  }
-
- private:
-  struct Owing {
-    MHD_socket socket;
-    Clock::time_point since;
-  };
-  void look() {
-    std::unique_lock lock(mutex_);
-    while (!closing_) {
-      wake_.wait_for(lock, std::chrono::seconds(1));
-      const Clock::time_point now = Clock::now();
-      for (const auto& [connection, owing] : owing_) {
-        // The server notices and closes it; until it has called forget() the socket is this connection's.
-        if (now - owing.since > most_) shutdown(owing.socket, SHUT_RDWR);
-      }
-    }
-  }
-
-  const std::chrono::seconds most_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::unordered_map<MHD_Connection*, Owing> owing_;
-  bool closing_ = false;
-  std::thread thread_;
+/// Deferred requests of one weight and the threads that take them.
+struct Pool {
+  explicit Pool(FairQueue<Exchange*>::Limits limits) : waiting(limits) {}
+  FairQueue<Exchange*> waiting;
+  std::vector<std::thread> threads;
 };
 
 struct Server::Core {
-  explicit Core(const Options& wanted) : options(wanted), watch(std::chrono::seconds(wanted.reading_s)) {}
+  explicit Core(const Options& wanted)
+      : options(wanted),
+        connections({wanted.connection_limit, wanted.connections_per_address, std::chrono::seconds(wanted.reading_s)}),
+        light({wanted.waiting_of_one, wanted.waiting_of_all}),
+        heavy({wanted.waiting_of_one, wanted.waiting_of_all, std::max(1U, wanted.heavy_threads / 2)}) {}
   Options options;
-  Watch watch;
+  Connections connections;
   Handler handler;
   Log log;
   MHD_Daemon* daemon = nullptr;
@@ -140,24 +101,44 @@ struct Server::Core {
   // Requests that take long: taken by threads of their own while their connection sleeps.
   std::mutex mutex;
   std::condition_variable wake;
-  std::deque<Exchange*> waiting;
+  Pool light, heavy;
   bool closing = false;
-  std::vector<std::thread> workers;
 
-  void work() {
+  [[nodiscard]] Pool& pool(Weight weight) { return weight == Weight::heavy ? heavy : light; }
+
+  void work(Weight weight) {
+    // Short questions, and those that are answered at once, come before heavy ones wherever the system has to choose.
+    if (weight == Weight::heavy) setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kHeavyNiceness);
+    Pool& mine = pool(weight);
     while (true) {
-      Exchange* exchange = nullptr;
+      std::optional<FairQueue<Exchange*>::Item> next;
       {
         std::unique_lock lock(mutex);
-        wake.wait(lock, [&] { return closing || !waiting.empty(); });
-        if (waiting.empty()) return;
-        exchange = waiting.front();
-        waiting.pop_front();
+        wake.wait(lock, [&] { return closing || (next = mine.waiting.pop()).has_value(); });
+        if (!next) return;
       }
-      exchange->response = call(exchange->request, true);
-      exchange->stage = Stage::answered;
-      MHD_resume_connection(exchange->connection);
+      Exchange& exchange = *next->value;
+      const std::chrono::duration<double> waited = Clock::now() - exchange.start;
+      if (exchange.left) {
+        exchange.response = Response::error(503, "the client has left");
+      } else if (waited.count() > options.waiting_s) {
+        exchange.response = Response::error(503, "it waited too long for its turn: try again later");
+      } else {
+        exchange.response = call(exchange.request, true);
+      }
+      finish(exchange);
+      {
+        const std::lock_guard lock(mutex);
+        mine.waiting.done(next->client);
+      }
+      wake.notify_all();
     }
+  }
+
+  void finish(Exchange& exchange) {
+    connections.rests(exchange.connection);
+    exchange.stage = Stage::answered;
+    MHD_resume_connection(exchange.connection);
   }
 
   Response call(const Request& request, bool may_take_long) {
@@ -198,7 +179,16 @@ struct Server::Core {
     if (exchange.stage == Stage::answered) return send(exchange);
     if (exchange.stage != Stage::reading) return MHD_YES;
     exchange.stage = Stage::ready;
-    watch.forget(connection);
+    connections.reads(connection);
+    if (exchange.zero_byte || exchange.hosts > 1) {
+      exchange.response = Response::error(
+          400, exchange.zero_byte ? "there is a zero byte in the path" : "there are several Host headers");
+      return send(exchange);
+    }
+    if (exchange.keys > options.key_limit) {
+      exchange.response = Response::error(400, limits::beyond(limits::kKeys));
+      return send(exchange);
+    }
     if (exchange.too_large) {
       exchange.response =
           Response::error(413, "the body is larger than " + std::to_string(options.body_limit) + " bytes");
@@ -208,16 +198,19 @@ struct Server::Core {
     if (!exchange.response.defer) return send(exchange);
     {
       const std::lock_guard lock(mutex);
-      if (closing || waiting.size() >= options.waiting_limit) {
+      const std::string& client =
+          exchange.response.client.empty() ? exchange.request.address : exchange.response.client;
+      if (closing || !pool(exchange.response.weight).waiting.push(client, &exchange)) {
         exchange.response =
-            Response::error(503, closing ? kClosing : "too many long requests wait already: try again later");
+            Response::error(503, closing ? kClosing : "too many questions wait already: try again later");
+        exchange.response.headers.emplace_back("Retry-After", "5");
         return send(exchange);
       }
       exchange.stage = Stage::deferred;
+      connections.works(connection, &exchange.left);
       MHD_suspend_connection(connection);
-      waiting.push_back(&exchange);
     }
-    wake.notify_one();
+    wake.notify_all();
     return MHD_YES;
   }
 
@@ -228,15 +221,17 @@ struct Server::Core {
       // Those that nobody has begun are answered at once; those that run end first.
       const std::lock_guard lock(mutex);
       closing = true;
-      for (Exchange* exchange : waiting) {
-        exchange->response = Response::error(503, kClosing);
-        exchange->stage = Stage::answered;
-        MHD_resume_connection(exchange->connection);
+      for (Pool* each : {&light, &heavy}) {
+        for (Exchange* exchange : each->waiting.clear()) {
+          exchange->response = Response::error(503, kClosing);
+          finish(*exchange);
+        }
       }
-      waiting.clear();
     }
     wake.notify_all();
-    for (std::thread& worker : workers) worker.join();
+    for (Pool* each : {&light, &heavy}) {
+      for (std::thread& worker : each->threads) worker.join();
+    }
     MHD_stop_daemon(daemon);
     if (listening != MHD_INVALID_SOCKET) close(listening);
     daemon = nullptr;
@@ -246,12 +241,34 @@ struct Server::Core {
 namespace {
 
 MHD_Result take_query(void* into, MHD_ValueKind /*kind*/, const char* key, const char* value) {
-  static_cast<Request*>(into)->query.emplace_back(key, value == nullptr ? "" : value);
+  auto& exchange = *static_cast<Exchange*>(into);
+  exchange.request.query.emplace_back(key, value == nullptr ? "" : value);
   return MHD_YES;
 }
 MHD_Result take_header(void* into, MHD_ValueKind /*kind*/, const char* key, const char* value) {
-  static_cast<Request*>(into)->headers[lower(key)] = value == nullptr ? "" : value;
+  auto& exchange = *static_cast<Exchange*>(into);
+  const std::string name = lower(key);
+  if (name == "host") ++exchange.hosts;
+  std::string& known = exchange.request.headers[name];
+  // Several of one name are one list (RFC 9110, 5.2): the last does not hide the others.
+  known += (known.empty() ? "" : ", ") + std::string(value == nullptr ? "" : value);
   return MHD_YES;
+}
+
+/// The other side of a connection. Of IPv6 the network, as one host has more addresses than anybody could count.
+std::string address_of(MHD_Connection* connection) {
+  const MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  if (info == nullptr || info->client_addr == nullptr) return {};
+  char text[INET6_ADDRSTRLEN] = {};
+  if (info->client_addr->sa_family == AF_INET) {
+    const auto* v4 = reinterpret_cast<const sockaddr_in*>(info->client_addr);
+    inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
+    return text;
+  }
+  in6_addr network = reinterpret_cast<const sockaddr_in6*>(info->client_addr)->sin6_addr;
+  std::fill(network.s6_addr + 8, network.s6_addr + 16, std::uint8_t{0});
+  inet_ntop(AF_INET6, &network, text, sizeof text);
+  return std::string(text) + "/64";
 }
 
 }  // namespace
@@ -274,8 +291,18 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
   }
   const auto* address = is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
 
-  const auto begin = [](void* /*closure*/, const char* /*uri*/, MHD_Connection* /*connection*/) -> void* {
-    return new Exchange;
+  const auto begin = [](void* closure, const char* uri, MHD_Connection* /*connection*/) -> void* {
+    auto* exchange = new Exchange;
+    const std::string_view raw(uri);
+    const std::size_t query = raw.find('?');
+    exchange->zero_byte = raw.substr(0, query).find("%00") != std::string_view::npos;
+    if (query == std::string_view::npos) return exchange;
+    exchange->keys =
+        1 + static_cast<std::size_t>(std::count(raw.begin() + static_cast<std::ptrdiff_t>(query), raw.end(), '&'));
+    // So many keys would use up the memory that the library answers with, and nobody would ever hear: it must not see
+    // that there are any. The text is the library's own, in a buffer that it writes to itself.
+    if (exchange->keys > static_cast<Core*>(closure)->options.key_limit) const_cast<char*>(uri)[query + 1] = '\0';
+    return exchange;
   };
   const auto step = [](void* closure, MHD_Connection* connection, const char* url, const char* method,
                        const char* /*version*/, const char* data, std::size_t* size, void** state) -> MHD_Result {
@@ -283,8 +310,10 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
     if (exchange.request.method.empty()) {  // headers are here, the body is not
       exchange.request.method = method;
       exchange.request.path = url;
-      MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_query, &exchange.request);
-      MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &exchange.request);
+      exchange.request.address = address_of(connection);
+      exchange.request.left = &exchange.left;
+      MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_query, &exchange);
+      MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &exchange);
       return MHD_YES;
     }
     return static_cast<Core*>(closure)->step(connection, data, size, exchange);
@@ -292,37 +321,42 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
   const auto end = [](void* closure, MHD_Connection* connection, void** state, MHD_RequestTerminationCode why) {
     delete static_cast<Exchange*>(*state);
     *state = nullptr;
-    if (why == MHD_REQUEST_TERMINATED_COMPLETED_OK) static_cast<Core*>(closure)->watch.expect(connection);
+    if (why == MHD_REQUEST_TERMINATED_COMPLETED_OK) static_cast<Core*>(closure)->connections.owes(connection);
   };
   const auto meet = [](void* closure, MHD_Connection* connection, void** /*context*/,
                        MHD_ConnectionNotificationCode what) {
-    Watch& watch = static_cast<Core*>(closure)->watch;
-    what == MHD_CONNECTION_NOTIFY_STARTED ? watch.expect(connection) : watch.forget(connection);
+    Connections& connections = static_cast<Core*>(closure)->connections;
+    if (what != MHD_CONNECTION_NOTIFY_STARTED) return connections.closed(connection);
+    const MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info != nullptr) connections.opened(connection, info->connect_fd, address_of(connection));
   };
   const auto quiet = [](void*, const char*, va_list) {};
 
   const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
                          (is_v6 ? MHD_USE_IPv6 : MHD_NO_FLAG);
-  const unsigned each =
-      options.connections_per_address > 0 ? options.connections_per_address : options.connection_limit;
+  // Those that are about to be closed still count for the library: it gets room for as many again.
+  const unsigned most = 2 * options.connection_limit;
   errno = 0;
   core->daemon = MHD_start_daemon(
       flags, static_cast<std::uint16_t>(options.port), nullptr, nullptr, static_cast<MHD_AccessHandlerCallback>(step),
       core.get(), MHD_OPTION_EXTERNAL_LOGGER, static_cast<void (*)(void*, const char*, va_list)>(quiet), nullptr,
       MHD_OPTION_SOCK_ADDR, address, MHD_OPTION_URI_LOG_CALLBACK,
-      static_cast<void* (*)(void*, const char*, MHD_Connection*)>(begin), nullptr, MHD_OPTION_NOTIFY_COMPLETED,
+      static_cast<void* (*)(void*, const char*, MHD_Connection*)>(begin), core.get(), MHD_OPTION_NOTIFY_COMPLETED,
       static_cast<MHD_RequestCompletedCallback>(end), core.get(), MHD_OPTION_NOTIFY_CONNECTION,
-      static_cast<MHD_NotifyConnectionCallback>(meet), core.get(), MHD_OPTION_CONNECTION_LIMIT,
-      options.connection_limit, MHD_OPTION_PER_IP_CONNECTION_LIMIT, each, MHD_OPTION_CONNECTION_TIMEOUT,
-      options.timeout_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_THREAD_POOL_SIZE,
-      std::max(options.threads, 2U), MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U, MHD_OPTION_END);
+      static_cast<MHD_NotifyConnectionCallback>(meet), core.get(), MHD_OPTION_CONNECTION_LIMIT, most,
+      MHD_OPTION_CONNECTION_TIMEOUT, options.timeout_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory,
+      MHD_OPTION_THREAD_POOL_SIZE, std::max(options.threads, 2U), MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U,
+      MHD_OPTION_END);
   if (core->daemon == nullptr) {
     return Error{ErrorCode::bad_input, options.address + ":" + std::to_string(options.port),
                  "cannot listen there" + (errno != 0 ? ": " + std::string(std::strerror(errno)) : std::string()) +
                      "; choose another with --port"};
   }
-  for (unsigned i = 0; i < std::max(options.long_threads, 1U); ++i) {
-    core->workers.emplace_back([raw = core.get()] { raw->work(); });
+  for (const auto& [weight, count] :
+       {std::pair(Weight::light, options.light_threads), {Weight::heavy, options.heavy_threads}}) {
+    for (unsigned i = 0; i < std::max(count, 1U); ++i) {
+      core->pool(weight).threads.emplace_back([raw = core.get(), of = weight] { raw->work(of); });
+    }
   }
   return Server(std::move(core));
 }

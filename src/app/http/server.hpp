@@ -5,10 +5,13 @@
 //   ...                                        // until it is told to stop; the destructor lets running requests end
 //
 // The handler is called on several threads at once. It either answers, or defers: then it runs again on a thread of its
-// own, so that long work never holds up other connections. Limits: body size, header size, connections in all and from
-// one address, seconds without progress. What exceeds them gets a 4xx or a closed connection; the server goes on.
+// own, so that long work never holds up other connections. Short and heavy work have threads apart, and within each
+// the clients take turns. Limits: body size, header size, connections in all and from one address, seconds without
+// progress. What exceeds them gets a 4xx, a closed connection or a 503; the server goes on.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "ridge/limits.hpp"
 #include "ridge/result.hpp"
 
 namespace ridge::http {
@@ -28,10 +32,16 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> query;
   std::map<std::string, std::string, std::less<>> headers;  ///< names in lower case
   std::string body;
+  std::string address;  ///< of the other side: "192.0.2.7"; of IPv6 the network, "2001:db8:1:2::/64"
+  std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
+  const std::atomic<bool>* left = nullptr;  ///< true once the other side has hung up; null = nobody looks
 
   [[nodiscard]] std::string_view header(std::string_view name) const;
   [[nodiscard]] std::string_view parameter(std::string_view name) const;
 };
+
+/// What a deferred request takes: well below a second, or more.
+enum class Weight : std::uint8_t { light, heavy };
 
 struct Response {
   int status = 200;
@@ -39,13 +49,17 @@ struct Response {
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
   bool defer = false;  ///< not an answer: call the handler again where it may take its time
+  Weight weight = Weight::light;
+  std::string client = {};  ///< in whose line a deferred request waits
 
   static Response json(int status, std::string body) {
     return {status, "application/json", std::move(body), {}, false};
   }
   /// {"error": {"message": ...}}
   static Response error(int status, std::string_view message, std::string_view where = "");
-  static Response later() { return {200, "", "", {}, true}; }
+  static Response later(Weight weight, std::string client) {
+    return {200, "", "", {}, true, weight, std::move(client)};
+  }
 };
 
 /// What `work` answers, or 500 if it throws: the standard library does, out of memory and the like. For threads, which
@@ -62,14 +76,19 @@ class Server {
   struct Options {
     std::string address = "127.0.0.1";
     int port = 8080;  ///< 0: any that is free
-    std::size_t body_limit = 1 << 20;
-    unsigned connection_limit = 1024;
-    unsigned connections_per_address = 256;  ///< one more is closed at once; 0: as many as in all
-    unsigned timeout_s = 10;                 ///< without progress on a connection
-    unsigned reading_s = 15;                 ///< until a request is there as a whole, however its bytes trickle in
+    std::size_t body_limit = static_cast<std::size_t>(limits::kBody.most);
+    std::size_t key_limit = static_cast<std::size_t>(limits::kKeys.most);  ///< in the query
+    unsigned connection_limit = static_cast<unsigned>(limits::kConnections.most);
+    /// One more closes the longest idle one of that address; 0: as many as in all.
+    unsigned connections_per_address = static_cast<unsigned>(limits::kConnectionsOfOne.most);
+    unsigned timeout_s = 10;  ///< without progress on a connection
+    unsigned reading_s = 15;  ///< until a request is there as a whole, however its bytes trickle in
     unsigned threads = 2;
-    unsigned long_threads = 2;
-    std::size_t waiting_limit = 32;  ///< deferred requests that wait for a thread; more are answered 503
+    unsigned light_threads = 2;  ///< of deferred requests
+    unsigned heavy_threads = 2;  ///< of which one client has at most half
+    std::size_t waiting_of_one = static_cast<std::size_t>(limits::kWaiting.most);  ///< more are answered 503
+    std::size_t waiting_of_all = static_cast<std::size_t>(limits::kWaitingOfAll.most);
+    double waiting_s = limits::kServedSeconds.most;  ///< that a deferred request waits for its turn, then 503
   };
 
   /// Refuses (bad_input) an address that cannot be bound, naming it and why.

@@ -98,7 +98,7 @@ export const show: Show = (into, values, go) => {
       }), h("button", { type: "button", disabled: !window_.length, onclick: () => { select([]); chart.querySelector("rect.brush")?.remove(); } }, "Whole front"));
       tables.replaceChildren(
         section(`Ranked plans${window_.length ? ` in the selection (${plans.length} of ${a.plans.length})` : ""}`, plans.length ? table(cols, plans) : h("p", { class: "faint" }, "None.")),
-        a.plans.some((p: Answer) => p.tie) ? h("p", { class: "faint" }, "=: not told apart from the one above within the interval.") : "",
+        a.plans.some((p: Answer) => p.tie) ? h("p", { class: "faint" }, "=: neither is better with 75 %.") : "",
         section(`Front of cost against speed${window_.length ? `, in the selection (${front.length} of ${a.front.length})` : ""}`, h("details", { open: window_.length > 0 }, h("summary", {}, `${front.length} plans`), table(cols, front))));
     };
     lists();

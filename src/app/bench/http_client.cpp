@@ -1,0 +1,374 @@
+#include "app/bench/http_client.hpp"
+
+#include <curl/curl.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <deque>
+#include <vector>
+
+namespace ridge::bench {
+
+namespace {
+
+/// Sockets handled between two looks at which others have become ready: keeps stamps honest while many wait.
+constexpr int kBetweenLooks = 16;
+constexpr auto kBetweenStallChecks = std::chrono::milliseconds(250);
+constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(100);
+constexpr long kReceiveBuffer = 64 * 1024;
+
+double seconds(Clock::duration d) {
+  return std::chrono::duration<double>(d).count();
+}
+
+Trouble trouble_of(CURLcode code) {
+  switch (code) {
+    case CURLE_OK:
+      return Trouble::none;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_CONNECT:
+      return Trouble::connect;
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+      return Trouble::tls;
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_GOT_NOTHING:
+      return Trouble::reset;
+    case CURLE_OPERATION_TIMEDOUT:
+      return Trouble::timeout;
+    default:
+      return Trouble::other;
+  }
+}
+
+}  // namespace
+
+std::string_view name(Trouble trouble) {
+  static constexpr std::string_view kNames[] = {"none", "no connection", "TLS", "connection cut", "stalled", "took too long", "transfer"};
+  return kNames[static_cast<std::size_t>(trouble)];
+}
+
+Result<Endpoint> read_url(const std::string& url) {
+  const auto refuse = [&](const char* why) { return Error{ErrorCode::bad_input, "URL", why}; };
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parts(curl_url(), curl_url_cleanup);
+  if (curl_url_set(parts.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK) {
+    return refuse("write http://HOST:PORT or https://HOST, with or without /v1");
+  }
+  const auto part = [&](CURLUPart which) {
+    char* text = nullptr;
+    std::string out;
+    if (curl_url_get(parts.get(), which, &text, 0) == CURLUE_OK && text != nullptr) out = text;
+    curl_free(text);
+    return out;
+  };
+  const std::string scheme = part(CURLUPART_SCHEME);
+  if (scheme != "http" && scheme != "https") return refuse("only http and https are spoken");
+  if (!part(CURLUPART_USER).empty() || !part(CURLUPART_PASSWORD).empty()) {
+    return refuse("no secret in the URL: others see it; put a key into $RIDGE_API_KEY");
+  }
+  if (!part(CURLUPART_QUERY).empty() || !part(CURLUPART_FRAGMENT).empty()) return refuse("leave out what follows ? or #");
+  std::string path = part(CURLUPART_PATH);
+  while (path.ends_with('/')) path.pop_back();
+  if (path.ends_with("/v1")) path.resize(path.size() - 3);
+  const std::string port = part(CURLUPART_PORT);
+  Endpoint out;
+  out.host = part(CURLUPART_HOST);
+  out.root = scheme + "://" + out.host + (port.empty() ? "" : ":" + port) + path;
+  return out;
+}
+
+struct HttpClient::Core {
+  struct Transfer {
+    CURL* easy = nullptr;
+    Listener* listener = nullptr;  ///< nullptr = free
+    std::string body;
+    std::string path;
+    char problem[CURL_ERROR_SIZE] = {};
+    Clock::time_point begun, last;
+    bool refused = false;  ///< by the listener
+    std::size_t received = 0;  ///< in the action in progress
+    Core* core = nullptr;
+  };
+  struct Socket {
+    Clock::time_point stamp;
+    Clock::time_point looked;  ///< before: bytes may have come since
+    bool known = false;
+    bool queued = false;
+    bool stamped = false;
+  };
+
+  Options options;
+  CURLM* multi = curl_multi_init();
+  curl_slist* headers = nullptr;
+  int level = epoll_create1(EPOLL_CLOEXEC);  ///< what libcurl waits for
+  int edge = epoll_create1(EPOLL_CLOEXEC);   ///< tells each arrival once, cheaply
+  std::vector<std::unique_ptr<Transfer>> transfers;
+  std::vector<Socket> sockets;
+  std::deque<int> ready;
+  Clock::time_point timer = Clock::time_point::max();
+  Clock::time_point now = Clock::now();   ///< stamp of what is being handled
+  Clock::time_point looked = Clock::now();
+  Clock::time_point next_stall_check = Clock::now();
+  std::size_t in_flight = 0;
+  bool something_ended = false;
+  LatencyDistribution delay;
+
+  explicit Core(const Options& given) : options(given) {
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &Core::watch);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, this);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &Core::set_timer);
+    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, this);
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, 20'000L);
+    curl_multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
+    headers = curl_slist_append(headers, "Content-Type: application/json");
+    headers = curl_slist_append(headers, "Expect:");
+    if (!options.key.empty()) headers = curl_slist_append(headers, ("Authorization: Bearer " + options.key).c_str());
+  }
+  ~Core() {
+    for (auto& t : transfers) {
+      if (!t || t->easy == nullptr) continue;
+      if (t->listener != nullptr) curl_multi_remove_handle(multi, t->easy);
+      curl_easy_cleanup(t->easy);
+    }
+    curl_multi_cleanup(multi);
+    curl_slist_free_all(headers);
+    close(level);
+    close(edge);
+  }
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  static int watch(CURL* /*easy*/, curl_socket_t fd, int what, void* closure, void* /*of_socket*/) {
+    Core& c = *static_cast<Core*>(closure);
+    const auto at = static_cast<std::size_t>(fd);
+    if (c.sockets.size() <= at) c.sockets.resize(at + 1);
+    Socket& s = c.sockets[at];
+    if (what == CURL_POLL_REMOVE) {
+      if (s.known) {
+        epoll_ctl(c.level, EPOLL_CTL_DEL, fd, nullptr);
+        epoll_ctl(c.edge, EPOLL_CTL_DEL, fd, nullptr);
+      }
+      s.known = s.stamped = false;
+      return 0;
+    }
+    epoll_event wanted{};
+    wanted.data.fd = fd;
+    if ((what & CURL_POLL_IN) != 0) wanted.events |= EPOLLIN;
+    if ((what & CURL_POLL_OUT) != 0) wanted.events |= EPOLLOUT;
+    epoll_ctl(c.level, s.known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &wanted);
+    if (!s.known) {
+      wanted.events = EPOLLIN | EPOLLET;
+      epoll_ctl(c.edge, EPOLL_CTL_ADD, fd, &wanted);
+    }
+    s.known = true;
+    return 0;
+  }
+  static int set_timer(CURLM* /*multi*/, long ms, void* closure) {
+    Core& c = *static_cast<Core*>(closure);
+    c.timer = ms < 0 ? Clock::time_point::max() : Clock::now() + std::chrono::milliseconds(ms);
+    return 0;
+  }
+  static std::size_t take_bytes(char* data, std::size_t /*one*/, std::size_t size, void* closure) {
+    Transfer& t = *static_cast<Transfer*>(closure);
+    t.last = t.core->now;
+    t.received += size;
+    long status = 0;
+    curl_easy_getinfo(t.easy, CURLINFO_RESPONSE_CODE, &status);
+    if (t.listener != nullptr && t.listener->bytes({data, size}, static_cast<int>(status), t.core->now)) return size;
+    t.refused = true;
+    return 0;
+  }
+
+  Transfer& transfer(std::size_t slot) {
+    if (transfers.size() <= slot) transfers.resize(slot + 1);
+    if (!transfers[slot]) transfers[slot] = std::make_unique<Transfer>();
+    Transfer& t = *transfers[slot];
+    if (t.easy != nullptr) return t;
+    t.core = this;
+    t.easy = curl_easy_init();
+    curl_easy_setopt(t.easy, CURLOPT_WRITEFUNCTION, &Core::take_bytes);
+    curl_easy_setopt(t.easy, CURLOPT_WRITEDATA, &t);
+    curl_easy_setopt(t.easy, CURLOPT_PRIVATE, &t);
+    curl_easy_setopt(t.easy, CURLOPT_ERRORBUFFER, t.problem);
+    curl_easy_setopt(t.easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(t.easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(t.easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(t.easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(t.easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    curl_easy_setopt(t.easy, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(t.easy, CURLOPT_USERAGENT, "ridge-bench");
+    curl_easy_setopt(t.easy, CURLOPT_BUFFERSIZE, kReceiveBuffer);
+    curl_easy_setopt(t.easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_seconds * 1000));
+    return t;
+  }
+
+  void begin(Transfer& t, std::string_view path, Listener& listener) {
+    t.listener = &listener;
+    t.path = options.root + std::string(path);
+    t.problem[0] = 0;
+    t.refused = false;
+    t.begun = t.last = Clock::now();
+    curl_easy_setopt(t.easy, CURLOPT_URL, t.path.c_str());
+    ++in_flight;
+    curl_multi_add_handle(multi, t.easy);
+  }
+
+  void end(Transfer& t, Trouble trouble, const std::string& detail) {
+    long status = 0;
+    char* to = nullptr;
+    curl_easy_getinfo(t.easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(t.easy, CURLINFO_REDIRECT_URL, &to);
+    const std::string location = to != nullptr ? to : "";
+    curl_multi_remove_handle(multi, t.easy);
+    Listener* listener = t.listener;
+    t.listener = nullptr;
+    --in_flight;
+    something_ended = true;
+    listener->ended(trouble, static_cast<int>(status), detail, location, t.last);
+  }
+
+  void collect() {
+    int left = 0;
+    while (const CURLMsg* message = curl_multi_info_read(multi, &left)) {
+      if (message->msg != CURLMSG_DONE) continue;
+      const CURLcode code = message->data.result;
+      Transfer* t = nullptr;
+      curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &t);
+      if (t == nullptr || t->listener == nullptr) continue;
+      const std::string detail = t->problem[0] != 0 ? t->problem : curl_easy_strerror(code);
+      end(*t, t->refused ? Trouble::none : trouble_of(code), code == CURLE_OK ? "" : detail);
+    }
+  }
+
+  /// Stamps what has become ready since the last look, or waits for it so long.
+  void look(std::chrono::nanoseconds wait) {
+    std::array<epoll_event, 512> events;
+    if (wait.count() > 0) {
+      const timespec longest{wait.count() / 1'000'000'000, wait.count() % 1'000'000'000};
+      const int n = epoll_pwait2(level, events.data(), static_cast<int>(events.size()), &longest, nullptr);
+      const Clock::time_point t = Clock::now();
+      // Woken while it slept: what came is as old as the kernel takes to wake us, which lateness of sends measures.
+      for (int i = 0; i < n; ++i) note(events[static_cast<std::size_t>(i)].data.fd, t, t);
+      looked = t;
+    }
+    const Clock::time_point t = Clock::now();
+    while (true) {
+      const int n = epoll_wait(edge, events.data(), static_cast<int>(events.size()), 0);
+      for (int i = 0; i < n; ++i) note(events[static_cast<std::size_t>(i)].data.fd, t, looked);
+      if (n < static_cast<int>(events.size())) break;
+    }
+    looked = t;
+  }
+  void note(int fd, Clock::time_point stamp, Clock::time_point before) {
+    Socket& s = sockets[static_cast<std::size_t>(fd)];
+    if (!s.stamped) {
+      s.stamp = stamp;
+      s.looked = before;
+      s.stamped = true;
+    }
+    if (s.queued) return;
+    s.queued = true;
+    ready.push_back(fd);
+  }
+
+  void serve_socket(int fd) {
+    Socket& s = sockets[static_cast<std::size_t>(fd)];
+    s.queued = false;
+    if (!s.known) return;
+    now = s.stamped ? s.stamp : Clock::now();
+    if (s.stamped) delay.add(static_cast<std::int64_t>(seconds(s.stamp - s.looked) * kTicksPerSecond));
+    s.stamped = false;
+    int running = 0;
+    curl_multi_socket_action(multi, fd, 0, &running);
+    collect();
+  }
+
+  void check_stalls(Clock::time_point t) {
+    if (t < next_stall_check) return;
+    next_stall_check = t + kBetweenStallChecks;
+    for (std::size_t i = 0; i < transfers.size(); ++i) {  // whoever hears of an end may begin another
+      Transfer* one = transfers[i].get();
+      if (one == nullptr || one->listener == nullptr) continue;
+      if (seconds(t - one->begun) > options.request_seconds) {
+        end(*one, Trouble::timeout, "longer than a request may take");
+      } else if (seconds(t - one->last) > options.stall_seconds) {
+        end(*one, Trouble::stall, "no byte came for too long");
+      }
+    }
+  }
+
+  void pump(Clock::time_point until) {
+    something_ended = false;
+    while (true) {
+      const Clock::time_point t = Clock::now();
+      check_stalls(t);
+      if (timer <= t) {
+        timer = Clock::time_point::max();
+        now = t;
+        int running = 0;
+        curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running);
+        collect();
+      }
+      if (ready.empty()) {
+        if (something_ended || t >= until) return;
+        const Clock::time_point wake = std::min({until, timer, next_stall_check});
+        look(std::clamp<std::chrono::nanoseconds>(wake - t, std::chrono::nanoseconds(0), kLongestSleep));
+      } else {
+        look(std::chrono::nanoseconds(0));
+      }
+      for (int i = 0; i < kBetweenLooks && !ready.empty(); ++i) {
+        const int fd = ready.front();
+        ready.pop_front();
+        serve_socket(fd);
+      }
+      if (something_ended && Clock::now() >= until) return;
+    }
+  }
+};
+
+HttpClient::HttpClient(const Options& options) {
+  static const CURLcode once = curl_global_init(CURL_GLOBAL_DEFAULT);
+  static_cast<void>(once);
+  core_ = std::make_unique<Core>(options);
+}
+HttpClient::~HttpClient() = default;
+
+void HttpClient::post(std::size_t slot, std::string_view path, std::string body, Listener& listener) {
+  Core::Transfer& t = core_->transfer(slot);
+  t.body = std::move(body);
+  curl_easy_setopt(t.easy, CURLOPT_POST, 1L);
+  curl_easy_setopt(t.easy, CURLOPT_POSTFIELDS, t.body.c_str());
+  curl_easy_setopt(t.easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(t.body.size()));
+  core_->begin(t, path, listener);
+}
+void HttpClient::get(std::size_t slot, std::string_view path, Listener& listener) {
+  Core::Transfer& t = core_->transfer(slot);
+  curl_easy_setopt(t.easy, CURLOPT_HTTPGET, 1L);
+  core_->begin(t, path, listener);
+}
+void HttpClient::abort(std::size_t slot) {
+  if (slot >= core_->transfers.size() || !core_->transfers[slot]) return;
+  Core::Transfer& t = *core_->transfers[slot];
+  if (t.listener == nullptr) return;
+  curl_multi_remove_handle(core_->multi, t.easy);
+  t.listener = nullptr;
+  --core_->in_flight;
+}
+void HttpClient::pump(Clock::time_point until) {
+  core_->pump(until);
+}
+std::size_t HttpClient::in_flight() const {
+  return core_->in_flight;
+}
+const LatencyDistribution& HttpClient::delay() const {
+  return core_->delay;
+}
+
+}  // namespace ridge::bench

@@ -1,0 +1,75 @@
+// Many HTTP requests at once over libcurl's multi interface, with the time at which bytes came.
+//
+//   HttpClient client({.url = "http://127.0.0.1:8000", .key = key});
+//   client.post(slot, "/v1/completions", body, listener);
+//   client.pump(until);                        // calls listeners; returns at `until` or when something ended
+//
+// Bytes are stamped when the kernel was first asked after they came, and what may lie between is counted: see delay().
+// Nothing is sent to another host: redirects are not followed, proxies of the environment are not used. The key travels
+// in a header alone. One thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "ridge/result.hpp"
+#include "ridge/simulation.hpp"
+
+namespace ridge::bench {
+
+using Clock = std::chrono::steady_clock;
+
+struct Endpoint {
+  std::string root;  ///< "http://host:port/prefix", without /v1
+  std::string host;
+};
+/// Refuses (bad_input) what is no http or https URL and one with a password in it.
+Result<Endpoint> read_url(const std::string& url);
+
+enum class Trouble : std::uint8_t { none, connect, tls, reset, stall, timeout, other };
+[[nodiscard]] std::string_view name(Trouble trouble);
+
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  /// False ends the request.
+  virtual bool bytes(std::string_view text, int status, Clock::time_point when) = 0;
+  /// The request is over; `status` is 0 if no answer came. `location` is where a redirect points.
+  virtual void ended(Trouble trouble, int status, const std::string& detail, const std::string& location,
+                     Clock::time_point when) = 0;
+};
+
+class HttpClient {
+ public:
+  struct Options {
+    std::string root;
+    std::string key;
+    double connect_seconds = 10;
+    double stall_seconds = 120;    ///< without a byte
+    double request_seconds = 900;  ///< in all
+  };
+  explicit HttpClient(const Options& options);
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  /// Slots are small numbers; one request each at a time. The listener lives until its request has ended.
+  void post(std::size_t slot, std::string_view path, std::string body, Listener& listener);
+  void get(std::size_t slot, std::string_view path, Listener& listener);
+  /// Ends without a word to the listener.
+  void abort(std::size_t slot);
+  /// Serves sockets until the time, or until a request has ended.
+  void pump(Clock::time_point until);
+  [[nodiscard]] std::size_t in_flight() const;
+  /// Between the bytes being there and their stamp, at most: what a slow client adds to every time.
+  [[nodiscard]] const LatencyDistribution& delay() const;
+
+ private:
+  struct Core;
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace ridge::bench

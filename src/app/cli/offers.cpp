@@ -1,0 +1,52 @@
+#include "app/cli/offers.hpp"
+
+#include <utility>
+
+#include "app/cli/session.hpp"
+#include "ridge/engine.hpp"
+#include "ridge/perf.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+template <class Entries>
+std::vector<std::string> ids_of(const Entries& entries) {
+  std::vector<std::string> ids;
+  for (const auto& entry : entries) ids.push_back(entry.id);
+  return ids;
+}
+
+}  // namespace
+
+std::vector<std::string> offer_models(Session& session, const std::vector<std::string>& /*before*/) {
+  const auto catalogue = session.catalogue();
+  return catalogue ? ids_of((*catalogue)->models()) : std::vector<std::string>{};
+}
+
+std::vector<std::string> offer_devices(Session& session, const std::vector<std::string>& /*before*/) {
+  const auto catalogue = session.catalogue();
+  return catalogue ? ids_of((*catalogue)->devices()) : std::vector<std::string>{};
+}
+
+std::vector<std::string> offer_systems(Session& session, const std::vector<std::string>& /*before*/) {
+  const auto catalogue = session.catalogue();
+  return catalogue ? ids_of((*catalogue)->systems()) : std::vector<std::string>{};
+}
+
+std::vector<std::string> offer_engines(Session& session, const std::vector<std::string>& /*before*/) {
+  const auto engines = session.engines();
+  return engines ? ids_of((*engines)->all()) : std::vector<std::string>{};
+}
+
+std::vector<std::string> offer_formats(Session& /*session*/, const std::vector<std::string>& /*before*/) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kFormats; ++i) names.emplace_back(name(static_cast<Format>(i)));
+  return names;
+}
+
+Completer offer(std::vector<std::string> known) {
+  return [known = std::move(known)](Session&, const std::vector<std::string>&) { return known; };
+}
+
+}  // namespace ridge::cli

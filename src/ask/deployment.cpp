@@ -1,0 +1,398 @@
+// The fields of a deployment and of a training job. A new one is a line here.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <type_traits>
+
+#include "ask/field.hpp"
+
+namespace ridge::ask {
+
+namespace {
+
+constexpr unsigned kServing = kInfer | kTechniques | kCompare;
+constexpr unsigned kDeployment = kServing | kSimulate;
+constexpr unsigned kAll = kDeployment | kTrain | kFit | kDiffusion;
+
+constexpr double kMostDevices = 1'000'000;  // of one plan
+constexpr double kMostBought = 10'000'000;  // that a cost may be of
+constexpr double kMostTokens = 1e8;
+constexpr double kMostSequences = 1e7;
+constexpr double kMostBatch = 1e8;
+constexpr double kMostFactor = 1000;
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+
+template <class M>
+struct Owner;
+template <class Q, class T>
+struct Owner<T Q::*> {
+  using type = Q;
+};
+
+template <class T>
+double as_number(const T& value) {
+  if constexpr (std::is_same_v<T, std::optional<Format>>) {
+    return value ? static_cast<double>(*value) : kNothing;
+  } else if constexpr (std::is_same_v<T, float>) {  // 0.1f is meant as 0.1
+    return std::strtod(fmt::format("{}", value).c_str(), nullptr);
+  } else {
+    return static_cast<double>(value);
+  }
+}
+
+template <class T>
+void assign(T& into, double value) {
+  if constexpr (std::is_same_v<T, std::optional<Format>>) {
+    into = static_cast<Format>(static_cast<int>(value));
+  } else if constexpr (std::is_enum_v<T>) {
+    into = static_cast<T>(static_cast<int>(value));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    into = value != 0;
+  } else {
+    into = static_cast<T>(value);
+  }
+}
+
+/// A member of the question, or of a part of it: at<&TrainingQuery::plan, &TrainingPlan::pp>().
+template <auto First>
+constexpr auto at(bool always = false) {
+  using Q = typename Owner<decltype(First)>::type;
+  Member<Q> m;
+  m.get = [](const Q& q) { return as_number(q.*First); };
+  m.set = [](Q& q, double value) { assign(q.*First, value); };
+  m.always = always;
+  return m;
+}
+template <auto First, auto Second>
+constexpr auto at(bool always = false) {
+  using Q = typename Owner<decltype(First)>::type;
+  Member<Q> m;
+  m.get = [](const Q& q) { return as_number(q.*First.*Second); };
+  m.set = [](Q& q, double value) { assign(q.*First.*Second, value); };
+  m.always = always;
+  return m;
+}
+template <auto First>
+constexpr auto name_at() {
+  using Q = typename Owner<decltype(First)>::type;
+  Member<Q> m;
+  m.name = First;
+  return m;
+}
+
+template <auto Of>
+constexpr auto plan_at(bool always = false) {
+  return at<&TrainingQuery::plan, Of>(always);
+}
+template <auto Of>
+constexpr auto load_at(bool always = false) {
+  return at<&InferenceQuery::load, Of>(always);
+}
+template <auto Of>
+constexpr auto cluster_at() {
+  return at<&TrainingQuery::cluster, Of>();
+}
+
+/// Formats that are stored narrow and always widened for the product: "w4a16".
+bool for_weights_alone(Format f) {
+  return f == Format::int4 || f == Format::mxfp4 || is_gguf(f);
+}
+
+bool one_format(const InferenceQuery& q) {
+  return q.weights && q.activations == q.weights && !for_weights_alone(*q.weights);
+}
+
+constexpr Member<InferenceQuery> kPrecision = {
+    .get = [](const InferenceQuery& q) { return one_format(q) ? as_number(q.weights) : kNothing; },
+    .set =
+        [](InferenceQuery& q, double value) {
+          assign(q.weights, value);
+          if (!for_weights_alone(*q.weights)) q.activations = q.weights;
+        }};
+constexpr Member<InferenceQuery> kWeights = {
+    .get = [](const InferenceQuery& q) { return one_format(q) ? kNothing : as_number(q.weights); },
+    .set = [](InferenceQuery& q, double value) { assign(q.weights, value); }};
+constexpr Member<InferenceQuery> kActivations = {
+    .get = [](const InferenceQuery& q) { return one_format(q) ? kNothing : as_number(q.activations); },
+    .set = [](InferenceQuery& q, double value) { assign(q.activations, value); }};
+
+// Whoever says a batch, clients, offline or prefill says which kind of load it is.
+constexpr Member<InferenceQuery> kOsl = {
+    .get = [](const InferenceQuery& q) { return q.load.mode == LoadMode::prefill ? kNothing : q.load.osl; },
+    .set = [](InferenceQuery& q, double value) { q.load.osl = value; },
+    .always = true};
+constexpr Member<InferenceQuery> kPrefill = {
+    .get = [](const InferenceQuery& q) { return q.load.mode == LoadMode::prefill ? 1.0 : kNothing; },
+    .set =
+        [](InferenceQuery& q, double value) {
+          if (value == 0) return;
+          q.load.mode = LoadMode::prefill;
+          q.load.osl = 1;
+        },
+    .always = true};
+constexpr Member<InferenceQuery> kOffline = {
+    .get = [](const InferenceQuery& q) { return q.load.mode == LoadMode::offline ? 1.0 : kNothing; },
+    .set =
+        [](InferenceQuery& q, double value) {
+          if (value != 0) q.load.mode = LoadMode::offline;
+        },
+    .always = true};
+constexpr Member<InferenceQuery> kBatch = {.get =
+                                               [](const InferenceQuery& q) {
+                                                 const bool said =
+                                                     q.load.mode == LoadMode::fixed_batch ||
+                                                     (q.load.mode == LoadMode::prefill && q.load.batch > 1);
+                                                 return said ? q.load.batch : kNothing;
+                                               },
+                                           .set =
+                                               [](InferenceQuery& q, double value) {
+                                                 q.load.batch = value;
+                                                 if (q.load.mode != LoadMode::prefill)
+                                                   q.load.mode = LoadMode::fixed_batch;
+                                               },
+                                           .always = true};
+constexpr Member<InferenceQuery> kConcurrency = {
+    .get = [](const InferenceQuery& q) { return q.load.mode == LoadMode::closed_loop ? q.load.concurrency : kNothing; },
+    .set =
+        [](InferenceQuery& q, double value) {
+          q.load.concurrency = value;
+          q.load.mode = LoadMode::closed_loop;
+        },
+    .always = true};
+constexpr Member<InferenceQuery> kAcceptance = {
+    .get = [](const InferenceQuery& q) { return q.load.draft_tokens > 0 ? q.load.acceptance : kNothing; },
+    .set = [](InferenceQuery& q, double value) { q.load.acceptance = value; },
+    .always = true};
+
+// What a plan leaves open about experts says nothing.
+constexpr Member<InferenceQuery> kDispatch = {
+    .get = [](const InferenceQuery& q) { return q.experts.exchange ? as_number(*q.experts.exchange) : kNothing; },
+    .set = [](InferenceQuery& q,
+              double value) { q.experts.exchange = static_cast<ExpertExchange>(static_cast<int>(value)); },
+    .always = true};
+constexpr Member<InferenceQuery> kRedundant = {
+    .get = [](const InferenceQuery& q) { return q.experts.redundant >= 0 ? 1.0 * q.experts.redundant : kNothing; },
+    .set = [](InferenceQuery& q, double value) { q.experts.redundant = static_cast<int>(value); },
+    .always = true};
+constexpr Member<InferenceQuery> kTwoBatches = {
+    .get = [](const InferenceQuery& q) { return q.experts.two_batches ? 1.0 * *q.experts.two_batches : kNothing; },
+    .set = [](InferenceQuery& q, double value) { q.experts.two_batches = value != 0; },
+    .always = true};
+constexpr Member<InferenceQuery> kRebalanced = {
+    .get = [](const InferenceQuery& q) { return q.experts.rebalanced ? 1.0 * *q.experts.rebalanced : kNothing; },
+    .set = [](InferenceQuery& q, double value) { q.experts.rebalanced = value != 0; },
+    .always = true};
+
+/// "fp8-block" is fp8 with a scale per block.
+constexpr Member<TrainingQuery> kTrainingPrecision = {.read = [](std::string_view text, TrainingQuery& q) -> Status {
+                                                        const Result<Format> format = parse_format(text);
+                                                        if (!format) return format.error();
+                                                        q.precision = *format;
+                                                        q.block_scales = text == "fp8-block";
+                                                        return {};
+                                                      },
+                                                      .write = [](const TrainingQuery& q) -> std::string {
+                                                        if (!q.precision) return {};
+                                                        return q.block_scales ? "fp8-block"
+                                                                              : std::string(name(*q.precision));
+                                                      }};
+constexpr Member<TrainingQuery> kLoraRank = {
+    .get = [](const TrainingQuery& q) { return q.task == TrainingTask::lora ? 1.0 * q.lora_rank : kNothing; },
+    .set = [](TrainingQuery& q, double value) { q.lora_rank = static_cast<int>(value); },
+    .always = true};
+constexpr Member<TrainingQuery> kShardGroup = {
+    .get =
+        [](const TrainingQuery& q) { return q.plan.sharding == Sharding::hsdp ? 1.0 * q.plan.shard_group : kNothing; },
+    .set = [](TrainingQuery& q, double value) { q.plan.shard_group = static_cast<int>(value); }};
+
+template <class E>
+Result<int> number_of(const Result<E>& parsed) {
+  if (!parsed) return parsed.error();
+  return static_cast<int>(*parsed);
+}
+Result<int> sharding_number(std::string_view text) {
+  return number_of(parse_sharding(text));
+}
+Result<int> recompute_number(std::string_view text) {
+  return number_of(parse_recompute(text));
+}
+Result<int> task_number(std::string_view text) {
+  return number_of(parse_training_task(text));
+}
+
+template <class E>
+constexpr Word word(std::string_view text, E value) {
+  return {text, static_cast<int>(value)};
+}
+constexpr Word kShardings[] = {word("none", Sharding::none),   word("zero1", Sharding::zero1),
+                               word("zero2", Sharding::zero2), word("zero3", Sharding::zero3),
+                               word("hsdp", Sharding::hsdp),   word("unknown", Sharding::unknown)};
+constexpr Word kRecomputes[] = {word("none", Recompute::none), word("selective", Recompute::selective),
+                                word("full", Recompute::full), word("unknown", Recompute::unknown)};
+constexpr Word kTasks[] = {word("pretrain", TrainingTask::pretrain), word("sft", TrainingTask::sft),
+                           word("lora", TrainingTask::lora)};
+constexpr Word kSchedules[] = {word("1f1b", Schedule::one_f_one_b), word("interleaved", Schedule::interleaved),
+                               word("zero-bubble", Schedule::zero_bubble), word("dualpipe", Schedule::dual_pipe),
+                               word("dual-pipe", Schedule::dual_pipe)};
+constexpr Word kContexts[] = {word("ring", ContextParallel::ring), word("all-gather", ContextParallel::all_gather),
+                              word("ulysses", ContextParallel::ulysses)};
+constexpr Word kReductions[] = {word("none", SwitchReduction::none), word("nvls", SwitchReduction::scale_up),
+                                word("sharp", SwitchReduction::scale_out), word("both", SwitchReduction::both)};
+constexpr Word kOrders[] = {word("tp-cp-ep-dp-pp", RankOrder::data_before_pipeline),
+                            word("tp-cp-ep-pp-dp", RankOrder::pipeline_before_data)};
+constexpr Word kExchanges[] = {word("gather", ExpertExchange::gather), word("kernels", ExpertExchange::dispatch),
+                               word("low-latency", ExpertExchange::low_latency),
+                               word("throughput", ExpertExchange::throughput)};
+constexpr Word kSwitch[] = {{"on", 1}, {"off", 0}};
+constexpr Word kScalings[] = {{"weak", 0}, {"strong", 1}};
+
+constexpr bool kAlways = true;
+
+// clang-format off
+constexpr Field kFields[] = {
+    {.key = "model", .value_name = "M", .help = "an id, the path of a config.json, or written out: dense:layers=32,...", .verbs = kAll,
+     .takes = Takes::model, .infer = name_at<&InferenceQuery::model>(), .train = name_at<&TrainingQuery::model>()},
+    {.key = "device", .value_name = "D", .help = "an id, or a share of a device: h100-sxm/mig-3g.40gb; compare and fit take a list: a,b", .verbs = kAll,
+     .takes = Takes::device, .infer = name_at<&InferenceQuery::device>(), .train = name_at<&TrainingQuery::device>()},
+    {.key = "system", .value_name = "S", .help = "a server, rack or pod of the catalogue, instead of --device", .verbs = kDeployment | kTrain,
+     .takes = Takes::system, .infer = name_at<&InferenceQuery::system>(), .train = name_at<&TrainingQuery::system>()},
+    {.key = "gpus", .value_name = "N", .help = "devices in all", .verbs = kDeployment | kTrain | kDiffusion,
+     .takes = Takes::whole, .low = 1, .high = kMostBought, .infer = at<&InferenceQuery::gpus>(), .train = plan_at<&TrainingPlan::gpus>(kAlways)},
+    {.key = "tp", .value_name = "N", .help = "tensor parallel", .verbs = kDeployment | kTrain,
+     .takes = Takes::whole, .low = 1, .high = kMostDevices, .infer = at<&InferenceQuery::tp>(), .train = plan_at<&TrainingPlan::tp>(kAlways)},
+    {.key = "pp", .value_name = "N", .help = "pipeline stages", .verbs = kDeployment | kTrain,
+     .takes = Takes::whole, .low = 1, .high = kMostDevices, .infer = at<&InferenceQuery::pp>(), .train = plan_at<&TrainingPlan::pp>(kAlways)},
+    {.key = "ep", .value_name = "N", .help = "ranks that share the experts of a layer out among them", .verbs = kDeployment | kTrain,
+     .takes = Takes::whole, .low = 1, .high = kMostDevices, .infer = at<&InferenceQuery::ep>(), .train = plan_at<&TrainingPlan::ep>(kAlways)},
+    {.key = "dp", .value_name = "N", .help = "data parallel: with experts, attention ranks around them", .verbs = kDeployment | kTrain,
+     .takes = Takes::whole, .low = 1, .high = kMostDevices, .infer = at<&InferenceQuery::dp>(), .train = plan_at<&TrainingPlan::dp>()},
+    {.key = "dispatch", .value_name = "HOW", .help = "tokens reach experts on other ranks: gather, kernels, low-latency or throughput", .verbs = kDeployment,
+     .takes = Takes::word, .words = kExchanges, .infer = kDispatch},
+    {.key = "redundant_experts", .value_name = "N", .help = "copies of experts in each layer, so that ranks share them evenly", .verbs = kDeployment,
+     .takes = Takes::whole, .low = 0, .high = 4096, .infer = kRedundant},
+    {.key = "two_batch_overlap", .value_name = "on|off", .help = "two halves of a batch hide each other's exchange of tokens", .verbs = kDeployment,
+     .takes = Takes::word, .words = kSwitch, .infer = kTwoBatches},
+    {.key = "eplb", .value_name = "on|off", .help = "experts are placed by their load", .verbs = kDeployment,
+     .takes = Takes::word, .words = kSwitch, .infer = kRebalanced},
+    {.key = "precision", .value_name = "F", .help = "of weights and activations: bf16, fp16, fp8, int8, int4, awq, mxfp4, nvfp4", .verbs = kAll,
+     .takes = Takes::format, .infer = kPrecision, .train = kTrainingPrecision},
+    {.key = "weight_precision", .value_name = "F", .help = "of the weights alone", .verbs = kDeployment, .takes = Takes::format, .infer = kWeights},
+    {.key = "activation_precision", .value_name = "F", .help = "of the activations alone", .verbs = kDeployment, .takes = Takes::format, .infer = kActivations},
+    {.key = "kv_precision", .value_name = "F", .help = "of the KV cache: bf16, fp8, int8", .verbs = kDeployment | kFit,
+     .takes = Takes::format, .infer = at<&InferenceQuery::kv>()},
+    {.key = "engine", .value_name = "E", .help = "vllm, trtllm, sglang, pytorch, ideal (the datasheet alone), ...", .verbs = kAll,
+     .takes = Takes::engine, .infer = name_at<&InferenceQuery::engine>(), .train = name_at<&TrainingQuery::engine>()},
+    {.key = "engine_version", .value_name = "V", .help = "a release: 0.12", .verbs = kDeployment | kTrain,
+     .takes = Takes::text, .infer = name_at<&InferenceQuery::engine_version>(), .train = name_at<&TrainingQuery::engine_version>()},
+    {.key = "isl", .value_name = "TOKENS", .help = "input of a request", .verbs = kDeployment | kFit,
+     .takes = Takes::count, .low = 0, .high = kMostTokens, .infer = load_at<&InferenceLoad::isl>(kAlways)},
+    {.key = "osl", .value_name = "TOKENS", .help = "output of a request", .verbs = kDeployment | kFit,
+     .takes = Takes::count, .low = 1, .high = kMostTokens, .infer = kOsl},
+    {.key = "batch", .value_name = "B", .help = "so many sequences start together and run to the end; images of one call", .verbs = kServing | kDiffusion,
+     .takes = Takes::count, .low = 1, .high = kMostSequences, .infer = kBatch},
+    {.key = "concurrency", .value_name = "C", .help = "so many clients, each sends a request when the last one has ended", .verbs = kDeployment,
+     .takes = Takes::count, .low = 1, .high = kMostSequences, .infer = kConcurrency},
+    {.key = "offline", .value_name = "", .help = "all requests are there at once; the engine chooses the batch", .verbs = kDeployment,
+     .takes = Takes::on, .infer = kOffline},
+    {.key = "prefill", .value_name = "", .help = "prompts alone, nothing is decoded; --batch says how many together", .verbs = kInfer | kCompare,
+     .takes = Takes::on, .infer = kPrefill},
+    {.key = "prefix_hit", .value_name = "SHARE", .help = "of the input that the prefix cache holds: 0.5 or 50%", .verbs = kDeployment,
+     .takes = Takes::share, .infer = load_at<&InferenceLoad::prefix_hit>()},
+    {.key = "draft_tokens", .value_name = "N", .help = "speculative decoding: tokens proposed per step", .verbs = kDeployment,
+     .takes = Takes::count, .low = 0, .high = 64, .infer = load_at<&InferenceLoad::draft_tokens>()},
+    {.key = "acceptance", .value_name = "SHARE", .help = "of proposed tokens that are accepted", .verbs = kDeployment, .takes = Takes::share, .infer = kAcceptance},
+    {.key = "lora_rank", .value_name = "R", .help = "adapters applied beside the weights", .verbs = kDeployment | kTrain,
+     .takes = Takes::whole, .low = 1, .high = 4096, .infer = at<&InferenceQuery::lora_rank>(), .train = kLoraRank},
+    {.key = "power_cap", .value_name = "W", .help = "limit of each device: 500W", .verbs = kDeployment | kTrain | kDiffusion,
+     .takes = Takes::watts, .infer = at<&InferenceQuery::power_cap>(), .train = at<&TrainingQuery::power_cap>()},
+    {.key = "max_batched_tokens", .value_name = "N", .help = "of the engine, per step", .verbs = kDeployment,
+     .takes = Takes::count, .low = 1, .high = 1e7, .infer = at<&InferenceQuery::max_batched_tokens>()},
+    {.key = "max_num_seqs", .value_name = "N", .help = "of the engine, running at once", .verbs = kDeployment,
+     .takes = Takes::count, .low = 1, .high = 1e6, .infer = at<&InferenceQuery::max_sequences>()},
+    {.key = "gpu_memory_utilization", .value_name = "SHARE", .help = "of the device that the engine may fill", .verbs = kDeployment,
+     .takes = Takes::share, .infer = at<&InferenceQuery::memory_utilization>()},
+    {.key = "cpu_offload_gb", .value_name = "GIB", .help = "weights of each device that wait in host memory, as vLLM counts them", .verbs = kDeployment,
+     .takes = Takes::gibibytes, .low = 0, .high = 1e5, .infer = at<&InferenceQuery::cpu_offload>()},
+    {.key = "vp", .value_name = "N", .help = "chunks of one pipeline stage (interleaved schedule)", .verbs = kTrain,
+     .takes = Takes::whole, .low = 1, .high = kMostDevices, .train = plan_at<&TrainingPlan::vp>()},
+    {.key = "cp", .value_name = "N", .help = "context parallel", .verbs = kTrain,
+     .takes = Takes::whole, .low = 1, .high = kMostDevices, .train = plan_at<&TrainingPlan::cp>()},
+    {.key = "etp", .value_name = "N", .help = "tensor parallel inside an expert", .verbs = kTrain,
+     .takes = Takes::whole, .low = 1, .high = kMostDevices, .train = plan_at<&TrainingPlan::etp>()},
+    {.key = "sharding", .value_name = "S", .help = "of optimizer, gradients and weights: none, zero1, zero2, zero3, hsdp", .verbs = kTrain,
+     .takes = Takes::word, .words = kShardings, .parse = sharding_number, .train = plan_at<&TrainingPlan::sharding>()},
+    {.key = "seq_length", .value_name = "TOKENS", .help = "of one training sequence", .verbs = kTrain,
+     .takes = Takes::whole, .low = 1, .high = kMostBatch, .train = plan_at<&TrainingPlan::sequence>(kAlways)},
+    {.key = "global_batch", .value_name = "N", .help = "sequences of one step", .verbs = kTrain,
+     .takes = Takes::whole, .low = 1, .high = kMostBatch, .train = plan_at<&TrainingPlan::global_batch>(kAlways)},
+    {.key = "micro_batch", .value_name = "N", .help = "sequences that one replica works on at once", .verbs = kTrain,
+     .takes = Takes::whole, .low = 1, .high = kMostBatch, .train = plan_at<&TrainingPlan::micro_batch>(kAlways)},
+    {.key = "recompute", .value_name = "R", .help = "none, selective, full, or unknown: the least that fits", .verbs = kTrain,
+     .takes = Takes::word, .words = kRecomputes, .parse = recompute_number, .train = plan_at<&TrainingPlan::recompute>()},
+    {.key = "schedule", .value_name = "S", .help = "of the pipeline: 1f1b, interleaved, zero-bubble or dualpipe", .verbs = kTrain,
+     .takes = Takes::word, .words = kSchedules, .train = plan_at<&TrainingPlan::schedule>()},
+    {.key = "cp_kind", .value_name = "K", .help = "of context parallelism: ring, all-gather or ulysses", .verbs = kTrain,
+     .takes = Takes::word, .words = kContexts, .train = plan_at<&TrainingPlan::context>()},
+    {.key = "task", .value_name = "T", .help = "pretrain, sft or lora", .verbs = kTrain,
+     .takes = Takes::word, .words = kTasks, .parse = task_number, .train = at<&TrainingQuery::task>()},
+    {.key = "mtp", .value_name = "", .help = "train the multi-token-prediction layers too", .verbs = kTrain, .takes = Takes::on, .train = at<&TrainingQuery::mtp>()},
+    {.key = "offload", .value_name = "SHARE", .help = "of the kept activations that wait in host memory", .verbs = kTrain,
+     .takes = Takes::share, .train = plan_at<&TrainingPlan::offload>()},
+    {.key = "offload_optimizer", .value_name = "", .help = "state and update of the optimizer are on the host", .verbs = kTrain,
+     .takes = Takes::on, .train = plan_at<&TrainingPlan::offload_optimizer>()},
+    {.key = "shard_group", .value_name = "N", .help = "ranks that share one copy under --sharding hsdp; usual: a scale-up domain", .verbs = kTrain,
+     .takes = Takes::whole, .low = 1, .high = kMostDevices, .train = kShardGroup},
+    {.key = "imbalance", .value_name = "X", .help = "tokens of the busiest expert rank over the mean: 1.2", .verbs = kTrain,
+     .takes = Takes::count, .low = 1, .high = kMostFactor, .train = plan_at<&TrainingPlan::imbalance>()},
+    {.key = "capacity", .value_name = "X", .help = "experts drop what exceeds this multiple of their mean load; left out: none is dropped", .verbs = kTrain,
+     .takes = Takes::count, .low = 1, .high = kMostFactor, .train = plan_at<&TrainingPlan::capacity>()},
+    {.key = "wide_layers", .value_name = "N", .help = "layers whose products stay in 16 bits under fp8, mxfp8 or nvfp4", .verbs = kTrain,
+     .takes = Takes::whole, .low = 0, .high = 100'000, .train = at<&TrainingQuery::wide_layers>()},
+    {.key = "oversubscription", .value_name = "X", .help = "ports of a pod over its links to other pods: 2 is two to one", .verbs = kTrain,
+     .takes = Takes::count, .low = 1, .high = kMostFactor, .train = cluster_at<&TrainingCluster::oversubscription>()},
+    {.key = "pod", .value_name = "N", .help = "devices that a network without oversubscription joins", .verbs = kTrain,
+     .takes = Takes::whole, .low = 1, .high = kMostDevices, .train = cluster_at<&TrainingCluster::pod>()},
+    {.key = "reduction", .value_name = "WHERE", .help = "switches that add up all-reduces: none, nvls, sharp or both", .verbs = kTrain,
+     .takes = Takes::word, .words = kReductions, .train = cluster_at<&TrainingCluster::reduction>()},
+    {.key = "rank_order", .value_name = "O", .help = "fastest first: tp-cp-ep-dp-pp (usual) or tp-cp-ep-pp-dp", .verbs = kTrain,
+     .takes = Takes::word, .words = kOrders, .train = cluster_at<&TrainingCluster::order>()},
+    {.key = "data_rate", .value_name = "RATE", .help = "at which one node reads the data set: 2GB/s; left out: never the limit", .verbs = kTrain,
+     .takes = Takes::rate, .train = cluster_at<&TrainingCluster::data_rate>()},
+    {.key = "data_bytes", .value_name = "B", .help = "of one token in the data set; usual: 4, a 32-bit index", .verbs = kTrain,
+     .takes = Takes::count, .low = 0.1, .high = 1e9, .train = cluster_at<&TrainingCluster::data_bytes>()},
+    {.key = "tokens", .value_name = "N", .help = "of the whole run, for days and GPU-hours: 15T", .verbs = kTrain, .takes = Takes::count, .low = 1, .high = 1e18},
+    {.key = "scale", .value_name = "weak|strong", .help = "the curve over --from to --to devices: the batch grows with them, or stays", .verbs = kTrain,
+     .takes = Takes::word, .words = kScalings},
+    {.key = "from", .value_name = "N", .help = "devices at which the curve starts", .verbs = kTrain, .takes = Takes::whole, .low = 1, .high = kMostDevices},
+    {.key = "to", .value_name = "N", .help = "devices at which it ends", .verbs = kTrain, .takes = Takes::whole, .low = 1, .high = kMostDevices},
+    {.key = "svg", .value_name = "FILE", .help = "write the curve of --scale as a figure", .verbs = kTrain, .takes = Takes::file},
+    {.key = "trace", .value_name = "FILE", .help = "write one step of the pipeline for a browser's trace viewer", .verbs = kTrain, .takes = Takes::file},
+    {.key = "steps", .value_name = "N", .help = "denoising steps of an image", .verbs = kDiffusion, .takes = Takes::count, .low = 1, .high = 1e5},
+    {.key = "resolution", .value_name = "PIXELS", .help = "of an image: 1024, or 1920x1080", .verbs = kDiffusion, .takes = Takes::text},
+    {.key = "ulysses", .value_name = "N", .help = "devices that share the heads of an image", .verbs = kDiffusion, .takes = Takes::whole, .low = 1, .high = 1024},
+    {.key = "ring", .value_name = "N", .help = "devices around which keys and values of an image pass", .verbs = kDiffusion, .takes = Takes::whole, .low = 1, .high = 1024},
+    {.key = "html", .value_name = "FILE", .help = "write a page with charts: of the roofline and the operators on it, or of the step", .verbs = kCompare | kTrain,
+     .takes = Takes::file},
+    {.key = "disaggregate", .value_name = "", .help = "prompts on one pool of engines, tokens on another; the clients are those of one decode engine", .verbs = kInfer,
+     .takes = Takes::on},
+    {.key = "prefill_device", .value_name = "D", .help = "of the engines for prompts, with --prefill-tp, --prefill-dp and --prefill-ep", .verbs = kInfer,
+     .takes = Takes::device},
+    {.key = "prefill_tp", .value_name = "N", .help = "of one engine for prompts", .verbs = kInfer, .takes = Takes::whole, .low = 1, .high = kMostDevices},
+    {.key = "prefill_dp", .value_name = "N", .help = "of one engine for prompts: attention ranks around shared experts", .verbs = kInfer,
+     .takes = Takes::whole, .low = 1, .high = kMostDevices},
+    {.key = "prefill_ep", .value_name = "N", .help = "of one engine for prompts: ranks that share the experts", .verbs = kInfer,
+     .takes = Takes::whole, .low = 1, .high = kMostDevices},
+    {.key = "kv_link", .value_name = "RATE", .help = "out of one engine for prompts: 50GB/s; else its network cards", .verbs = kInfer, .takes = Takes::rate},
+    {.key = "explain", .value_name = "", .help = "the operators, each with its time, bound and share of the roofline", .verbs = kInfer, .takes = Takes::on},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Field> deployment_fields() {
+  return kFields;
+}
+
+}  // namespace ridge::ask

@@ -1,0 +1,195 @@
+#include "ask/field.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "ridge/text.hpp"
+
+namespace ridge::ask {
+
+namespace {
+
+/// Reads back to the same number; whole ones are written out.
+std::string exact(double value) {
+  char buffer[64];
+  const bool whole = value == std::trunc(value) && std::abs(value) < 9007199254740992.0;
+  const auto end = whole ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<std::int64_t>(value))
+                         : std::to_chars(buffer, buffer + sizeof buffer, value);
+  return std::string(buffer, end.ptr);
+}
+
+constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
+
+Error wrong(const Field& field, std::string message) {
+  return {ErrorCode::bad_input, std::string(field.key), std::move(message)};
+}
+
+Result<double> number_in_range(const Field& field, std::string_view text) {
+  const Result<double> number = parse_count(text);
+  if (!number) return wrong(field, number.error().message);
+  if (*number < field.low || *number > field.high) {
+    return wrong(field, fmt::format("{} is outside of {} to {}", text, format_number(field.low, 7),
+                                    format_number(field.high, 7)));
+  }
+  return number;
+}
+
+template <class Q>
+Result<double> quantity_above_zero(const Field& field, std::string_view text, std::string_view what,
+                                   std::string_view example) {
+  const Result<Q> value = parse_quantity<Q>(text);
+  if (!value) return wrong(field, value.error().message);
+  if (*value <= Q(0)) return wrong(field, fmt::format("write a {} above 0, for example {}", what, example));
+  return value->value();
+}
+
+Result<double> word_value(const Field& field, std::string_view text) {
+  if (field.parse != nullptr) {
+    const Result<int> value = field.parse(text);
+    if (!value) return wrong(field, value.error().message);
+    return static_cast<double>(*value);
+  }
+  std::string known;
+  for (const Word& word : field.words) {
+    if (word.text == text) return static_cast<double>(word.value);
+    known += (known.empty() ? "" : ", ") + std::string(word.text);
+  }
+  return wrong(field, fmt::format("{} is none of {}", quoted(text), known));
+}
+
+template <class Q>
+Status read_into(const Field& field, const Member<Q>& member, std::string_view text, Q& query) {
+  if (member.read != nullptr) {
+    const Status read = member.read(text, query);
+    return read ? read : Status(wrong(field, read.error().message));
+  }
+  if (member.name != nullptr) {
+    query.*member.name = std::string(text);
+    return {};
+  }
+  if (member.set == nullptr) return wrong(field, "is no part of this question");
+  const Result<double> value = read_value(field, text);
+  if (!value) return value.error();
+  member.set(query, *value);
+  return {};
+}
+
+template <class Q>
+std::vector<Setting> settings(const Q& query, Member<Q> Field::*member) {
+  static const Q kUsual{};
+  std::vector<Setting> out;
+  for (const Field& field : deployment_fields()) {
+    const Member<Q>& m = field.*member;
+    if (m.write != nullptr) {
+      if (std::string text = m.write(query); !text.empty()) out.push_back({&field, std::move(text)});
+    } else if (m.name != nullptr) {
+      if (!(query.*m.name).empty()) out.push_back({&field, query.*m.name});
+    } else if (m.get != nullptr) {
+      const double value = m.get(query);
+      if (std::isnan(value) || (!m.always && value == m.get(kUsual))) continue;
+      out.push_back({&field, write_value(field, value)});
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+const Field* find_field(std::string_view key) {
+  const std::span<const Field> all = deployment_fields();
+  const auto at = std::find_if(all.begin(), all.end(), [&](const Field& f) { return f.key == key; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+std::string flag_of(const Field& field) {
+  std::string flag = "--" + std::string(field.key);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+Result<double> read_value(const Field& field, std::string_view text) {
+  switch (field.takes) {
+    case Takes::whole: {
+      const Result<double> number = number_in_range(field, text);
+      if (number && *number != std::floor(*number)) return wrong(field, fmt::format("{} is no whole number", text));
+      return number;
+    }
+    case Takes::count:
+      return number_in_range(field, text);
+    case Takes::share: {
+      const Result<double> share = parse_share(text);
+      if (!share) return wrong(field, share.error().message);
+      return share;
+    }
+    case Takes::watts:
+      return quantity_above_zero<Watts>(field, text, "power", "500W");
+    case Takes::rate:
+      return quantity_above_zero<BytesPerSecond>(field, text, "rate", "2GB/s");
+    case Takes::gibibytes: {
+      const Result<double> number = number_in_range(field, text);
+      if (!number) return number;
+      return *number * kGibibyte;
+    }
+    case Takes::format: {
+      const Result<Format> format = parse_format(text);
+      if (!format) return wrong(field, format.error().message);
+      return static_cast<double>(*format);
+    }
+    case Takes::word:
+      return word_value(field, text);
+    case Takes::on:
+      if (text == "true" || text == "false") return text == "true" ? 1.0 : 0.0;
+      return wrong(field, fmt::format("{} is neither true nor false", quoted(text)));
+    case Takes::model:
+    case Takes::device:
+    case Takes::system:
+    case Takes::engine:
+    case Takes::text:
+    case Takes::file:
+      return 0.0;
+  }
+  return 0.0;
+}
+
+std::string write_value(const Field& field, double value) {
+  switch (field.takes) {
+    case Takes::watts:
+      return exact(value) + "W";
+    case Takes::rate:
+      return exact(value) + "B/s";
+    case Takes::gibibytes:
+      return exact(value / kGibibyte);
+    case Takes::format:
+      return std::string(name(static_cast<Format>(static_cast<int>(value))));
+    case Takes::word:
+      for (const Word& word : field.words) {
+        if (word.value == static_cast<int>(value)) return std::string(word.text);
+      }
+      return {};
+    case Takes::on:
+      return value != 0 ? "true" : "false";
+    default:
+      return exact(value);
+  }
+}
+
+Status read(const Field& field, std::string_view text, InferenceQuery& query) {
+  return read_into(field, field.infer, text, query);
+}
+
+Status read(const Field& field, std::string_view text, TrainingQuery& query) {
+  return read_into(field, field.train, text, query);
+}
+
+std::vector<Setting> settings_of(const InferenceQuery& query) {
+  return settings(query, &Field::infer);
+}
+
+std::vector<Setting> settings_of(const TrainingQuery& query) {
+  return settings(query, &Field::train);
+}
+
+}  // namespace ridge::ask

@@ -1,0 +1,248 @@
+#include "ridge/confidence.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numbers>
+
+#include "ridge/random.hpp"
+
+namespace ridge {
+
+namespace {
+
+constexpr double kFreedom = 3;
+constexpr double kNormal90 = 1.2815515655446004;   ///< 90th percentile of a normal distribution
+constexpr double kStudent90 = 1.6377443536962102;  ///< of Student's t with three degrees of freedom
+constexpr double kScale = kNormal90 / kStudent90;
+
+constexpr double kModelShare = 0.25;
+constexpr double kStackShare = 0.10;
+constexpr double kDeviceShare = 0.35;
+constexpr double kRestShare = 0.30;
+
+constexpr int kDraws = 4096;
+
+/// Student's t with three degrees of freedom, closed form.
+double student(double t) {
+  const double u = t / std::sqrt(kFreedom);
+  return 0.5 + (u / (1 + u * u) + std::atan(u)) / std::numbers::pi;
+}
+
+/// In standard deviations.
+double standard_probability(double x) {
+  return student(x / kScale);
+}
+
+double standard_quantile(double p) {
+  if (p == 0.5) return 0;
+  if (p < 0.5) return -standard_quantile(1 - p);
+  double low = 0;
+  double high = 1;
+  while (standard_probability(high) < p && high < 1e9) high *= 2;
+  for (int i = 0; i < 200 && high - low > 1e-14 * high; ++i) {
+    const double middle = 0.5 * (low + high);
+    (standard_probability(middle) < p ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+double skewed(const LogError& error, double standard, double sigma) {
+  return standard * sigma * (standard > 0 ? error.above : error.below);
+}
+
+/// One stream for each key, the same in every race.
+std::uint64_t stream_of(std::string_view key) {
+  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
+  for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return hash;
+}
+
+std::vector<double> normals(std::uint64_t stream) {
+  std::vector<double> out(kDraws);
+  Random random(20261116, stream);
+  for (int i = 0; i < kDraws; i += 2) {
+    const double z = random.normal();
+    out[static_cast<std::size_t>(i)] = z;
+    out[static_cast<std::size_t>(i) + 1] = -z;
+  }
+  return out;
+}
+
+/// The logarithm of what multiplies a runner's mid, draw by draw.
+class Draws {
+ public:
+  Draws() : heavy_(kDraws) {
+    Random random(20261116, 3);
+    for (std::size_t i = 0; i < heavy_.size(); i += 2) {
+      // Chi-squared with f degrees of freedom over f; both of a mirrored pair.
+      heavy_[i] = heavy_[i + 1] = kScale / std::sqrt(random.gamma(kFreedom / 2) * 2 / kFreedom);
+    }
+  }
+
+  void add(const LogError& error, std::vector<double>& logs) {
+    const double sigma = error.sigma();
+    if (!(sigma > 0)) return;
+    std::vector<double> sum(kDraws, 0.0);
+    for (const ErrorPart& effect : error.effects) {
+      const std::vector<double>& z = of(effect.key);
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += effect.sigma * z[i];
+    }
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      logs[i] += skewed(error, sum[i] / sigma * heavy_[i], sigma);
+    }
+  }
+
+ private:
+  const std::vector<double>& of(const std::string& key) {
+    auto at = known_.find(key);
+    if (at == known_.end()) at = known_.emplace(key, normals(stream_of(key))).first;
+    return at->second;
+  }
+
+  std::vector<double> heavy_;
+  std::map<std::string, std::vector<double>, std::less<>> known_;
+};
+
+}  // namespace
+
+double LogError::sigma() const {
+  double variance = 0;
+  for (const ErrorPart& effect : effects) variance += effect.sigma * effect.sigma;
+  return std::sqrt(variance);
+}
+
+double LogError::factor(double p) const {
+  return std::exp(skewed(*this, standard_quantile(p), sigma()));
+}
+
+double LogError::probability(double factor) const {
+  const double error = std::log(factor);
+  const double all = sigma() * (error > 0 ? above : below);
+  if (!(all > 0)) return error >= 0 ? 1 : 0;
+  return standard_probability(error / all);
+}
+
+LogError LogError::without(std::span<const std::string_view> kinds) const {
+  LogError left = *this;
+  std::erase_if(left.effects, [&](const ErrorPart& effect) {
+    const std::string_view kind = std::string_view(effect.key).substr(0, effect.key.find(':'));
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+  });
+  return left;
+}
+
+Interval inverse(const Interval& rate) {
+  return {1 / rate.high, 1 / rate.mid, 1 / rate.low};
+}
+
+LogError time_error(const Interval& time, const ErrorSubject& about) {
+  LogError error;
+  const double above = std::log(time.high / time.mid) / kNormal90;
+  const double below = std::log(time.mid / time.low) / kNormal90;
+  if (!(above >= 0) || !(below >= 0) || !std::isfinite(above + below) || above + below == 0) return error;
+  const double sigma = 0.5 * (above + below);
+  error.above = above / sigma;
+  error.below = below / sigma;
+  const auto add = [&](std::string key, double share) {
+    error.effects.push_back({std::move(key), sigma * std::sqrt(share)});
+  };
+  const std::string rest = about.device + "/" + about.stack + "/" + about.model;
+  if (const EffectRest* left = about.sure.rest(about.metric)) {
+    const double own = left->within * left->within;
+    // Whose stack has been measured, knows what device and software make of it.
+    const bool settled = about.sure.own_rows > 0;
+    const double device = settled ? 0 : about.sure.device_spread * about.sure.device_spread;
+    const double stack = settled ? 0 : about.sure.software_spread * about.sure.software_spread;
+    const double run = settled ? own / about.sure.own_rows : left->between * left->between;
+    const double all = device + stack + run + own;
+    if (all > 0) {
+      add("device:" + about.device, device / all);
+      add("stack:" + about.sure.software, stack / all);
+      add("run:" + about.stack, run / all);
+      add("rest:" + rest, own / all);
+      return error;
+    }
+  }
+  add("model:" + about.model, kModelShare);
+  add("stack:" + about.stack + "@" + about.vendor, kStackShare);
+  add("device:" + about.device, kDeviceShare);
+  add("rest:" + rest, kRestShare);
+  return error;
+}
+
+LogError beyond(const LogError& step, const Interval& time, const std::string& key) {
+  LogError own;
+  const auto rest = [&](double all, double shared) { return std::sqrt(std::max(0.0, all * all - shared * shared)); };
+  const double sigma = step.sigma();
+  const double above = rest(std::log(time.high / time.mid) / kNormal90, sigma * step.above);
+  const double below = rest(std::log(time.mid / time.low) / kNormal90, sigma * step.below);
+  const double mean = 0.5 * (above + below);
+  if (!(mean > 0) || !std::isfinite(mean)) return own;
+  own.above = above / mean;
+  own.below = below / mean;
+  own.effects = {{key, mean}};
+  return own;
+}
+
+namespace {
+
+std::vector<std::vector<double>> logs_of(const std::vector<Runner>& runners) {
+  Draws draws;
+  std::vector<std::vector<double>> logs;
+  for (const Runner& runner : runners) {
+    std::vector<double>& mine = logs.emplace_back(kDraws, std::log(runner.mid));
+    draws.add(runner.time, mine);
+    draws.add(runner.price, mine);
+  }
+  return logs;
+}
+
+/// Equal: neither is ahead.
+double ahead_of(const std::vector<double>& first, const std::vector<double>& other) {
+  double ahead = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) ahead += first[i] < other[i] ? 1 : first[i] == other[i] ? 0.5 : 0;
+  return ahead / static_cast<double>(first.size());
+}
+
+}  // namespace
+
+Race run_race(const std::vector<Runner>& runners) {
+  Race race;
+  race.best.assign(runners.size(), 0);
+  if (runners.empty()) return race;
+  const std::vector<std::vector<double>> logs = logs_of(runners);
+  for (std::size_t i = 0; i < kDraws; ++i) {
+    std::size_t winner = 0;
+    for (std::size_t r = 1; r < logs.size(); ++r) {
+      if (logs[r][i] < logs[winner][i]) winner = r;
+    }
+    race.best[winner] += 1.0 / kDraws;
+    race.regret += logs[0][i] - logs[winner][i];
+  }
+  race.regret = std::expm1(race.regret / kDraws);
+  for (const std::vector<double>& other : logs) race.ahead.push_back(ahead_of(logs.front(), other));
+  return race;
+}
+
+std::vector<Rank> rank_race(const std::vector<Runner>& runners) {
+  const std::vector<std::vector<double>> logs = logs_of(runners);
+  std::vector<Rank> ranks;
+  std::size_t first = 0;  // of the place
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    const bool tie = i > first && ahead_of(logs[first], logs[i]) < kToldApart;
+    if (!tie) first = i;
+    ranks.push_back({i, static_cast<int>(first) + 1, tie});
+  }
+  return ranks;
+}
+
+Interval widened(const Interval& i, double sigma) {
+  if (!(sigma > 0) || !(i.low > 0)) return i;
+  const double own = kNormal90 * sigma;
+  return {i.mid * std::exp(-std::hypot(std::log(i.mid / i.low), own)), i.mid,
+          i.mid * std::exp(std::hypot(std::log(i.high / i.mid), own))};
+}
+
+}  // namespace ridge

@@ -1,0 +1,75 @@
+// What a question says in words is the same question: written field by field and read back, nothing is lost.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "support/random_queries.hpp"
+
+namespace ridge::ask {
+namespace {
+
+using testing_support::random_inference;
+using testing_support::random_training;
+using testing_support::same;
+
+template <class Q>
+Q read_back(const Q& asked) {
+  Q again;
+  for (const Setting& s : settings_of(asked)) {
+    const Status read_one = read(*s.field, s.value, again);
+    EXPECT_TRUE(read_one) << s.field->key << " = " << s.value << ": " << (read_one ? "" : read_one.error().text());
+  }
+  return again;
+}
+
+TEST(Fields, WrittenAndReadBackAreTheSameQuestionOfInference) {
+  Random draws(1);
+  for (int i = 0; i < 20000; ++i) {
+    const InferenceQuery asked = random_inference(draws);
+    ASSERT_TRUE(same(asked, read_back(asked))) << i;
+  }
+}
+
+TEST(Fields, WrittenAndReadBackAreTheSameQuestionOfTraining) {
+  Random draws(2);
+  for (int i = 0; i < 20000; ++i) {
+    const TrainingQuery asked = random_training(draws);
+    ASSERT_TRUE(same(asked, read_back(asked))) << i;
+  }
+}
+
+TEST(Fields, HaveOneKeyEachAndAHelp) {
+  std::set<std::string_view> keys;
+  for (const Field& f : deployment_fields()) {
+    EXPECT_TRUE(keys.insert(f.key).second) << f.key << " is there twice";
+    EXPECT_FALSE(f.help.empty()) << f.key;
+    EXPECT_NE(f.verbs, 0u) << f.key;
+    EXPECT_EQ(f.value_name.empty(), f.takes == Takes::on) << f.key;
+    if (f.takes == Takes::whole || f.takes == Takes::count) EXPECT_LT(f.low, f.high) << f.key;
+    if (f.takes == Takes::word) EXPECT_FALSE(f.words.empty()) << f.key;
+  }
+}
+
+TEST(Fields, RefuseWhatIsNoneOfTheirs) {
+  for (const Field& f : deployment_fields()) {
+    if (f.takes <= Takes::text || f.takes == Takes::file) continue;
+    for (const char* garbage : {"zzz", "-1", "nan", "inf", "1e400", "0x10", "1,5", ""}) {
+      if (f.takes == Takes::format && std::string_view(garbage).empty()) continue;
+      EXPECT_FALSE(read_value(f, garbage)) << f.key << " took " << garbage;
+    }
+  }
+}
+
+TEST(Fields, NameTheKeyOfWhatIsWrong) {
+  InferenceQuery q;
+  const Status s = read(*find_field("power_cap"), "lots", q);
+  ASSERT_FALSE(s);
+  EXPECT_EQ(s.error().where, "power_cap");
+  EXPECT_EQ(find_field("power-cap"), nullptr);
+  EXPECT_EQ(flag_of(*find_field("power_cap")), "--power-cap");
+}
+
+}  // namespace
+}  // namespace ridge::ask

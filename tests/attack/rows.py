@@ -1,0 +1,358 @@
+"""What an attack once found, each kept mended: rows.py RIDGE. One function for each row; it fails without its mend."""
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from common import Findings, Ridge, Server
+
+found = Findings()
+check = found.check
+sys.argv[1] = str(pathlib.Path(sys.argv[1]).resolve())
+ridge = Ridge(sys.argv[1])
+SIMULATE = {"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat", "request_rate": 20}
+HEAVY = {**SIMULATE, "requests": 2000000}
+TRAIN = ["plan", "train", "--gpus", "8", "--devices", "h100-sxm", "--global-batch", "64"]
+CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16,
+          "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "torch_dtype": "bfloat16", "max_position_embeddings": 131072}
+
+
+def threads_and_cross_site(server):
+    for status, _, body in [server.ask("GET", "/v1/validate?threads=1000000"),
+                            server.ask("POST", "/v1/plan", json.dumps({"kind": "train", "model": "llama3.1-8b", "gpus": 8, "threads": 1000000}))]:
+        check("threads are not a client's to set", status == 400 and b"threads" in body, (status, body))
+    done = ridge.run("plan", "train", "--model", "llama3.1-8b", "--gpus", "8", "--threads", "1000000")
+    check("a million threads are refused with the limit", done.returncode == 1 and "at most 256" in done.stderr, done.stderr)
+    done = ridge.run("validate", "--threads", "1000000")
+    check("for validate too", done.returncode == 1 and "at most 256" in done.stderr, done.stderr)
+    path = "/v1/catalogue?kind=fabrics"
+    for headers, expected in [({}, 200), ({"Sec-Fetch-Site": "cross-site"}, 403), ({"Sec-Fetch-Site": "same-site"}, 403), ({"Sec-Fetch-Site": "same-origin"}, 200),
+                              ({"Sec-Fetch-Site": "none"}, 200), ({"Origin": "http://evil.example"}, 403), ({"Origin": "null"}, 403),
+                              ({"Origin": f"http://127.0.0.1:{server.port}"}, 200)]:
+        status = server.ask("GET", path, headers=headers)[0]
+        check(f"asked with {headers} the answer is {expected}", status == expected, status)
+    check("a page elsewhere may link here", server.ask("GET", "/", headers={"Sec-Fetch-Site": "cross-site"})[0] == 200)
+    check("the server is still there", server.alive())
+
+
+def results_know_what_they_were_made_with(folder):
+    config = folder / "config.json"
+    config.write_text(json.dumps(CONFIG))
+    results = folder / "z.sqlite"
+    line = [*TRAIN, "--model", str(config), "--results", str(results)]
+    first = ridge.run(*line)
+    check("a search is kept", first.returncode == 0 and results.exists(), first.stderr)
+    check("it goes on with the same", ridge.run(*line, "--resume").returncode == 0)
+    for files in ([str(results)],):
+        check("and is merged", ridge.run("plan", "merge", *files).returncode == 0, ridge.run("plan", "merge", *files).stderr)
+
+    def refused(what, word, *more):
+        for asked in ([*line, "--resume", *more], ["plan", "merge", str(results), *more]):
+            done = ridge.run(*asked)
+            check(f"{asked[1]} with another {what} is refused", done.returncode == 1 and word in done.stderr, (done.returncode, done.stderr))
+
+    config.write_text(json.dumps({**CONFIG, "intermediate_size": 4096}))
+    refused("config.json", "model")
+    config.write_text(json.dumps(CONFIG))
+    overlay = folder / "mine.toml"
+    overlay.write_text('[[source]]\nid = "mine"\ntitle = "mine"\nwhere = "https://example.org"\ndate = "2026-01-01"\nkind = "estimate"\n')
+    done = ridge.run(*line, "--resume", "--catalogue", str(overlay))
+    check("another catalogue is refused", done.returncode == 1 and "catalogue" in done.stderr, done.stderr)
+    done = ridge.run(*line, "--resume", "--as-of", "2026-01")
+    check("another date is refused", done.returncode == 1 and "question" in done.stderr, done.stderr)
+    data = folder / "data"
+    shutil.copytree(pathlib.Path(__file__).resolve().parents[2] / "data", data)
+    for part, word in {"calibration": "calibration", "prices": "prices", "economics": "economics", "engines": "engines"}.items():
+        victim = sorted(p for p in (data / part).rglob("*") if p.is_file())[0]
+        before = victim.read_bytes()
+        victim.write_bytes(before + (b"\n" if victim.suffix == ".csv" else b"\n# changed\n"))
+        done = ridge.run("--data", str(data), *line, "--resume")
+        check(f"another {part} is refused", done.returncode == 1 and word in done.stderr, done.stderr)
+        victim.write_bytes(before)
+    check("and nothing else is", ridge.run("--data", str(data), *line, "--resume").returncode == 0)
+
+
+def results_are_not_believed_blindly(folder):
+    results = folder / "r.sqlite"
+    line = [*TRAIN, "--model", "llama3.1-8b", "--results", str(results)]
+    ridge.run(*line)
+    kept = results.read_bytes()
+    for sql in ("UPDATE found SET candidate = 9000000000000000000", "UPDATE about SET value = '9999999' WHERE key = 'groups'", "DELETE FROM found",
+                "DELETE FROM found WHERE rowid % 2 = 0", "UPDATE found SET candidates = candidates + 1", "UPDATE done SET past = past * 1000",
+                "UPDATE found SET violation = -1", "UPDATE found SET criterion_1 = criterion_1 * 0.5", "DROP TABLE found", "DELETE FROM about", "UPDATE about SET value = ''"):
+        results.write_bytes(kept)
+        with sqlite3.connect(results) as db:
+            db.execute(sql)
+        db.close()
+        for asked in ([*line, "--resume"], ["plan", "merge", str(results)]):
+            done = ridge.run(*asked)
+            check(f"after {sql}, {asked[1]} refuses the file", done.returncode == 1 and str(results) in done.stderr, (done.returncode, done.stderr[:300]))
+    results.write_bytes(kept[: len(kept) // 2])
+    done = ridge.run(*line, "--resume")
+    check("half a file is refused", done.returncode == 1 and str(results) in done.stderr, (done.returncode, done.stderr))
+    results.write_bytes(b"")
+    check("an empty file is begun", ridge.run(*line).returncode == 0)
+
+
+def other_peoples_databases_stay(folder):
+    mine = folder / "theirs.sqlite"
+    with sqlite3.connect(mine) as db:
+        db.execute("CREATE TABLE about (key TEXT, value TEXT)")
+        db.execute("CREATE TABLE answer (x INTEGER)")
+        db.execute("INSERT INTO about VALUES ('a', 'b')")
+        db.execute("INSERT INTO answer VALUES (42)")
+    db.close()
+    before = mine.read_bytes()
+    for line in ([*TRAIN, "--model", "llama3.1-8b", "--results", str(mine)], [*TRAIN, "--model", "llama3.1-8b", "--results", str(mine), "--resume"], ["plan", "merge", str(mine)]):
+        done = ridge.run(*line)
+        check(f"{line[1:2]} refuses somebody else's database", done.returncode == 1 and "another program" in done.stderr, (done.returncode, done.stderr))
+        check("and leaves it as it was", mine.read_bytes() == before)
+    if os.path.exists("/dev/full"):
+        done = ridge.run(*TRAIN, "--model", "llama3.1-8b", "--results", str(folder / "nowhere" / "x.sqlite"))
+        check("a folder that is not there is said", done.returncode == 1 and "no file of ridge" not in done.stderr, done.stderr)
+
+
+def policy_words():
+    serve = ["plan", "serve", "--model", "llama3.1-8b", "--request-rate", "5", "--devices", "h100-sxm,gb200-nvl72,h20-96,mi300x,l4", "--json"]
+
+    def ranked(*more):
+        done = ridge.run(*serve, *more)
+        return [p["device"] for p in json.loads(done.stdout)["plans"]] if done.returncode == 0 else None, done
+
+    for word in ("cn", "CHN", "China"):
+        devices, done = ranked("--destination", word)
+        check(f"--destination {word} leaves out what needs a licence", devices is not None and not any(d.startswith(("gb200", "b200", "h100", "h200")) for d in devices), (devices, done.stderr))
+    for flag, word, hint in [("--destination", "CHM", "CHN"), ("--destination", "Chian", "China"), ("--destination", "zz", ""), ("--avoid-vendors", "NVIDA", "NVIDIA"),
+                             ("--vendors", "NVIDA", "NVIDIA"), ("--avoid-vendors", "AMD,NVIDA", "NVIDIA"), ("--origin", "CM", "CN"), ("--origin", "US,ZZ", "CN"),
+                             ("--engine", "zzz", ""), ("--purchase", "sopt", "spot"), ("--profile", "startupp", "startup"),
+                             ("--fleet", "h1000:8", "h100"), ("--region", "Atlantis", "")]:
+        devices, done = ranked(flag, word)
+        check(f"{flag} {word} is refused", devices is None and done.returncode in (1, 2) and hint in done.stderr, (devices, done.returncode, done.stderr))
+    devices, _ = ranked("--avoid-vendors", "nvidia")
+    check("--avoid-vendors nvidia avoids it", devices is not None and "mi300x" in devices and not any(d.startswith(("h100", "b200", "gb200")) for d in devices), devices)
+    devices, _ = ranked("--origin", "CN", "--vendors", "NVIDIA")
+    check("--origin and --vendors both hold", not devices, devices)
+
+
+def one_client_does_not_shut_out_others(server):
+    before = server.memory()
+    stop = threading.Event()
+
+    def greedy():
+        while not stop.is_set():
+            try:
+                server.ask("POST", "/v1/simulate", json.dumps(HEAVY), timeout=8)
+            except OSError:
+                pass
+
+    crowd = [threading.Thread(target=greedy, daemon=True) for _ in range(40)]
+    for thread in crowd:
+        thread.start()
+    time.sleep(1.5)
+    slowest = 0
+    for verb, value in [("cost", {"kind": "rent", "device": "h100-sxm", "gpus": 8}), ("check", {"text": "H200 has 4.8 TB/s of memory bandwidth"}), ("goodput", {"gpus": 1024, "model": "llama3.1-70b", "duration": "30days", "device": "h100-sxm", "trials": 20})] * 3:
+        start = time.time()
+        status, _, body = server.post(f"/v1/{verb}", value)  # even of the same client
+        slowest = max(slowest, time.time() - start)
+        check(f"{verb} is answered while one client floods", status in (200, 422), (status, body))
+    status = server.ask("GET", "/v1/mlperf?kind=rounds", source="127.0.0.7")[0]
+    check("mlperf too", status != 503, status)
+    start = time.time()
+    status = server.post("/v1/simulate", {**SIMULATE, "requests": 200}, source="127.0.0.7")[0]
+    check(f"another client's simulation has its turn ({time.time() - start:.1f} s)", status == 200 and time.time() - start < 20, status)
+    check(f"short questions take no longer than a few seconds ({slowest:.2f} s)", slowest < 5, slowest)
+    stop.set()
+    for thread in crowd:
+        thread.join(12)
+    deadline = time.time() + 10
+    while time.time() < deadline:
+        used = cpu_seconds(server)
+        time.sleep(0.5)
+        if cpu_seconds(server) - used < 0.1:
+            break
+    check("nobody is left, nothing is computed", cpu_seconds(server) - used < 0.15, cpu_seconds(server) - used)
+    check("memory does not stay", server.memory() < before + 300e6, (before, server.memory()))
+
+
+def cpu_seconds(server):
+    fields = pathlib.Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def idle_connections_lock_nobody_out(server):
+    import socket
+    idle = []
+    for _ in range(400):
+        try:
+            s = socket.create_connection(("127.0.0.1", server.port), timeout=5)
+            idle.append(s)
+        except OSError:
+            break
+    served = 0
+    for _ in range(75):
+        try:
+            served += server.ask("GET", "/v1/catalogue?kind=fabrics", timeout=10)[0] == 200
+        except OSError:
+            pass
+    check(f"behind {len(idle)} idle connections of the same address all are served", served == 75, served)
+    for source in ("127.0.1.1", "127.0.1.2", "127.0.1.3", "127.0.1.4", "127.0.1.5"):
+        for _ in range(220):
+            try:
+                idle.append(socket.create_connection(("127.0.0.1", server.port), timeout=5, source_address=(source, 0)))
+            except OSError:
+                break
+    try:
+        status = server.ask("GET", "/v1/catalogue?kind=fabrics", source="127.0.2.1", timeout=10)[0]
+    except OSError as error:
+        status = error
+    check("five addresses do not fill the server", status == 200, status)
+    for s in idle:
+        s.close()
+
+
+def work_has_limits(server):
+    done = ridge.run("cost", "risk", "--device", "h100-sxm", "--gpus", "8", "--draws", "1e8")
+    check("10^8 draws are refused with the limit", done.returncode == 1 and "1" in done.stderr and done.seconds < 5, (done.seconds, done.stderr))
+    done = ridge.run("simulate", "--model", "llama3.1-8b", "--device", "h100-sxm", "--workload", "chat", "--mtbf", "40ms", timeout=60)
+    check(f"a simulation whose engines fail faster than they answer ends ({done.seconds:.1f} s)", done.returncode == 2 and "no request was finished" in done.stderr, done.stderr)
+    heavy = ["--model", "llama3.1-8b", "--device", "h100-sxm", "--workload", "chat", "--request-rate", "20", "--requests", "1e8"]
+    for line, code in [(["simulate", *heavy], 0), (["plan", "serve", "--model", "llama3.3-70b", "--request-rate", "5", "--osl", "1e6"], None),
+                       (["goodput", "--gpus", "16384", "--model", "llama3.1-70b", "--device", "h100-sxm", "--duration", "90days", "--trials", "1e6"], 2),
+                       (["cost", "risk", "--device", "h100-sxm", "--gpus", "8", "--draws", "1e7"], None),
+                       (["plan", "serve", "--model", "largest", "--request-rate", "500", "--gpus", "64"], None), (["validate"], None)]:
+        done = ridge.run(*line, "--time-limit", "1s", timeout=120)
+        check(f"{' '.join(line[:2])} ends by its time limit ({done.seconds:.1f} s)", done.seconds < 6 and done.returncode in (0, 2) and (code is None or done.returncode == code), (done.seconds, done.returncode, done.stderr[-300:]))
+    done = ridge.run("simulate", *heavy, "--memory-limit", "1MB", timeout=120)
+    check("and by its memory limit", done.seconds < 6, done.seconds)
+    for value in ("0s", "-1s", "1", "1e300s", "inf", "soon"):
+        check(f"--time-limit {value} is refused", ridge.run("show", "fabrics", f"--time-limit={value}").returncode == 1)
+    for what, path, value in [("plan", "/v1/plan", {"kind": "serve", "model": "llama3.3-70b", "request_rate": 5, "osl": 1000000, "time_limit": "2s"}),
+                              ("simulate", "/v1/simulate", {**HEAVY, "time_limit": "1s"})]:
+        start = time.time()
+        status, _, body = server.post(path, value)
+        check(f"{what} over HTTP keeps the time it is given ({time.time() - start:.1f} s)", time.time() - start < 8 and status in (200, 422), (status, str(body)[:200]))
+    status, _, body = server.post("/v1/cost", {"kind": "risk", "device": "h100-sxm", "gpus": 8, "draws": 100000000})
+    check("draws over HTTP have a limit that is said", status == 400 and "at most" in body["error"]["message"], body)
+
+
+def jobs_have_owners(server):
+    status, _, body = server.post("/v1/simulate", {**HEAVY, "async": True})
+    job = body["job"]
+    check("a job is known by 128 random bits", status == 202 and len(job) == 32, body)
+    check("another client has no such job", server.ask("GET", f"/v1/jobs/{job}", source="127.0.0.9")[0] == 404)
+    check("nor may it end it", server.ask("DELETE", f"/v1/jobs/{job}", source="127.0.0.9")[0] == 404)
+    listed = json.loads(server.ask("GET", "/v1/jobs")[2])["jobs"]
+    check("its owner sees it in the list, with its age", any(j["job"] == job and j["age_s"] >= 0 for j in listed), listed)
+    check("its owner may end it", server.ask("DELETE", f"/v1/jobs/{job}")[0] == 200)
+    ids = [server.post("/v1/simulate", {**HEAVY, "async": True})[0] for _ in range(20)]
+    check("one client does not get all jobs", 503 in ids and 202 in ids, ids)
+    status = server.post("/v1/simulate", {**SIMULATE, "requests": 100, "async": True}, source="127.0.0.9")[0]
+    check("another still gets one", status == 202, status)
+    for j in json.loads(server.ask("GET", "/v1/jobs")[2])["jobs"]:
+        server.ask("DELETE", f"/v1/jobs/{j['job']}")
+
+
+def hosts_and_paths(server):
+    def status_of(data):
+        answer = server.raw(data + b"Connection: close\r\n\r\n")
+        return int(answer.split()[1]) if answer.startswith(b"HTTP/1.1 ") else answer[:80]
+
+    for host, expected in {"[::1]evil.com": 421, "localhost:@evil.com": 421, "localhost:80@evil.com": 421, "localhost:": 421, "LOCALHOST": 200, "LocalHost:8080": 200,
+                           "localhost, evil.com": 421, "user@localhost": 421, "[::1]": 200, "127.0.0.1:99999": 421}.items():
+        seen = status_of(f"GET / HTTP/1.1\r\nHost: {host}\r\n".encode())
+        check(f"the host {host!r} is answered {expected}", seen == expected, seen)
+    for pair in (("localhost", "evil.com"), ("evil.com", "localhost"), ("localhost", "localhost")):
+        seen = status_of(f"GET / HTTP/1.1\r\nHost: {pair[0]}\r\nHost: {pair[1]}\r\n".encode())
+        check(f"the hosts {pair} are refused", seen in (400, 421), seen)
+    keys = "&".join(f"k{i}=1" for i in range(2000))
+    start = time.time()
+    seen = status_of(f"GET /v1/catalogue?{keys} HTTP/1.1\r\nHost: localhost\r\n".encode())
+    check(f"2,000 keys are answered ({time.time() - start:.1f} s)", seen in (400, 413, 414, 431) and time.time() - start < 5, seen)
+    for path in ("/%00", "/index.html%00", "/%00/v1/jobs", "/app%00.js"):
+        seen = status_of(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n".encode())
+        check(f"{path} is no page", seen in (400, 404), seen)
+
+
+def infinities():
+    for line in (["facility", "--system", "dgx-h100", "--gpus", "64", "--spike", "1e308"], ["facility", "--system", "dgx-h100", "--gpus", "64", "--pue", "1e300"],
+                 ["facility", "--system", "dgx-h100", "--gpus", "64", "--oversubscription", "1e300"], ["facility", "--system", "dgx-h100", "--gpus", "64", "--rack-power", "1e300W"],
+                 ["cost", "own", "--device", "h100-sxm", "--gpus", "8", "--pue", "1e300"], ["estimate", "infer", "--model", "llama3.1-8b", "--device", "h100-sxm", "--isl", "1e300"],
+                 ["plan", "serve", "--model", "llama3.1-8b", "--request-rate", "1e300"], ["cost", "rent", "--device", "h100-sxm", "--gpus", "8", "--price", "$1e300/hour"]):
+        done = ridge.run(*line)
+        check(f"{line} is refused", done.returncode == 1 and "inf" not in done.stdout, (done.returncode, done.stdout[:200], done.stderr))
+
+
+def files_of_the_server(folder):
+    (folder / "secret.csv").write_text("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,374,44\n")
+    server = Server(sys.argv[1], cwd=folder)
+    try:
+        status, _, body = server.post("/v1/simulate", {"model": "llama3.1-8b", "device": "h100-sxm", "workload": "secret.csv"})
+        check("a file of the server's folder is not read", status == 400, (status, body))
+    finally:
+        server.stop()
+
+
+def small_things(folder, server):
+    secret = folder / "token"
+    secret.write_text("first\nsecond\n")
+    for words, env in ((["--token-file", str(secret)], {}), ([], {"RIDGE_TOKEN": "first"})):
+        locked = Server(sys.argv[1], *words, env=env)
+        try:
+            check("without its token nothing is answered", locked.ask("GET", "/v1/catalogue?kind=fabrics")[0] == 401)
+            check("with it all is", locked.ask("GET", "/v1/catalogue?kind=fabrics", headers={"Authorization": "Bearer first"})[0] == 200)
+            shown = pathlib.Path(f"/proc/{locked.process.pid}/cmdline").read_bytes()
+            check("and ps does not show it", b"first" not in shown, shown)
+        finally:
+            locked.stop()
+    done = ridge.run("serve", "--host", "0.0.0.0", "--port", "0", timeout=10)
+    check("beyond this machine a token is needed", done.returncode == 1 and "RIDGE_TOKEN" in done.stderr, done.stderr)
+    status, _, body = server.post("/v1/estimate", '{"kind": "infer",\n "model": "llama3.1-8b", "gpus": 1,\n "model": "llama3.3-70b"}')
+    check("a key said twice is refused with both places", status == 400 and body["error"]["where"] == "body:3:2" and "body:2:2" in body["error"]["message"], body)
+    for path in (folder / "no-such.json", folder / "no-such.toml"):
+        for line in (["estimate", "infer", "--model", str(path), "--device", "h100-sxm"], ["plan", str(path)], ["show", "devices", "--catalogue", str(path)], ["show", "prices", "--prices", str(path)]):
+            done = ridge.run(*line)
+            check(f"{line[:2]} names the file that is not there", done.returncode == 1 and path.name in done.stderr, done.stderr)
+
+
+def calls_return(program):
+    library = pathlib.Path(program).parent / "python"
+    if not library.is_dir():
+        return
+    code = "import ridgeline\ntry:\n    ridgeline.call('serve')\nexcept Exception as e:\n    print(type(e).__name__, e)\n"
+    try:
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, env={**os.environ, "PYTHONPATH": str(library)})
+        check("calling serve is refused", "never" in done.stdout or done.returncode != 0, (done.stdout, done.stderr))
+    except subprocess.TimeoutExpired:
+        check("calling serve returns", False)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        server = Server(sys.argv[1])
+        parts = [(threads_and_cross_site, server), (results_know_what_they_were_made_with, folder), (results_are_not_believed_blindly, folder), (other_peoples_databases_stay, folder),
+                 (policy_words,), (hosts_and_paths, server), (infinities,), (files_of_the_server, folder), (small_things, folder, server), (calls_return, sys.argv[1]),
+                 (jobs_have_owners, server), (work_has_limits, server), (idle_connections_lock_nobody_out, server), (one_client_does_not_shut_out_others, server)]
+        wanted = sys.argv[2:]
+        try:
+            for part, *arguments in parts:
+                if wanted and part.__name__ not in wanted:
+                    continue
+                start = time.time()
+                part(*arguments)
+                print(f"{part.__name__}: {time.time() - start:.1f} s", flush=True)
+            check("the server is still there", server.alive())
+        finally:
+            code = server.stop()
+        check("and ends as it should", code == 0, code)
+    print(f"{found.checks} checks, {len(found.failures)} failed")
+    sys.exit(1 if found.failures else 0)
+
+
+main()

@@ -1,0 +1,63 @@
+// A misspelt word of a rule must never let more through.
+#include "search/policy.hpp"
+
+#include <gtest/gtest.h>
+
+#include "search/buyer.hpp"
+#include "support/bundle.hpp"
+
+namespace ridge::search {
+namespace {
+
+const Policy& policy() {
+  static const Result<Policy> kPolicy = load_policy(RIDGE_DATA_DIR "/policy");
+  EXPECT_TRUE(kPolicy) << kPolicy.error().text();
+  return *kPolicy;
+}
+
+TEST(Policy, ACountryIsKnownByItsCodesAndNamesInAnyCase) {
+  for (const char* word : {"CN", "cn", "CHN", "chn", "China", "CHINA"}) {
+    const auto to = policy().destination(word);
+    ASSERT_TRUE(to) << word;
+    EXPECT_EQ(to->code, "CN");
+    EXPECT_TRUE(to->export_licence);
+  }
+  EXPECT_FALSE(policy().destination("Germany")->export_licence);
+  EXPECT_FALSE(policy().destination("us")->export_licence);
+}
+
+TEST(Policy, ADestinationThatIsNotKnownIsRefusedAndNotTakenForOneWithoutRules) {
+  for (const char* word : {"CHM", "Chian", "xx", "", "zz", "Atlantis", "cn "}) {
+    const auto to = policy().destination(word);
+    ASSERT_FALSE(to) << word;
+    EXPECT_EQ(to.error().where, "--destination");
+  }
+  EXPECT_NE(policy().destination("Chian").error().message.find("China"), std::string::npos);
+}
+
+TEST(Policy, AnOriginThatNoVendorIsFromIsRefusedEvenBesideOneThatIs) {
+  EXPECT_TRUE(policy().vendors_from({"US"}));
+  EXPECT_TRUE(policy().vendors_from({"us", "CN"}));
+  EXPECT_FALSE(policy().vendors_from({"US", "CM"}));
+}
+
+TEST(Policy, VendorsThatDoNotExistAreRefusedWithTheNearest) {
+  const auto& b = testing_support::bundle();
+  const Knowledge knowledge{b.catalogue, b.engines, b.calibration};
+  for (const bool avoided : {false, true}) {
+    Buyer buyer;
+    (avoided ? buyer.avoid_vendors : buyer.vendors) = {"NVIDA"};
+    const auto found = candidates(buyer, Objective::cost, knowledge);
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().where, avoided ? "--avoid-vendors" : "--vendors");
+    EXPECT_NE(found.error().message.find("NVIDIA"), std::string::npos) << found.error().message;
+  }
+  Buyer buyer;
+  buyer.avoid_vendors = {"nvidia"};
+  const auto found = candidates(buyer, Objective::cost, knowledge);
+  ASSERT_TRUE(found);
+  for (const Device& device : found->devices) EXPECT_NE(device.vendor, "NVIDIA");
+}
+
+}  // namespace
+}  // namespace ridge::search

@@ -80,12 +80,12 @@ struct Buyer {
 /// What a GPU-hour costs, from the price lists.
 struct PriceQuote {
   double low = 0, mid = 0, high = 0;  ///< dollars: the quartiles of the quotes
-  int quotes = 0;      ///< of providers; 0 = estimated from figures of analysts or lessors
-  std::string newest;  ///< year and month of the newest quote, or empty
-  bool lone = false;   ///< the only one, and not of a provider that was asked for
-  bool old = false;    ///< that is more than a year before the date asked for, or the newest quote of any device
-  double sigma = 0;    ///< of the logarithm: how far off it may be; 0 where there are several quotes of this year
-  std::string basis;   ///< "median of 14 on-demand quotes of 2025-09 to 2026-08"; "bought, over 4 years"
+  int quotes = 0;                     ///< of providers; 0 = estimated from figures of analysts or lessors
+  std::string newest;                 ///< year and month of the newest quote, or empty
+  bool lone = false;                  ///< the only one, and not of a provider that was asked for
+  bool old = false;   ///< that is more than a year before the date asked for, or the newest quote of any device
+  double sigma = 0;   ///< of the logarithm: how far off it may be; 0 where there are several quotes of this year
+  std::string basis;  ///< "median of 14 on-demand quotes of 2025-09 to 2026-08"; "bought, over 4 years"
 };
 /// How a device is used: what its owner pays for electricity depends on it.
 struct DeviceUse {

@@ -231,8 +231,6 @@ Result<SimulationResult> run(const SimulationQuery& query, const InferenceDeploy
   return result;
 }
 
-namespace {
-
 /// Refuses a pool that cannot run, with the smallest of its kind that can.
 Status exists(std::string_view which, const InferenceQuery& asked, const InferenceDeployment& pool,
               const Workload& workload, const Knowledge& knowledge) {
@@ -253,8 +251,6 @@ Status exists(std::string_view which, const InferenceQuery& asked, const Inferen
                fmt::format("the {} pool cannot run on {} × {}: {}; {}", which, pool.facts.gpus, pool.facts.device,
                            name(reason), nearest)};
 }
-
-}  // namespace
 
 Result<SimulationResult> run(const SimulationQuery& query, const Knowledge& knowledge, SimulationObserver* observer,
                              LiveTraffic* live) {

@@ -45,7 +45,8 @@ PlanFlags::PlanFlags() {
   add("--e2e", "TIME", "time of a whole request, at most", kServePlan);
   add("--prefix-hit", "SHARE", "of the input that a prefix cache holds", kServePlan);
   add("--confidence", "SHARE", "probability with which rate and limits, or days and budget, have to hold: 80%", kBoth);
-  add("--load", "SHARE", "mean load of a replica, at most, of what it is predicted to do within the limits", kServePlan);
+  add("--load", "SHARE", "mean load of a replica, at most, of what it is predicted to do within the limits",
+      kServePlan);
   add("--tokens", "N", "to train on: 15T", kTrainPlan);
   add("--days", "N", "for the run, at most", kTrainPlan);
   add("--seq-length", "TOKENS", "of one training sequence", kTrainPlan);

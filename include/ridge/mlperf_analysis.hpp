@@ -181,8 +181,8 @@ struct Explanation {
   std::vector<std::string> assumptions;
 };
 
-/// Refuses (refused) what is not modelled, with the reason of the alias table. With `widest` no replica or pool has more
-/// devices than that: what the submission would do without a larger scale-up domain.
+/// Refuses (refused) what is not modelled, with the reason of the alias table. With `widest` no replica or pool has
+/// more devices than that: what the submission would do without a larger scale-up domain.
 Result<Explanation> explain(const Row& row, const Names& names, const Knowledge& knowledge, int widest = 0);
 
 }  // namespace ridge::mlperf

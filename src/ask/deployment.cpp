@@ -172,18 +172,21 @@ constexpr Member<InferenceQuery> kDispatch = {
         [](const InferenceQuery& q) {
           return q.experts.exchange ? static_cast<double>(static_cast<int>(*q.experts.exchange)) : kNothing;
         },
-    .set = [](InferenceQuery& q, double value) { q.experts.exchange = static_cast<ExpertExchange>(static_cast<int>(value)); },
+    .set = [](InferenceQuery& q,
+              double value) { q.experts.exchange = static_cast<ExpertExchange>(static_cast<int>(value)); },
     .always = true};
 constexpr Member<InferenceQuery> kRedundantExperts = {
     .get = [](const InferenceQuery& q) { return q.experts.redundant >= 0 ? 1.0 * q.experts.redundant : kNothing; },
     .set = [](InferenceQuery& q, double value) { q.experts.redundant = static_cast<int>(value); },
     .always = true};
 constexpr Member<InferenceQuery> kTwoBatches = {
-    .get = [](const InferenceQuery& q) { return q.experts.two_batches ? (*q.experts.two_batches ? 1.0 : 0.0) : kNothing; },
+    .get =
+        [](const InferenceQuery& q) { return q.experts.two_batches ? (*q.experts.two_batches ? 1.0 : 0.0) : kNothing; },
     .set = [](InferenceQuery& q, double value) { q.experts.two_batches = value != 0; },
     .always = true};
 constexpr Member<InferenceQuery> kRebalanced = {
-    .get = [](const InferenceQuery& q) { return q.experts.rebalanced ? (*q.experts.rebalanced ? 1.0 : 0.0) : kNothing; },
+    .get =
+        [](const InferenceQuery& q) { return q.experts.rebalanced ? (*q.experts.rebalanced ? 1.0 : 0.0) : kNothing; },
     .set = [](InferenceQuery& q, double value) { q.experts.rebalanced = value != 0; },
     .always = true};
 

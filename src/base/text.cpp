@@ -249,7 +249,8 @@ Result<double> parse_measure(std::string_view text, const int (&wanted)[kBaseUni
   }
   const double value = shifted(number_text, measure.power) * measure.multiply / measure.divide;
   if (!(value <= limits::kNumber.most)) {
-    return cursor.error(number_start, quoted(text) + " is beyond what a number can hold here: " + limits::beyond(limits::kNumber));
+    return cursor.error(number_start,
+                        quoted(text) + " is beyond what a number can hold here: " + limits::beyond(limits::kNumber));
   }
   if (value == 0 && *number != 0) {
     return cursor.error(number_start, quoted(text) + " is beyond what a number can hold (1e-307 to 1e308)");
@@ -287,7 +288,8 @@ Result<NumberAndSuffix> split_number(std::string_view text, const char* example)
 }
 
 Error too_large(std::string_view text) {
-  return {ErrorCode::bad_input, "column 1", quoted(text) + " is beyond what a number can hold here: " + limits::beyond(limits::kNumber)};
+  return {ErrorCode::bad_input, "column 1",
+          quoted(text) + " is beyond what a number can hold here: " + limits::beyond(limits::kNumber)};
 }
 
 }  // namespace

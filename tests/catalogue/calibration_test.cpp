@@ -109,7 +109,8 @@ TEST(Calibration, RefusalsNameThePlaceAndTheFix) {
   EXPECT_NE(refused(entry("a") + entry("a")).find("'a' is there twice"), std::string::npos);
   EXPECT_NE(refused(entry("a@x")).find("'a@x' is a factor on 'a'"), std::string::npos);
   EXPECT_NE(refused("[[parameter]]\nname = \"a\"\n").find("'meaning' is missing"), std::string::npos);
-  EXPECT_NE(refused("[parameters]\n").find("write [[parameter]], [[interval]], [[effect]] or [[rest]]"), std::string::npos);
+  EXPECT_NE(refused("[parameters]\n").find("write [[parameter]], [[interval]], [[effect]] or [[rest]]"),
+            std::string::npos);
   EXPECT_NE(refused(entry("a", "\"much\"")).find("'value' has to be a finite number"), std::string::npos);
   EXPECT_EQ(load_calibration(folder.path("nowhere")).error().code, ErrorCode::not_found);
 }

@@ -26,7 +26,7 @@ std::vector<std::string> accepted(const std::string& line, const std::string& ga
   const StopSign never;
   static const Grammar kGrammar = grammar(verbs());
   for (const VerbText& verb : kGrammar.verbs) {
-    if (verb.name != words[0]) continue;
+    if (verb.verb->name != words[0]) continue;
     for (const OptionText& option : verb.options) {
       if (option.name.empty() || option.value.empty() || kFree.contains(option.name)) continue;
       if (option.value == "FILE" || option.value == "OUT" || option.value == "DIR") continue;

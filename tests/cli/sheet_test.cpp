@@ -16,7 +16,7 @@ class Sheets : public testing::Test {
     auto loaded = Catalogue::load({.data_directory = RIDGE_DATA_DIR, .overlays = {}, .price_lists = {}});
     ASSERT_TRUE(loaded) << loaded.error().text();
     catalogue_ = new Catalogue(std::move(*loaded));
-    context_ = new SheetContext{*catalogue_, RIDGE_DATA_DIR, "2026-08"};
+    context_ = new SheetContext{*catalogue_, RIDGE_DATA_DIR, "2026-08", nullptr, {}};
   }
   static void TearDownTestSuite() {
     delete context_;
@@ -103,7 +103,7 @@ TEST_F(Sheets, ASystemHasTheMemoryOfAllItsDevices) {
 }
 
 TEST_F(Sheets, PricesAfterTheDateAreLeftOutAndOldOnesAreStale) {
-  const SheetContext earlier{*catalogue_, RIDGE_DATA_DIR, "2026-06-30"};
+  const SheetContext earlier{*catalogue_, RIDGE_DATA_DIR, "2026-06-30", nullptr, {}};
   const Sheet now = price_sheet(catalogue_->prices(), *context_);
   const Sheet then = price_sheet(catalogue_->prices(), earlier);
   EXPECT_LT(then.rows.size(), now.rows.size());

@@ -24,7 +24,7 @@ expect() { # WORDS... -- OFFERS: what bash offers for the last word
 
 cd "$(dirname "$0")/.."
 expect ridge sho -- show
-expect ridge show dev -- devices
+expect ridge show devi -- devices
 expect ridge show devices h200-s -- h200-sxm
 expect ridge show dgx-h2 -- dgx-h200
 expect ridge show --whe -- --where

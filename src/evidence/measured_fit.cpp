@@ -162,8 +162,8 @@ class Fitting {
     for (const Factor& f : kStepFactors) {
       add_factor(parameters, fmt::format("{}@native/{}", f.base, out_.architecture), f, kStepGroup);
     }
-    out_.calibration =
-        Calibration(std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()});
+    out_.calibration = Calibration(
+        std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}, calibration.effects());
     const std::vector<KernelCase> cases = measured_cases(profile_, id_);
     if (cases.empty() && profile_.steps.empty()) {
       return Error{ErrorCode::refused, profile_.facts.name,

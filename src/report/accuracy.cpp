@@ -214,10 +214,7 @@ std::string accuracy_markdown(const Findings& f) {
   page += to_markdown(summary_table(evidence::summary(f.cases, f.rows, GroupBy::none, f.catalogue))) + "\n";
   page += fmt::format("Predictions faster than the datasheet allows: {}.\n\n",
                       evidence::faster_than_roofline(f.rows).size());
-  page += "### By device\n\n";
-  page += to_markdown(summary_table(evidence::summary(f.cases, f.rows, GroupBy::device, f.catalogue), "device")) + "\n";
-  page += "### By source\n\n";
-  page += to_markdown(summary_table(evidence::summary(f.cases, f.rows, GroupBy::source, f.catalogue), "source")) + "\n";
+  page += "`ridge validate --by device` and `--by source` split them.\n\n";
   if (!f.traces.empty()) {
     page +=
         "## Logs of engines, request by request\n\nPlayed by the simulator at the recorded arrivals (`ridge validate "

@@ -15,8 +15,9 @@ using testing_support::here;
 using testing_support::shared;
 
 /// Texts that may be anything, names that are looked up where they are used, and what is a file.
-const std::set<std::string_view> kFree = {"--provider",   "--region", "--offer", "--against", "--engine-version",
-                                          "--resolution", "--save",   "--model", "--device",  "--system"};
+const std::set<std::string_view> kFree = {"--provider",       "--region",     "--offer",         "--against",
+                                          "--engine-version", "--resolution", "--save",          "--model",
+                                          "--device",         "--system",     "--prefill-device"};
 
 std::vector<std::string> accepted(const std::string& line, const std::string& garbage) {
   std::vector<std::string> words;

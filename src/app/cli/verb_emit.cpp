@@ -271,7 +271,7 @@ Action declare_emit(Options& options) {
 
 Verb emit_verb() {
   return {
-      "emit", "launch files of a plan: vLLM, SGLang, TensorRT-LLM, llama.cpp, Megatron, Slurm, Kubernetes",
+      "emit", "launch files of a plan: engines, Megatron, Slurm, Kubernetes",
       "Writes the command, Slurm job or Kubernetes manifests that run exactly this plan, with what was left open "
       "chosen as "
       "`ridge estimate` chooses it. --check reads such a file back, also one changed by hand, and compares it with the "

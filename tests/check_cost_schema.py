@@ -52,7 +52,7 @@ REFUSALS = [
     ("cost rent --price '$50000'", 1, "--price"),
     ("cost rent", 2, "unknown"),
     ("cost own --device tpu-v5e", 2, "unknown"),
-    ("cost own --device h100-sxm --region atlantis", 2, "--electricity"),
+    ("cost own --device h100-sxm --region atlantis", 1, "there is no region"),
     ("cost own --device h100-sxm --pue 0.8", 1, "--pue"),
     ("cost own --device h100-sxm --utilization 700%", 1, "--utilization"),
     ("cost own --device h100-sxm --profile hyperscalar", 1, "hyperscaler"),

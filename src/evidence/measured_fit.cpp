@@ -123,7 +123,8 @@ Calibration with_rows(const Calibration& calibration, std::string_view group, st
     for (std::size_t i = 0; i < rows; ++i) p.rows += std::abs(there[i] - here[i]) > kNoticed ? 1 : 0;
     if (p.rows > 0) p.source = "fitted to the profile";
   }
-  return {std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}};
+  return {
+      std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}, calibration.effects()};
 }
 
 std::string family_of(const KernelCase& c) {
@@ -209,7 +210,8 @@ class Fitting {
     for (Parameter& p : parameters) {
       if (p.group == kMeasuredGroup) p.rows = 1;
     }
-    return {std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}};
+    return {
+        std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}, calibration.effects()};
   }
 
   [[nodiscard]] Calibration refining(const Calibration& calibration) const {
@@ -223,7 +225,8 @@ class Fitting {
         p.spread = f.spread;
       }
     }
-    return {std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}};
+    return {
+        std::move(parameters), {calibration.intervals().begin(), calibration.intervals().end()}, calibration.effects()};
   }
 
   void fit_steps(const Calibration& bundled) {

@@ -218,7 +218,7 @@ struct Contents {
 };
 
 Status read_bundled(const std::string& path, Contents& into) {
-  auto& [parameters, intervals, effects, rests] = into;
+  std::vector<Parameter>& parameters = into.parameters;
   const auto root = read_toml(path);
   if (!root) return root.error();
   for (const TomlMember& member : root->members) {
@@ -237,19 +237,19 @@ Status read_bundled(const std::string& path, Contents& into) {
       if (member.key == "interval") {
         auto c = read_interval(table, path);
         if (!c) return c.error();
-        intervals.push_back(std::move(*c));
+        into.intervals.push_back(std::move(*c));
         return {};
       }
       if (member.key == "effect") {
         auto e = read_effect(table, path);
         if (!e) return e.error();
-        effects.push_back(std::move(*e));
+        into.effects.push_back(std::move(*e));
         return {};
       }
       if (member.key == "rest") {
         auto r = read_rest(table, path);
         if (!r) return r.error();
-        rests.push_back(std::move(*r));
+        into.rests.push_back(std::move(*r));
         return {};
       }
       return bad_table(member, path);

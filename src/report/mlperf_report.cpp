@@ -236,9 +236,9 @@ std::vector<std::string> mlperf_coupling_sentences(const std::vector<mlperf::Cou
   if (predicted == 0) return out;
   out.push_back(fmt::format("The predicted interval holds {} of {} measured ratios.", held, predicted));
   for (const auto& [kind, all] : kinds) {
-    const auto median = [&](auto&& figure) {
+    const auto median = [&members = all](auto&& figure) {
       std::vector<double> values;
-      for (const mlperf::Coupling* c : all) values.push_back(figure(*c));
+      for (const mlperf::Coupling* c : members) values.push_back(figure(*c));
       std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
       return values[values.size() / 2];
     };

@@ -40,8 +40,12 @@ CostFlags::CostFlags() {
     flags_.push_back({.name = name, .value_name = value, .help = help, .kind = kind, .power = power});
   };
   const auto choice = [&](const char* name, const char* value, const char* help, std::vector<std::string> words) {
-    flags_.push_back(
-        {.name = name, .value_name = value, .help = help, .completer = offer(words), .words = std::move(words)});
+    Completer completer = offer(words);
+    flags_.push_back({.name = name,
+                      .value_name = value,
+                      .help = help,
+                      .completer = std::move(completer),
+                      .words = std::move(words)});
   };
   const auto typed = [&](const char* name, const char* value, const char* help, Kind kind) {
     flags_.push_back({.name = name, .value_name = value, .help = help, .kind = kind});

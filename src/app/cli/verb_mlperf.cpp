@@ -277,7 +277,7 @@ class Question {
           "Racks of 72 against nodes of 8 of one generation. Near 1 per accelerator, the rack is worth as much "
           "as its accelerators."};
       for (std::string& sentence : report::mlperf_coupling_sentences(couplings)) notes.push_back(std::move(sentence));
-      return print("compare", report::mlperf_coupling_table(couplings), std::move(notes));
+      return print("compare", report::mlperf_coupling_table(couplings), notes);
     }
     if (question == "scenarios") {
       return print("compare", report::mlperf_share_table(keep(scenario_shares(record_.results, record_.names))),

@@ -147,8 +147,8 @@ class Splitter {
       const std::string broken = result->overloaded ? "overload" : broken_limit(*result, q.limits);
       if (broken.empty()) {
         q.load.rate = goal.request_rate;
-        const auto predicted = simulate(q, knowledge_);
-        if (!predicted) return {};
+        const auto predicted = simulate(q, knowledge_, &observer);
+        if (!predicted || goal.patience.over()) return {};
         return alternative(prefill, decode, predicted->ttft.p95(), predicted->tpot.p95());
       }
       if (broken != "tpot") prefill.pool.engines += 1 + prefill.pool.engines / 8;

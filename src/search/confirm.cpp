@@ -110,7 +110,7 @@ class Confirmation {
     if (!trial.holds) return trial;
     Chance now = this->chance(trial.replicas, step);
     const int most = static_cast<int>(std::ceil(kMostTimes * trial.replicas)) + 1;
-    while (now.all < confidence - kCloseEnough) {
+    while (now.all < confidence - kCloseEnough && !quest_.goal.patience.over()) {
       const int more = trial.replicas + std::max(1, trial.replicas / 8);
       const Chance then = more <= most ? this->chance(more, step) : now;
       if (then.all < now.all + kNoGain && then.all < confidence - kCloseEnough) {
@@ -209,6 +209,10 @@ class Confirmation {
   [[nodiscard]] Trial simulated(int replicas, double slowness) const {
     Trial trial;
     trial.replicas = replicas;
+    if (quest_.goal.patience.over()) {
+      trial.broken = "time";
+      return trial;
+    }
     const SimulationQuery q = question(quest_, plan_, replicas, slowness);
     rate_for(quest_.goal.request_rate * slowness / replicas, trial);
     // More than they can do at any concurrency would fall behind, however short the simulation.
@@ -296,6 +300,7 @@ void climb(Confirmation& confirmation, const ServingGoal& goal, ServingPlan& pla
   std::set<double> rungs(std::begin(kRungs), std::end(kRungs));
   rungs.insert(goal.confidence);
   for (const double rung : rungs) {
+    if (goal.patience.over()) return;
     const std::optional<int> gpus = rung == goal.confidence ? plan.gpus : fewest(rung, step);
     if (gpus) plan.sure.ladder.push_back({rung, *gpus});
   }
@@ -369,6 +374,7 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
 void climb(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge) {
   if (quest.goal.request_rate <= 0) return;
   oneapi::tbb::parallel_for(std::size_t{0}, std::min(kLadders, verdict.plans.size()), [&](std::size_t i) {
+    if (quest.goal.patience.over()) return;
     ServingPlan& plan = verdict.plans[i];
     const auto deployment = plan.sure.holds ? resolve(plan.query, knowledge) : Result<InferenceDeployment>(Error{});
     if (!deployment) return;

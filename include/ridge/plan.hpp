@@ -176,7 +176,6 @@ struct ServingPlan {
   Interval output_tokens_per_s;  ///< of one replica at that
   double rate = 0;               ///< requests per second that all replicas are given on average: dollars are for these
   std::optional<double> usd_per_gpu_hour;
-  std::optional<PriceQuote> price;          ///< where that comes from
   std::optional<double> usd_per_hour;       ///< of devices that are not there already
   std::optional<Interval> usd_per_million;  ///< output tokens
   Interval watts;                           ///< all devices at full load
@@ -295,7 +294,6 @@ struct TrainingPick {
   std::optional<Interval> days;  ///< of the run, if tokens are given
   std::optional<Interval> usd;   ///< of the run, or per billion tokens
   std::optional<double> usd_per_hour;
-  std::optional<PriceQuote> price;  ///< of a GPU-hour
   double joules_per_token = 0;
   double goodput = 1;
   LogError error;                      ///< of the time of the run: of a step, and of what failures cost

@@ -155,15 +155,6 @@ Solution solve(const std::vector<const Row*>& rows, const EffectPriors& priors, 
   return s;
 }
 
-double quantile_of(std::vector<double> values, double share) {
-  return quantile(std::move(values), share);
-}
-
-/// What an error of one metric is judged by beside the effects: its own scatter.
-struct Scatter {
-  double within = 0.12;
-};
-
 class Fit {
  public:
   Fit(const UnseenRows& unseen, std::span<const Case> cases, const Catalogue& catalogue, const Engines& engines,
@@ -186,7 +177,7 @@ class Fit {
       if (rows.empty()) continue;
       const Solution all = solve(rows, priors_, false);
       add_effects(group, rows, all, effects);
-      const std::vector<Judged> judged = leave_out(rows, all.rest);
+      const std::vector<Judged> judged = leave_out(rows);
       add_rests(group, judged, all.rest, rests);
       for (std::size_t f = 0; f < 3; ++f) add_rows(judged, f, all.rest, out.folds[f].rows);
     }
@@ -311,7 +302,7 @@ class Fit {
   }
 
   /// Every row predicted without its publisher, and without its devices or its engine too.
-  std::vector<Judged> leave_out(const std::vector<const Row*>& rows, double) const {
+  std::vector<Judged> leave_out(const std::vector<const Row*>& rows) const {
     std::vector<Judged> out;
     std::set<std::string> publishers;
     for (const Row* r : rows) publishers.insert(r->publisher);
@@ -351,7 +342,7 @@ class Fit {
       if (j.row->measured == measured && matches(j.row->key, key)) errors.push_back(std::fabs(j.y - j.mean));
     }
     if (errors.size() < kFewest) return rest;
-    const double deviation = quantile_of(std::move(errors), 0.5) / 0.6745;
+    const double deviation = quantile(std::move(errors), 0.5) / 0.6745;
     return std::max(rest, std::sqrt(std::max(0.0, deviation * deviation - priors_.stack * priors_.stack)));
   }
 
@@ -380,8 +371,8 @@ class Fit {
       q.rows = 0;
       return q;
     }
-    q.low = std::min(quantile_of(z, kTail), -0.3);
-    q.high = std::max(quantile_of(std::move(z), 1 - kTail), 0.3);
+    q.low = std::min(quantile(z, kTail), -0.3);
+    q.high = std::max(quantile(std::move(z), 1 - kTail), 0.3);
     return q;
   }
 
@@ -411,8 +402,8 @@ class Fit {
           errors.push_back(std::fabs(std::exp(j.row->sign * (j.mean - j.y)) - 1));
         }
         if (!errors.empty()) {
-          r.median_error = digits(quantile_of(errors, 0.5));
-          r.p90_error = digits(quantile_of(std::move(errors), 0.9));
+          r.median_error = digits(quantile(errors, 0.5));
+          r.p90_error = digits(quantile(std::move(errors), 0.9));
         }
       }
       // What nobody measured is taken from what was, and is never surer.

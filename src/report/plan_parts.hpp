@@ -73,7 +73,7 @@ void add_ranking(Document& page, const Verdict& verdict, Table ranked, Table nea
   std::vector<std::pair<std::string, PriceQuote>> prices;
   for (std::size_t i = 0; i < std::min(verdict.plans.size(), options.rows); ++i) {
     const auto& plan = verdict.plans[i];
-    if (plan.price) prices.emplace_back(device_of(plan), *plan.price);
+    if (plan.quote) prices.emplace_back(device_of(plan), *plan.quote);
   }
   add_thin_prices(page, prices);
   add_losers(page, verdict.losers, options.why);

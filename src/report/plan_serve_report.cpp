@@ -156,20 +156,25 @@ void add_explanation(Document& page, const ServingVerdict& verdict, int which) {
   page.blocks.emplace_back(paragraph("ridge estimate infer " + command_flags(p.query), Emphasis::faint));
 }
 
+/// Layout and formats of one engine, in a pool or as a replica.
+void set_deployment(Json& one, const InferenceQuery& query, const DeploymentFacts& facts) {
+  one.set("tp", query.tp);
+  one.set("pp", query.pp);
+  one.set("dp", query.dp);
+  one.set("ep", query.ep);
+  one.set("redundant_experts", facts.redundant_experts);
+  one.set("dispatch", facts.exchange ? Json(name(*facts.exchange)) : Json());
+  one.set("draft_tokens", query.load.draft_tokens);
+  one.set("weights", name(facts.weights));
+  one.set("kv", name(facts.kv));
+}
+
 Json pool_object(const ServingPool& p) {
   Json one = Json::object();
   one.set("device", p.query.device);
   one.set("engines", p.engines);
   one.set("gpus_per_engine", p.query.gpus);
-  one.set("tp", p.query.tp);
-  one.set("pp", p.query.pp);
-  one.set("dp", p.query.dp);
-  one.set("ep", p.query.ep);
-  one.set("redundant_experts", p.facts.redundant_experts);
-  one.set("dispatch", p.facts.exchange ? Json(name(*p.facts.exchange)) : Json());
-  one.set("draft_tokens", p.query.load.draft_tokens);
-  one.set("weights", name(p.facts.weights));
-  one.set("kv", name(p.facts.kv));
+  set_deployment(one, p.query, p.facts);
   one.set("concurrency_per_engine", p.concurrency);
   return one;
 }
@@ -191,23 +196,15 @@ Json plan_object(const ServingPlan& p) {
   one.set("gpus", p.gpus);
   one.set("replicas", p.replicas);
   one.set("gpus_per_replica", p.query.gpus);
-  one.set("tp", p.query.tp);
-  one.set("pp", p.query.pp);
-  one.set("dp", p.query.dp);
-  one.set("ep", p.query.ep);
-  one.set("redundant_experts", p.facts.redundant_experts);
-  one.set("dispatch", p.facts.exchange ? Json(name(*p.facts.exchange)) : Json());
-  one.set("draft_tokens", p.query.load.draft_tokens);
-  one.set("weights", name(p.facts.weights));
-  one.set("kv", name(p.facts.kv));
+  set_deployment(one, p.query, p.facts);
   one.set("max_batched_tokens", p.query.max_batched_tokens);
   one.set("concurrency_per_replica", p.concurrency);
   one.set("requests_per_replica_per_s", p.requests_per_s);
   one.set("request_rate_per_s", p.rate);
   one.set("load_share", p.load());
   one.set("usd_per_gpu_hour", p.usd_per_gpu_hour ? Json(*p.usd_per_gpu_hour) : Json());
-  one.set("price_quotes", p.price ? Json(p.price->quotes) : Json());
-  one.set("price_basis", p.price ? Json(p.price->basis) : Json());
+  one.set("price_quotes", p.quote ? Json(p.quote->quotes) : Json());
+  one.set("price_basis", p.quote ? Json(p.quote->basis) : Json());
   one.set("usd_per_hour", p.usd_per_hour ? Json(*p.usd_per_hour) : Json());
   one.set("usd_per_million_output_tokens", p.usd_per_million ? interval_json(*p.usd_per_million) : Json());
   one.set("power_w", p.watts.mid > 0 ? interval_json(p.watts) : Json());

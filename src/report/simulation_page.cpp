@@ -14,21 +14,6 @@ std::string duration(double s) {
   return format(Seconds(s));
 }
 
-std::string load_text(const SimulationAnswer& a) {
-  const OfferedLoad& l = a.query.load;
-  switch (l.kind) {
-    case OfferedKind::rate:
-      return fmt::format("{} {}/s", format_number(l.rate), l.rate == 1 ? "request" : "requests");
-    case OfferedKind::concurrency:
-      return fmt::format("{} {}", format_number(l.concurrency, 7), l.concurrency == 1 ? "client" : "clients");
-    case OfferedKind::offline:
-      return "all requests at once";
-    case OfferedKind::trace:
-      return l.speed == 1 ? "as recorded" : fmt::format("recorded, {} times as fast", format_number(l.speed));
-  }
-  return "";
-}
-
 Table served(const SimulationAnswer& a) {
   const SimulationResult& r = a.result;
   Table t = two_columns("Served");
@@ -169,6 +154,20 @@ std::string overload_sentence(const SimulationResult& r) {
 
 }  // namespace
 
+std::string offered_text(const OfferedLoad& l) {
+  switch (l.kind) {
+    case OfferedKind::rate:
+      return fmt::format("{} {}/s", format_number(l.rate), l.rate == 1 ? "request" : "requests");
+    case OfferedKind::concurrency:
+      return fmt::format("{} {}", format_number(l.concurrency, 7), l.concurrency == 1 ? "client" : "clients");
+    case OfferedKind::offline:
+      return "all requests at once";
+    case OfferedKind::trace:
+      return l.speed == 1 ? "as recorded" : fmt::format("recorded, {} times as fast", format_number(l.speed));
+  }
+  return "";
+}
+
 std::string simulation_title(const SimulationAnswer& a) {
   const DeploymentFacts& f = a.result.facts;
   const SimulationResult& r = a.result;
@@ -181,7 +180,7 @@ std::string simulation_title(const SimulationAnswer& a) {
     text += (a.query.policies.autoscaling ? "up to " : "") + devices(f, r.gpus, r.engines);
   }
   text += fmt::format(", {} weights, {}", name(f.weights), f.era.empty() ? f.engine : f.era);
-  return fmt::format("{} · {}, {}", text, a.query.workload.name, load_text(a));
+  return fmt::format("{} · {}, {}", text, a.query.workload.name, offered_text(a.query.load));
 }
 
 Table latency_table(const SimulationAnswer& a) {

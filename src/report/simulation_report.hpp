@@ -32,6 +32,8 @@ struct SimulationAnswer {
 [[nodiscard]] Json simulation_json(const SimulationAnswer& answer);
 /// One row for each measure, its mean and percentiles.
 [[nodiscard]] Table latency_table(const SimulationAnswer& answer);
+/// "10 requests/s", "32 clients", ...: what is sent.
+[[nodiscard]] std::string offered_text(const OfferedLoad& load);
 [[nodiscard]] Table timeline_table(const SimulationResult& result);
 [[nodiscard]] std::string simulation_html(const SimulationAnswer& answer, const Provenance& provenance);
 /// "llama3.1-70b on 8 × h100-sxm, TP 8, ... · chat, 12 requests/s".

@@ -371,7 +371,6 @@ void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowle
   for (const Fleet& fleet : buyer.fleet) paid -= fleet.device == plan.query.device ? fleet.gpus : 0;
   paid = std::max(0.0, paid);
   plan.usd_per_gpu_hour = quote ? std::optional(quote->mid) : std::nullopt;
-  plan.price = quote;
   plan.quote = quote;
   plan.usd_per_hour.reset();
   plan.usd_per_million.reset();

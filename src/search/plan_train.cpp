@@ -314,7 +314,6 @@ TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const 
     pick.days_sure = pick.days->mid * pick.error.factor(goal.confidence);
     if (goal.days > 0) pick.holds_days = pick.error.probability(goal.days / pick.days->mid);
   }
-  pick.price = pick.quote;
   const Money money = money_of(quest, group, pick.quote);
   if (money.known) {
     pick.usd_per_hour = money.usd_per_s * kSecondsAnHour;

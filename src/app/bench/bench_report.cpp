@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/page.hpp"
+#include "report/simulation_report.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::bench {
@@ -25,21 +26,6 @@ std::string count(std::uint64_t n) {
 }
 double share(std::uint64_t part, std::uint64_t of) {
   return of > 0 ? static_cast<double>(part) / static_cast<double>(of) : 0;
-}
-
-std::string load_text(const SimulationQuery& q) {
-  const OfferedLoad& l = q.load;
-  switch (l.kind) {
-    case OfferedKind::rate:
-      return fmt::format("{} requests/s", format_number(l.rate));
-    case OfferedKind::concurrency:
-      return fmt::format("{} {}", format_number(l.concurrency, 7), l.concurrency == 1 ? "client" : "clients");
-    case OfferedKind::offline:
-      return "all requests at once";
-    case OfferedKind::trace:
-      return l.speed == 1 ? "as recorded" : fmt::format("recorded, {} times as fast", format_number(l.speed));
-  }
-  return "";
 }
 
 Table latencies(const BenchResult& r) {
@@ -237,7 +223,8 @@ std::vector<std::string> reasons(const BenchAnswer& a) {
 Document bench_page(const BenchAnswer& a) {
   const BenchResult& r = a.measured;
   Document page;
-  page.title = fmt::format("{} · {} · {}, {}", r.url, r.model, a.query.workload.name, load_text(a.query));
+  page.title =
+      fmt::format("{} · {} · {}, {}", r.url, r.model, a.query.workload.name, report::offered_text(a.query.load));
   if (r.stopped_early)
     page.blocks.emplace_back(Paragraph{"Ended early: what was measured until then.", Emphasis::warning});
   if (r.finished == 0) {

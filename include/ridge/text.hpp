@@ -75,4 +75,7 @@ std::string nearest(std::string_view word, const std::string_view* candidates, s
 /// and what goes beyond `limit` characters becomes "...".
 std::string quoted(std::string_view text, std::size_t limit = 60);
 
+/// Part of an id: lower case letters, digits and '.', everything between them one '-'. "Lambda Labs" is "lambda-labs".
+std::string slug(std::string_view text);
+
 }  // namespace ridge

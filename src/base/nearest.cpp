@@ -75,6 +75,21 @@ std::string quoted(std::string_view text, std::size_t limit) {
   return result + "'";
 }
 
+std::string slug(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.') {
+      out.push_back(c);
+    } else if (c >= 'A' && c <= 'Z') {
+      out.push_back(static_cast<char>(c - 'A' + 'a'));
+    } else if (!out.empty() && out.back() != '-') {
+      out.push_back('-');
+    }
+  }
+  while (!out.empty() && out.back() == '-') out.pop_back();
+  return out;
+}
+
 std::string nearest(std::string_view word, const std::string_view* candidates, std::size_t count, std::size_t limit) {
   if (word.empty() || word.size() > kLongestWord) return {};
   struct Scored {

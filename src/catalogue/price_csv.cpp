@@ -28,20 +28,10 @@ std::string enumerate(const std::vector<std::string>& words) {
   return text;
 }
 
-/// Lower case letters, digits and '.', the rest as single '-': part of an id.
-std::string slug(std::string_view text) {
-  std::string result;
-  for (const char c : text.substr(0, 60)) {
-    if (c >= 'A' && c <= 'Z') {
-      result.push_back(static_cast<char>(c - 'A' + 'a'));
-    } else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
-      result.push_back(c);
-    } else if (!result.empty() && result.back() != '-') {
-      result.push_back('-');
-    }
-  }
-  while (!result.empty() && result.back() == '-') result.pop_back();
-  return result.empty() ? "list" : result;
+/// What the ids of a list begin with.
+std::string list_id(std::string_view name) {
+  const std::string id = slug(name.substr(0, 60));
+  return id.empty() ? "list" : id;
 }
 
 struct FileName {
@@ -144,7 +134,7 @@ class SkyPilotReader : public ListReader {
 
     Price price = started(row);
     price.kind = kind;
-    price.id = fmt::format("{}-{}{}", slug(provider_), line(row), kind == PriceKind::spot ? "-spot" : "");
+    price.id = fmt::format("{}-{}{}", list_id(provider_), line(row), kind == PriceKind::spot ? "-spot" : "");
     price.item = instance.empty() ? std::string(accelerator) : fmt::format("{} ({})", accelerator, instance);
     price.provider = provider_;
     price.region = cell(row, region_);
@@ -257,7 +247,7 @@ class GpuhuntReader : public ListReader {
     }
     Price price = started(row);
     price.kind = spot[0] == 'T' || spot[0] == 't' ? PriceKind::spot : PriceKind::on_demand;
-    price.id = fmt::format("{}-{}", slug(file_.stem), line(row));
+    price.id = fmt::format("{}-{}", list_id(file_.stem), line(row));
     price.item = fmt::format("{} ({})", accelerator, cell(row, instance_));
     price.provider = file_.stem;
     price.region = cell(row, region_);
@@ -336,7 +326,7 @@ class PlainReader : public ListReader {
 
   Status read_row(std::size_t row) {
     Price price = started(row);
-    price.id = fmt::format("{}-{}", slug(file_.stem), line(row));
+    price.id = fmt::format("{}-{}", list_id(file_.stem), line(row));
     price.item = text(row, "item");
     if (price.item.empty()) return error(row, "item", "what is priced here? Name it");
     const auto kind = std::find(std::begin(kPriceKinds), std::end(kPriceKinds), text(row, "kind"));

@@ -17,22 +17,6 @@ namespace {
 
 constexpr double kMostUsdPerMillion = 10'000;
 
-std::string slug(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.';
-    if (kept) {
-      out.push_back(c);
-    } else if (c >= 'A' && c <= 'Z') {
-      out.push_back(static_cast<char>(c - 'A' + 'a'));
-    } else if (!out.empty() && out.back() != '-') {
-      out.push_back('-');
-    }
-  }
-  while (!out.empty() && out.back() == '-') out.pop_back();
-  return out;
-}
-
 /// Dollars for a million tokens from what one token costs, a number or (OpenRouter) a text; 0 where it is not said.
 Result<double> price_of_token(const JsonNode& entry, std::string_view key, const std::string& where) {
   const JsonNode* node = entry.find(key);

@@ -16,22 +16,6 @@ double hour(const Price& price) {
   return price.per_gpu_hour ? price.per_gpu_hour->value() * 3600 : 0;
 }
 
-/// Lower case letters and digits, the rest as single '-'.
-std::string slug(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.') {
-      out.push_back(c);
-    } else if (c >= 'A' && c <= 'Z') {
-      out.push_back(static_cast<char>(c - 'A' + 'a'));
-    } else if (!out.empty() && out.back() != '-') {
-      out.push_back('-');
-    }
-  }
-  while (!out.empty() && out.back() == '-') out.pop_back();
-  return out;
-}
-
 /// A text between quotes in TOML.
 std::string toml_text(std::string_view text) {
   std::string out = "\"";

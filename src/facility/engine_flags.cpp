@@ -14,7 +14,7 @@ namespace ridge {
 
 namespace {
 
-constexpr std::size_t kLongestFile = 4'000'000;
+constexpr std::size_t kLongestFlagFile = 4'000'000;
 
 /// "0.27.1" before "0.5.18", "b10586" after "b9": numbers compare as numbers.
 bool older(std::string_view a, std::string_view b) {
@@ -213,7 +213,7 @@ Result<EngineRelease> EngineReleases::load(std::string_view engine, std::string_
                              version, near, known.size() == 1 ? "is" : "are", all)};
   }
   const std::string path = fmt::format("{}/{}-{}.toml", directory_, engine, *at);
-  const Result<std::string> text = read_file(path, kLongestFile);
+  const Result<std::string> text = read_file(path, kLongestFlagFile);
   if (!text) return text.error();
   return parse_engine_release(*text, path);
 }

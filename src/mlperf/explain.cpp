@@ -65,10 +65,10 @@ struct Limits {
 std::optional<InferenceEstimate> best_within(const ResolvedInference& resolved, InferenceLoad load,
                                              const Limits& limits, double& concurrency) {
   constexpr double kStep = 1.2;
-  constexpr double kMost = 16384;
+  constexpr double kMostTried = 16384;
   std::optional<InferenceEstimate> best;
   load.mode = LoadMode::closed_loop;
-  for (double clients = 1; clients < kMost; clients = std::max(clients + 1, std::floor(clients * kStep))) {
+  for (double clients = 1; clients < kMostTried; clients = std::max(clients + 1, std::floor(clients * kStep))) {
     load.concurrency = clients;
     const InferenceOutcome outcome = evaluate(resolved, load);
     if (outcome.reason != Reason::none) break;

@@ -9,16 +9,16 @@
 namespace ridge {
 
 namespace {
-constexpr std::string_view kNames[] = {"gather", "kernels", "low-latency", "throughput"};
+constexpr std::string_view kExchangeNames[] = {"gather", "kernels", "low-latency", "throughput"};
 }  // namespace
 
 std::string_view name(ExpertExchange exchange) {
-  return kNames[static_cast<std::size_t>(exchange)];
+  return kExchangeNames[static_cast<std::size_t>(exchange)];
 }
 
 Result<ExpertExchange> parse_expert_exchange(std::string_view word) {
-  for (std::size_t i = 0; i < std::size(kNames); ++i) {
-    if (word == kNames[i]) return static_cast<ExpertExchange>(i);
+  for (std::size_t i = 0; i < std::size(kExchangeNames); ++i) {
+    if (word == kExchangeNames[i]) return static_cast<ExpertExchange>(i);
   }
   return Error{ErrorCode::bad_input, "",
                "'" + std::string(word) + "' is no way to reach experts: gather, kernels, low-latency or throughput"};

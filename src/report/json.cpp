@@ -17,7 +17,7 @@ bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
 }
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";
   if (is_plain(text)) return out.append(text) + '"';
@@ -93,12 +93,12 @@ bool Json::one_line(std::string& out, std::size_t limit) const {
   } else if (const auto* number = std::get_if<double>(&value_)) {
     out += std::isfinite(*number) ? exact_number(*number) : "null";
   } else if (const auto* text = std::get_if<std::string>(&value_)) {
-    out += quoted(*text);
+    out += json_text(*text);
   } else if (const auto* array = std::get_if<Array>(&value_)) {
     if (!list(*array, '[', ']', [&](const Json& element) { return element.one_line(out, limit); })) return false;
   } else if (const auto* object = std::get_if<Object>(&value_)) {
     const auto entry = [&](const auto& pair) {
-      out += quoted(pair.first) + ": ";
+      out += json_text(pair.first) + ": ";
       return pair.second.one_line(out, limit);
     };
     if (!list(*object, '{', '}', entry)) return false;
@@ -128,7 +128,7 @@ void Json::print(std::string& out, std::size_t indent, std::size_t line_start) c
   if (array) {
     for (const Json& value : *array) element("", value);
   } else {
-    for (const auto& [key, value] : *object) element(quoted(key) + ": ", value);
+    for (const auto& [key, value] : *object) element(json_text(key) + ": ", value);
   }
   out += '\n';
   out.append(indent, ' ') += array ? ']' : '}';

@@ -134,7 +134,7 @@ void TrainingProblem::walk(std::size_t group, std::size_t block, Range part, boo
   const ResolvedTraining& job = *g.spec.job->resolved;
   const Layout& layout = g.space->layouts[block];
   const LayerTimes& times = (*g.times)[layout.key];
-  const std::vector<Policy>& policies = g.space->policies[layout.policies];
+  const std::vector<MemoryPolicy>& policies = g.space->policies[layout.policies];
   const std::uint64_t first = g.range.begin + g.space->starts[block];
   count.evaluated += part.size();
   Degrees d;
@@ -142,7 +142,7 @@ void TrainingProblem::walk(std::size_t group, std::size_t block, Range part, boo
   TrainingPlan plan = g.space->plan(layout, {});
   if (plan_degrees(job, plan, d, short_by) != Reason::none) return;
   for (std::uint64_t i = part.begin; i < part.end; ++i) {
-    const Policy& policy = policies[i - first];
+    const MemoryPolicy& policy = policies[i - first];
     plan.recompute = policy.recompute;
     plan.context = policy.context;
     plan.offload = policy.offload;

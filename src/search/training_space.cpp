@@ -69,7 +69,7 @@ class Builder {
     std::vector<std::vector<CP>> contexts = {{CP::ring}, {CP::ring}, {CP::ring, CP::ulysses}};
     if (full_) contexts = {{CP::ring}, {CP::ring, CP::all_gather}, {CP::ring, CP::all_gather, CP::ulysses}};
     for (const auto& schemes : contexts) {
-      std::vector<Policy>& list = out_.policies.emplace_back();
+      std::vector<MemoryPolicy>& list = out_.policies.emplace_back();
       for (const CP context : schemes) {
         for (const bool optimizer : host) {
           for (const float offload : offloads) {
@@ -197,7 +197,7 @@ class Builder {
 
 }  // namespace
 
-TrainingPlan TrainingSpace::plan(const Layout& layout, const Policy& policy) const {
+TrainingPlan TrainingSpace::plan(const Layout& layout, const MemoryPolicy& policy) const {
   TrainingPlan plan;
   plan.gpus = gpus;
   plan.tp = layout.tp;

@@ -56,7 +56,7 @@ struct Layout {
 };
 
 /// What candidates of one layout differ in.
-struct Policy {
+struct MemoryPolicy {
   Recompute recompute = Recompute::unknown;
   ContextParallel context = ContextParallel::ring;
   float offload = 0;
@@ -70,7 +70,7 @@ class TrainingSpace {
   int global_batch = 1;
   std::vector<LayerKey> keys;
   std::vector<Layout> layouts;
-  std::vector<std::vector<Policy>> policies;
+  std::vector<std::vector<MemoryPolicy>> policies;
   std::vector<std::uint64_t> starts;  ///< of each layout, and the end
 
   [[nodiscard]] std::uint64_t size() const { return starts.empty() ? 0 : starts.back(); }
@@ -78,7 +78,7 @@ class TrainingSpace {
   [[nodiscard]] TrainingPlan at(std::uint64_t i) const;
   [[nodiscard]] Range block(std::size_t layout) const { return {starts[layout], starts[layout + 1]}; }
   /// The plan of a layout and a policy.
-  [[nodiscard]] TrainingPlan plan(const Layout& layout, const Policy& policy) const;
+  [[nodiscard]] TrainingPlan plan(const Layout& layout, const MemoryPolicy& policy) const;
 };
 
 [[nodiscard]] TrainingSpace training_space(const TrainingShape& shape, int gpus);

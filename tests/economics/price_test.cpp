@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 
+#include "catalogue/folder.hpp"
 #include "economics/api_import.hpp"
 #include "economics/cost_case.hpp"
 #include "economics/price_diff.hpp"
@@ -58,19 +59,17 @@ TEST(Rents, EstimatesHaveNoPlaceInQuotedMarkets) {
 
 // ---- price lists
 
+// A list under its provider's name, in a folder of its own: tests run side by side.
 class ListFile {
  public:
-  explicit ListFile(std::string_view text, const char* name = "nebius.csv")
-      : path_((std::filesystem::temp_directory_path() / name).string()) {
-    std::ofstream(path_) << text;
-  }
-  ~ListFile() { std::filesystem::remove(path_); }
+  explicit ListFile(const std::string& text, const char* name = "nebius.csv") : path_(folder_.write(name, text)) {}
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] Result<Catalogue> load() const {
     return Catalogue::load({.data_directory = RIDGE_DATA_DIR, .overlays = {}, .price_lists = {path_}});
   }
 
  private:
+  Folder folder_;
   std::string path_;
 };
 

@@ -20,10 +20,6 @@ constexpr auto kBetweenStallChecks = std::chrono::milliseconds(250);
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(100);
 constexpr long kReceiveBuffer = 64 * 1024;
 
-double seconds(Clock::duration d) {
-  return std::chrono::duration<double>(d).count();
-}
-
 Trouble trouble_of(CURLcode code) {
   switch (code) {
     case CURLE_OK:

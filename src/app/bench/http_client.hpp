@@ -22,6 +22,10 @@ namespace ridge::bench {
 
 using Clock = std::chrono::steady_clock;
 
+inline double seconds(Clock::duration d) {
+  return std::chrono::duration<double>(d).count();
+}
+
 struct Endpoint {
   std::string root;  ///< "http://host:port/prefix", without /v1
   std::string host;

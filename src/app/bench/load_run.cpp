@@ -25,10 +25,6 @@ constexpr std::size_t kMostBody = 4'000'000;  ///< of an answer that is no strea
 constexpr double kSlackTokens = 64;           ///< above what was asked for, before a stream is said never to end
 constexpr auto kBetweenViews = std::chrono::milliseconds(250);
 
-double seconds(Clock::duration d) {
-  return std::chrono::duration<double>(d).count();
-}
-
 /// A page that is read whole.
 class PageListener final : public Listener {
  public:

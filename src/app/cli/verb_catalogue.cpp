@@ -25,7 +25,7 @@ constexpr std::string_view kSchema = "ridge.catalogue/1";
 constexpr std::size_t kLargestList = 64'000'000;
 constexpr std::string_view kForms[] = {"skypilot", "gpuhunt", "litellm", "openrouter"};
 
-struct Arguments {
+struct CatalogueArguments {
   std::vector<std::string> words;
   std::string take;
   std::string date;
@@ -77,7 +77,8 @@ Status check_columns(std::string_view form, const std::string& text, const std::
                fmt::format("no list of {}: its first line names the column {}", form, column)};
 }
 
-Status take(const Arguments& a, const std::string& text, std::vector<std::string>& notes, std::string_view how) {
+Status take(const CatalogueArguments& a, const std::string& text, std::vector<std::string>& notes,
+            std::string_view how) {
   if (a.take.empty()) {
     notes.emplace_back("Nothing is taken. --take FILE.toml --date DAY writes it down.");
     return {};
@@ -87,7 +88,8 @@ Status take(const Arguments& a, const std::string& text, std::vector<std::string
   return {};
 }
 
-Result<int> import_rents(Session& session, const Arguments& a, const std::string& form, const std::string& file) {
+Result<int> import_rents(Session& session, const CatalogueArguments& a, const std::string& form,
+                         const std::string& file) {
   const Result<std::string> text = read_file(file, kLargestList);
   if (!text) return text.error();
   if (const Status s = check_columns(form, *text, file); !s) return s.error();
@@ -134,7 +136,8 @@ Result<int> import_rents(Session& session, const Arguments& a, const std::string
   return print(session, std::move(table), std::move(json), std::move(notes));
 }
 
-Result<int> import_offers(Session& session, const Arguments& a, const std::string& form, const std::string& file) {
+Result<int> import_offers(Session& session, const CatalogueArguments& a, const std::string& form,
+                          const std::string& file) {
   const Result<std::string> text = read_file(file, kLargestList);
   if (!text) return text.error();
   const Result<const Catalogue*> catalogue = session.catalogue();
@@ -259,7 +262,7 @@ Result<int> age(Session& session) {
                 "gpuhunt, LiteLLM and OpenRouter publish."});
 }
 
-Result<int> run(Session& session, const Arguments& a) {
+Result<int> run(Session& session, const CatalogueArguments& a) {
   if (a.words.empty()) return wrong("", "say `age`, or `import skypilot|gpuhunt|litellm|openrouter FILE`");
   if (a.words[0] == "age") {
     if (a.words.size() > 1) return wrong("", "`age` takes no more words");
@@ -280,7 +283,7 @@ Result<int> run(Session& session, const Arguments& a) {
                                  "openrouter",
                                  quoted(form), near.empty() ? "" : " (did you mean " + near + "?)"));
   }
-  Arguments dated = a;
+  CatalogueArguments dated = a;
   if (dated.date.empty()) dated.date = session.options().as_of;
   if (!a.take.empty()) {
     if (dated.date.empty()) return wrong("--date", "say of when the list is: --date 2026-11-15");
@@ -293,7 +296,7 @@ Result<int> run(Session& session, const Arguments& a) {
 }  // namespace
 
 static Action declare_catalogue(Options& options) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<CatalogueArguments>();
   options.words("age | import FORM FILE", a->words,
                 "how old everything is; or the price list FILE that FORM publishes (skypilot: vms.csv; gpuhunt: a "
                 "provider's CSV; litellm: model_prices_and_context_window.json; openrouter: the answer of its models "

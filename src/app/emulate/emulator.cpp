@@ -31,9 +31,9 @@ constexpr unsigned kConnectionLimit = 20'000;
 constexpr unsigned kIdleSeconds = 120;  ///< a connection that says nothing is closed
 constexpr auto kLongestSleep = std::chrono::milliseconds(100);
 
-enum class Stage : std::uint8_t { reading, waiting, streaming, answered };
-
 }  // namespace
+
+enum class Stage : std::uint8_t { reading, waiting, streaming, answered };
 
 /// One request from its first byte to its last.
 struct Exchange {

@@ -33,8 +33,6 @@ constexpr std::string_view kClosing = "the server is shutting down";
 constexpr int kHeavyNiceness = 10;
 using Clock = std::chrono::steady_clock;
 
-enum class Stage { reading, ready, deferred, answered };
-
 }  // namespace
 
 std::string_view Request::header(std::string_view name) const {
@@ -63,6 +61,8 @@ Response guarded(const std::function<Response()>& work) noexcept {
     return Response::error(500, failure.what());
   }
 }
+
+enum class Stage { reading, ready, deferred, answered };
 
 /// One request while it is read and answered.
 struct Exchange {

@@ -60,6 +60,17 @@ Result<double> word_value(const Field& field, std::string_view text) {
   return wrong(field, fmt::format("{} is none of {}", quoted(text), known));
 }
 
+/// "1024" or "1920x1080".
+bool is_size(std::string_view text) {
+  constexpr double kMostPixels = 65536;
+  const std::size_t cross = std::min(text.find('x'), text.size());
+  const auto sensible = [](std::string_view side) {
+    const Result<double> pixels = parse_count(side);
+    return pixels && *pixels >= 1 && *pixels <= kMostPixels;
+  };
+  return sensible(text.substr(0, cross)) && (cross == text.size() || sensible(text.substr(cross + 1)));
+}
+
 template <class Q>
 Status read_into(const Field& field, const Member<Q>& member, std::string_view text, Q& query) {
   if (member.read != nullptr) {
@@ -67,6 +78,8 @@ Status read_into(const Field& field, const Member<Q>& member, std::string_view t
     return read ? read : Status(wrong(field, read.error().message));
   }
   if (member.name != nullptr) {
+    const Result<double> good = read_value(field, text);
+    if (!good) return good.error();
     query.*member.name = std::string(text);
     return {};
   }
@@ -143,6 +156,14 @@ Result<double> read_value(const Field& field, std::string_view text) {
     case Takes::on:
       if (text == "true" || text == "false") return text == "true" ? 1.0 : 0.0;
       return wrong(field, fmt::format("{} is neither true nor false", quoted(text)));
+    case Takes::release: {
+      const Status release = check_release(text);
+      if (!release) return wrong(field, release.error().message);
+      return 0.0;
+    }
+    case Takes::pixels:
+      if (!is_size(text)) return wrong(field, quoted(text) + " is no size in pixels: write 1024 or 1920x1080");
+      return 0.0;
     case Takes::model:
     case Takes::device:
     case Takes::system:
@@ -152,6 +173,25 @@ Result<double> read_value(const Field& field, std::string_view text) {
       return 0.0;
   }
   return 0.0;
+}
+
+Status check_release(std::string_view text) {
+  constexpr std::size_t kLongest = 40;
+  // llama.cpp counts builds: b5092.
+  const std::string_view digits = text.starts_with('v') || text.starts_with('b') ? text.substr(1) : text;
+  const auto usual = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||
+           c == '+' || c == '_';
+  };
+  constexpr std::size_t kLongestPart = 8;  // a date
+  std::size_t run = 0;
+  bool sensible = !digits.empty() && digits[0] >= '0' && digits[0] <= '9' && digits.size() <= kLongest;
+  for (const char c : digits) {
+    run = c >= '0' && c <= '9' ? run + 1 : 0;
+    sensible = sensible && usual(c) && run <= kLongestPart;
+  }
+  if (sensible) return {};
+  return Error{ErrorCode::bad_input, "", quoted(text) + " is no release: write its number, for example 0.12"};
 }
 
 std::string write_value(const Field& field, double value) {

@@ -43,6 +43,8 @@ enum class Takes : std::uint8_t {
   word,  ///< one of `words`
   on,    ///< there or not
   file,
+  release,  ///< of an engine: 0.12, v1.2.0rc1
+  pixels,   ///< 1024 or 1920x1080
 };
 
 struct Word {
@@ -86,10 +88,13 @@ struct Field {
 [[nodiscard]] std::string flag_of(const Field& field);
 
 /// The value as a number: bytes, watts, the format's or word's number. Refuses (bad_input, `where` = the key) what is
-/// no such value or out of range. Names, texts and files are 0.
+/// no such value or out of range. Names, releases, sizes in pixels, texts and files are 0.
 [[nodiscard]] Result<double> read_value(const Field& field, std::string_view text);
 /// The text that read_value() reads to the same number.
 [[nodiscard]] std::string write_value(const Field& field, double value);
+
+/// Refuses (bad_input) what is no release of anything: "banana".
+[[nodiscard]] Status check_release(std::string_view text);
 
 [[nodiscard]] Status read(const Field& field, std::string_view text, InferenceQuery& query);
 [[nodiscard]] Status read(const Field& field, std::string_view text, TrainingQuery& query);

@@ -84,7 +84,7 @@ struct Store::File {
   ~File() { sqlite3_close(db); }
   [[nodiscard]] Error error(const char* what) const {
     const int code = sqlite3_errcode(db);
-    const bool full = code == SQLITE_FULL || (code == SQLITE_IOERR && errno == ENOSPC);
+    const bool full = code == SQLITE_FULL || (code == SQLITE_IOERR && sqlite3_system_errno(db) == ENOSPC);
     return {ErrorCode::bad_input, path, std::string(what) + ": " + (full ? "the disk is full" : sqlite3_errmsg(db))};
   }
   bool run(const char* text) const { return sqlite3_exec(db, text, nullptr, nullptr, nullptr) == SQLITE_OK; }

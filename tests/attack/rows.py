@@ -279,6 +279,28 @@ def hosts_and_paths(server):
         check(f"{path} is no page", seen in (400, 404), seen)
 
 
+def garbage_in_flags():
+    """The rows of the table; tests/cli/garbage_test.cpp asks every flag of every verb."""
+    infer = ["estimate", "infer", "--model", "llama3.1-8b", "--device", "h100-sxm"]
+    lines = {"cost": ["cost", "own", "--device", "h100-sxm", "--gpus", "8"], "estimate": infer, "simulate": ["simulate", *infer[2:]], "emit": ["emit", "--for", "vllm", *infer[2:], "--gpus", "1"],
+             "goodput": ["goodput", "--gpus", "64", "--duration", "1day", "--trials", "5", "--device", "h100-sxm"], "facility": ["facility", "--system", "dgx-h100", "--gpus", "64"],
+             "plan": ["plan", "serve", "--model", "llama3.1-8b", "--request-rate", "1", "--devices", "h100-sxm"], "bench": ["bench", "http://127.0.0.1:9", *infer[2:]],
+             "emulate": ["emulate", "--port", "0", *infer[2:]], "mlperf": ["mlperf", "rules"], "show": ["show", "devices"], "validate": ["validate"], "doctor": ["doctor"],
+             "measure": ["measure"], "catalogue": ["catalogue", "age"], "calibrate": ["calibrate"], "report": ["report", "mlperf"]}
+    for verb, flag, value in [("cost", "--contract", "zzz"), ("cost", "--region", "Atlantis"), ("cost", "--offer", "zzz"), ("cost", "--provider", "zzz"), ("cost", "--against", "zzz"), ("cost", "--device", "-1"),
+                              *[(verb, "--engine", "zzz") for verb in ("estimate", "simulate", "emit", "plan", "bench", "emulate", "goodput", "facility", "cost", "measure")],
+                              *[(verb, "--engine-version", "banana") for verb in ("estimate", "simulate", "emit", "bench", "emulate", "goodput", "facility", "cost")],
+                              ("simulate", "--prefill-device", "garbage"), ("bench", "--prefill-device", "garbage"), ("emulate", "--prefill-device", "garbage"), ("simulate", "--scale-idle", "zzz"),
+                              ("simulate", "--kv-link", "zzz"), ("goodput", "--mfu", "zzz"), ("goodput", "--tier", "zzz"), ("goodput", "--rate", "gpu=zzz"), ("facility", "--kind", "zzz"), ("facility", "--rack", "zzz"),
+                              ("facility", "--fabric", "zzz"), ("bench", "--watch", "zzz"), ("bench", "--warmup", "-1"), ("emulate", "--ports", "zzz"), ("emulate", "--host", "a b"), ("mlperf", "--per", "zzz"),
+                              ("mlperf", "--benchmark", "zzz"), ("mlperf", "--division", "zzz"), ("show", "--vendor", "NVIDA"), ("show", "--provider", "zzz"), ("show", "--as-of", "zzz"), ("show", "--set", "zzz"),
+                              ("validate", "--by", "zzz"), ("doctor", "--device", "zzz"), ("doctor", "--system", "zzz"), ("measure", "--only", "zzz"), ("measure", "--work", "zzz"), ("measure", "--phase", "zzz"),
+                              ("catalogue", "--date", "zzz"), ("calibrate", "--group", "zzz"), ("report", "--lang", "zzz"), ("plan", "--shard", "zzz"), ("plan", "--threads", "zzz"), ("plan", "--explain", "zzz"),
+                              ("plan", "--prices", "/no/such/list.csv"), ("emit", "--kind", "zzz"), ("emit", "--image", "a b;c"), ("emit", "--time", "$(id)")]:
+        done = ridge.run(*lines[verb], f"{flag}={value}", timeout=30)
+        check(f"{verb} {flag}={value} is refused by name", done.returncode == 1 and flag in done.stderr, (done.returncode, done.stdout[:100], done.stderr))
+
+
 def infinities():
     for line in (["facility", "--system", "dgx-h100", "--gpus", "64", "--spike", "1e308"], ["facility", "--system", "dgx-h100", "--gpus", "64", "--pue", "1e300"],
                  ["facility", "--system", "dgx-h100", "--gpus", "64", "--oversubscription", "1e300"], ["facility", "--system", "dgx-h100", "--gpus", "64", "--rack-power", "1e300W"],
@@ -294,6 +316,26 @@ def files_of_the_server(folder):
     try:
         status, _, body = server.post("/v1/simulate", {"model": "llama3.1-8b", "device": "h100-sxm", "workload": "secret.csv"})
         check("a file of the server's folder is not read", status == 400, (status, body))
+        (folder / "config.json").write_text(json.dumps(CONFIG))
+        (folder / "q.toml").write_text('[flags]\nmodel = "llama3.1-8b"\n')
+        shutil.copy(pathlib.Path(__file__).resolve().parents[2] / "data/profiles/h200-sxm.toml", folder / "h200.toml")
+        (folder / "llama3.1-8b-it").mkdir(exist_ok=True)  # a folder whose name means a model
+        (folder / "llama3.1-8b-it" / "config.json").write_text(json.dumps({**CONFIG, "num_hidden_layers": 1}))
+        infer = {"kind": "infer", "model": "llama3.1-8b", "device": "h100-sxm"}
+        for verb, value in [("estimate", {**infer, "model": "config.json"}), ("estimate", {**infer, "model": "./config.json"}), ("estimate", {**infer, "device": "h200.toml"}),
+                            ("estimate", {**infer, "model": str(folder)}), ("plan", {"kind": "q.toml"}), ("plan", {"kind": "merge", "id": "r.sqlite"}), ("simulate", {**SIMULATE, "workload": "./secret.csv"}),
+                            ("estimate", {**infer, "html": "x.html"}), ("estimate", {**infer, "catalogue": "q.toml"}), ("estimate", {**infer, "plan": "q.toml"}), ("goodput", {"gpus": 8, "model": "config.json"}),
+                            ("cost", {"kind": "own", "device": "h200.toml", "gpus": 8}), ("facility", {"system": "dgx-h100", "gpus": 64, "svg": "x.svg"})]:
+            status, _, body = server.post(f"/v1/{verb}", value)
+            check(f"{verb} {value} over HTTP reads and writes nothing", status in (400, 404), (status, body))
+        status, _, body = server.post("/v1/check", {"text": "secret.csv"})
+        check("a sentence is never a path", "374" not in json.dumps(body), body)
+        status, _, body = server.ask("GET", "/v1/catalogue?kind=models&id=config.json")
+        check("nor is an id", status in (400, 404), (status, body[:200]))
+        status, _, body = server.post("/v1/estimate", {**infer, "model": "llama3.1-8b-it"})
+        same = server.post("/v1/estimate", infer)
+        check("a name is looked up in the catalogue, not in the folder", status == 400 or body["output_tokens_per_s"] == same[2]["output_tokens_per_s"], (status, str(body)[:200]))
+        check("nothing was written", not list(folder.glob("x.*")), list(folder.glob("x.*")))
     finally:
         server.stop()
 
@@ -320,6 +362,66 @@ def small_things(folder, server):
             check(f"{line[:2]} names the file that is not there", done.returncode == 1 and path.name in done.stderr, done.stderr)
 
 
+def files_are_named(folder):
+    """Whatever is wrong with a file, the message says which."""
+    infer = ["estimate", "infer", "--model", "llama3.1-8b", "--device"]
+    simulate = ["simulate", *infer[2:], "h100-sxm", "--workload"]
+    lines = [(".json", ["estimate", "infer", "--device", "h100-sxm", "--model"]), (".toml", ["plan"]), (".toml", ["show", "fabrics", "--catalogue"]), (".csv", ["show", "prices", "--limit", "1", "--prices"]),
+             (".toml", [*infer, "h100-sxm", "--calibration"]), (".toml", ["estimate", "infer", "--plan"]), (".toml", infer), (".toml", simulate), (".csv", simulate), (".jsonl", simulate),
+             (".csv", ["validate", "--cases"]), (".csv", ["calibrate", "--overlay", folder / "o.toml", "--cases"]), (".toml", ["calibrate", "--profile"]), (".toml", ["check"]), (".csv", ["check"]),
+             (".txt", ["doctor", "--facts"]), (".sh", ["emit", "--check"]), (".json", ["mlperf", "import", "--db", folder / "out.db"]), (".csv", ["mlperf", "import", "--db", folder / "out.db"]),
+             (".db", ["mlperf", "table", "--db"]), (".db", ["report", "mlperf", "--db"]), (".json", ["measure", "import"]), (".txt", ["measure", "import"]), (".csv", ["measure", "model", "--compare"]),
+             (".csv", ["catalogue", "import", "skypilot"]), (".csv", ["catalogue", "import", "gpuhunt"]), (".json", ["catalogue", "import", "litellm"]), (".json", ["catalogue", "import", "openrouter"]),
+             (".sqlite", ["plan", "merge"]), (".sqlite", [*TRAIN, "--model", "llama3.1-8b", "--resume", "--results"]), ("", ["serve", "--port", "0", "--token-file"])]
+    for ending, line in lines:
+        for what, bytes_ in {"that is not there": None, "that is a folder": "folder", "of any bytes": bytes(range(256)) * 4, "of another kind": b'{"a": [1', "of zeros": b"\0" * 100}.items():
+            victim = folder / f"victim{ending}"
+            if victim.is_dir():
+                victim.rmdir()
+            victim.unlink(missing_ok=True)
+            if bytes_ == "folder":
+                victim.mkdir()
+            elif bytes_ is not None:
+                victim.write_bytes(bytes_)
+            if line[0] == "serve" and bytes_ == b'{"a": [1':
+                continue  # a token like any other
+            done = ridge.run(*line, victim, timeout=60)
+            check(f"{' '.join(map(str, line[:3]))}: the name of a file {what} is said", done.returncode not in (1, 2) or "victim" in done.stderr, (done.returncode, done.stderr[:200]))
+            check("and the program ends as it should", done.returncode in (0, 1, 2, 3), done.returncode)
+    for line in ([*infer, "h100-sxm", "--html"], ["facility", "--system", "dgx-h100", "--gpus", "64", "--svg"], [*TRAIN, "--model", "llama3.1-8b", "--html"]):
+        if line[1] == "infer":
+            line = ["estimate", "compare", *line[2:]]
+        for path in (folder / "no-such-folder" / "out.html", folder):
+            done = ridge.run(*line, path)
+            check(f"{line[:2]}: where nothing can be written is said", done.returncode == 1 and str(path) in done.stderr, done.stderr)
+    (folder / "twice.json").write_text('{"architectures": ["LlamaForCausalLM"],\n "hidden_size": 2048,\n "hidden_size": 4096}')
+    done = ridge.run("estimate", "infer", "--device", "h100-sxm", "--model", folder / "twice.json")
+    check("a key said twice in a file is refused with both places", done.returncode == 1 and "twice.json:3" in done.stderr and "twice.json:2" in done.stderr, done.stderr)
+
+
+def full_disk(folder):
+    """A disk of 100 kB; skipped where one cannot be mounted."""
+    disk = folder / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", disk], capture_output=True).returncode != 0:
+        print("full_disk: no disk can be mounted here; skipped")
+        return
+    try:
+        with open(disk / "fill", "wb") as fill:
+            try:
+                while True:
+                    fill.write(b"x" * 4096)
+                    fill.flush()
+            except OSError:
+                pass
+        for line in ([*TRAIN, "--model", "llama3.1-8b", "--results", disk / "r.sqlite"], [*TRAIN, "--model", "llama3.1-8b", "--results", disk / "r.csv"],
+                     ["facility", "--system", "dgx-h100", "--gpus", "64", "--svg", disk / "x.svg"]):
+            done = ridge.run(*line)
+            check(f"{line[-1]}: a full disk is said to be full", done.returncode == 1 and "full" in done.stderr and str(disk) in done.stderr, (done.returncode, done.stderr))
+    finally:
+        subprocess.run(["umount", disk], capture_output=True)
+
+
 def calls_return(program):
     library = pathlib.Path(program).parent / "python"
     if not library.is_dir():
@@ -337,7 +439,7 @@ def main():
         folder = pathlib.Path(name)
         server = Server(sys.argv[1])
         parts = [(threads_and_cross_site, server), (results_know_what_they_were_made_with, folder), (results_are_not_believed_blindly, folder), (other_peoples_databases_stay, folder),
-                 (policy_words,), (hosts_and_paths, server), (infinities,), (files_of_the_server, folder), (small_things, folder, server), (calls_return, sys.argv[1]),
+                 (policy_words,), (garbage_in_flags,), (hosts_and_paths, server), (infinities,), (files_of_the_server, folder), (small_things, folder, server), (files_are_named, folder), (full_disk, folder), (calls_return, sys.argv[1]),
                  (jobs_have_owners, server), (work_has_limits, server), (idle_connections_lock_nobody_out, server), (one_client_does_not_shut_out_others, server)]
         wanted = sys.argv[2:]
         try:

@@ -22,6 +22,9 @@ from common import DEVICES, EXIT_CODES, MODELS, ROOT, Findings, Ridge, Server, i
 GARBAGE = ["", "0", "-1", "1e308", "-1e308", "nan", "inf", "1e-320", "99999999999999999999", "0x10", "1,5", "1.5", "½", "١٢", "\x00", "\x1b[2J", "' OR 1=1", "../../etc/passwd",
            "/dev/zero", "x" * 5000, "{}", "[1]", "true", "--help", "-", "=", "a=b", "1GB", "1 GB/s", "$1", "100%", "1s", "1:2", "0/0", "zzz", "h100", "NVIDIA", "CHN", "🚀", "%n%s", "${HOME}",
            "1e9", "1e7", "65536", "2.0000001", "on-off:1ns,1ns", "gamma:1e300", "dense:layers=1e9", "moe:", "null"]
+# No number, no quantity, no name of anything: whichever flag gets one refuses it.
+NONSENSE = ["zzz", "1x2y", "nan", "-inf", "1e308", "-1", "0x10", "½", "١٢", "\x1b[2J", "' OR 1=1", "%n%s", "🚀", "${HOME}", "banana", "a=b", "moe:", "on-off:1ns,1ns", "gamma:1e300", "$-5", "5parsecs", "x" * 5000]
+FREE = {"set", "text"}  # KEY=VALUE of which there are thousands, and sentences
 SEEDS = [("estimate", {"kind": "infer", "model": "llama3.1-8b", "device": "h100-sxm", "gpus": 2, "isl": 1000, "osl": 100, "concurrency": 8}),
          ("estimate", {"kind": "train", "model": "llama3.1-8b", "device": "h100-sxm", "gpus": 64}),
          ("estimate", {"kind": "fit", "device": "h100-sxm", "isl": "1k"}),
@@ -46,12 +49,21 @@ def flags(ridge, found, until, rng, seconds):
     """Garbage in every flag: answered or refused, never a crash, a NaN or an infinity."""
     server = Server(ridge.program)
     known = {verb: flags_of(ridge, verb) for verb in {verb for verb, _ in SEEDS}}
-    asked = refused = 0
+    asked = refused = taken = 0
     slowest = 0
     statuses = {}
     try:
         while time.time() < until:
             verb, seed = rng.choice(SEEDS)
+            if rng.random() < 0.5 and known[verb]:
+                key = rng.choice(known[verb]).lstrip("-").replace("-", "_")
+                nonsense = rng.choice(NONSENSE)
+                status, _, body = server.ask("POST", f"/v1/{verb}", json.dumps({**seed, key: nonsense}), timeout=30)
+                asked += 1
+                refused += status != 200
+                taken += status == 200 and key not in FREE
+                found.check(f"{verb} {seed} with {key}: {nonsense[:20]!r} is refused", status in (400, 404) or key in FREE, (status, body[:200]))
+                continue
             value = dict(seed)
             for _ in range(rng.choice([1, 1, 2, 3])):
                 key = rng.choice(known[verb]).lstrip("-").replace("-", "_") if rng.random() < 0.7 and known[verb] else rng.choice(list(value))
@@ -78,7 +90,7 @@ def flags(ridge, found, until, rng, seconds):
         found.check(f"no question took more than 6 s", slowest < 6, slowest)
     finally:
         server.stop()
-    return f"{asked} questions with garbage, {refused} refused, slowest {slowest:.2f} s, {statuses}"
+    return f"{asked} questions with garbage, {refused} refused, {taken} that had to be refused taken, slowest {slowest:.2f} s, {statuses}"
 
 
 def mutated(data, rng):

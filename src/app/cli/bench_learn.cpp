@@ -8,7 +8,6 @@
 #include "app/cli/estimate.hpp"
 #include "evidence/bundle.hpp"
 #include "evidence/overlay.hpp"
-#include "ridge/file.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -29,7 +28,7 @@ std::string rows_file(const std::string& overlay) {
 
 Status learn(Session& session, const std::string& overlay, const std::vector<bench::BenchAnswer>& answers) {
   const std::string path = rows_file(overlay);
-  const Result<std::string> before = read_file(path, kFileLimit);
+  const Result<std::string> before = session.files().read(path, kFileLimit);
   std::string rows = before ? *before : bench::evidence_header();
   auto number = static_cast<int>(std::count(rows.begin(), rows.end(), '\n'));
   for (const bench::BenchAnswer& answer : answers) {
@@ -37,7 +36,7 @@ Status learn(Session& session, const std::string& overlay, const std::vector<ben
     if (!row) return Error{row.error().code, "--learn", row.error().message};
     rows += *row;
   }
-  if (const Status s = write_file_atomically(path, rows); !s) return s;
+  if (const Status s = session.files().write(path, rows); !s) return s;
 
   const auto directory = session.data_directory();
   if (!directory) return directory.error();
@@ -54,7 +53,7 @@ Status learn(Session& session, const std::string& overlay, const std::vector<ben
   if (!cases) return cases.error();
   const evidence::OverlayFit fit = evidence::fit_overlay(**calibration, *cases, **catalogue, **engines);
   if (fit.before.predicted == 0) return Error{ErrorCode::refused, "--learn", "none of the rows could be predicted"};
-  if (const Status s = write_file_atomically(overlay, evidence::overlay_toml(fit.calibration)); !s) return s;
+  if (const Status s = session.files().write(overlay, evidence::overlay_toml(fit.calibration)); !s) return s;
   if (session.form() == Form::json) return {};
   session.print(
       fmt::format("\nLearned from {} {} in {}: their error was {:.1f} % in the median and is {:.1f} %. Later answers "

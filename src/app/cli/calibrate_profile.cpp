@@ -5,7 +5,6 @@
 #include "evidence/measured_device.hpp"
 #include "evidence/measurement.hpp"
 #include "report/validation_report.hpp"
-#include "ridge/file.hpp"
 
 namespace ridge::cli {
 
@@ -44,7 +43,7 @@ Table factor_table(const evidence::MeasuredFit& fit) {
 Result<int> calibrate_profile(Session& session, const std::string& path, const std::string& overlay) {
   const Result<std::string> id = session.use_profile(path);
   if (!id) return id.error();
-  const Result<std::string> text = read_file(path, kProfileLimit);
+  const Result<std::string> text = session.files().read(path, kProfileLimit);
   if (!text) return text.error();
   const Result<measure::Profile> profile = evidence::read_measurement(*text, path);
   if (!profile) return profile.error();
@@ -59,7 +58,7 @@ Result<int> calibrate_profile(Session& session, const std::string& path, const s
   const Result<evidence::MeasuredFit> fit = evidence::fit_measured(*profile, *id, *bundled, **catalogue, **engines);
   if (!fit) return fit.error();
   if (!overlay.empty()) {
-    const Status written = write_file_atomically(overlay, evidence::measured_parameters_toml(*fit, *profile));
+    const Status written = session.files().write(overlay, evidence::measured_parameters_toml(*fit, *profile));
     if (!written) return written.error();
   }
   if (session.form() == Form::json) {

@@ -24,10 +24,6 @@ const Grammar& whole_grammar() {
   return all;
 }
 
-bool names_file(const OptionText& option) {
-  return option.value == "FILE" || option.value == "OUT" || option.value == "DIR" || option.name == "--data";
-}
-
 /// Switches that write into the data of the program.
 bool changes_data(std::string_view verb, std::string_view flag) {
   return verb == "validate" && (flag == "--gate" || flag == "--update");
@@ -94,16 +90,6 @@ class LineWriter {
         continue;
       }
       if (text.empty() || text.starts_with("-")) return wrong(flag.key, quoted(text) + " is no word");
-      // What a verb reads as a path when it stands alone must not be one.
-      if (limits_.files == Files::refused &&
-          (text.find('/') != std::string::npos || text.find(".toml") != std::string::npos)) {
-        return wrong(flag.key, "names a file: give the words themselves");
-      }
-      if (limits_.files == Files::refused &&
-          ((verb_.name == "mlperf" && text == "import") || (verb_.name == "catalogue" && text == "import") ||
-           (verb_.name == "plan" && text == "merge"))) {
-        return wrong(flag.key, quoted(text) + " reads files: use the command line");
-      }
       words_.push_back(text);
     }
     return flag.is_switch ? Status(wrong(flag.key, "is a text")) : Status();
@@ -146,7 +132,7 @@ class LineWriter {
 
   [[nodiscard]] bool may_set(const OptionText& text) const {
     return !text.hidden &&
-           (limits_.files == Files::allowed || (!names_file(text) && !changes_data(verb_.name, text.name)));
+           (limits_.files == Files::allowed || (!text.takes.path && !changes_data(verb_.name, text.name)));
   }
 
   [[nodiscard]] Error unknown(std::string_view key, std::string_view name) const {
@@ -166,7 +152,7 @@ class LineWriter {
       if (text.name != name || text.hidden) continue;
       const bool anybody = std::find(kGlobals.begin(), kGlobals.end(), name) != kGlobals.end();
       // The catalogue is the session's, so --data is nobody's.
-      if (anybody || (limits_.files == Files::allowed && names_file(text) && name != "--data")) return &text;
+      if (anybody || (limits_.files == Files::allowed && text.takes.path && name != "--data")) return &text;
     }
     return nullptr;
   }
@@ -181,11 +167,6 @@ class LineWriter {
     if (name == "--draws" || name == "--trials") {
       const Result<double> count = parse_count(value);
       if (count && *count > limits_.most_draws) return wrong("", limits::beyond(limits::kServedDraws));
-    }
-    if (limits_.files == Files::allowed) return {};
-    if (name == "--device" && value.find(".toml") != std::string::npos) return wrong("", "names a file");
-    if (name == "--workload" && (value.find('/') != std::string::npos || value.find('.') != std::string::npos)) {
-      return wrong("", "names a file");
     }
     return {};
   }

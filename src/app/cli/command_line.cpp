@@ -9,6 +9,7 @@
 #include "app/cli/help.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/session.hpp"
+#include "app/cli/value.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
@@ -29,26 +30,28 @@ void Options::forget() const {
 void Options::flag(std::string name, bool& into, std::string help, bool hidden) {
   remember(into);
   parser_->app->add_flag(name, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  texts_.push_back({std::move(name), "", std::move(help), {}, hidden});
+  declared_->texts.push_back({std::move(name), "", std::move(help), {}, hidden});
 }
 
-void Options::text(std::string name, std::string value, std::string& into, std::string help, Completer completer) {
+void Options::text(std::string name, std::string value, std::string& into, std::string help, Takes takes) {
   remember(into);
+  declared_->targets.push_back({declared_->texts.size(), &into, nullptr});
   parser_->app->add_option(name, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   // "-o,--out" is --out to completion and messages; help says that -o does as well.
   if (const std::size_t comma = name.find(','); comma != std::string::npos) {
     help = name.substr(0, comma) + ": " + help;
     name.erase(0, comma + 1);
   }
-  texts_.push_back({std::move(name), std::move(value), std::move(help), std::move(completer), false});
+  declared_->texts.push_back({std::move(name), std::move(value), std::move(help), std::move(takes), false});
 }
 
-void Options::list(std::string name, std::string value, std::vector<std::string>& into, std::string help,
-                   Completer completer) {
+void Options::list(std::string name, std::string value, std::vector<std::string>& into, std::string help, Takes takes) {
   remember(into);
+  declared_->targets.push_back({declared_->texts.size(), nullptr, &into});
   // One value for each time it is given: without this an option would swallow the words after it.
   parser_->app->add_option(name, into)->allow_extra_args(false);
-  texts_.push_back({std::move(name), std::move(value), std::move(help) + "; repeatable", std::move(completer), false});
+  declared_->texts.push_back(
+      {std::move(name), std::move(value), std::move(help) + "; repeatable", std::move(takes), false});
 }
 
 void Options::count(std::string name, std::string value, int& into, std::string help) {
@@ -61,13 +64,41 @@ void Options::count(std::string name, std::string value, int& into, std::string 
     return good ? std::string() : ridge::quoted(text) + " is no whole number from 1";
   };
   parser_->app->add_option(name, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->check(whole);
-  texts_.push_back({std::move(name), std::move(value), std::move(help), {}, false});
+  declared_->texts.push_back({std::move(name), std::move(value), std::move(help), {}, false});
 }
 
-void Options::words(std::string value, std::vector<std::string>& into, std::string help, Completer completer) {
+void Options::words(std::string value, std::vector<std::string>& into, std::string help, Takes takes) {
   remember(into);
+  declared_->targets.push_back({declared_->texts.size(), nullptr, &into});
   parser_->app->add_option("words", into);
-  texts_.push_back({"", std::move(value), std::move(help), std::move(completer), false});
+  declared_->texts.push_back({"", std::move(value), std::move(help), std::move(takes), false});
+}
+
+Status check_value(Session& session, std::string_view option, const Takes& value, const std::string& text) {
+  if (!value.check || text.empty()) return {};
+  const Status good = value.check(session, text);
+  if (good) return {};
+  const Error& error = good.error();
+  const std::string place = error.where.empty() || error.where == option ? "" : error.where + ": ";
+  return Error{error.code, std::string(option), place + error.message};
+}
+
+std::function<Status(Session&)> Options::checks() const {
+  return [declared = declared_](Session& session) -> Status {
+    for (const Target& target : declared->targets) {
+      const OptionText& text = declared->texts[target.text];
+      if (!text.takes.check) continue;
+      const std::string& name = text.name.empty() ? text.value : text.name;
+      if (target.one != nullptr) {
+        if (const Status s = check_value(session, name, text.takes, *target.one); !s) return s;
+        continue;
+      }
+      for (const std::string& value : *target.many) {
+        if (const Status s = check_value(session, name, text.takes, value); !s) return s;
+      }
+    }
+    return {};
+  };
 }
 
 void Options::exclusive(std::initializer_list<std::string_view> names) {
@@ -85,37 +116,55 @@ void declare_globals(Options& options, GlobalOptions& into) {
   options.flag("--csv", into.csv, "print CSV, in base units, with the unit in each column's name");
   options.flag("--md", into.markdown, "print Markdown");
   options.exclusive({"--json", "--csv", "--md"});
-  options.text("--data", "DIR", into.data, "read the catalogue there instead of the bundled one", complete_directories);
-  options.list("--catalogue", "FILE", into.overlays, "add entries of your own from a TOML file", complete_files);
-  options.list("--prices", "FILE", into.price_lists, "add prices of your own from a CSV file", complete_files);
+  options.text("--data", "DIR", into.data, "read the catalogue there instead of the bundled one", value::folder());
+  options.list("--catalogue", "FILE", into.overlays, "add entries of your own from a TOML file", value::file());
+  options.list("--prices", "FILE", into.price_lists, "add prices of your own from a CSV file", value::file());
   options.list("--calibration", "FILE", into.calibrations, "use what `ridge calibrate --cases` found on your machines",
-               complete_files);
+               value::file());
   options.list("--set", "KEY=VALUE", into.settings,
                "what if: a figure of the device, model or system in question, device.hbm_bandwidth=8TB/s",
-               [](Session&, const std::vector<std::string>&) { return what_if_keys(); });
+               value::what_if());
   options.text(std::string(kPlanFlag), "FILE", into.plan, "take the flags from a plan in TOML; the line's own win",
-               complete_files);
-  options.text("--as-of", "DATE", into.as_of, "take prices as they were then: 2026-06-30, or 2026-06");
+               value::file());
+  options.text("--as-of", "DATE", into.as_of, "take prices as they were then: 2026-06-30, or 2026-06", value::date());
   options.text("--time-limit", "TIME", into.time_limit,
-               "end long work after it: 30s; a search answers with its best so far");
-  options.text("--memory-limit", "BYTES", into.memory_limit, "end long work once the program has more: 4GB");
+               "end long work after it: 30s; a search answers with its best so far",
+               value::quantity<Seconds>("30s", limits::kTimeLimit));
+  options.text("--memory-limit", "BYTES", into.memory_limit, "end long work once the program has more: 4GB",
+               value::quantity<Bytes>("4GB"));
   options.flag("--no-color", into.no_colour, "no colours, even on a terminal");
 }
 
-/// Values of the options that all verbs share, whether the verb looks at them or not.
-Status check_globals(const GlobalOptions& globals) {
-  if (!globals.time_limit.empty()) {
-    const Result<Seconds> limit = parse_quantity<Seconds>(globals.time_limit);
-    if (!limit) return Error{ErrorCode::bad_input, "--time-limit", limit.error().message};
-    if (!(limit->value() > 0)) return Error{ErrorCode::bad_input, "--time-limit", "write a time above 0: 30s"};
-    if (limit->value() > limits::kTimeLimit.most) {
-      return Error{ErrorCode::bad_input, "--time-limit", limits::beyond(limits::kTimeLimit)};
-    }
+/// Values of the options that all verbs share, as the session has them.
+Status check_globals(Session& session) {
+  const GlobalOptions& said = session.options();
+  static const std::shared_ptr<const std::vector<OptionText>> kTexts = [] {
+    GlobalOptions unused;
+    CLI::App app;
+    Options options(std::make_unique<Options::Parser>(Options::Parser{&app}));
+    declare_globals(options, unused);
+    return std::make_shared<const std::vector<OptionText>>(options.texts());
+  }();
+  const auto check = [&](std::string_view name, const std::string& text) -> Status {
+    if (text.empty()) return {};
+    const auto at = std::find_if(kTexts->begin(), kTexts->end(), [&](const OptionText& o) { return o.name == name; });
+    return check_value(session, name, at->takes, text);
+  };
+  const std::pair<std::string_view, const std::string*> texts[] = {{"--data", &said.data},
+                                                                   {"--as-of", &said.as_of},
+                                                                   {"--time-limit", &said.time_limit},
+                                                                   {"--memory-limit", &said.memory_limit}};
+  for (const auto& [name, text] : texts) {
+    if (const Status s = check(name, *text); !s) return s;
   }
-  if (!globals.memory_limit.empty()) {
-    const Result<Bytes> limit = parse_quantity<Bytes>(globals.memory_limit);
-    if (!limit) return Error{ErrorCode::bad_input, "--memory-limit", limit.error().message};
-    if (!(limit->value() > 0)) return Error{ErrorCode::bad_input, "--memory-limit", "write an amount above 0: 4GB"};
+  const std::pair<std::string_view, const std::vector<std::string>*> lists[] = {{"--catalogue", &said.overlays},
+                                                                                {"--prices", &said.price_lists},
+                                                                                {"--calibration", &said.calibrations},
+                                                                                {"--set", &said.settings}};
+  for (const auto& [name, all] : lists) {
+    for (const std::string& text : *all) {
+      if (const Status s = check(name, text); !s) return s;
+    }
   }
   return {};
 }
@@ -150,6 +199,18 @@ struct Application {
     for (const Options& of_verb : options) of_verb.forget();
   }
 };
+
+Command help_asked(Document page) {
+  Command command;
+  command.help = std::move(page);
+  return command;
+}
+
+Command version_asked() {
+  Command command;
+  command.version = true;
+  return command;
+}
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
   const std::string near = nearest(word, candidates.data(), candidates.size());
@@ -203,38 +264,46 @@ Result<Command> understand(Application& application, const std::vector<std::stri
     const bool a_word = !left.empty() && !left.front().starts_with("-");
     if (a_word) return unknown_verb(left.front(), verbs);
     if (!left.empty()) return not_understood(left, nullptr, application.globals.texts(), "");
-    if (application.version) return Command{{}, {}, true};
-    if (application.help) return Command{{}, program_help(grammar(verbs)), false};
+    if (application.version) return version_asked();
+    if (application.help) return help_asked(program_help(grammar(verbs)));
     return Error{ErrorCode::bad_input, "", "a verb is missing, for example `ridge show`; `ridge help` lists them"};
   }
   std::size_t index = 0;
   while (verbs[index].name != chosen.front()->get_name()) ++index;
-  if (application.help) return Command{{}, verb_help(grammar(verbs), index), false};
+  if (application.help) return help_asked(verb_help(grammar(verbs), index));
   if (!left.empty()) {
     return not_understood(left, &application.options[index].texts(), application.globals.texts(), verbs[index].name);
   }
-  if (application.version) return Command{{}, {}, true};
-  return Command{application.actions[index], {}, false};
+  if (application.version) return version_asked();
+  // Every value that was given is looked at before the verb is: what is not used is not ignored.
+  Command command;
+  const Action& action = application.actions[index];
+  command.check = [own = application.options[index].checks(), kept_alive = action](Session& session) -> Status {
+    if (const Status s = check_globals(session); !s) return s;
+    return own(session);
+  };
+  command.action = [check = command.check, action](Session& session) -> Result<int> {
+    if (const Status s = check(session); !s) return s.error();
+    return action(session);
+  };
+  return command;
 }
 
 }  // namespace
 
 Result<Command> parse_command_line(const std::vector<std::string>& words, std::span<const Verb> verbs,
                                    GlobalOptions& globals) {
-  if (words.empty()) return Command{{}, program_help(grammar(verbs)), false};
+  if (words.empty()) return help_asked(program_help(grammar(verbs)));
   if (words[0] == "help") {
-    if (words.size() == 1) return Command{{}, program_help(grammar(verbs)), false};
+    if (words.size() == 1) return help_asked(program_help(grammar(verbs)));
     const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == words[1]; });
     if (verb == verbs.end()) return unknown_verb(words[1], verbs);
-    return Command{{}, verb_help(grammar(verbs), static_cast<std::size_t>(verb - verbs.begin())), false};
+    return help_asked(verb_help(grammar(verbs), static_cast<std::size_t>(verb - verbs.begin())));
   }
 
   Application application(verbs, globals);
   globals.line = words;
-  Result<Command> command = understand(application, words, verbs);
-  if (!command) return command;
-  if (const Status s = check_globals(globals); !s) return s.error();
-  return command;
+  return understand(application, words, verbs);
 }
 
 struct LineReader::Declared {
@@ -258,8 +327,6 @@ Result<Command> LineReader::read(const std::vector<std::string>& words, GlobalOp
   declared_->application.forget();
   Result<Command> command = understand(declared_->application, words, std::span(&declared_->verb, 1));
   globals = declared_->globals;
-  if (!command) return command;
-  if (const Status s = check_globals(globals); !s) return s.error();
   return command;
 }
 

@@ -10,6 +10,7 @@
 // The targets must live until the action has run: keep them in what the action captures.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -36,12 +37,34 @@ using Completer = std::function<std::vector<std::string>(Session&, const std::ve
 std::vector<std::string> complete_files(Session&, const std::vector<std::string>&);
 std::vector<std::string> complete_directories(Session&, const std::vector<std::string>&);
 
+/// Refuses a text that is no value of the option. What it says is put behind the option's name.
+using ValueCheck = std::function<Status(Session&, const std::string& text)>;
+
+/// What an option takes; app/cli/value.hpp makes them. Its check runs before the verb does, whether the verb will look
+/// at the option or not: what was typed is never ignored.
+struct Takes {
+  Takes() = default;
+  /// Offers without a check, for words that the verb always checks itself.
+  template <std::convertible_to<Completer> C>
+  Takes(C offers) : completer(std::move(offers)) {}  // NOLINT(google-explicit-constructor): an offer is a value
+  Takes(ValueCheck checked, Completer offers, bool is_path = false)
+      : completer(std::move(offers)), check(std::move(checked)), path(is_path) {}
+
+  Completer completer;  ///< may be empty
+  ValueCheck check;     ///< empty only for the words of a verb
+  bool path = false;    ///< names a file or folder of this machine, always
+};
+
+/// Refuses (bad_input or not_found, `where` = the option) what the value's check refuses.
+[[nodiscard]] Status check_value(Session& session, std::string_view option, const Takes& value,
+                                 const std::string& text);
+
 /// One option, or the words of a verb, as help and completion show it.
 struct OptionText {
   std::string name;   ///< "--where"; empty for the words
   std::string value;  ///< "KEY>VALUE", empty for a flag
   std::string help;
-  Completer completer;  ///< of its value; may be empty
+  Takes takes;
   bool hidden = false;
 };
 
@@ -54,21 +77,23 @@ class Options {
   ~Options();
 
   void flag(std::string name, bool& into, std::string help, bool hidden = false);
-  void text(std::string name, std::string value, std::string& into, std::string help, Completer completer = {});
-  /// May be given several times.
-  void list(std::string name, std::string value, std::vector<std::string>& into, std::string help,
-            Completer completer = {});
+  /// An empty value is as if it had not been given.
+  void text(std::string name, std::string value, std::string& into, std::string help, Takes takes = {});
+  /// May be given several times; each value is checked.
+  void list(std::string name, std::string value, std::vector<std::string>& into, std::string help, Takes takes = {});
   /// A whole number >= 1.
   void count(std::string name, std::string value, int& into, std::string help);
   /// The words that belong to no option.
-  void words(std::string value, std::vector<std::string>& into, std::string help, Completer completer = {});
+  void words(std::string value, std::vector<std::string>& into, std::string help, Takes takes = {});
   /// At most one of these flags.
   void exclusive(std::initializer_list<std::string_view> names);
 
-  [[nodiscard]] const std::vector<OptionText>& texts() const { return texts_; }
+  [[nodiscard]] const std::vector<OptionText>& texts() const { return declared_->texts; }
   [[nodiscard]] Parser& parser() { return *parser_; }
   /// The targets as they were when they were declared.
   void forget() const;
+  /// Refuses the first value that its option does not take. May be called as long as the targets live.
+  [[nodiscard]] std::function<Status(Session&)> checks() const;
 
  private:
   template <class T>
@@ -76,7 +101,17 @@ class Options {
     resets_.push_back([&into, initial = into] { into = initial; });
   }
   std::unique_ptr<Parser> parser_;
-  std::vector<OptionText> texts_;
+  /// Where the value of an option is, for its check.
+  struct Target {
+    std::size_t text = 0;  ///< of the texts
+    std::string* one = nullptr;
+    std::vector<std::string>* many = nullptr;
+  };
+  struct Declared {
+    std::vector<OptionText> texts;
+    std::vector<Target> targets;
+  };
+  std::shared_ptr<Declared> declared_ = std::make_shared<Declared>();
   std::vector<std::function<void()>> resets_;
 };
 
@@ -92,8 +127,9 @@ struct Verb {
 
 /// The line as understood: exactly one of the three.
 struct Command {
-  Action action;
-  std::optional<Document> help;  ///< asked for by `help`, --help, or by saying nothing at all
+  Action action;                          ///< begins with `check`
+  std::function<Status(Session&)> check;  ///< refuses the first value on the line that its option does not take
+  std::optional<Document> help;           ///< asked for by `help`, --help, or by saying nothing at all
   bool version = false;
 };
 

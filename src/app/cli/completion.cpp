@@ -55,7 +55,7 @@ Line read_line(std::span<const std::string> before, const Grammar& grammar) {
 std::vector<std::string> offers(const Line& line, const std::string& word, const Grammar& grammar, Session& session) {
   std::vector<std::string> all;
   if (line.pending != nullptr) {
-    return line.pending->completer ? line.pending->completer(session, line.words) : all;
+    return line.pending->takes.completer ? line.pending->takes.completer(session, line.words) : all;
   }
   if (word.starts_with("-")) {
     const auto add = [&](const std::vector<OptionText>& options) {
@@ -73,7 +73,7 @@ std::vector<std::string> offers(const Line& line, const std::string& word, const
     return all;
   }
   const OptionText* words = line.verb != nullptr ? find_option("", line.verb->options) : nullptr;
-  return words != nullptr && words->completer ? words->completer(session, line.words) : all;
+  return words != nullptr && words->takes.completer ? words->takes.completer(session, line.words) : all;
 }
 
 }  // namespace

@@ -8,7 +8,9 @@
 #include <cmath>
 
 #include "app/cli/offers.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/wrong.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -27,11 +29,21 @@ Result<double> either(std::string_view text, double scale, double other_scale) {
   return first.error();
 }
 
+/// "CNY=0.14".
+Status check_exchange(std::string_view text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const bool coded =
+      text.size() > 4 && text[3] == '=' && is_letter(text[0]) && is_letter(text[1]) && is_letter(text[2]);
+  const Result<double> worth = coded ? parse_count(text.substr(4)) : Result<double>(Error{});
+  if (worth && *worth > 0) return {};
+  return wrong("", "write what one is worth in dollars: CNY=0.14");
+}
+
 }  // namespace
 
 CostFlags::CostFlags() {
-  const auto text = [&](const char* name, const char* value, const char* help, Completer completer = {}) {
-    flags_.push_back({.name = name, .value_name = value, .help = help, .completer = std::move(completer)});
+  const auto text = [&](const char* name, const char* value, const char* help, Takes takes) {
+    flags_.push_back({.name = name, .value_name = value, .help = help, .takes = std::move(takes)});
   };
   const auto number = [&](const char* name, const char* value, const char* help, Kind kind, double CostInputs::*input) {
     flags_.push_back({.name = name, .value_name = value, .help = help, .kind = kind, .input = input});
@@ -40,12 +52,7 @@ CostFlags::CostFlags() {
     flags_.push_back({.name = name, .value_name = value, .help = help, .kind = kind, .power = power});
   };
   const auto choice = [&](const char* name, const char* value, const char* help, std::vector<std::string> words) {
-    Completer completer = offer(words);
-    flags_.push_back({.name = name,
-                      .value_name = value,
-                      .help = help,
-                      .completer = std::move(completer),
-                      .words = std::move(words)});
+    flags_.push_back({.name = name, .value_name = value, .help = help, .takes = value::one_of(std::move(words))});
   };
   const auto typed = [&](const char* name, const char* value, const char* help, Kind kind) {
     flags_.push_back({.name = name, .value_name = value, .help = help, .kind = kind});
@@ -53,7 +60,7 @@ CostFlags::CostFlags() {
   number("--price", "RENT", "of a GPU-hour: $3.39; otherwise the median of the market", Kind::rent,
          &CostInputs::rent_usd_per_gpu_hour);
   typed("--lease-month", "USD", "of all GPUs together: $9200", Kind::dollars_per_month);
-  text("--provider", "P", "only prices of this provider or region");
+  text("--provider", "P", "only prices of this provider or region", value::price_place());
   flags_.push_back(
       {.name = "--spot", .value_name = "", .help = "spot capacity, with preemptions", .kind = Kind::toggle});
   choice("--contract", "C", "a commitment: 1-year, 2-year, 3-year", {"1-year", "2-year", "3-year"});
@@ -65,7 +72,8 @@ CostFlags::CostFlags() {
          &CostInputs::platform_share);
   choice("--profile", "P", "who owns the hardware: hyperscaler, large-neocloud, small-neocloud",
          {"hyperscaler", "large-neocloud", "small-neocloud"});
-  text("--region", "R", "of the electricity, carbon and water: us, us-texas, europe, sweden, ...");
+  text("--region", "R", "of the electricity, carbon and water: us, us-texas, europe, sweden, ...",
+       value::one_of(offer_energy_regions, "region"));
   number("--server-price", "USD", "of the server, per GPU", Kind::dollars, &CostInputs::server_usd);
   number("--network-price", "USD", "of the network, per GPU", Kind::dollars, &CostInputs::network_usd);
   number("--storage-price", "USD", "of storage, per GPU", Kind::dollars, &CostInputs::storage_usd);
@@ -92,13 +100,13 @@ CostFlags::CostFlags() {
   number("--input-throughput", "TOK/S", "input of the whole deployment", Kind::tokens_per_s,
          &CostInputs::input_tokens_per_s);
   typed("--mfu", "SHARE", "trained tokens from model FLOPs utilisation, instead of an estimate", Kind::share);
-  text("--offer", "ID", "of an API; otherwise the cheapest of the model");
+  text("--offer", "ID", "of an API; otherwise the cheapest of the model", value::one_of(offer_api_offers, "offer"));
   number("--api-input", "USD", "per million input tokens", Kind::dollars_per_million,
          &CostInputs::api_input_usd_per_million);
   number("--api-output", "USD", "per million output tokens", Kind::dollars_per_million,
          &CostInputs::api_output_usd_per_million);
-  text("--exchange", "CUR=USD", "what a currency is worth: CNY=0.14");
-  text("--against", "D", "decide: the device to compare with");
+  text("--exchange", "CUR=USD", "what a currency is worth: CNY=0.14", value::parsed(check_exchange));
+  text("--against", "D", "decide: the device to compare with", value::device());
   typed("--speedup", "N", "decide: how many times as fast as the other, instead of an estimate", Kind::plain);
   typed("--slower", "SHARE", "decide: by which a cloud runs slower, for its fair price", Kind::share);
   typed("--price-decline", "SHARE", "decide: by which prices fall in a year", Kind::share);
@@ -107,12 +115,30 @@ CostFlags::CostFlags() {
   typed("--seed", "N", "risk: of the random numbers", Kind::whole);
 }
 
+Takes CostFlags::of_kind(const Flag& flag) {
+  if (flag.name == "--pue") return value::number(1, limits::kPue.most);
+  if (flag.name == "--draws") return value::whole(1, limits::kDraws.most);
+  return value::parsed([kind = flag.kind](std::string_view text) -> Status {
+    const Result<double> value = read(kind, text);
+    if (!value) return value.error();
+    if (*value < 0) return wrong("", fmt::format("{} is below 0", text));
+    if (kind == Kind::whole && *value != std::floor(*value))
+      return wrong("", fmt::format("{} is no whole number", text));
+    if (!(*value <= limits::kNumber.most)) return wrong("", limits::beyond(limits::kNumber));
+    return {};
+  });
+}
+
+Takes CostFlags::rent() {
+  return of_kind({.name = "--price", .value_name = "", .help = "", .kind = Kind::rent});
+}
+
 void CostFlags::declare(Options& options) {
   for (Flag& flag : flags_) {
     if (flag.kind == Kind::toggle) {
       options.flag(flag.name, flag.on, flag.help);
     } else {
-      options.text(flag.name, flag.value_name, flag.value, flag.help, flag.completer);
+      options.text(flag.name, flag.value_name, flag.value, flag.help, flag.takes.check ? flag.takes : of_kind(flag));
     }
   }
 }
@@ -145,9 +171,8 @@ std::vector<std::string> CostFlags::given_names() const {
   return names;
 }
 
-Result<double> CostFlags::read(const Flag& flag) {
-  const std::string& text = flag.value;
-  switch (flag.kind) {
+Result<double> CostFlags::read(Kind kind, std::string_view text) {
+  switch (kind) {
     case Kind::rent: {
       const Result<double> rent = either<GpuRent, DollarsPerSecond>(text, 3600, 3600);
       return rent ? rent : either<GpuRent, Dollars>(text, 3600, 1);
@@ -189,30 +214,16 @@ Result<double> CostFlags::read(const Flag& flag) {
   return kUnknown;
 }
 
-Status CostFlags::valid() const {
-  for (const Flag& flag : flags_) {
-    if (flag.value.empty()) continue;
-    if (!flag.words.empty() && std::find(flag.words.begin(), flag.words.end(), flag.value) == flag.words.end()) {
-      return wrong(flag.name, fmt::format("{} is none of {}", quoted(flag.value), fmt::join(flag.words, ", ")));
-    }
-    const Result<double> value = read(flag);
-    if (!value) return wrong(flag.name, value.error().message);
-    if (std::isinf(*value)) return wrong(flag.name, fmt::format("{} is beyond all measure", flag.value));
-  }
-  CostQuery names;
-  return fill(names);
-}
-
 Status CostFlags::apply(CostInputs& in) const {
   for (const Flag& flag : flags_) {
     if (flag.value.empty() || (flag.input == nullptr && flag.power == nullptr)) continue;
-    const Result<double> value = read(flag);
+    const Result<double> value = read(flag.kind, flag.value);
     if (!value) return wrong(flag.name, value.error().message);
     (flag.input != nullptr ? in.*flag.input : in.power.*flag.power) = *value;
   }
   if (given("--lease-month")) {
     if (given("--price")) return wrong("--lease-month", "is another price than --price: leave one out");
-    const Result<double> month = read(find("--lease-month"));
+    const Result<double> month = read(Kind::dollars_per_month, value("--lease-month"));
     if (!month) return wrong("--lease-month", month.error().message);
     if (!(*month > 0)) return wrong("--lease-month", "write a price above 0, for example $9200");
     in.rent_usd_per_gpu_hour = lease_per_gpu_hour(*month, in.gpus);
@@ -246,13 +257,10 @@ Status CostFlags::fill(CostQuery& query) const {
   if (is_on("--spot")) query.rent_kind = PriceKind::spot;
   if (given("--exchange")) {
     const std::string& text = value("--exchange");
-    const std::size_t equals = text.find('=');
-    const Result<double> worth = equals == 3 ? parse_count(std::string_view(text).substr(4))
-                                             : Result<double>(Error{ErrorCode::bad_input, "", ""});
-    if (!worth || !(*worth > 0)) return wrong("--exchange", "write what one is worth in dollars: CNY=0.14");
+    if (const Status s = check_exchange(text); !s) return wrong("--exchange", s.error().message);
     std::string code = text.substr(0, 3);
     for (char& c : code) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    query.exchange.emplace_back(code, *worth);
+    query.exchange.emplace_back(code, *parse_count(std::string_view(text).substr(4)));
   }
   return {};
 }

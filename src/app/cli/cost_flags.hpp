@@ -33,14 +33,15 @@ class CostFlags {
   void turn(std::string_view flag, bool on);
   [[nodiscard]] std::vector<std::string> given_names() const;
 
-  /// Refuses a value that is none of its flag, whether it will be used or not.
-  [[nodiscard]] Status valid() const;
   /// Names and choices: mode, profile, region, provider, contract, exchange, spot.
   [[nodiscard]] Status fill(CostQuery& query) const;
   /// Numbers, over what the case found. Refuses (bad_input, `where` = the flag) what cannot be read.
   [[nodiscard]] Status apply(CostInputs& in) const;
   /// The same over a case: assumptions that a flag replaces are dropped.
   [[nodiscard]] Status apply(CostCase& cost_case) const;
+
+  /// What --price takes, for other verbs.
+  [[nodiscard]] static Takes rent();
 
   [[nodiscard]] Result<double> share(std::string_view flag, double otherwise) const;
   [[nodiscard]] Result<double> count(std::string_view flag, double otherwise, double low, double high) const;
@@ -72,13 +73,13 @@ class CostFlags {
     Kind kind = Kind::text;
     double CostInputs::*input = nullptr;
     double SitePower::*power = nullptr;
-    Completer completer = {};
+    Takes takes = {};
     std::string value = {};
     bool on = false;
-    std::vector<std::string> words = {};  ///< the only texts it takes; empty: any
   };
   [[nodiscard]] const Flag& find(std::string_view flag) const;
-  [[nodiscard]] static Result<double> read(const Flag& flag);
+  [[nodiscard]] static Result<double> read(Kind kind, std::string_view text);
+  [[nodiscard]] static Takes of_kind(const Flag& flag);
   std::deque<Flag> flags_;
 };
 

@@ -5,7 +5,6 @@
 
 #include "app/cli/estimate.hpp"
 #include "report/compare_report.hpp"
-#include "ridge/file.hpp"
 
 namespace ridge::cli {
 
@@ -56,7 +55,7 @@ Result<int> estimate_compare(Session& session, const EstimateFlags& flags) {
     answers.push_back(*std::move(answer));
   }
   if (explain) {
-    const Status written = write_file_atomically(flags.value("--html"), report::compare_html(answers));
+    const Status written = session.files().write(flags.value("--html"), report::compare_html(answers));
     if (!written) return written.error();
   }
   const bool none = std::all_of(answers.begin(), answers.end(), [](const auto& a) { return a.refusal.has_value(); });

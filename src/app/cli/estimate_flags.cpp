@@ -6,65 +6,18 @@
 #include <cassert>
 #include <cmath>
 
-#include "app/cli/offers.hpp"
 #include "app/cli/session.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/wrong.hpp"
-#include "ridge/engine.hpp"
-#include "ridge/letters.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
 
 namespace {
 
-Completer completer_of(const ask::Field& field) {
-  switch (field.takes) {
-    case ask::Takes::model:
-      return offer_models;
-    case ask::Takes::device:
-      return offer_devices;
-    case ask::Takes::system:
-      return offer_systems;
-    case ask::Takes::engine:
-      return offer_engines;
-    case ask::Takes::format:
-      return offer_formats;
-    case ask::Takes::file:
-      return complete_files;
-    case ask::Takes::word: {
-      std::vector<std::string> words;
-      std::vector<int> values;  // a second spelling of the same is not offered
-      for (const ask::Word& word : field.words) {
-        if (std::find(values.begin(), values.end(), word.value) != values.end()) continue;
-        values.push_back(word.value);
-        words.emplace_back(word.text);
-      }
-      return offer(std::move(words));
-    }
-    default:
-      return {};
-  }
-}
-
 /// The error of a field, said of its flag.
 Error of_flag(const std::string& flag, const Error& error) {
   return wrong(flag, error.message);
-}
-
-Status known_engine(Session& session, const std::string& flag, const std::string& id) {
-  const auto engines = session.engines();
-  if (!engines) return engines.error();
-  std::string wanted = lower(id);
-  std::replace(wanted.begin(), wanted.end(), '_', '-');
-  std::vector<std::string_view> ids;
-  for (const Engine& engine : (*engines)->all()) {
-    const auto named = [&](const std::string& known) { return wanted == known || wanted.starts_with(known + "-"); };
-    if (named(engine.id) || std::any_of(engine.aliases.begin(), engine.aliases.end(), named)) return {};
-    ids.push_back(engine.id);
-  }
-  const std::string near = nearest(id, ids.data(), ids.size());
-  return wrong(flag,
-               fmt::format("there is no engine {}{}", quoted(id), near.empty() ? "" : "; did you mean " + near + "?"));
 }
 
 }  // namespace
@@ -113,7 +66,7 @@ void EstimateFlags::declare_one(Options& options, Flag& flag) {
   if (field.takes == ask::Takes::on) {
     options.flag(flag.name, flag.on, std::string(field.help));
   } else {
-    options.text(flag.name, std::string(field.value_name), flag.value, std::string(field.help), completer_of(field));
+    options.text(flag.name, std::string(field.value_name), flag.value, std::string(field.help), value::of(field));
   }
 }
 
@@ -162,7 +115,7 @@ Status EstimateFlags::valid(Session& session, bool lists) const {
       if (const Result<double> read = ask::read_value(*flag.field, value); !read)
         return of_flag(flag.name, read.error());
       if (flag.field->takes != ask::Takes::engine) continue;
-      if (const Status s = known_engine(session, flag.name, value); !s) return s;
+      if (const Status s = check_value(session, flag.name, value::engine(), value); !s) return s;
     }
   }
   return {};

@@ -8,7 +8,6 @@
 #include "app/cli/report_file.hpp"
 #include "app/cli/wrong.hpp"
 #include "report/training_report.hpp"
-#include "ridge/file.hpp"
 #include "ridge/plan.hpp"
 #include "ridge/text.hpp"
 
@@ -179,11 +178,11 @@ Result<int> estimate_train(Session& session, const EstimateFlags& flags) {
   if (flags.given("--trace")) {
     const Result<std::string> trace = report::pipeline_trace(*answer);
     if (!trace) return trace.error();
-    if (const Status s = write_file_atomically(flags.value("--trace"), *trace); !s) return s.error();
+    if (const Status s = session.files().write(flags.value("--trace"), *trace); !s) return s.error();
   }
   if (flags.given("--svg")) {
     const std::string title = fmt::format("Train {} on {}", answer->query.model, answer->facts.device);
-    const Status s = write_file_atomically(flags.value("--svg"), report::scaling_svg(*curve, title));
+    const Status s = session.files().write(flags.value("--svg"), report::scaling_svg(*curve, title));
     if (!s) return s.error();
   }
   if (flags.given("--html")) {
@@ -192,7 +191,7 @@ Result<int> estimate_train(Session& session, const EstimateFlags& flags) {
     const report::Provenance provenance{
         report::sources_of(knowledge->catalogue, {answer->query.model}, {answer->facts.device}), command_text(session)};
     const Status s =
-        write_file_atomically(flags.value("--html"), report::training_html(*answer, options, shown, provenance));
+        session.files().write(flags.value("--html"), report::training_html(*answer, options, shown, provenance));
     if (!s) return s.error();
   }
   if (session.form() == Form::csv) {

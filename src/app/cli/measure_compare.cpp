@@ -11,7 +11,6 @@
 #include "evidence/measured_device.hpp"
 #include "evidence/measured_steps.hpp"
 #include "evidence/measurement.hpp"
-#include "ridge/file.hpp"
 
 namespace ridge::cli {
 
@@ -132,7 +131,7 @@ Table operator_table(const std::vector<Compared>& all) {
 }  // namespace
 
 Result<int> measure_compare(Session& session, const MeasureArguments& arguments) {
-  const Result<std::string> text = read_file(arguments.compare, kComparedLimit);
+  const Result<std::string> text = session.files().read(arguments.compare, kComparedLimit);
   if (!text) return text.error();
   const Result<measure::Profile> profile = evidence::read_measurement(*text, arguments.compare);
   if (!profile) return profile.error();

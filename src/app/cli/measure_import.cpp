@@ -4,7 +4,6 @@
 #include "app/cli/measure.hpp"
 #include "evidence/case_row.hpp"
 #include "evidence/import.hpp"
-#include "ridge/file.hpp"
 
 namespace ridge::cli {
 
@@ -26,7 +25,7 @@ Result<int> measure_import(Session& session, const MeasureArguments& arguments) 
     return Error{ErrorCode::bad_input, "", "name the file: ridge measure import FILE --out cases.csv"};
   }
   const std::string& file = arguments.words[1];
-  const Result<std::string> text = read_file(file, kImportLimit);
+  const Result<std::string> text = session.files().read(file, kImportLimit);
   if (!text) return text.error();
   const Result<evidence::ImportKind> kind =
       arguments.kind.empty() ? evidence::kind_of_file(*text, file) : evidence::parse_import_kind(arguments.kind);
@@ -54,7 +53,7 @@ Result<int> measure_import(Session& session, const MeasureArguments& arguments) 
     session.print(*csv);
     return kFine;
   }
-  if (const Status written = write_file_atomically(arguments.out, *csv); !written) return written.error();
+  if (const Status written = session.files().write(arguments.out, *csv); !written) return written.error();
   const auto lines = std::count(csv->begin(), csv->end(), '\n');
   session.print("wrote " + arguments.out + ": " + std::to_string(lines - 1) + " rows of " +
                 std::string(evidence::name(*kind)) + "\n");

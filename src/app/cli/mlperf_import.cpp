@@ -8,7 +8,6 @@
 #include "app/cli/mlperf.hpp"
 #include "app/cli/progress.hpp"
 #include "report/mlperf_report.hpp"
-#include "ridge/file.hpp"
 
 namespace ridge::cli {
 
@@ -64,6 +63,9 @@ void add_systems(std::vector<std::string>& files) {
 }
 
 Result<mlperf::Results> read(Session& session, const MlperfImport& arguments, const mlperf::Names& names) {
+  for (const std::string& path : arguments.paths) {
+    if (const Status s = session.files().may_read(path); !s) return s.error();
+  }
   if (arguments.paths.empty()) {
     const Result<std::string> directory = session.data_directory();
     if (!directory) return directory.error();
@@ -76,7 +78,7 @@ Result<mlperf::Results> read(Session& session, const MlperfImport& arguments, co
   Progress progress = session.progress("reading");
   for (const std::string& path : *paths) {
     progress.show(static_cast<double>(files.size()) / static_cast<double>(paths->size()));
-    Result<std::string> text = read_file(path, kFileLimit);
+    Result<std::string> text = session.files().read(path, kFileLimit);
     if (!text) return text.error();
     files.push_back({path, *std::move(text)});
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/cli/session.hpp"
+#include "economics/economics_data.hpp"
 #include "ridge/engine.hpp"
 #include "ridge/perf.hpp"
 
@@ -17,20 +18,49 @@ std::vector<std::string> ids_of(const Entries& entries) {
   return ids;
 }
 
+template <class Entries>
+std::vector<std::string> economic_ids(Session& session, const Entries EconomicsData::*entries) {
+  const Result<std::string> directory = session.data_directory();
+  const Result<const Catalogue*> names = session.names();
+  if (!directory || !names) return {};
+  const Result<EconomicsData> data = load_economics(*directory + "/economics", **names);
+  return data ? ids_of((*data).*entries) : std::vector<std::string>{};
+}
+
 }  // namespace
 
+std::vector<std::string> offer_energy_regions(Session& session, const std::vector<std::string>& /*before*/) {
+  return economic_ids(session, &EconomicsData::regions);
+}
+
+std::vector<std::string> offer_api_offers(Session& session, const std::vector<std::string>& /*before*/) {
+  return economic_ids(session, &EconomicsData::offers);
+}
+
+std::vector<std::string> offer_failure_records(Session& session, const std::vector<std::string>& /*before*/) {
+  return economic_ids(session, &EconomicsData::records);
+}
+
+std::vector<std::string> offer_practices(Session& session, const std::vector<std::string>& /*before*/) {
+  return economic_ids(session, &EconomicsData::practices);
+}
+
+std::vector<std::string> offer_storage_tiers(Session& session, const std::vector<std::string>& /*before*/) {
+  return economic_ids(session, &EconomicsData::tiers);
+}
+
 std::vector<std::string> offer_models(Session& session, const std::vector<std::string>& /*before*/) {
-  const auto catalogue = session.catalogue();
+  const auto catalogue = session.names();
   return catalogue ? ids_of((*catalogue)->models()) : std::vector<std::string>{};
 }
 
 std::vector<std::string> offer_devices(Session& session, const std::vector<std::string>& /*before*/) {
-  const auto catalogue = session.catalogue();
+  const auto catalogue = session.names();
   return catalogue ? ids_of((*catalogue)->devices()) : std::vector<std::string>{};
 }
 
 std::vector<std::string> offer_systems(Session& session, const std::vector<std::string>& /*before*/) {
-  const auto catalogue = session.catalogue();
+  const auto catalogue = session.names();
   return catalogue ? ids_of((*catalogue)->systems()) : std::vector<std::string>{};
 }
 

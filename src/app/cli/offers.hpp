@@ -16,6 +16,12 @@ namespace ridge::cli {
 [[nodiscard]] std::vector<std::string> offer_systems(Session& session, const std::vector<std::string>& before);
 [[nodiscard]] std::vector<std::string> offer_engines(Session& session, const std::vector<std::string>& before);
 [[nodiscard]] std::vector<std::string> offer_formats(Session& session, const std::vector<std::string>& before);
+/// Ids of data/economics.
+[[nodiscard]] std::vector<std::string> offer_energy_regions(Session& session, const std::vector<std::string>& before);
+[[nodiscard]] std::vector<std::string> offer_api_offers(Session& session, const std::vector<std::string>& before);
+[[nodiscard]] std::vector<std::string> offer_failure_records(Session& session, const std::vector<std::string>& before);
+[[nodiscard]] std::vector<std::string> offer_practices(Session& session, const std::vector<std::string>& before);
+[[nodiscard]] std::vector<std::string> offer_storage_tiers(Session& session, const std::vector<std::string>& before);
 [[nodiscard]] Completer offer(std::vector<std::string> known);
 
 }  // namespace ridge::cli

@@ -39,6 +39,8 @@ class PlanFlags {
   void settle();
   /// Refuses flags that mean nothing for the kind.
   [[nodiscard]] Status check(PlanKind kind) const;
+  /// Refuses a value that is none of its flag, also one that fill() or restore() put there.
+  [[nodiscard]] Status valid(Session& session) const;
   /// What was asked, as the same text for the same question: flags that describe it, not how it is run.
   [[nodiscard]] std::string question(PlanKind kind) const;
   /// Takes what question() wrote.
@@ -51,7 +53,7 @@ class PlanFlags {
     std::string help;
     unsigned kinds;
     bool describes;  ///< the question, not how it is run
-    Completer completer;
+    Takes takes;
     std::string value = {};
     bool on = false;
   };

@@ -83,11 +83,16 @@ Session::Session(GlobalOptions options, Surroundings surroundings, const SharedD
                  const StopSign& stop, Files files)
     : Session(std::move(options), std::move(surroundings)) {
   data_ = shared;
+  names_ = shared.catalogue;
+  if (!options_.overlays.empty()) names_.reset();
   if (!options_.settings.empty() || !options_.overlays.empty() || !options_.price_lists.empty())
     data_.catalogue.reset();
   if (!options_.calibrations.empty()) data_.calibration.reset();
   into_ = &into;
-  files_ = files;
+  if (files == Files::refused) {
+    const Result<std::string> below = data_directory();
+    files_ = FileAccess::below(below ? *below : std::string());
+  }
   stop_ = &stop;
 }
 
@@ -119,6 +124,20 @@ Result<const Catalogue*> Session::catalogue() {
     for (const std::string& remark : data_.catalogue->remarks()) warn(remark);
   }
   return data_.catalogue.get();
+}
+
+Result<const Catalogue*> Session::names() {
+  if (data_.catalogue) return data_.catalogue.get();
+  if (options_.settings.empty()) return catalogue();
+  if (!names_) {
+    const Result<std::string> directory = data_directory();
+    if (!directory) return directory.error();
+    Result<Catalogue> loaded =
+        Catalogue::load({.data_directory = *directory, .overlays = options_.overlays, .price_lists = {}, .texts = {}});
+    if (!loaded) return loaded.error();
+    names_ = std::make_shared<const Catalogue>(std::move(*loaded));
+  }
+  return names_.get();
 }
 
 Result<const Engines*> Session::engines() {
@@ -209,7 +228,7 @@ Status Session::in_time() const {
 
 Result<const FacilityData*> Session::facility() {
   if (!facility_) {
-    const Result<const Catalogue*> known = catalogue();
+    const Result<const Catalogue*> known = names();
     if (!known) return known.error();
     Result<FacilityData> loaded = load_facility(*data_directory() + "/facility", **known);
     if (!loaded) return loaded.error();

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/cli/file_access.hpp"
 #include "app/cli/progress.hpp"
 #include "ridge/calibration.hpp"
 #include "ridge/catalogue.hpp"
@@ -125,6 +126,8 @@ class Session {
   [[nodiscard]] std::vector<std::string> measured() const;
   /// The catalogue with the user's overlays and what-ifs; lives as long as the session.
   Result<const Catalogue*> catalogue();
+  /// The same without what-ifs, for looking up names before about() is said.
+  Result<const Catalogue*> names();
   Result<const Engines*> engines();
   /// The calibration with the user's overlays.
   Result<const Calibration*> calibration();
@@ -135,7 +138,9 @@ class Session {
   Result<SharedData> share();
   /// Whether a program asks: nobody watches a terminal, and signals are not this session's.
   [[nodiscard]] bool is_called() const { return into_ != nullptr; }
-  [[nodiscard]] bool may_name_files() const { return files_ == Files::allowed; }
+  [[nodiscard]] bool may_name_files() const { return files_.is_free(); }
+  /// The only way by which verbs read and write files that somebody named.
+  [[nodiscard]] const FileAccess& files() const { return files_; }
   /// From here on the first Ctrl-C only makes stopped() true. Nothing if a program asks.
   void catch_interrupts() const;
   /// A bar for long work, where somebody is there to see it.
@@ -179,10 +184,11 @@ class Session {
   WhatIfSubjects subjects_;
   std::vector<Measured> measured_;
   SharedData data_;
+  std::shared_ptr<const Catalogue> names_;  ///< where it is not the catalogue itself
   [[nodiscard]] std::string_view why_stopped() const;
   std::string* into_ = nullptr;
   std::unique_ptr<StopSign> own_;  ///< the limits of the options
-  Files files_ = Files::allowed;
+  FileAccess files_;
   const StopSign* stop_ = nullptr;
   std::optional<FacilityData> facility_;
 };

@@ -42,13 +42,23 @@ class SimulateFlags {
     std::string name;
     std::string value_name;  ///< empty for a switch
     std::string help;
-    Completer completer;
+    Takes takes;
     std::string value = {};
     bool on = false;
   };
   [[nodiscard]] const Flag& find(std::string_view flag) const;
   std::deque<Flag> flags_;
 };
+
+/// Steps that a policy may wait.
+inline constexpr int kMostSteps = 100'000;
+
+/// Values that are more than a number or a word: "gamma:2", "0.9:20", "2P1D", "0:8", "42". Refuse (bad_input) others.
+[[nodiscard]] Status read_arrivals(std::string_view text, ArrivalProcess& into);
+[[nodiscard]] Status read_gathering(std::string_view text, PromptGathering& into);
+[[nodiscard]] Status read_pools(std::string_view text, int& prefill, int& decode);
+[[nodiscard]] Status read_autoscale(std::string_view text, Autoscaling& into);
+[[nodiscard]] Status read_seed(std::string_view text, std::uint64_t& into);
 
 struct SimulationQuestion {
   SimulationQuery query;  ///< the deployment as asked for, not yet completed

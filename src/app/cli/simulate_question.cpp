@@ -17,7 +17,6 @@ constexpr double kUsualRequests = 1000;
 /// Of each trial of a search: a run that is over before the batch has filled holds rates that no longer one does.
 constexpr double kSearchRequests = 20'000;
 constexpr double kMostRequests = limits::kRequests.most;
-constexpr int kMostSteps = 100'000;
 
 template <class E>
 Status choose(const SimulateFlags& flags, std::string_view flag, std::initializer_list<E> all, E& into) {
@@ -139,9 +138,8 @@ class SimulationQuestioner {
     if (const Status s = take(flags_.number("--requests", q.requests, 1, kMostRequests), q.requests); !s) return s;
     if (const Status s = take(flags_.time("--duration", 0), q.duration); !s) return s;
     if (!bounded && q.requests > 0) assume("{:.0f} requests", q.requests);
-    if (const std::string& seed = flags_.value("--seed"); !seed.empty()) {
-      const auto [end, code] = std::from_chars(seed.data(), seed.data() + seed.size(), q.seed);
-      if (code != std::errc() || end != seed.data() + seed.size()) return wrong("--seed", "write a whole number");
+    if (flags_.given("--seed")) {
+      if (const Status s = of("--seed", read_seed(flags_.value("--seed"), q.seed)); !s) return s;
     }
     return {};
   }
@@ -164,40 +162,12 @@ class SimulationQuestioner {
 
   Status arrivals() {
     const std::string& text = flags_.value("--arrivals");
-    if (text.empty()) return {};
-    ArrivalProcess& a = q_.query.workload.arrivals;
-    const std::size_t colon = std::min(text.find(':'), text.size());
-    const std::string kind = text.substr(0, colon);
-    const std::vector<std::string> parts =
-        colon < text.size() ? split(std::string_view(text).substr(colon + 1), ',') : std::vector<std::string>{};
-    const auto time = [](const std::string& part) { return parse_quantity<Seconds>(part); };
-    if (kind == "poisson" && parts.empty()) {
-      a.kind = ArrivalKind::poisson;
-    } else if (kind == "constant" && parts.empty()) {
-      a.kind = ArrivalKind::constant;
-    } else if (kind == "gamma" && parts.size() == 1) {
-      const Result<double> cv = parse_count(parts[0]);
-      if (!cv) return wrong("--arrivals", "write gamma:CV with 0.01 to 100");
-      a.kind = ArrivalKind::gamma;
-      a.cv = *cv;
-    } else if (kind == "on-off" && parts.size() == 2) {
-      const Result<Seconds> on = time(parts[0]);
-      const Result<Seconds> off = time(parts[1]);
-      if (!on || !off) return wrong("--arrivals", "write on-off:10s,30s");
-      a.kind = ArrivalKind::on_off;
-      a.on_seconds = on->value();
-      a.off_seconds = off->value();
-    } else if (kind == "diurnal" && parts.size() == 2) {
-      const Result<Seconds> period = time(parts[0]);
-      const Result<double> swing = parse_share(parts[1]);
-      if (!period || !swing) return wrong("--arrivals", "write diurnal:1day,0.5");
-      a.kind = ArrivalKind::diurnal;
-      a.period = period->value();
-      a.swing = *swing;
-    } else {
-      return wrong("--arrivals", "write poisson, constant, gamma:CV, on-off:ON,OFF or diurnal:PERIOD,SWING");
-    }
-    return {};
+    return text.empty() ? Status() : of("--arrivals", read_arrivals(text, q_.query.workload.arrivals));
+  }
+
+  /// The refusal, said of the flag.
+  static Status of(std::string_view flag, const Status& read) {
+    return read ? read : Status(wrong(flag, read.error().message));
   }
 
   Status latency() {
@@ -259,15 +229,8 @@ class SimulationQuestioner {
   }
 
   Status gathering(PromptGathering& g) {
-    if (const std::string& text = flags_.value("--gather"); !text.empty()) {
-      const std::vector<std::string> parts = split(text, ':');
-      const Result<double> share = parse_share(parts[0]);
-      const Result<double> steps = parse_count(parts.back());
-      if (parts.size() != 2 || !share || !steps || *share <= 0 || *share > 1 || *steps < 1 || *steps > kMostSteps) {
-        return wrong("--gather", "write SHARE:STEPS, for example 0.9:20");
-      }
-      g.token_share = *share;
-      g.steps = static_cast<int>(*steps);
+    if (flags_.given("--gather")) {
+      if (const Status s = of("--gather", read_gathering(flags_.value("--gather"), g)); !s) return s;
     }
     if (!flags_.given("--gather-ranks")) return {};
     if (g.steps > 0) return wrong("--gather-ranks", "leave out --gather: prompts wait for one thing");
@@ -280,11 +243,7 @@ class SimulationQuestioner {
     if (const std::string& text = flags_.value("--disaggregate"); !text.empty()) {
       int prefill = 0;
       int decode = 0;
-      int used = 0;
-      if (std::sscanf(text.c_str(), "%6dP%6dD%n", &prefill, &decode, &used) != 2 ||
-          used != static_cast<int>(text.size()) || prefill < 1 || decode < 1) {
-        return wrong("--disaggregate", "write xPyD, for example 2P1D: two engines for prompts, one for decoding");
-      }
+      if (const Status s = of("--disaggregate", read_pools(text, prefill, decode)); !s) return s;
       if (flags_.given("--replicas")) return wrong("--replicas", "--disaggregate says how many engines there are");
       Disaggregation d;
       d.prefill_engines = prefill;
@@ -314,11 +273,7 @@ class SimulationQuestioner {
     }
     if (const std::string& text = flags_.value("--autoscale"); !text.empty()) {
       Autoscaling a;
-      int used = 0;
-      if (std::sscanf(text.c_str(), "%6d:%6d%n", &a.least, &a.most, &used) != 2 ||
-          used != static_cast<int>(text.size()) || a.least < 0 || a.most < 1 || a.least > a.most) {
-        return wrong("--autoscale", "write MIN:MAX engines, for example 0:8");
-      }
+      if (const Status s = of("--autoscale", read_autoscale(text, a)); !s) return s;
       if (p.disaggregation) return wrong("--autoscale", "does not go with --disaggregate");
       if (const Status s = take(flags_.number("--scale-target", a.target, 1, 1e6), a.target); !s) return s;
       if (const Status s = take(flags_.time("--cold-start", a.cold_start), a.cold_start); !s) return s;
@@ -346,6 +301,79 @@ class SimulationQuestioner {
 };
 
 }  // namespace
+
+Status read_arrivals(std::string_view text, ArrivalProcess& into) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::string_view kind = text.substr(0, colon);
+  const std::vector<std::string> parts =
+      colon < text.size() ? split(text.substr(colon + 1), ',') : std::vector<std::string>{};
+  const auto time = [](const std::string& part) { return parse_quantity<Seconds>(part); };
+  const auto good = [](const Result<Seconds>& t) { return t && t->value() > 0; };
+  if (kind == "poisson" && parts.empty()) {
+    into.kind = ArrivalKind::poisson;
+  } else if (kind == "constant" && parts.empty()) {
+    into.kind = ArrivalKind::constant;
+  } else if (kind == "gamma" && parts.size() == 1) {
+    const Result<double> cv = parse_count(parts[0]);
+    if (!cv || *cv < 0.01 || *cv > 100) return wrong("", "write gamma:CV with 0.01 to 100");
+    into.kind = ArrivalKind::gamma;
+    into.cv = *cv;
+  } else if (kind == "on-off" && parts.size() == 2) {
+    const Result<Seconds> on = time(parts[0]);
+    const Result<Seconds> off = time(parts[1]);
+    if (!good(on) || !good(off)) return wrong("", "write on-off:10s,30s");
+    into.kind = ArrivalKind::on_off;
+    into.on_seconds = on->value();
+    into.off_seconds = off->value();
+  } else if (kind == "diurnal" && parts.size() == 2) {
+    const Result<Seconds> period = time(parts[0]);
+    const Result<double> swing = parse_share(parts[1]);
+    if (!good(period) || !swing) return wrong("", "write diurnal:1day,0.5");
+    into.kind = ArrivalKind::diurnal;
+    into.period = period->value();
+    into.swing = *swing;
+  } else {
+    return wrong("", "write poisson, constant, gamma:CV, on-off:ON,OFF or diurnal:PERIOD,SWING");
+  }
+  return {};
+}
+
+Status read_gathering(std::string_view text, PromptGathering& into) {
+  const std::vector<std::string> parts = split(text, ':');
+  const Result<double> share = parse_share(parts[0]);
+  const Result<double> steps = parse_count(parts.back());
+  if (parts.size() != 2 || !share || !steps || *share <= 0 || *share > 1 || *steps < 1 || *steps > kMostSteps) {
+    return wrong("", "write SHARE:STEPS, for example 0.9:20");
+  }
+  into.token_share = *share;
+  into.steps = static_cast<int>(*steps);
+  return {};
+}
+
+Status read_pools(std::string_view text, int& prefill, int& decode) {
+  int used = 0;
+  const std::string all(text);
+  if (std::sscanf(all.c_str(), "%6dP%6dD%n", &prefill, &decode, &used) == 2 && used == static_cast<int>(all.size()) &&
+      prefill >= 1 && decode >= 1) {
+    return {};
+  }
+  return wrong("", "write xPyD, for example 2P1D: two engines for prompts, one for decoding");
+}
+
+Status read_autoscale(std::string_view text, Autoscaling& into) {
+  int used = 0;
+  const std::string all(text);
+  if (std::sscanf(all.c_str(), "%6d:%6d%n", &into.least, &into.most, &used) == 2 &&
+      used == static_cast<int>(all.size()) && into.least >= 0 && into.most >= 1 && into.least <= into.most) {
+    return {};
+  }
+  return wrong("", "write MIN:MAX engines, for example 0:8");
+}
+
+Status read_seed(std::string_view text, std::uint64_t& into) {
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), into);
+  return code == std::errc() && end == text.data() + text.size() ? Status() : wrong("", "write a whole number");
+}
 
 Result<SimulationQuestion> simulation_question(const SimulateFlags& flags, const std::string& workloads,
                                                const std::string& as_of) {

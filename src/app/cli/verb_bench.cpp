@@ -15,10 +15,10 @@
 #include "app/cli/estimate.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/report_file.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/html.hpp"
 #include "report/simulation_report.hpp"
-#include "ridge/file.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -200,8 +200,8 @@ namespace {
 
 Status write_results(const Session& session, const BenchFlags& flags, const BenchRun& run,
                      const std::string& requests) {
-  const auto write = [](const std::string& path, const auto& text) -> Status {
-    return path.empty() ? Status() : write_file_atomically(path, text());
+  const auto write = [&](const std::string& path, const auto& text) -> Status {
+    return path.empty() ? Status() : session.files().write(path, text());
   };
   if (const Status s = write(flags.save_result, [&] { return bench::vllm_json(run.answer).text(); }); !s) return s;
   if (const Status s = write(flags.simulate.value("--requests-csv"), [&] { return requests; }); !s) return s;
@@ -219,8 +219,8 @@ Status write_results(const Session& session, const BenchFlags& flags, const Benc
   if (flags.evidence.empty()) return {};
   const Result<std::string> row = bench::evidence_row(run.answer, fmt::format("own-{}", run.answer.date), flags.source);
   if (!row) return row.error();
-  const Result<std::string> before = read_file(flags.evidence, 16u << 20);
-  return write_file_atomically(flags.evidence, (before ? *before : bench::evidence_header()) + *row);
+  const Result<std::string> before = session.files().read(flags.evidence, 16u << 20);
+  return session.files().write(flags.evidence, (before ? *before : bench::evidence_header()) + *row);
 }
 
 Result<int> run_bench_verb(Session& session, const BenchFlags& flags) {
@@ -264,19 +264,23 @@ Action declare_bench(Options& options) {
   options.flag("--text-prompts", flags->text_prompts, "words instead of token ids for completions too");
   options.flag("--plain", flags->plain, "send only what OpenAI's own API knows (no ignore_eos)");
   options.text("--served-model-name", "NAME", flags->served_name,
-               "as the server calls its model; asked for unless said");
-  options.text("--key-env", "NAME", flags->key_variable, "the variable that holds the API key; RIDGE_API_KEY");
-  options.text("--warmup", "N", flags->warmup, "requests before those that count; 4");
-  options.text("--stall-timeout", "T", flags->stall, "without a byte, a request has failed; 120s");
-  options.text("--request-timeout", "T", flags->timeout, "longer than this, a request has failed; 15min");
+               "as the server calls its model; asked for unless said", value::name());
+  options.text("--key-env", "NAME", flags->key_variable, "the variable that holds the API key; RIDGE_API_KEY",
+               value::name("_"));
+  options.text("--warmup", "N", flags->warmup, "requests before those that count; 4", value::whole(0, 100'000));
+  options.text("--stall-timeout", "T", flags->stall, "without a byte, a request has failed; 120s",
+               value::quantity<Seconds>("60s"));
+  options.text("--request-timeout", "T", flags->timeout, "longer than this, a request has failed; 15min",
+               value::quantity<Seconds>("60s"));
   options.text("--save-result", "FILE", flags->save_result, "write JSON in the shape of `vllm bench serve`",
-               complete_files);
-  options.text("--evidence", "FILE", flags->evidence, "add a row with the columns of data/evidence", complete_files);
-  options.text("--source", "NAME", flags->source, "of such rows; own");
+               value::written());
+  options.text("--evidence", "FILE", flags->evidence, "add a row with the columns of data/evidence", value::written());
+  options.text("--source", "NAME", flags->source, "of such rows; own", value::name());
   options.text("--learn", "FILE", flags->learn, "update what this stack does differently: an overlay for --calibration",
-               complete_files);
+               value::written());
   options.flag("--suite", flags->suite, "measure the few points that teach most; with --learn");
-  options.text("--watch", "T", flags->watch, "look every so often, and say when it drifts from the plan: 1min");
+  options.text("--watch", "T", flags->watch, "look every so often, and say when it drifts from the plan: 1min",
+               value::quantity<Seconds>("1min"));
   options.flag("--metrics-only", flags->metrics_only, "with --watch: send nothing, read /metrics");
   return [flags](Session& session) -> Result<int> {
     if (const Status s = check_as_of(session.options().as_of); !s) return s.error();

@@ -6,13 +6,13 @@
 #include "app/cli/calibrate_profile.hpp"
 #include "app/cli/command_line.hpp"
 #include "app/cli/session.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
 #include "app/cli/wrong.hpp"
 #include "evidence/bundle.hpp"
 #include "evidence/calibration_run.hpp"
 #include "evidence/overlay.hpp"
 #include "report/validation_report.hpp"
-#include "ridge/file.hpp"
 
 namespace ridge::cli {
 
@@ -103,14 +103,14 @@ class Calibrating {
     for (const auto& [file, text] : run.files) {
       const std::string path = folder + "/" + file;
       if (arguments_.check) {
-        const auto committed = read_file(path, kCalibrationLimit);
+        const auto committed = session_.files().read(path, kCalibrationLimit);
         if (!committed) return committed.error();
         if (same_values(*committed, text)) continue;
         same = false;
         session_.print(path + " is not what a refit gives\n");
         continue;
       }
-      const Status written = write_file_atomically(path, text);
+      const Status written = session_.files().write(path, text);
       if (!written) return written.error();
       session_.print("wrote " + path + "\n");
     }
@@ -158,7 +158,7 @@ class Calibrating {
       }
       return Error{ErrorCode::refused, {}, "none of these cases could be predicted; `ridge validate --cases` says why"};
     }
-    const Status written = write_file_atomically(arguments_.overlay, overlay_toml(fit.calibration));
+    const Status written = session_.files().write(arguments_.overlay, overlay_toml(fit.calibration));
     if (!written) return written.error();
     Document page;
     Table table;
@@ -191,17 +191,19 @@ class Calibrating {
 
 static Action declare_calibrate(Options& options) {
   auto arguments = std::make_shared<CalibrateArguments>();
-  options.list("--group", "GROUP", arguments->groups, "only kernels, inference, training, power or diffusion");
+  options.list("--group", "GROUP", arguments->groups, "only kernels, inference, training, power or diffusion",
+               value::one_of({"kernels", "inference", "training", "power", "diffusion", "all"}));
   options.text("--out", "DIR", arguments->out, "write the calibration files there instead of into the data",
-               complete_directories);
+               value::made_folder());
   options.flag("--no-cv", arguments->no_cv, "do not cross-validate; intervals stay as they are");
   options.flag("--check", arguments->check, "write nothing; exit with 3 if the files are not what a refit gives");
   options.list("--cases", "FILE", arguments->cases, "your own measurements, with the columns of data/evidence",
-               complete_files);
+               value::file());
   options.text("--profile", "FILE", arguments->profile, "a device as `ridge measure` found it: show what it changes",
-               complete_files);
+               value::file());
   options.text("--overlay", "OUT", arguments->overlay,
-               "with --cases or --profile: where to write what your stack or device does differently", complete_files);
+               "with --cases or --profile: where to write what your stack or device does differently",
+               value::written());
   return [arguments](Session& session) { return Calibrating(session, *arguments).run(); };
 }
 

@@ -9,12 +9,12 @@
 #include "app/cli/cost.hpp"
 #include "app/cli/dates.hpp"
 #include "app/cli/session.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
 #include "economics/api_import.hpp"
 #include "economics/price_diff.hpp"
 #include "ridge/csv.hpp"
 #include "ridge/engine.hpp"
-#include "ridge/file.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -77,20 +77,20 @@ Status check_columns(std::string_view form, const std::string& text, const std::
                fmt::format("no list of {}: its first line names the column {}", form, column)};
 }
 
-Status take(const CatalogueArguments& a, const std::string& text, std::vector<std::string>& notes,
-            std::string_view how) {
+Status take(const Session& session, const CatalogueArguments& a, const std::string& text,
+            std::vector<std::string>& notes, std::string_view how) {
   if (a.take.empty()) {
     notes.emplace_back("Nothing is taken. --take FILE.toml --date DAY writes it down.");
     return {};
   }
-  if (const Status s = write_file_atomically(a.take, text); !s) return s.error();
+  if (const Status s = session.files().write(a.take, text); !s) return s.error();
   notes.push_back(fmt::format("Written to {}. {}", a.take, how));
   return {};
 }
 
 Result<int> import_rents(Session& session, const CatalogueArguments& a, const std::string& form,
                          const std::string& file) {
-  const Result<std::string> text = read_file(file, kLargestList);
+  const Result<std::string> text = session.files().read(file, kLargestList);
   if (!text) return text.error();
   if (const Status s = check_columns(form, *text, file); !s) return s.error();
   const Result<std::string> data = session.data_directory();
@@ -127,7 +127,7 @@ Result<int> import_rents(Session& session, const CatalogueArguments& a, const st
   }
   std::vector<std::string> notes(catalogue->remarks().begin(), catalogue->remarks().end());
   if (same > 0) notes.push_back(fmt::format("As before: {} (--all shows them).", same));
-  const Status s = take(a, a.take.empty() ? std::string() : overlay_of(changes, file, form, a.date), notes,
+  const Status s = take(session, a, a.take.empty() ? std::string() : overlay_of(changes, file, form, a.date), notes,
                         fmt::format("Use it with --catalogue {}.", a.take));
   if (!s) return s.error();
   Json json = Json::object().set("schema", kSchema).set("kind", "import").set("form", form).set("file", file);
@@ -138,7 +138,7 @@ Result<int> import_rents(Session& session, const CatalogueArguments& a, const st
 
 Result<int> import_offers(Session& session, const CatalogueArguments& a, const std::string& form,
                           const std::string& file) {
-  const Result<std::string> text = read_file(file, kLargestList);
+  const Result<std::string> text = session.files().read(file, kLargestList);
   if (!text) return text.error();
   const Result<const Catalogue*> catalogue = session.catalogue();
   if (!catalogue) return catalogue.error();
@@ -175,7 +175,7 @@ Result<int> import_offers(Session& session, const CatalogueArguments& a, const s
   notes.push_back(
       fmt::format("{} of {} entries are offers of models of the catalogue; {} are of other models, {} free.",
                   list->offers.size(), list->listed, list->untied, list->free_of_charge));
-  const Status s = take(a, a.take.empty() ? std::string() : offers_toml(list->offers, form, a.date), notes,
+  const Status s = take(session, a, a.take.empty() ? std::string() : offers_toml(list->offers, form, a.date), notes,
                         "It takes the place of the file of that name in data/economics (--data).");
   if (!s) return s.error();
   Json json = Json::object().set("schema", kSchema).set("kind", "import").set("form", form).set("file", file);
@@ -302,8 +302,8 @@ static Action declare_catalogue(Options& options) {
                 "provider's CSV; litellm: model_prices_and_context_window.json; openrouter: the answer of its models "
                 "list), beside what the catalogue holds",
                 complete_files);
-  options.text("--take", "FILE.toml", a->take, "write the new prices there", complete_files);
-  options.text("--date", "DAY", a->date, "of the list; needed for --take");
+  options.text("--take", "FILE.toml", a->take, "write the new prices there", value::written());
+  options.text("--date", "DAY", a->date, "of the list; needed for --take", value::date());
   options.flag("--all", a->all, "also prices that are as before");
   return [a](Session& session) { return run(session, *a); };
 }

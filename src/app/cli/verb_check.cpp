@@ -9,7 +9,6 @@
 #include "app/cli/verbs.hpp"
 #include "report/claims_report.hpp"
 #include "ridge/claims.hpp"
-#include "ridge/file.hpp"
 #include "ridge/folder.hpp"
 #include "ridge/text.hpp"
 
@@ -92,7 +91,7 @@ class Check {
   }
 
   Status read(const Checker& checker, const std::string& path) {
-    auto text = read_file(path, Checker::kLargestDocument);
+    auto text = session_.files().read(path, Checker::kLargestDocument);
     if (!text) return text.error();
     const bool toml = path.ends_with(".toml");
     if (toml || path.ends_with(".csv")) {

@@ -7,7 +7,6 @@
 #include "app/cli/dates.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/cost_report.hpp"
-#include "ridge/file.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -86,7 +85,6 @@ Action declare_cost(Options& options) {
     }
     const Result<Run> run = cost_word_of(words);
     if (!run) return run.error();
-    if (const Status s = arguments->command.cost.valid(); !s) return s.error();
     if (const Status s = said.valid(session, words[0] == "compare" || words[0] == "devices"); !s) return s.error();
     if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
     const Result<std::optional<CostMode>> mode = mode_of(arguments->words);
@@ -118,7 +116,7 @@ Table without_bars(Table table) {
 
 Result<int> print_cost(const Session& session, const CostCommand& command, const Printed& printed) {
   if (!command.html.empty()) {
-    if (const Status s = write_file_atomically(command.html, printed.html); !s) return s.error();
+    if (const Status s = session.files().write(command.html, printed.html); !s) return s.error();
   }
   switch (session.form()) {
     case Form::json:

@@ -6,9 +6,9 @@
 
 #include "app/cli/host_collect.hpp"
 #include "app/cli/session.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/doctor_report.hpp"
-#include "ridge/file.hpp"
 #include "ridge/launch.hpp"
 
 namespace ridge::cli {
@@ -54,7 +54,7 @@ Result<int> run_doctor(Session& session, const DoctorArguments& a) {
       session.print(text);
       return kFine;
     }
-    if (const Status s = write_file_atomically(a.collect, text); !s) return s.error();
+    if (const Status s = session.files().write(a.collect, text); !s) return s.error();
     session.warn(fmt::format("{}: {} files and {} tools of {}", a.collect, recording.files.size(),
                              recording.tools.size(), recording.host));
     return kFine;
@@ -64,7 +64,7 @@ Result<int> run_doctor(Session& session, const DoctorArguments& a) {
   std::vector<HostDiagnosis> hosts;
   if (files.empty()) hosts.push_back(diagnose(collect_host(), **data));
   for (const std::string& file : files) {
-    const Result<std::string> text = read_file(file, kLargestRecording);
+    const Result<std::string> text = session.files().read(file, kLargestRecording);
     if (!text) return text.error();
     const Result<HostRecording> recording = parse_recording(*text, file);
     if (!recording) return recording.error();
@@ -98,11 +98,12 @@ Action declare_doctor(Options& options) {
   auto a = std::make_shared<DoctorArguments>();
   options.words("FILE", a->words, "more facts files", complete_files);
   options.list("--facts", "FILE", a->facts, "judge recorded facts instead of this host; may be given several times",
-               complete_files);
+               value::file());
   options.text("--collect", "FILE", a->collect, "record the facts of this host and judge nothing; - prints them",
-               complete_files);
-  options.text("--device", "D", a->device, "of the plan that the hosts shall run: also by --plan FILE");
-  options.text("--system", "S", a->system, "of the plan, instead of --device");
+               value::written(true));
+  options.text("--device", "D", a->device, "of the plan that the hosts shall run: also by --plan FILE",
+               value::device());
+  options.text("--system", "S", a->system, "of the plan, instead of --device", value::system());
   options.count("--gpus", "N", a->gpus, "of the plan");
   options.flag("--all", a->all, "also what is fine, was not seen, or has nothing to do with the host");
   return [a](Session& session) { return run_doctor(session, *a); };

@@ -7,10 +7,10 @@
 
 #include "app/cli/estimate.hpp"
 #include "app/cli/plan_file.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
 #include "app/cli/wrong.hpp"
 #include "report/launch_report.hpp"
-#include "ridge/file.hpp"
 #include "ridge/launch.hpp"
 #include "ridge/text.hpp"
 
@@ -100,7 +100,7 @@ Result<LaunchPlan> plan_of(Session& session, const EmitArguments& a, LaunchTarge
 }
 
 Result<int> check(Session& session, const EmitArguments& a) {
-  const Result<std::string> text = read_file(a.check, kLongestFile);
+  const Result<std::string> text = session.files().read(a.check, kLongestFile);
   if (!text) return text.error();
   const Result<LaunchEngine> engine = launch_engine(*text, a.check);
   if (!engine) return engine.error();
@@ -191,7 +191,7 @@ Result<int> run_emit(Session& session, const EmitArguments& a) {
   if (failure) return Error{ErrorCode::bad_input, a.out, "cannot be made: " + failure.message()};
   for (const LaunchFile& file : *files) {
     const std::string path = a.out + "/" + file.name;
-    if (const Status s = write_file_atomically(path, file.text); !s) return s.error();
+    if (const Status s = session.files().write(path, file.text); !s) return s.error();
     session.print(path + "\n");
   }
   return kFine;
@@ -206,17 +206,20 @@ std::vector<std::string> targets(Session&, const std::vector<std::string>&) {
 Action declare_emit(Options& options) {
   auto a = std::make_shared<EmitArguments>();
   options.text("--for", "TARGET", a->target, "vllm, trtllm, sglang, llamacpp, megatron, torchrun, slurm or k8s",
-               targets);
-  options.text("--check", "FILE", a->check, "read a launch file back; with a plan, say what differs", complete_files);
-  options.text("--out", "DIR", a->out, "write all files there", complete_directories);
+               value::one_of(targets, "target"));
+  options.text("--check", "FILE", a->check, "read a launch file back; with a plan, say what differs", value::file());
+  options.text("--out", "DIR", a->out, "write all files there", value::made_folder());
   options.text(std::string(kKindFlag), std::string(kKindValue), a->kind,
-               "what the plan is for, where --for leaves it open");
+               "what the plan is for, where --for leaves it open", value::one_of({"serve", "train"}));
   options.text("--checkpoint", "PATH", a->checkpoint,
-               "what the engine loads: a repository or a path; else the catalogue's in that format");
-  options.text("--draft-model", "PATH", a->draft, "that proposes --draft-tokens; else the model's own MTP layers");
-  options.text("--image", "IMAGE", a->image, "container of Slurm and Kubernetes jobs; else the engine's own");
-  options.text("--time", "LIMIT", a->time, "of a Slurm job: 2-00:00:00; usual: seven days");
-  options.text("--partition", "NAME", a->partition, "of Slurm");
+               "what the engine loads: a repository or a path; else the catalogue's in that format",
+               value::name("._-/:@+~ "));
+  options.text("--draft-model", "PATH", a->draft, "that proposes --draft-tokens; else the model's own MTP layers",
+               value::name("._-/:@+~ "));
+  options.text("--image", "IMAGE", a->image, "container of Slurm and Kubernetes jobs; else the engine's own",
+               value::name());
+  options.text("--time", "LIMIT", a->time, "of a Slurm job: 2-00:00:00; usual: seven days", value::name("-:"));
+  options.text("--partition", "NAME", a->partition, "of Slurm", value::name("._-,"));
   options.count("--cpus-per-node", "N", a->cpus, "for slurm.conf");
   a->flags.declare_only(options, {"--model",
                                   "--device",

@@ -12,6 +12,7 @@
 #include "app/cli/interrupt.hpp"
 #include "app/cli/report_file.hpp"
 #include "app/cli/simulate_flags.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
 #include "app/emulate/emulator.hpp"
 #include "report/simulation_report.hpp"
@@ -122,12 +123,14 @@ Action declare_emulate(Options& options) {
   flags->simulate.declare_without(options, {"--speed", "--request-rate", "--arrivals", "--scenario", "--requests",
                                             "--duration", "--seed", "--ttft", "--tpot", "--e2e", "--limit-share",
                                             "--find-rate", "--requests-csv", "--timeline-csv", "--perfetto", "--html"});
-  options.text("--port", "N", flags->port, "to listen on, 8000 unless said; 0 takes any that is free");
-  options.text("--host", "ADDRESS", flags->host, "to listen on, 127.0.0.1 unless said");
+  options.text("--port", "N", flags->port, "to listen on, 8000 unless said; 0 takes any that is free",
+               value::whole(0, 65535));
+  options.text("--host", "ADDRESS", flags->host, "to listen on, 127.0.0.1 unless said", value::name(".:-"));
   options.text("--ports", "N", flags->ports,
-               "so many servers on ports that follow each other, each with its own engine");
-  options.text("--speed", "X", flags->speed, "so many times as fast as predicted; 1");
-  options.text("--served-model-name", "NAME", flags->name, "that requests ask for; the model's id unless said");
+               "so many servers on ports that follow each other, each with its own engine", value::whole(1, 64));
+  options.text("--speed", "X", flags->speed, "so many times as fast as predicted; 1", value::number(0.001, 1000));
+  options.text("--served-model-name", "NAME", flags->name, "that requests ask for; the model's id unless said",
+               value::name());
   options.flag("--quiet", flags->quiet, "nothing is said at the end");
   return [flags](Session& session) -> Result<int> {
     if (const Status s = check_as_of(session.options().as_of); !s) return s.error();

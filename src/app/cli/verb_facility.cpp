@@ -6,10 +6,10 @@
 
 #include "app/cli/estimate.hpp"
 #include "app/cli/plan_file.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
 #include "app/cli/wrong.hpp"
 #include "report/facility_report.hpp"
-#include "ridge/file.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
@@ -177,6 +177,32 @@ std::vector<std::string> cooling_ids(Session& session, const std::vector<std::st
   return ids;
 }
 
+std::vector<std::string> rack_ids(Session& session, const std::vector<std::string>&) {
+  std::vector<std::string> ids;
+  if (const auto data = session.facility()) {
+    for (const RackModel& rack : (*data)->racks) ids.push_back(rack.id);
+  }
+  return ids;
+}
+
+std::vector<std::string> fabric_ids(Session& session, const std::vector<std::string>&) {
+  std::vector<std::string> ids;
+  if (const auto names = session.names()) {
+    for (const Fabric& fabric : (*names)->fabrics()) ids.push_back(fabric.id);
+  }
+  return ids;
+}
+
+/// From 1 to the limit.
+Takes ratio_to(const limits::Limit& limit) {
+  return value::parsed([&limit](std::string_view text) -> Status {
+    std::optional<double> value;
+    if (const Status s = ratio("", std::string(text), value); !s) return s;
+    if (*value < 1) return wrong("", "write 1 or more");
+    return *value <= limit.most ? Status() : Status(wrong("", limits::beyond(limit)));
+  });
+}
+
 Result<int> run_facility(Session& session, const FacilityArguments& arguments) {
   if (const Status s = arguments.flags.valid(session); !s) return s.error();
   Result<WhatIfSubjects> subjects = what_if_subjects(arguments.flags);
@@ -188,16 +214,11 @@ Result<int> run_facility(Session& session, const FacilityArguments& arguments) {
   if (!knowledge) return knowledge.error();
   const Result<const FacilityData*> data = session.facility();
   if (!data) return data.error();
-  if (!arguments.cooling.empty() && (*data)->cooling_class(arguments.cooling) == nullptr) {
-    std::string known;
-    for (const CoolingClass& c : (*data)->cooling) known += (known.empty() ? "" : ", ") + c.id;
-    return wrong("--cooling", fmt::format("{} is none of {}", quoted(arguments.cooling), known));
-  }
   Result<FacilityAnswer> answer = ridge::answer(*question, *knowledge, **data);
   if (!answer) return answer.error();
   for (const std::string& setting : session.options().settings) answer->assumptions.push_back("what if " + setting);
   if (!arguments.svg.empty()) {
-    const Status s = write_file_atomically(arguments.svg, report::elevation_svg(*answer, **data));
+    const Status s = session.files().write(arguments.svg, report::elevation_svg(*answer, **data));
     if (!s) return s.error();
   }
   if (session.form() == Form::json) {
@@ -241,28 +262,41 @@ Action declare_facility(Options& options) {
                                   "--mtp",
                                   "--offload",
                                   "--tokens"});
-  options.text(std::string(kKindFlag), std::string(kKindValue), a->kind, "what the model is for; train unless said");
-  options.text("--nodes", "N", a->nodes, "systems, instead of --gpus");
-  options.text("--topology", "T", a->topology, "rail-fat-tree, fat-tree, spine-leaf, dragonfly-plus or torus");
-  options.text("--levels", "N", a->levels, "of switches; the fewest that reach everybody unless said");
-  options.text("--oversubscription", "R", a->oversubscription, "ports down over ports up of a leaf: 1, 2:1");
-  options.text("--fabric", "F", a->fabric, "of the network between nodes, instead of the system's own");
-  options.text("--dataset", "SIZE", a->dataset, "that training reads: 60TB");
-  options.text("--checkpoint-interval", "TIME", a->interval, "between two checkpoints: 30min");
-  options.text("--checkpoints-kept", "N", a->kept, "on storage at once");
-  options.text("--storage-write", "RATE", a->storage_write, "that the site's storage takes: 100GB/s");
-  options.text("--rack", "R", a->rack, "rack-42, rack-48 or rack-52");
-  options.text("--rack-power", "POWER", a->rack_power, "that a rack gets: 40kW");
-  options.text("--rack-units", "N", a->rack_units, "height of a rack for equipment");
-  options.text("--rack-weight", "MASS", a->rack_weight, "that a rack carries: 1200kg");
-  options.text("--racks", "N", a->racks, "racks for devices; without --gpus, as many devices as they take");
-  options.text("--site-power", "POWER", a->site_power, "of the building, cooling included: 5MW");
-  options.text("--floor-load", "LOAD", a->floor_load, "that the floor carries: '1500 kg/m2'");
+  options.text(std::string(kKindFlag), std::string(kKindValue), a->kind, "what the model is for; train unless said",
+               value::one_of({"serve", "train"}));
+  options.text("--nodes", "N", a->nodes, "systems, instead of --gpus", value::whole(1, kMostNodes));
+  options.text("--topology", "T", a->topology, "rail-fat-tree, fat-tree, spine-leaf, dragonfly-plus or torus",
+               value::parsed(parse_topology));
+  options.text("--levels", "N", a->levels, "of switches; the fewest that reach everybody unless said",
+               value::whole(1, 3));
+  options.text("--oversubscription", "R", a->oversubscription, "ports down over ports up of a leaf: 1, 2:1",
+               ratio_to(limits::kOversubscription));
+  options.text("--fabric", "F", a->fabric, "of the network between nodes, instead of the system's own",
+               value::one_of(fabric_ids, "fabric"));
+  options.text("--dataset", "SIZE", a->dataset, "that training reads: 60TB", value::quantity<Bytes>("60TB"));
+  options.text("--checkpoint-interval", "TIME", a->interval, "between two checkpoints: 30min",
+               value::quantity<Seconds>("30min"));
+  options.text("--checkpoints-kept", "N", a->kept, "on storage at once", value::whole(1, kMostNodes));
+  options.text("--storage-write", "RATE", a->storage_write, "that the site's storage takes: 100GB/s",
+               value::quantity<BytesPerSecond>("100GB/s"));
+  options.text("--rack", "R", a->rack, "rack-42, rack-48 or rack-52", value::one_of(rack_ids, "rack"));
+  options.text("--rack-power", "POWER", a->rack_power, "that a rack gets: 40kW",
+               value::quantity<Watts>("40kW", limits::kPower));
+  options.text("--rack-units", "N", a->rack_units, "height of a rack for equipment", value::whole(1, kMostNodes));
+  options.text("--rack-weight", "MASS", a->rack_weight, "that a rack carries: 1200kg",
+               value::quantity<Kilograms>("1200kg"));
+  options.text("--racks", "N", a->racks, "racks for devices; without --gpus, as many devices as they take",
+               value::whole(1, kMostNodes));
+  options.text("--site-power", "POWER", a->site_power, "of the building, cooling included: 5MW",
+               value::quantity<Watts>("5MW", limits::kPower));
+  options.text("--floor-load", "LOAD", a->floor_load, "that the floor carries: '1500 kg/m2'",
+               value::quantity<KilogramsPerSquareMetre>("'1500 kg/m2'"));
   options.text("--cooling", "C", a->cooling, "that the site has: air, in-row, rear-door, direct-liquid, ...",
-               cooling_ids);
-  options.text("--pue", "X", a->pue, "of the site");
-  options.text("--spike", "X", a->spike, "highest power over the peak that feeds ride through: 1.2");
-  options.text("--svg", "FILE", a->svg, "draw the racks", complete_files);
+               value::one_of(cooling_ids, "cooling"));
+  options.text("--pue", "X", a->pue, "of the site", ratio_to(limits::kPue));
+  options.text("--spike", "X", a->spike, "highest power over the peak that feeds ride through: 1.2",
+               ratio_to(limits::kSpike));
+  options.text("--svg", "FILE", a->svg, "draw the racks", value::written());
   return [a](Session& session) { return run_facility(session, *a); };
 }
 

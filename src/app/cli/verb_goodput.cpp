@@ -5,12 +5,14 @@
 #include <optional>
 
 #include "app/cli/cost.hpp"
+#include "app/cli/offers.hpp"
 #include "app/cli/progress.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
 #include "app/cli/wrong.hpp"
 #include "economics/goodput_case.hpp"
 #include "report/goodput_report.hpp"
-#include "ridge/file.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -42,24 +44,22 @@ Status read_count(std::string_view flag, const std::string& text, std::optional<
 }
 
 /// "nvlink=5" → 5 interruptions per million GPU-hours.
-Status read_rates(const std::vector<std::string>& texts, GoodputQuery& q) {
+Status read_rate(std::string_view text, GoodputQuery& q) {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < kFailureCauses; ++i) names.push_back(name(static_cast<FailureCause>(i)));
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) return wrong("--rate", "write CAUSE=N per million GPU-hours: gpu=9.2");
-    const std::string_view cause = std::string_view(text).substr(0, equals);
-    const auto at = std::find(names.begin(), names.end(), cause);
-    if (at == names.end()) {
-      const std::string near = nearest(cause, names.data(), names.size());
-      return wrong("--rate", fmt::format("{} is no cause{}", quoted(cause),
-                                         near.empty() ? ": gpu, hbm, scale-up, nic, network, node or software"
-                                                      : "; did you mean " + near + "?"));
-    }
-    const Result<double> rate = parse_count(std::string_view(text).substr(equals + 1));
-    if (!rate) return wrong("--rate", rate.error().message);
-    q.rates.emplace_back(static_cast<FailureCause>(at - names.begin()), *rate / 1e6);
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return wrong("--rate", "write CAUSE=N per million GPU-hours: gpu=9.2");
+  const std::string_view cause = text.substr(0, equals);
+  const auto at = std::find(names.begin(), names.end(), cause);
+  if (at == names.end()) {
+    const std::string near = nearest(cause, names.data(), names.size());
+    return wrong("--rate", fmt::format("{} is no cause{}", quoted(cause),
+                                       near.empty() ? ": gpu, hbm, scale-up, nic, network, node or software"
+                                                    : "; did you mean " + near + "?"));
   }
+  const Result<double> rate = parse_count(text.substr(equals + 1));
+  if (!rate) return wrong("--rate", rate.error().message);
+  q.rates.emplace_back(static_cast<FailureCause>(at - names.begin()), *rate / 1e6);
   return {};
 }
 
@@ -88,7 +88,10 @@ Status fill_sizes(const GoodputArguments& a, GoodputQuery& q) {
     q.strategy = *strategy;
   }
   if (q.interval_s && !(*q.interval_s > 0)) return wrong("--interval", "write a time above 0, for example 30min");
-  return read_rates(a.rates, q);
+  for (const std::string& rate : a.rates) {
+    if (const Status s = read_rate(rate, q); !s) return s;
+  }
+  return {};
 }
 
 /// The length of the run: said, or tokens at the speed of an estimate or an MFU.
@@ -158,7 +161,7 @@ Result<int> goodput(Session& session, const GoodputArguments& a) {
   if (!answer) return answer.error();
   if (const Status s = session.in_time(); !s) return s.error();
   if (const std::string& file = a.estimate.value("--html"); !file.empty()) {
-    if (const Status s = write_file_atomically(file, report::goodput_html(*answer)); !s) return s.error();
+    if (const Status s = session.files().write(file, report::goodput_html(*answer)); !s) return s.error();
   }
   if (session.form() == Form::json) {
     session.print(report::goodput_json(*answer, catalogue).text());
@@ -173,28 +176,45 @@ Result<int> goodput(Session& session, const GoodputArguments& a) {
 Action declare_goodput(Options& options) {
   auto a = std::make_shared<GoodputArguments>();
   options.text("--record", "R", a->record,
-               "failure rates as recorded: llama3-405b, rsc-1, rsc-2, opt-175b, nvl72-assumed");
-  options.list("--rate", "CAUSE=N", a->rates, "interruptions per million GPU-hours of one cause: scale-up=5");
-  options.text("--practice", "P", a->practice, "how failures are dealt with: automated, diagnosed, manual");
-  options.text("--detection", "TIME", a->detection, "until a failure is noticed: 60s");
-  options.text("--restart", "TIME", a->restart, "until the job is up again: 5min");
-  options.text("--repair", "TIME", a->repair, "until a broken unit is a spare again: 24h");
-  options.text("--spares", "N", a->spares, "GPUs that stand ready");
-  options.text("--unit", "N", a->unit, "GPUs that are replaced together");
-  options.text("--domain", "N", a->domain, "GPUs that are down if their links fail");
-  options.text("--strategy", "S", a->strategy, "full, sharded, async, in-memory, delta");
-  options.text("--tier", "T", a->tier, "where checkpoints go: parallel-fs, tectonic, object-store, node-nvme, ...");
-  options.text("--storage-bandwidth", "B/S", a->storage_bandwidth, "all ranks together: '100 GB/s'");
-  options.text("--checkpoint-size", "BYTES", a->checkpoint_size, "otherwise 14 bytes for each parameter of the model");
-  options.text("--interval", "TIME", a->interval, "between checkpoints; otherwise the best");
-  options.text("--stragglers", "SHARE", a->stragglers, "by which the slowest rank slows all down");
-  options.text("--duration", "TIME", a->duration, "of the run if nothing failed: '60 days'");
-  options.text("--calendar", "TIME", a->calendar, "that the run may take, failures included");
-  options.text("--mfu", "SHARE", a->mfu, "with --model and --tokens: the length from model FLOPs utilisation");
-  options.text("--price", "RENT", a->price, "of a GPU-hour, for what failures cost: $2");
-  options.text("--engineer-hours", "N", a->engineer_hours, "for each interruption");
-  options.text("--trials", "N", a->trials, "simulated runs");
-  options.text("--seed", "N", a->seed, "of the random numbers");
+               "failure rates as recorded: llama3-405b, rsc-1, rsc-2, opt-175b, nvl72-assumed",
+               value::one_of(offer_failure_records, "failure record"));
+  options.list("--rate", "CAUSE=N", a->rates, "interruptions per million GPU-hours of one cause: scale-up=5",
+               value::parsed([](std::string_view text) {
+                 GoodputQuery unused;
+                 return read_rate(text, unused);
+               }));
+  options.text("--practice", "P", a->practice, "how failures are dealt with: automated, diagnosed, manual",
+               value::one_of(offer_practices, "practice"));
+  options.text("--detection", "TIME", a->detection, "until a failure is noticed: 60s",
+               value::quantity<Seconds>("60s", limits::kNumber, true));
+  options.text("--restart", "TIME", a->restart, "until the job is up again: 5min",
+               value::quantity<Seconds>("5min", limits::kNumber, true));
+  options.text("--repair", "TIME", a->repair, "until a broken unit is a spare again: 24h",
+               value::quantity<Seconds>("24h", limits::kNumber, true));
+  options.text("--spares", "N", a->spares, "GPUs that stand ready", value::whole(0, 1e7));
+  options.text("--unit", "N", a->unit, "GPUs that are replaced together", value::whole(1, 1e7));
+  options.text("--domain", "N", a->domain, "GPUs that are down if their links fail", value::whole(1, 1e7));
+  options.text("--strategy", "S", a->strategy, "full, sharded, async, in-memory, delta",
+               value::parsed(parse_checkpoint_strategy));
+  options.text("--tier", "T", a->tier, "where checkpoints go: parallel-fs, tectonic, object-store, node-nvme, ...",
+               value::one_of(offer_storage_tiers, "storage tier"));
+  options.text("--storage-bandwidth", "B/S", a->storage_bandwidth, "all ranks together: '100 GB/s'",
+               value::quantity<BytesPerSecond>("'100 GB/s'"));
+  options.text("--checkpoint-size", "BYTES", a->checkpoint_size, "otherwise 14 bytes for each parameter of the model",
+               value::quantity<Bytes>("1TB"));
+  options.text("--interval", "TIME", a->interval, "between checkpoints; otherwise the best",
+               value::quantity<Seconds>("30min"));
+  options.text("--stragglers", "SHARE", a->stragglers, "by which the slowest rank slows all down", value::share());
+  options.text("--duration", "TIME", a->duration, "of the run if nothing failed: '60 days'",
+               value::quantity<Seconds>("'60 days'"));
+  options.text("--calendar", "TIME", a->calendar, "that the run may take, failures included",
+               value::quantity<Seconds>("'60 days'"));
+  options.text("--mfu", "SHARE", a->mfu, "with --model and --tokens: the length from model FLOPs utilisation",
+               value::share());
+  options.text("--price", "RENT", a->price, "of a GPU-hour, for what failures cost: $2", CostFlags::rent());
+  options.text("--engineer-hours", "N", a->engineer_hours, "for each interruption", value::number(0, 1e6));
+  options.text("--trials", "N", a->trials, "simulated runs", value::whole(1, 1e6));
+  options.text("--seed", "N", a->seed, "of the random numbers", value::whole(0, 9e15));
   a->estimate.declare(options);
   return [a](Session& session) -> Result<int> { return goodput(session, *a); };
 }

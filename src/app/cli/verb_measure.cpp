@@ -1,7 +1,11 @@
 // ridge measure: the GPU in front of you instead of assumptions; predictions beside it; others' measurements.
 #include "app/cli/measure.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
 #include "app/cli/wrong.hpp"
+#include "evidence/import.hpp"
+#include "measure/arguments.hpp"
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -37,29 +41,36 @@ static Action declare_measure(Options& options) {
   options.flag("--full", a->full, "about ten minutes: every shape, longer samples");
   options.exclusive({"--quick", "--full"});
   options.flag("--force", a->force, "measure a GPU that others use, and say so in the profile");
-  options.text("--gpu", "N", a->gpu, "which GPU of the machine (default 0)");
+  options.text("--gpu", "N", a->gpu, "which GPU of the machine (default 0)", value::whole(0, 1024));
   options.text("--out", "FILE", a->out, "where the profile or the imported cases go; standard output otherwise",
-               complete_files);
-  options.text("--only", "PARTS", a->only, "memory, launch, host, layers, gemm, experts, attention, sustained, ...");
+               value::written());
+  options.text("--only", "PARTS", a->only, "memory, launch, host, layers, gemm, experts, attention, sustained, ...",
+               value::parts(value::one_of(measure::parts())));
   options.text("--model", "M", a->model,
-               "model: a dense decoder of the catalogue (default llama3.1-8b); import: what ran");
-  options.text("--precision", "F", a->precision, "model: bf16,fp8 (default both)");
-  options.text("--phase", "P", a->phase, "model: decode,prefill (default both)");
-  options.text("--batch", "LIST", a->batch, "model: batches (default 1,4,16,32,64,128,256)");
-  options.text("--context", "LIST", a->context, "model: contexts (default 1024,2048,4096,8192)");
+               "model: a dense decoder of the catalogue (default llama3.1-8b); import: what ran", value::model());
+  options.text("--precision", "F", a->precision, "model: bf16,fp8 (default both)", value::parts(value::format()));
+  options.text("--phase", "P", a->phase, "model: decode,prefill (default both)",
+               value::parts(value::one_of({"decode", "prefill"})));
+  options.text("--batch", "LIST", a->batch, "model: batches (default 1,4,16,32,64,128,256)",
+               value::parts(value::whole(1, 1e8)));
+  options.text("--context", "LIST", a->context, "model: contexts (default 1024,2048,4096,8192)",
+               value::parts(value::whole(1, 1e8)));
   options.text("--compare", "FILE", a->compare, "model: predictions beside the steps in FILE; needs no GPU",
-               complete_files);
+               value::file());
   options.text("--device", "D", a->device, "compare: predict for this profile or device; import: what it ran on",
-               complete_files);
-  options.text("--kind", "K", a->kind,
-               "import: nccl-tests, vllm, nvidia-smi or inferencex (default: told by the file)");
-  options.text("--engine", "E", a->engine, "import: the engine, where the file does not name it");
-  options.text("--engine-version", "V", a->engine_version, "import: its version");
-  options.text("--isl", "N", a->isl, "import: input tokens per request, where the file does not say");
-  options.text("--osl", "N", a->osl, "import: output tokens per request");
-  options.text("--work", "W", a->work, "import of a power log: idle, copy, gemm8192, prefill or decode (default idle)");
-  options.text("--tp", "N", a->tp, "import: tensor parallelism, where the file does not name it");
-  options.text("--source", "ID", a->source, "import: what the rows name as their source");
+               value::device());
+  options.text("--kind", "K", a->kind, "import: nccl-tests, vllm, nvidia-smi or inferencex (default: told by the file)",
+               value::parsed(evidence::parse_import_kind));
+  options.text("--engine", "E", a->engine, "import: the engine, where the file does not name it", value::engine());
+  options.text("--engine-version", "V", a->engine_version, "import: its version", value::name("._-+() "));
+  options.text("--isl", "N", a->isl, "import: input tokens per request, where the file does not say",
+               value::number(1, limits::kRequestTokens.most));
+  options.text("--osl", "N", a->osl, "import: output tokens per request",
+               value::number(1, limits::kRequestTokens.most));
+  options.text("--work", "W", a->work, "import of a power log: idle, copy, gemm8192, prefill or decode (default idle)",
+               value::one_of({"idle", "copy", "gemm8192", "prefill", "decode"}));
+  options.text("--tp", "N", a->tp, "import: tensor parallelism, where the file does not name it", value::whole(1, 1e6));
+  options.text("--source", "ID", a->source, "import: what the rows name as their source", value::name());
   return [a](Session& session) { return run(session, *a); };
 }
 

@@ -7,11 +7,11 @@
 
 #include "app/cli/estimate.hpp"
 #include "app/cli/mlperf.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
 #include "app/cli/wrong.hpp"
 #include "report/mlperf_report.hpp"
 #include "report/svg.hpp"
-#include "ridge/file.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -60,6 +60,14 @@ class Question {
     const std::string& word = arguments_.words[0];
     rest_.assign(arguments_.words.begin() + 1, arguments_.words.end());
     if (word == "import") {
+      const std::pair<const char*, bool> meaningless[] = {{"--benchmark", !arguments_.benchmarks.empty()},
+                                                          {"--scenario", !arguments_.scenarios.empty()},
+                                                          {"--accelerator", !arguments_.accelerators.empty()},
+                                                          {"--submitter", !arguments_.submitters.empty()},
+                                                          {"--availability", !arguments_.availability.empty()}};
+      for (const auto& [flag, given] : meaningless) {
+        if (given) return wrong(flag, "chooses among results that are there: leave it out to import");
+      }
       MlperfImport import{.paths = rest_};
       import.database = arguments_.database;
       if (arguments_.rounds.size() > 1) return wrong("--round", "one round is imported at a time");
@@ -79,6 +87,8 @@ class Question {
     Result<MlperfRecord> record = mlperf_record(session_, arguments_.database);
     if (!record) return record.error();
     record_ = *std::move(record);
+    // Names that the record does not know are refused whatever is asked.
+    if (const auto known = select(record_.results, selection_, record_.names); !known) return known.error();
     if (word != "compare" && word != "explain" && word != "rules" && !rest_.empty()) {
       return wrong("", "nothing is done with " + quoted(rest_[0]));
     }
@@ -245,7 +255,7 @@ class Question {
   Result<int> write(const std::vector<std::string>& figures, std::string_view what) {
     if (!arguments_.out.ends_with(".svg")) return wrong("-o", "a chart is written as .svg");
     const std::string svg = figures.size() == 1 ? figures[0] : report::stacked(figures);
-    if (const Status written = write_file_atomically(arguments_.out, svg); !written) return written.error();
+    if (const Status written = session_.files().write(arguments_.out, svg); !written) return written.error();
     session_.print(fmt::format("{}: {} {}{}\n", arguments_.out, figures.size(), what, figures.size() == 1 ? "" : "s"));
     return kFine;
   }
@@ -379,26 +389,35 @@ Action declare_mlperf(Options& options) {
   auto a = std::make_shared<MlperfArguments>();
   options.words("import|table|chart|trend|compare|explain|rules", a->words, "what to do, and with what",
                 complete_mlperf_words);
-  options.list("--benchmark", "NAME", a->benchmarks, "llama2-70b-99.9, deepseek-r1, ...; a list is allowed");
-  options.list("--scenario", "NAME", a->scenarios, "Offline, Server, Interactive");
-  options.list("--round", "ROUND", a->rounds, "v5.1, or v3.1..v5.1; import: the round of files that do not say");
-  options.list("--accelerator", "NAME", a->accelerators, "h200-sxm-141gb, or as published; may be repeated");
-  options.list("--submitter", "NAME", a->submitters, "only these");
-  options.list("--availability", "STATE", a->availability, "available, preview, rdi, unknown");
-  options.text("--division", "NAME", a->division, "closed (unless said otherwise), open, network, all");
-  options.text("--suite", "NAME", a->suite, "inference or training; import: datacenter or edge");
-  options.text("--per", "WHAT", a->per, "accelerator (unless said otherwise), system, node, watt, dollar");
-  options.text("--stat", "WHAT", a->statistic, "mean (unless said otherwise), median, best");
-  options.list("--by", "KEYS", a->by, "accelerator, name, round, submitter, size, weights, availability, row");
+  options.list("--benchmark", "NAME", a->benchmarks, "llama2-70b-99.9, deepseek-r1, ...; a list is allowed",
+               value::parts(value::name("._-+/ ")));
+  options.list("--scenario", "NAME", a->scenarios, "Offline, Server, Interactive", value::parts(value::name("._- ")));
+  options.list("--round", "ROUND", a->rounds, "v5.1, or v3.1..v5.1; import: the round of files that do not say",
+               value::parts(value::name("._-")));
+  options.list("--accelerator", "NAME", a->accelerators, "h200-sxm-141gb, or as published; may be repeated",
+               value::line());
+  options.list("--submitter", "NAME", a->submitters, "only these", value::parts(value::line()));
+  options.list("--availability", "STATE", a->availability, "available, preview, rdi, unknown",
+               value::parts(value::name("._- ")));
+  options.text("--division", "NAME", a->division, "closed (unless said otherwise), open, network, all",
+               value::one_of({"closed", "open", "network", "all"}));
+  options.text("--suite", "NAME", a->suite, "inference or training; import: datacenter or edge",
+               value::one_of({"inference", "training", "datacenter", "edge"}));
+  options.text("--per", "WHAT", a->per, "accelerator (unless said otherwise), system, node, watt, dollar",
+               value::parsed(parse_per));
+  options.text("--stat", "WHAT", a->statistic, "mean (unless said otherwise), median, best",
+               value::parsed(parse_statistic));
+  options.list("--by", "KEYS", a->by, "accelerator, name, round, submitter, size, weights, availability, row",
+               value::parts(value::parsed(parse_key)));
   options.flag("--power", a->power, "only results with measured power");
   options.flag("--power-tuned", a->power_tuned, "also systems tuned for efficiency (MaxQ)");
   options.flag("--published-units", a->published_units, "GPT-J as each round counted it");
   options.flag("--rows", a->rows, "table: one line per result, with the ids that explain takes");
   options.text("--db", "FILE", a->database, "import: keep the rows here; otherwise: read them from here",
-               complete_files);
+               value::written());
   options.flag("--replace", a->replace, "import: replace rounds that are there already");
   options.flag("--rules", a->rules, "import: list every rule with the rows it touched");
-  options.text("-o,--out", "FILE", a->out, "chart and trend: write an SVG", complete_files);
+  options.text("-o,--out", "FILE", a->out, "chart and trend: write an SVG", value::written());
   return [a](Session& session) { return Question(session, *a).run(); };
 }
 

@@ -18,7 +18,6 @@
 #include "app/cli/verbs.hpp"
 #include "economics/economics_data.hpp"
 #include "report/plan_report.hpp"
-#include "ridge/file.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 #include "search/serving_problem.hpp"
@@ -50,8 +49,8 @@ struct Asked {
   std::string again;  ///< the words that ask it again
 };
 
-Status take_file(const std::string& path, PlanFlags& flags, std::string* kind) {
-  const Result<std::string> text = read_file(path, kQuestionLimit);
+Status take_file(const Session& session, const std::string& path, PlanFlags& flags, std::string* kind) {
+  const Result<std::string> text = session.files().read(path, kQuestionLimit);
   if (!text) return text.error();
   const Result<PlanFile> plan = parse_plan_file(*text, path, flags.names());
   if (!plan) return plan.error();
@@ -60,7 +59,7 @@ Status take_file(const std::string& path, PlanFlags& flags, std::string* kind) {
   return {};
 }
 
-Result<Asked> asked_of(PlanArguments& arguments) {
+Result<Asked> asked_of(const Session& session, PlanArguments& arguments) {
   const std::vector<std::string>& words = arguments.words;
   if (words.empty()) {
     return Error{ErrorCode::bad_input, "", "say what to plan: serve, train, or the file of a question"};
@@ -78,7 +77,7 @@ Result<Asked> asked_of(PlanArguments& arguments) {
                  ridge::quoted(words[0]) + " is neither serve, train nor merge, nor a question in TOML"};
   }
   std::string kind;
-  if (const Status s = take_file(words[0], arguments.flags, &kind); !s) return s.error();
+  if (const Status s = take_file(session, words[0], arguments.flags, &kind); !s) return s.error();
   asked.kind = kind == "serve" ? PlanKind::serve : PlanKind::train;
   return asked;
 }
@@ -105,7 +104,7 @@ std::vector<std::string> devices_of(const TrainingVerdict& verdict) {
 template <class Quest, class Verdict>
 Result<int> show(Session& session, const Quest& quest, const Verdict& verdict, const Shown& shown) {
   if (shown.results.ends_with(".csv")) {
-    const Status s = write_file_atomically(shown.results, to_csv(report::plan_table(verdict)));
+    const Status s = session.files().write(shown.results, to_csv(report::plan_table(verdict)));
     if (!s) return s.error();
   }
   if (!shown.save.empty()) {
@@ -117,7 +116,7 @@ Result<int> show(Session& session, const Quest& quest, const Verdict& verdict, c
     if (!catalogue) return catalogue.error();
     const report::Provenance provenance{report::sources_of(**catalogue, {quest.goal.model}, devices_of(verdict)),
                                         command_text(session)};
-    const Status s = write_file_atomically(shown.html, report::plan_html(quest, verdict, shown.options, provenance));
+    const Status s = session.files().write(shown.html, report::plan_html(quest, verdict, shown.options, provenance));
     if (!s) return s.error();
   }
   if (session.form() == Form::json) {
@@ -207,6 +206,7 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
     if (const Status s = take_profile(*data, flags.value("--profile"), flags, asked.kind); !s) return s.error();
   }
   if (const Status s = flags.check(asked.kind); !s) return s.error();
+  if (const Status s = flags.valid(session); !s) return s.error();  // a question file or profile filled some in
   PlanRun run;
   session.catch_interrupts();
   run.stopped = [&session] { return session.stopped(); };
@@ -249,9 +249,6 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   };
   const Result<int> threads = number("--threads", 0);
   if (!threads) return threads.error();
-  if (*threads > limits::kThreads.most) {
-    return Error{ErrorCode::bad_input, "--threads", limits::beyond(limits::kThreads)};
-  }
   const Result<int> top = number("--top", static_cast<int>(kUsualRows));
   if (!top) return top.error();
   const Result<int> explained = number("--explain", 1'000'000);
@@ -307,6 +304,7 @@ Result<int> plan_merge(Session& session, PlanArguments& arguments) {
   if (files.empty()) return Error{ErrorCode::bad_input, "", "say which files to merge: ridge plan merge part-*.sqlite"};
   std::vector<search::StoredSearch> parts;
   for (const std::string& file : files) {
+    if (const Status s = session.files().may_read(file); !s) return s.error();
     const Result<search::Store> store = search::Store::open_existing(file);
     if (!store) return store.error();
     Result<search::StoredSearch> part = store->read();
@@ -355,7 +353,7 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
   if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
   arguments.flags.settle();
   if (!arguments.words.empty() && arguments.words[0] == "merge") return plan_merge(session, arguments);
-  const Result<Asked> asked = asked_of(arguments);
+  const Result<Asked> asked = asked_of(session, arguments);
   if (!asked) return asked.error();
   WhatIfSubjects subjects;
   if (arguments.flags.given("--model")) subjects.models = {arguments.flags.value("--model")};

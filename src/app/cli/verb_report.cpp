@@ -6,9 +6,9 @@
 #include "app/cli/estimate.hpp"
 #include "app/cli/mlperf.hpp"
 #include "app/cli/report_file.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/mlperf_article.hpp"
-#include "ridge/file.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -68,12 +68,12 @@ Result<int> run(Session& session, const ReportArguments& arguments) {
     if (!article) return article.error();
     const std::string text = html ? article_html(*article) : article_markdown(*article);
     if (!arguments.out.empty()) {
-      if (const Status written = write_file_atomically(arguments.out, text); !written) return written.error();
+      if (const Status written = session.files().write(arguments.out, text); !written) return written.error();
       session.print(fmt::format("{}: {} kB\n", arguments.out, (text.size() + 999) / 1000));
     }
     if (!arguments.pdf.empty()) {
       const ForwardedReport page{.words = {}, .html = passing_page(), .pdf = arguments.pdf, .keeps_html = false};
-      if (const Status s = write_file_atomically(page.html, article_html(*article)); !s) return s.error();
+      if (const Status s = session.files().write(page.html, article_html(*article)); !s) return s.error();
       if (const Status s = finish_report(session, page); !s) return s.error();
     } else if (arguments.out.empty()) {
       session.print(text);
@@ -90,10 +90,11 @@ Action declare_report(Options& options) {
   auto arguments = std::make_shared<ReportArguments>();
   options.words("mlperf|plan|train|serve|accuracy", arguments->words, "which report", complete_report_words);
   options.text("-o,--out", "FILE", arguments->out, "write it there, as .html or .md; Markdown is printed without it",
-               complete_files);
-  options.text("--pdf", "FILE", arguments->pdf, "print it there, through Chromium or Chrome", complete_files);
-  options.text("--lang", "LANGUAGE", arguments->language, "mlperf: en (unless said otherwise) or zh");
-  options.text("--db", "FILE", arguments->database, "mlperf: read the results of this database", complete_files);
+               value::written());
+  options.text("--pdf", "FILE", arguments->pdf, "print it there, through Chromium or Chrome", value::written());
+  options.text("--lang", "LANGUAGE", arguments->language, "mlperf: en (unless said otherwise) or zh",
+               value::one_of({"en", "zh"}));
+  options.text("--db", "FILE", arguments->database, "mlperf: read the results of this database", value::file());
   return [arguments](Session& session) { return run(session, *arguments); };
 }
 

@@ -11,6 +11,7 @@
 
 #include "app/cli/api.hpp"
 #include "app/cli/interrupt.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
 #include "app/http/origin.hpp"
 #include "app/http/page.hpp"
@@ -79,6 +80,11 @@ Result<std::vector<std::string>> tokens_of(const ServeArguments& arguments) {
     std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+    const auto visible = [](char c) { return c > ' ' && c <= '~'; };
+    if (!std::all_of(line.begin(), line.end(), visible)) {
+      return Error{ErrorCode::bad_input, arguments.token_file.empty() ? "RIDGE_TOKEN" : arguments.token_file,
+                   "a token is of visible ASCII characters: no header could carry this one"};
+    }
     if (!line.empty()) tokens.emplace_back(line);
   }
   if (tokens.empty() && !arguments.token_file.empty()) {
@@ -138,12 +144,13 @@ Result<int> serve(Session& session, const ServeArguments& arguments, int port) {
 
 Action declare_serve(Options& options) {
   auto arguments = std::make_shared<ServeArguments>();
-  options.text("--port", "N", arguments->port, "to listen on, 8080 unless said; 0 takes any that is free");
-  options.text("--host", "ADDRESS", arguments->host, "to listen on, 127.0.0.1 unless said");
+  options.text("--port", "N", arguments->port, "to listen on, 8080 unless said; 0 takes any that is free",
+               value::whole(0, 65535));
+  options.text("--host", "ADDRESS", arguments->host, "to listen on, 127.0.0.1 unless said", value::name(".:-"));
   options.text("--token", "SECRET", arguments->token,
-               "that requests must carry; `ps` shows it, so rather in $RIDGE_TOKEN or --token-file");
+               "that requests must carry; `ps` shows it, so rather in $RIDGE_TOKEN or --token-file", value::line());
   options.text("--token-file", "FILE", arguments->token_file,
-               "secrets, one on a line, of which requests must carry one", complete_files);
+               "secrets, one on a line, of which requests must carry one", value::file());
   options.flag("--trust-forwarded", arguments->trust_forwarded,
                "a proxy in front says by X-Forwarded-For who asks; limits are for those");
   options.flag("--quiet", arguments->quiet, "no line for each request");

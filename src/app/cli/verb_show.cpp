@@ -7,7 +7,9 @@
 #include "app/cli/show_filter.hpp"
 #include "app/cli/show_kinds.hpp"
 #include "app/cli/show_print.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
+#include "ridge/letters.hpp"
 #include "ridge/names.hpp"
 #include "ridge/text.hpp"
 
@@ -133,6 +135,7 @@ class Show {
 
   Result<int> list(Sheet sheet) {
     if (arguments_.keys) {
+      if (arguments_.chooses()) return Error{ErrorCode::bad_input, "--keys", "stands alone: leave out what chooses"};
       const Table keys = keys_table(sheet);
       if (session_.form() == Form::json) return print(answer().set("keys", to_json(keys)).text());
       return print_table(keys, {});
@@ -218,6 +221,11 @@ class Show {
       devices_ = {std::move(*device)};
       made.push_back(device_sheet(devices_, context_));
     } else {
+      const bool written_out = id.starts_with("dense:") || id.starts_with("moe:");
+      if (!session_.may_name_files() && !written_out) {
+        const Result<const Model*> known = model_named(context_.catalogue, id);
+        if (!known) return known.error();
+      }
       Result<Model> model = context_.catalogue.find_model(id);
       if (!model) return model.error();
       if (model->id.empty()) model->id = id;
@@ -335,6 +343,41 @@ class Show {
   std::vector<Model> models_;
 };
 
+/// A value that some entry of some kind has there, in any case of letters.
+Takes in_column(std::string_view key) {
+  const auto known = [key](Session& session, const std::vector<std::string>&) {
+    std::vector<std::string> all;
+    const Result<SheetContext> context = sheet_context(session);
+    if (!context) return all;
+    for (const Kind& kind : kinds()) {
+      const Sheet sheet = kind.sheet(*context);
+      const auto field = sheet.find_field(key);
+      if (!field) continue;
+      for (const Row& row : sheet.rows) {
+        if (!row.values[*field].cell.empty()) all.push_back(row.values[*field].cell.plain());
+      }
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  };
+  return {[known, key](Session& session, const std::string& text) -> Status {
+            const std::vector<std::string> all = known(session, {});
+            const auto same = [&](const std::string& one) { return lower(one) == lower(text); };
+            if (std::any_of(all.begin(), all.end(), same)) return {};
+            return value::one_of([&all](Session&, const std::vector<std::string>&) { return all; }, std::string(key))
+                .check(session, text);
+          },
+          complete_values(key)};
+}
+
+/// The listing refuses what its kind has not.
+Takes keys_of_kind() {
+  Takes keys = value::line();
+  keys.completer = complete_keys;
+  return keys;
+}
+
 }  // namespace
 
 static Action declare_show(Options& options) {
@@ -344,17 +387,18 @@ static Action declare_show(Options& options) {
       "devices, systems, fabrics, models, prices, architectures, os or sources; the id of an entry, a share of a "
       "device (h100-sxm/mig-3g.40gb), a config.json, or an inline model (dense:layers=32,...)",
       complete_entries);
-  options.list("--where", "CONDITION", arguments->where, "only entries for which it holds: memory>=80GB, name~nvl");
+  options.list("--where", "CONDITION", arguments->where, "only entries for which it holds: memory>=80GB, name~nvl",
+               value::line());
   options.text("--vendor", "NAME", arguments->vendor, "only devices or architectures of this vendor",
-               complete_values("vendor"));
+               in_column("vendor"));
   options.text("--architecture", "ID", arguments->architecture, "only devices of this design",
-               complete_values("architecture"));
-  options.text("--device", "ID", arguments->device, "only prices or systems of this device", complete_values("device"));
-  options.text("--provider", "NAME", arguments->provider, "only prices of this provider", complete_values("provider"));
+               in_column("architecture"));
+  options.text("--device", "ID", arguments->device, "only prices or systems of this device", in_column("device"));
+  options.text("--provider", "NAME", arguments->provider, "only prices of this provider", in_column("provider"));
   options.text("--kind", "KIND", arguments->kind, "only entries of this kind: on_demand, rack, infiniband",
-               complete_values("kind"));
-  options.text("--sort", "KEY", arguments->sort, "order by a key, -KEY for largest first", complete_keys);
-  options.text("--columns", "KEY,...", arguments->columns, "the columns of the table", complete_keys);
+               in_column("kind"));
+  options.text("--sort", "KEY", arguments->sort, "order by a key, -KEY for largest first", keys_of_kind());
+  options.text("--columns", "KEY,...", arguments->columns, "the columns of the table", keys_of_kind());
   options.count("--limit", "N", arguments->limit, "at most so many");
   options.flag("--keys", arguments->keys, "list the keys that --where, --sort and --columns know");
   options.flag("--missing", arguments->missing, "which devices on sale lack which figures and prices");

@@ -11,7 +11,6 @@
 #include "app/cli/simulate_flags.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/simulation_report.hpp"
-#include "ridge/file.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -54,7 +53,7 @@ class Watcher final : public SimulationObserver {
 Status write_files(const Session& session, const SimulateFlags& flags, const report::SimulationAnswer& answer,
                    const Catalogue& catalogue, Watcher& watcher) {
   const auto write = [&](std::string_view flag, const auto& text) -> Status {
-    return flags.given(flag) ? write_file_atomically(flags.value(flag), text()) : Status();
+    return flags.given(flag) ? session.files().write(flags.value(flag), text()) : Status();
   };
   if (const Status s = write("--requests-csv", [&] { return watcher.csv; }); !s) return s;
   if (const Status s = write("--perfetto", [&] { return watcher.trace.finish(); }); !s) return s;

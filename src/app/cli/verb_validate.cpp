@@ -8,6 +8,7 @@
 #include "app/cli/command_line.hpp"
 #include "app/cli/report_file.hpp"
 #include "app/cli/session.hpp"
+#include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
 #include "app/cli/wrong.hpp"
 #include "evidence/bundle.hpp"
@@ -16,7 +17,6 @@
 #include "evidence/measured_bundle.hpp"
 #include "evidence/requirements.hpp"
 #include "report/validation_report.hpp"
-#include "ridge/file.hpp"
 #include "ridge/folder.hpp"
 #include "ridge/limits.hpp"
 
@@ -186,12 +186,12 @@ class Validation {
     if (!arguments_.rows.empty()) {
       if (left_out_.size() > 1)
         return wrong("--rows", "the rows of one cross-validation at a time: choose --cv models, devices or sources");
-      const Status s = write_file_atomically(arguments_.rows, rows_csv(cases_, main_rows()));
+      const Status s = session_.files().write(arguments_.rows, rows_csv(cases_, main_rows()));
       if (!s) return s;
     }
     if (!arguments_.svg.empty()) {
       const Status s =
-          write_file_atomically(arguments_.svg, report::scatter_sheet(report::scatters(cases_, main_rows())));
+          session_.files().write(arguments_.svg, report::scatter_sheet(report::scatters(cases_, main_rows())));
       if (!s) return s;
     }
     if (!arguments_.html.empty()) {
@@ -202,8 +202,8 @@ class Validation {
           "what it is."};
       text.blocks.emplace_back(how);
       const Status s =
-          write_file_atomically(arguments_.html, report::scatter_page(text, report::scatters(cases_, main_rows()),
-                                                                      {evidence_sources(), command_text(session_)}));
+          session_.files().write(arguments_.html, report::scatter_page(text, report::scatters(cases_, main_rows()),
+                                                                       {evidence_sources(), command_text(session_)}));
       if (!s) return s;
     }
     return arguments_.report.empty() ? Status() : write_report();
@@ -224,7 +224,7 @@ class Validation {
     const auto directory = session_.data_directory();
     if (!directory) return directory.error();
     const std::string path = *directory + "/evidence/explanations.csv";
-    auto text = read_file(path, kGateLimit);
+    auto text = session_.files().read(path, kGateLimit);
     if (!text) return text.error();
     auto explanations = report::read_explanations(std::move(*text), path);
     if (!explanations) return explanations.error();
@@ -242,12 +242,12 @@ class Validation {
     if (!layouts) return layouts.error();
     findings.memory = judge_memory(*layouts, knowledge());
     const std::string scores = *directory + "/evidence/first_contact.csv";
-    auto contact = read_file(scores, kGateLimit);
+    auto contact = session_.files().read(scores, kGateLimit);
     if (!contact) return contact.error();
     auto first = report::first_contact_markdown(std::move(*contact), scores);
     if (!first) return first.error();
     findings.first_contact = *std::move(first);
-    return write_file_atomically(arguments_.report, report::accuracy_markdown(findings));
+    return session_.files().write(arguments_.report, report::accuracy_markdown(findings));
   }
 
   // What one measurement gains on stacks whose publisher was left out of the fit.
@@ -412,7 +412,7 @@ class Validation {
     const auto directory = session_.data_directory();
     if (!directory) return directory.error();
     const std::string path = *directory + "/evidence/more/memory_fit.csv";
-    auto text = read_file(path, kGateLimit);
+    auto text = session_.files().read(path, kGateLimit);
     if (!text) return text.error();
     return read_memory_cases(std::move(*text), path);
   }
@@ -461,7 +461,7 @@ class Validation {
     bool clean = true;
     int compared = 0;
     for (const std::string& path : paths) {
-      auto text = read_file(path, kGateLimit);
+      auto text = session_.files().read(path, kGateLimit);
       if (!text) return text.error();
       const auto table = read_gate(std::move(*text), path, *workloads);
       if (!table) return table.error();
@@ -469,7 +469,7 @@ class Validation {
       compared += found.compared;
       for (const std::string& line : gate_lines(*table, found)) session_.print(line + "\n");
       if (arguments_.update) {
-        const Status written = write_file_atomically(path, updated_gate(*table, found));
+        const Status written = session_.files().write(path, updated_gate(*table, found));
         if (!written) return written.error();
       } else {
         clean = clean && found.clean();
@@ -503,19 +503,26 @@ class Validation {
 static Action declare_validate(Options& options) {
   auto arguments = std::make_shared<ValidateArguments>();
   options.list("--cases", "FILE", arguments->cases, "your own measurements, with the columns of data/evidence",
-               complete_files);
-  options.list("--kind", "KIND", arguments->kinds, "only training, inference, kernel, power or diffusion");
+               value::file());
+  options.list("--kind", "KIND", arguments->kinds, "only training, inference, kernel, power or diffusion",
+               value::one_of({"training", "inference", "kernel", "power", "diffusion"}));
   options.text("--rows", "OUT", arguments->rows, "write one line per figure: id, metric, measured, predicted, interval",
-               complete_files);
+               value::written());
   options.text("--by", "WHAT", arguments->by,
-               "split by model, device, source, engine, precision, mode, class or vendor");
+               "split by model, device, source, engine, precision, mode, class or vendor",
+               value::one_of({"model", "device", "source", "engine", "precision", "mode", "class", "vendor"}));
   options.text("--cv", "WHAT", arguments->cv,
-               "refit without each of the models, devices, sources, all three, or joint: what goes out together");
-  options.list("--require", "BAR", arguments->require, "exit with 3 unless met: 'tpot_ms<=10/33', 'step_time_s>=97'");
-  options.text("--svg", "OUT", arguments->svg, "draw predicted against measured", complete_files);
-  options.text("--html", "OUT", arguments->html, "the same as a page", complete_files);
+               "refit without each of the models, devices, sources, all three, or joint: what goes out together",
+               value::one_of({"models", "devices", "sources", "all", "joint"}));
+  options.list("--require", "BAR", arguments->require, "exit with 3 unless met: 'tpot_ms<=10/33', 'step_time_s>=97'",
+               value::parsed([](std::string_view text) -> Status {
+                 const auto read = parse_requirement(std::string(text));
+                 return read ? Status() : Status(read.error());
+               }));
+  options.text("--svg", "OUT", arguments->svg, "draw predicted against measured", value::written());
+  options.text("--html", "OUT", arguments->html, "the same as a page", value::written());
   options.text("--report", "OUT", arguments->report, "write docs/accuracy.md: all of it, cross-validated",
-               complete_files);
+               value::written());
   options.flag("--simulate", arguments->simulate, "play closed loops request by request, as `ridge simulate` does");
   options.flag("--memory", arguments->memory, "training layouts that ran or did not, beside the memory they took");
   options.flag("--decisions", arguments->decisions,

@@ -327,9 +327,12 @@ Result<const Device*> device_named(const Catalogue& catalogue, std::string_view 
     if (joined(device_words(spelling)) != key) continue;
     if (const Device* device = catalogue.device(id)) return device;
   }
+  // "4090" is a name; "-1" and "40%" are not, though some device is the first of its kind or has 40 GB.
+  const bool lettered = std::any_of(key.begin(), key.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  const bool is_name = lettered || (key.size() >= 3 && all_digits(key));
   std::vector<std::string_view> fitting;
   for (const Device& device : catalogue.devices()) {
-    if (key.empty()) break;
+    if (!is_name) break;
     if (joined(device_words(device.id)) == key) return &device;
     const Words own = entry_words(device);
     const bool fits = std::all_of(words.begin(), words.end(), [&](const auto& word) {

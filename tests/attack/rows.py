@@ -407,13 +407,13 @@ def full_disk(folder):
         print("full_disk: no disk can be mounted here; skipped")
         return
     try:
-        with open(disk / "fill", "wb") as fill:
-            try:
-                while True:
-                    fill.write(b"x" * 4096)
-                    fill.flush()
-            except OSError:
+        fill = os.open(disk / "fill", os.O_WRONLY | os.O_CREAT)
+        try:
+            while os.write(fill, b"x" * 4096) > 0:
                 pass
+        except OSError:
+            pass  # full
+        os.close(fill)
         for line in ([*TRAIN, "--model", "llama3.1-8b", "--results", disk / "r.sqlite"], [*TRAIN, "--model", "llama3.1-8b", "--results", disk / "r.csv"],
                      ["facility", "--system", "dgx-h100", "--gpus", "64", "--svg", disk / "x.svg"]):
             done = ridge.run(*line)

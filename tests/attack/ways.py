@@ -47,6 +47,11 @@ def numbers_alone(document):
     return document
 
 
+def told(document):
+    """Whether it is an answer, be it "does not fit", and the answer."""
+    return bool(document) and "error" not in document, document
+
+
 class Library:
     def __init__(self, path):
         self.c = ctypes.CDLL(str(path))
@@ -61,7 +66,7 @@ class Library:
         code = ctypes.c_int(0)
         text = self.c.ridge_call(self.session, verb.encode(), json.dumps(flags).encode(), ctypes.byref(code))
         try:
-            return code.value in (0, 3), json.loads(ctypes.string_at(text))
+            return told(json.loads(ctypes.string_at(text)))
         finally:
             self.c.ridge_free(text)
 
@@ -83,8 +88,11 @@ def main():
     python = None
     if (ridge.parent / "python").is_dir():
         sys.path.insert(0, str(ridge.parent / "python"))
-        import ridgeline
-        python = ridgeline
+        try:
+            import ridgeline
+            python = ridgeline
+        except ImportError as error:  # built for another Python, or NumPy is not there
+            print(f"Python is not asked: {error}")
     server = Server(str(ridge))
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     start = time.time()
@@ -99,15 +107,17 @@ def main():
             connection.request("POST", f"/v1/{verb}", json.dumps(flags))
             reply = connection.getresponse()
             body = json.loads(reply.read())
-            ways["HTTP"] = (reply.status == 200, body)
+            ways["HTTP"] = told(body)
             if python:
                 try:
-                    ways["Python"] = (True, python.call(verb, **flags).to_dict())
-                except (python.Refused, python.BadInput):
+                    ways["Python"] = told(python.call(verb, **flags).to_dict())
+                except python.Refused as no:
+                    ways["Python"] = told(no.answer.to_dict() if no.answer else None)
+                except python.BadInput:
                     ways["Python"] = (False, None)
             if i < arguments.lines:
                 done = subprocess.run([ridge, *words(verb, flags)], capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL, env={**os.environ, "NO_COLOR": "1"})
-                ways["the command line"] = (done.returncode in (0, 3), json.loads(done.stdout) if done.returncode in (0, 3) else None)
+                ways["the command line"] = told(json.loads(done.stdout) if done.stdout else None)
                 lines += 1
             for way, (held, said) in ways.items():
                 if found.check(f"{verb} {flags}: {way} answers if C does", held == fine, (held, fine, str(said)[:200])) and fine:

@@ -29,7 +29,9 @@ struct Row {
   double weight = 0;    ///< 0: judged, but no effect is learnt from it
   double sign = 1;      ///< -1: a rate
   std::string group, device, architecture, engine, publisher;
-  bool measured = false;
+  bool measured = false;    ///< the architecture: the physics was fitted to its kernels
+  bool known_chip = false;  ///< the device itself: the physics was fitted to rows of it
+  bool tuned = false;       ///< a vendor's record
 };
 
 struct Level {
@@ -42,11 +44,16 @@ std::vector<Level> levels_of(const Row& r, const EffectPriors& p) {
   std::vector<Level> out;
   if (r.measured) {
     out.push_back({"architecture " + r.architecture, p.known_architecture});
+    if (!r.known_chip) out.push_back({"device " + r.device, p.sister});
   } else {
     out.push_back({"architecture " + r.architecture, p.new_architecture});
     out.push_back({"device " + r.device, p.new_device});
   }
-  if (!r.engine.empty()) out.push_back({"engine " + r.engine + "@" + r.architecture, p.engine});
+  if (r.tuned) {
+    out.push_back({"tuned " + r.architecture, p.tuned});  // whatever the software is called, it is not what others run
+  } else if (!r.engine.empty()) {
+    out.push_back({"engine " + r.engine + "@" + r.architecture, p.engine});
+  }
   out.push_back({"stack " + r.publisher + "|" + r.engine + "|" + r.device, p.stack});
   return out;
 }
@@ -196,6 +203,10 @@ class Fit {
   void read(const UnseenRows& unseen) {
     std::map<std::pair<std::size_t, Metric>, const ResultRow*> by_device;
     for (const ResultRow& r : unseen.devices_out) by_device[{r.case_index, r.metric}] = &r;
+    for (const Case& c : cases_) {
+      if (!c.physics || !c.fitted) continue;
+      if (const auto device = catalogue_.find_device(c.device)) known_.insert(device->id);
+    }
     std::map<std::size_t, int> learnt;  // figures of one case that teach: together they count once
     for (const ResultRow& r : unseen.publishers_out) {
       const Case& c = cases_[r.case_index];
@@ -216,10 +227,12 @@ class Fit {
       row.device = device->id;
       row.architecture = device->architecture;
       row.measured = measured(device->architecture);
+      row.known_chip = known_.contains(device->id);
       const auto work = c.kind == CaseKind::training ? EngineWork::training : EngineWork::inference;
       const EngineMatch match = engines_.find(c.engine, work);
       if (match.engine != nullptr && match.named) row.engine = match.engine->id;
       row.publisher = publisher(c.source);
+      row.tuned = row.group == "serving" && row.publisher.starts_with("mlcommons/");
       const bool teaches = r.metric == Metric::step_time_s ||
                            (c.mode != "prefill" && (r.metric == Metric::output_tok_s || r.metric == Metric::tpot_ms));
       row.weight = teaches ? 1 : 0;
@@ -256,30 +269,38 @@ class Fit {
 
   void add_effects(std::string_view group, const std::vector<const Row*>& rows, const Solution& all,
                    std::vector<Effect>& out) const {
-    std::map<std::string, int, std::less<>> of_device, of_engine, of_architecture;
+    std::map<std::string, int, std::less<>> of_device, of_engine, of_architecture, of_record;
     for (const Row* r : rows) {
       if (r->weight <= 0) continue;
       ++of_device[r->device];
       ++of_architecture[r->architecture];
-      if (!r->engine.empty()) ++of_engine[r->engine + "@" + r->architecture];
+      if (r->tuned) {
+        ++of_record[r->architecture];
+      } else if (!r->engine.empty()) {
+        ++of_engine[r->engine + "@" + r->architecture];
+      }
     }
     const auto count = [](const auto& map, const std::string& key) {
       const auto at = map.find(key);
       return at == map.end() ? 0 : at->second;
     };
-    std::vector<Effect> known, unknown;  // chips with kernels, and the others: spreads compare within each
+    std::vector<Effect> known, sisters, unknown;  // spreads compare within each
     for (const Device& d : catalogue_.devices()) {
       Row r;
       r.device = d.id;
       r.architecture = d.architecture;
       r.measured = measured(d.architecture);
+      r.known_chip = known_.contains(d.id);
       std::vector<Level> levels = levels_of(r, priors_);
       levels.pop_back();  // the stack is nobody's yet
       const auto [mean, variance] = all.sum(levels);
-      (r.measured ? known : unknown)
+      (!r.measured    ? unknown
+       : r.known_chip ? known
+                      : sisters)
           .push_back({std::string(group), "device", d.id, mean, std::sqrt(variance), count(of_device, d.id)});
     }
     add_sorted(std::move(known), out);
+    add_sorted(std::move(sisters), out);
     add_sorted(std::move(unknown), out);
     std::vector<Effect> designs;
     for (const auto& [architecture, n] : of_architecture) {
@@ -298,7 +319,14 @@ class Fit {
     add_sorted(std::move(engines), out);
     out.push_back(
         {std::string(group), "new", "device", 0, digits(std::hypot(priors_.new_architecture, priors_.new_device)), 0});
-    out.push_back({std::string(group), "new", "measured device", 0, priors_.known_architecture, 0});
+    out.push_back({std::string(group), "new", "measured device", 0,
+                   digits(std::hypot(priors_.known_architecture, priors_.sister)), 0});
+    std::vector<Effect> records;
+    for (const auto& [architecture, n] : of_record) {
+      const auto [mean, variance] = all.sum({{"tuned " + architecture, priors_.tuned}});
+      records.push_back({std::string(group), "tuned", architecture, mean, std::sqrt(variance), n});
+    }
+    add_sorted(std::move(records), out);
   }
 
   /// Every row predicted without its publisher, and without its devices or its engine too.
@@ -459,6 +487,7 @@ class Fit {
   const Engines& engines_;
   const Calibration& calibration_;
   EffectPriors priors_;
+  std::set<std::string> known_;  ///< chips with rows behind the physics
   std::vector<Row> rows_;
 };
 

@@ -382,6 +382,8 @@ class Resolver {
     const bool sorted = r.attention_dp && r.exchange != ExpertExchange::gather;
     const std::string_view dispatched = sorted ? "dispatch" : "";
     k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real, dispatched});
+    k.prefill_attention =
+        model_->is_moe() ? c.value("serving.prefill", {family, era, arch, format, both, measured, real}) : k.prefill;
     k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured, real});
     const double untuned =
         formats_.weights == Format::fp8 ? c.value("serving.experts", {fmt::format("{}/fp8", both)}) : 1;
@@ -401,8 +403,8 @@ class Resolver {
       if (learnt) sure_.own_rows = c.rows("user.time", stack);
     }
     const double own = c.value("user.time", {stack}) * sure_.time();
-    for (double* cost :
-         {&k.step, &k.sequence, &k.layer_eager, &k.layer_small, &k.collective, &k.prefill, &k.decode, &k.server}) {
+    for (double* cost : {&k.step, &k.sequence, &k.layer_eager, &k.layer_small, &k.collective, &k.prefill,
+                         &k.prefill_attention, &k.decode, &k.server}) {
       *cost *= own;
     }
     const double transfer = c.value("serving.transfer", {family, arch});

@@ -103,12 +103,17 @@ Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
   for (const char* of_pools : {"--prefill-device", "--prefill-tp", "--prefill-dp", "--prefill-ep", "--kv-link"}) {
     if (flags.given(of_pools)) return Error{ErrorCode::bad_input, of_pools, "is for pools apart: add --disaggregate"};
   }
-  const Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
+  if (flags.given("--lengths")) return estimate_context(session, flags);
+  if (flags.given("--cp")) return Error{ErrorCode::bad_input, "--cp", "is of long prompts: add --lengths 128k,1M"};
+  Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
-  const Result<InferenceAnswer> answer = answer_question(session, *question, *knowledge, true);
+  const Result<MediaLoad> media = media_question(flags, *knowledge, *question);
+  if (!media) return media.error();
+  Result<InferenceAnswer> answer = answer_question(session, *question, *knowledge, true);
   if (!answer) return answer.error();
+  if (const Status s = answer_media(*media, *knowledge, *answer); !s) return s.error();
   const report::InferenceReportOptions options{.operators = flags.is_on("--explain")};
   if (session.form() == Form::json) {
     session.print(report::inference_json(*answer, options).text());

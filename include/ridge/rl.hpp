@@ -178,4 +178,20 @@ Result<RlAnswer> answer(const RlQuery& query, const Knowledge& knowledge, const 
 /// staleness and layout that the query says is kept. Refuses what answer() refuses.
 Result<std::vector<RlAnswer>> plan_rl(const RlQuery& query, const Knowledge& knowledge);
 
+// --- launch files ---------------------------------------------------------------------------------------------------
+
+enum class RlFramework : std::uint8_t { verl, nemo_rl, openrlhf };
+[[nodiscard]] std::string_view name(RlFramework framework);
+/// "verl", "nemo-rl", "openrlhf"; nothing for other words.
+[[nodiscard]] std::optional<RlFramework> parse_rl_framework(std::string_view text);
+
+struct RlFile {
+  std::string name;  ///< "verl.sh", "nemo-rl.yaml"
+  std::string text;
+};
+/// The configuration that runs an answer: `checkpoint` is what the framework loads (a repository or a path). Data and
+/// rewards are left as variables that the script asks for. Refuses (refused) an answer that cannot run and what the
+/// framework has no words for, with one that has.
+Result<std::vector<RlFile>> emit_rl(const RlAnswer& answer, RlFramework framework, const std::string& checkpoint);
+
 }  // namespace ridge

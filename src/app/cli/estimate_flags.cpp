@@ -112,6 +112,12 @@ void EstimateFlags::declare_only(Options& options, std::initializer_list<std::st
   }
 }
 
+void EstimateFlags::declare_rl(Options& options) {
+  for (Flag& flag : flags_) {
+    if (flag.field->verbs == kRl) declare_one(options, flag);
+  }
+}
+
 void EstimateFlags::declare_beside(Options& options, unsigned words, const std::vector<std::string_view>& taken) {
   for (Flag& flag : flags_) {
     const bool has = std::find(taken.begin(), taken.end(), flag.name) != taken.end();

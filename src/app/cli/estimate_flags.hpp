@@ -63,6 +63,8 @@ class EstimateFlags {
   /// Only these, for a verb that takes part of a plan.
   void declare_only(Options& options, std::initializer_list<std::string_view> names);
 
+  /// What only questions about reinforcement learning have.
+  void declare_rl(Options& options);
   /// Those of `words` whose names are not among `taken`, for a verb that has flags of its own.
   void declare_beside(Options& options, unsigned words, const std::vector<std::string_view>& taken);
 

@@ -381,7 +381,7 @@ constexpr Field kFields[] = {
     {.key = "resolution", .value_name = "PIXELS", .help = "of an image: 1024, or 1920x1080", .verbs = kDiffusion, .takes = Takes::text},
     {.key = "ulysses", .value_name = "N", .help = "devices that share the heads of an image", .verbs = kDiffusion, .takes = Takes::whole, .low = 1, .high = 1024},
     {.key = "ring", .value_name = "N", .help = "devices around which keys and values of an image pass", .verbs = kDiffusion, .takes = Takes::whole, .low = 1, .high = 1024},
-    {.key = "html", .value_name = "FILE", .help = "write a page with charts: of the roofline and the operators on it, or of the step", .verbs = kCompare | kTrain,
+    {.key = "html", .value_name = "FILE", .help = "write a page with charts: of the roofline and the operators on it, or of the step", .verbs = kCompare | kTrain | kRl,
      .takes = Takes::file},
     {.key = "disaggregate", .value_name = "", .help = "prompts on one pool of engines, tokens on another; the clients are those of one decode engine", .verbs = kInfer,
      .takes = Takes::on},

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "evidence/rl_cases.hpp"
+#include "report/provenance.hpp"
 #include "ridge/report.hpp"
 #include "ridge/rl.hpp"
 
@@ -23,6 +24,10 @@ struct RlReportOptions {
 [[nodiscard]] Document rl_page(const RlAnswer& answer, const RlReportOptions& options);
 /// docs/schema/estimate.json, kind "rl".
 [[nodiscard]] Json rl_json(const RlAnswer& answer, const RlReportOptions& options);
+/// The same page for a browser, with the timeline drawn.
+[[nodiscard]] std::string rl_html(const RlAnswer& answer, const RlReportOptions& options, const Provenance& provenance);
+/// The step over time, a lane for each pool.
+[[nodiscard]] std::string rl_timeline_svg(const RlAnswer& answer);
 /// One row for each predicted quantity: what, unit, low, mid, high.
 [[nodiscard]] Table rl_table(const RlAnswer& answer);
 /// "32 × h100-sxm, colocated, engines of 1, trained TP 2, DP 16".

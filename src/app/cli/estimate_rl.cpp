@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include "app/cli/estimate.hpp"
+#include "app/cli/report_file.hpp"
 #include "app/cli/rl_question.hpp"
 #include "app/cli/wrong.hpp"
 #include "report/rl_report.hpp"
+#include "ridge/file.hpp"
 #include "ridge/plan.hpp"
 #include "ridge/text.hpp"
 
@@ -87,6 +89,12 @@ Result<int> estimate_rl(Session& session, const EstimateFlags& flags) {
     return a->refusal ? kRefused : kFine;
   }
   if (a->refusal) return rl_refusal(*a);
+  if (flags.given("--html")) {
+    const report::Provenance provenance{
+        report::sources_of(knowledge->catalogue, {a->query.model}, {a->generation.device}), command_text(session)};
+    const Status s = write_file_atomically(flags.value("--html"), report::rl_html(*a, options, provenance));
+    if (!s) return s.error();
+  }
   if (session.form() == Form::csv) {
     session.print(to_csv(report::rl_table(*a)));
   } else {

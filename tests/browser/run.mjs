@@ -150,6 +150,7 @@ await step("explore", async () => {
   await page.waitForFunction(() => /no model/.test(document.querySelector(".error")?.textContent ?? ""));
   problems.splice(0, problems.length, ...problems.filter((p) => !/status of 400/.test(p)));  // the browser's own line about the refusal
 });
+await step("rl", async () => { await view(page, "rl"); await drawn(page); await downloads(page, "rl", ["JSON", "CSV", "SVG"]); });
 await step("train", async () => { await view(page, "train"); await drawn(page); await downloads(page, "train", ["JSON", "CSV", "SVG"]); await page.waitForFunction(() => /Goodput/.test(document.querySelector("#view").innerText)); });
 await step("serve", async () => {
   await view(page, "serve?requests=500");
@@ -214,7 +215,7 @@ await step("first load", async () => {
 });
 await step("phone", async () => {
   const phone = await open({ viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true });
-  for (const name of ["plan", "explore", "train", "serve?requests=500", "cost", "record", "accuracy", "check", "catalogue"]) {
+  for (const name of ["plan", "explore", "train", "rl", "serve?requests=500", "cost", "record", "accuracy", "check", "catalogue"]) {
     await view(phone, name);
     const wide = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(`${name} fits a phone (${wide} too wide)`, wide <= 0);
@@ -222,7 +223,7 @@ await step("phone", async () => {
   }
   await phone.context().close();
 });
-const views = ["plan", "explore", "train", "serve?requests=500", "cost", "record", "accuracy", "check", "catalogue", "catalogue?kind=devices&id=h200-sxm"];
+const views = ["plan", "explore", "train", "rl", "serve?requests=500", "cost", "record", "accuracy", "check", "catalogue", "catalogue?kind=devices&id=h200-sxm"];
 await step("audit", async () => {
   for (const scheme of ["light", "dark"]) {
     const audited = await open({ colorScheme: scheme });

@@ -6,6 +6,7 @@ const views: Record<string, { name: string; load: () => Promise<{ show: Show }> 
   plan: { name: "Plan", load: () => import("./views/plan") },
   explore: { name: "Explore", load: () => import("./views/explore") },
   train: { name: "Train", load: () => import("./views/train") },
+  rl: { name: "RL", load: () => import("./views/rl") },
   serve: { name: "Serve", load: () => import("./views/serve") },
   cost: { name: "Cost", load: () => import("./views/cost") },
   record: { name: "Record", load: () => import("./views/record") },

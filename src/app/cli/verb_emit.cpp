@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "app/cli/emit_rl.hpp"
 #include "app/cli/estimate.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/verbs.hpp"
@@ -160,7 +161,13 @@ Result<int> run_emit(Session& session, const EmitArguments& a) {
   session.about(*std::move(subjects));
   if (!a.check.empty()) return check(session, a);
   if (a.target.empty()) {
-    return wrong("--for", "say what to write for: vllm, trtllm, sglang, llamacpp, megatron, torchrun, slurm or k8s");
+    return wrong(
+        "--for",
+        "say what to write for: vllm, trtllm, sglang, llamacpp, megatron, torchrun, verl, nemo-rl, openrlhf, slurm "
+        "or k8s");
+  }
+  if (const auto framework = parse_rl_framework(a.target)) {
+    return emit_rl_files(session, a.flags, *framework, a.checkpoint, a.out);
   }
   const Result<LaunchTarget> target = parse_launch_target(a.target);
   if (!target) return wrong("--for", target.error().message);
@@ -200,13 +207,16 @@ Result<int> run_emit(Session& session, const EmitArguments& a) {
 std::vector<std::string> targets(Session&, const std::vector<std::string>&) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < kLaunchTargets; ++i) names.emplace_back(name(static_cast<LaunchTarget>(i)));
+  for (const RlFramework f : {RlFramework::verl, RlFramework::nemo_rl, RlFramework::openrlhf}) {
+    names.emplace_back(name(f));
+  }
   return names;
 }
 
 Action declare_emit(Options& options) {
   auto a = std::make_shared<EmitArguments>();
-  options.text("--for", "TARGET", a->target, "vllm, trtllm, sglang, llamacpp, megatron, torchrun, slurm or k8s",
-               targets);
+  options.text("--for", "TARGET", a->target,
+               "vllm, trtllm, sglang, llamacpp, megatron, torchrun, verl, nemo-rl, openrlhf, slurm or k8s", targets);
   options.text("--check", "FILE", a->check, "read a launch file back; with a plan, say what differs", complete_files);
   options.text("--out", "DIR", a->out, "write all files there", complete_directories);
   options.text(std::string(kKindFlag), std::string(kKindValue), a->kind,
@@ -264,6 +274,7 @@ Action declare_emit(Options& options) {
                                   "--task",
                                   "--lora-rank",
                                   "--power-cap"});
+  a->flags.declare_rl(options);
   return [a](Session& session) { return run_emit(session, *a); };
 }
 

@@ -89,22 +89,20 @@ Result<Process> primus_job(const LaunchPlan& p) {
   job.before = megatron->before;
   job.before += fmt::format("export NNODES=$NODES GPUS_PER_NODE={}\n", std::min(p.gpus, p.gpus_per_node));
   if (p.nodes() > 1) job.before += "export NODE_RANK MASTER_ADDR\n";
-  job.before +=
-      "export DATA_PATH CHECKPOINTS" +
-      std::string(p.shape.rotary_open ? " ROTARY_BASE\n" : "\n") +
-      "EXPERIMENT=$(mktemp --suffix=.yaml)\n"
-      "cat > \"$EXPERIMENT\" <<'YAML'\n"
-      "work_group: ${PRIMUS_TEAM:ridge}\n"
-      "user_name: ${PRIMUS_USER:root}\n" +
-      fmt::format("exp_name: {}\n", job_name(p)) +
-      "workspace: ${PRIMUS_WORKSPACE:./output}\n"
-      "modules:\n"
-      "  pre_trainer:\n"
-      "    framework: megatron\n"
-      "    config: pre_trainer.yaml\n"
-      "    model: language_model.yaml\n"
-      "    overrides:\n" +
-      overrides + "YAML\n";
+  job.before += "export DATA_PATH CHECKPOINTS" + std::string(p.shape.rotary_open ? " ROTARY_BASE\n" : "\n") +
+                "EXPERIMENT=$(mktemp --suffix=.yaml)\n"
+                "cat > \"$EXPERIMENT\" <<'YAML'\n"
+                "work_group: ${PRIMUS_TEAM:ridge}\n"
+                "user_name: ${PRIMUS_USER:root}\n" +
+                fmt::format("exp_name: {}\n", job_name(p)) +
+                "workspace: ${PRIMUS_WORKSPACE:./output}\n"
+                "modules:\n"
+                "  pre_trainer:\n"
+                "    framework: megatron\n"
+                "    config: pre_trainer.yaml\n"
+                "    model: language_model.yaml\n"
+                "    overrides:\n" +
+                overrides + "YAML\n";
   return job;
 }
 

@@ -130,7 +130,8 @@ LaunchPlan random_training(Random& draws, LaunchTarget runner) {
     if (p.cp > 1) p.context = ContextParallel::ulysses;
     p.precision = draws.below(2) == 0 ? Format::bf16 : Format::fp16;
     if (p.sharding == Sharding::none && p.dp > 1) p.sharding = draws.below(2) == 0 ? Sharding::zero1 : Sharding::zero2;
-    if (p.tp > 1 && (p.sharding == Sharding::zero3 || p.sharding == Sharding::hsdp)) return random_training(draws, runner);
+    if (p.tp > 1 && (p.sharding == Sharding::zero3 || p.sharding == Sharding::hsdp))
+      return random_training(draws, runner);
     p.offload_optimizer = p.sharding != Sharding::none && draws.below(2) == 0;
   }
   if (runner == LaunchTarget::maxtext) {
@@ -209,10 +210,9 @@ LaunchPlan random_plan(Random& draws, LaunchTarget runner) {
   return trains(runner) ? random_training(draws, runner) : random_serving(draws, runner);
 }
 
-constexpr LaunchTarget kRunners[] = {LaunchTarget::vllm,     LaunchTarget::trtllm,   LaunchTarget::sglang,
-                                     LaunchTarget::llamacpp, LaunchTarget::megatron, LaunchTarget::torchrun,
-                                     LaunchTarget::bridge,   LaunchTarget::primus,   LaunchTarget::deepspeed,
-                                     LaunchTarget::maxtext};
+constexpr LaunchTarget kRunners[] = {
+    LaunchTarget::vllm,     LaunchTarget::trtllm, LaunchTarget::sglang, LaunchTarget::llamacpp,  LaunchTarget::megatron,
+    LaunchTarget::torchrun, LaunchTarget::bridge, LaunchTarget::primus, LaunchTarget::deepspeed, LaunchTarget::maxtext};
 const LaunchOptions kInImage{.image = "registry.example/engine:1"};
 
 bool spans(const LaunchPlan& p) {
@@ -319,7 +319,8 @@ TEST(Launch, PoolsReadBackAsTheirOwnPlans) {
         ASSERT_TRUE(files) << files.error().text();
         ASSERT_GE(files->size(), 3U);
         const auto file = [&](std::string_view start) {
-          return *std::find_if(files->begin(), files->end(), [&](const LaunchFile& f) { return f.name.starts_with(start); });
+          return *std::find_if(files->begin(), files->end(),
+                               [&](const LaunchFile& f) { return f.name.starts_with(start); });
         };
         expect_same(pools.prefill, file("prefill."), target);
         expect_same(pools.decode, file("decode."), target);

@@ -221,11 +221,14 @@ class InferenceExplainer {
     q.device = device_.id;
     q.engine = engine_of(device_);
     q.date = date_;
+    q.as_tuned = true;
     q.gpus = layout.devices();
     q.tp = layout.tp;
     q.ep = layout.ep;
     q.dp = layout.dp;
     q.weights = format;
+    // Where the chip multiplies it, products are in it on both sides: submissions in MXFP4 are.
+    if (format == Format::mxfp4 && device_.peak(PeakFormat::fp4)) q.activations = format;
     if (bytes_per_weight(format) <= 1.1 && device_.peak(PeakFormat::fp8)) q.kv = Format::fp8;
     q.load = {.mode = LoadMode::offline, .isl = benchmark_.input_tokens, .osl = benchmark_.output_tokens};
     q.load.natural_text = 1;

@@ -56,7 +56,6 @@ struct EngineCosts {
   double prefill = 1;      ///< factor on the device time of prefill
   double decode = 1;       ///< factor on the device time of decode
   double server = 0;       ///< from the client to the scheduler and back
-  double burst = 0;        ///< share of the clients that arrive together
   double fill = 0.6;       ///< share of the output that a running sequence holds on average when blocks grow
 };
 
@@ -124,6 +123,8 @@ struct ResolvedInference {
   bool ideal = false;
   double max_tokens = 8192;
   double max_sequences = 256;
+  bool sequences_said = false;  ///< by the question: more clients wait
+  double poll_steps = 1;
   perf::EngineCosts costs;
   perf::PowerCoefficients power;
   double draft_share = 0;  ///< cost of one draft pass, of a decode step

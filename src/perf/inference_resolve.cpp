@@ -364,6 +364,8 @@ class Resolver {
     r.ranks_pad_prefill = engine_.serving().ranks_pad_prefill;
     r.max_tokens = q_.max_batched_tokens > 0 ? q_.max_batched_tokens : e.max_batched_tokens;
     r.max_sequences = q_.max_sequences > 0 ? q_.max_sequences : e.max_sequences;
+    r.sequences_said = q_.max_sequences > 0;
+    r.poll_steps = std::max(1.0, q_.poll_steps);
     const std::string_view family = e.family.empty() ? std::string_view(e.id) : std::string_view(e.family);
     const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->scope) : family;
     const std::string_view kind = model_->is_moe() ? "moe" : "dense";
@@ -399,7 +401,6 @@ class Resolver {
     r.moe.gemm.flops /= untuned;
     r.moe.gemm.fixed *= untuned;
     k.server = c.value("ttft.server", {family, era == family ? std::string_view() : era});
-    k.burst = c.value("ttft.burst", {family});
     k.fill = c.value("memory.fill");
     // What a user's own stack does differently from those that were published (data/calibration/user.toml).
     const std::string stack = fmt::format("{}-{}", family, kind);
@@ -407,7 +408,8 @@ class Resolver {
     const bool defined = r.ideal || e.own_attention;  // the datasheet, and what ridge-measure itself runs
     if (!defined && !c.effects().empty()) {
       const std::string_view engine = engine_.named ? std::string_view(e.id) : std::string_view();
-      sure_ = c.effects().of("serving", {device_->id, device_->architecture, c.knows_kernels_of(arch)}, engine);
+      sure_ = c.effects().of("serving", {device_->id, device_->architecture, c.knows_kernels_of(arch)}, engine,
+                             q_.as_tuned);
       if (learnt) sure_.own_rows = c.rows("user.time", stack);
     }
     const double own = c.value("user.time", {stack}) * sure_.time();

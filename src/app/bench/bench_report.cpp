@@ -88,10 +88,9 @@ Table served(const BenchAnswer& a) {
                         : ""));
   }
   const std::string limit = client_limit(r);
-  add("this client",
-      fmt::format("sends {} late (p99 {}), reads {} late (p99 {}){}", duration(r.send_delay.p50()),
-                  duration(r.send_delay.p99()), duration(r.receive_delay.p50()), duration(r.receive_delay.p99()),
-                  limit.empty() ? ": not the limit" : ""));
+  add("this client", fmt::format("sends {} late (p99 {}), reads {} late (p99 {}){}", duration(r.send_delay.p50()),
+                                 duration(r.send_delay.p99()), duration(r.receive_delay.p50()),
+                                 duration(r.receive_delay.p99()), limit.empty() ? ": not the limit" : ""));
   return t;
 }
 

@@ -8,6 +8,7 @@ const views: Record<string, { name: string; load: () => Promise<{ show: Show }> 
   train: { name: "Train", load: () => import("./views/train") },
   rl: { name: "RL", load: () => import("./views/rl") },
   serve: { name: "Serve", load: () => import("./views/serve") },
+  measure: { name: "Measure", load: () => import("./views/measure") },
   cost: { name: "Cost", load: () => import("./views/cost") },
   record: { name: "Record", load: () => import("./views/record") },
   accuracy: { name: "Accuracy", load: () => import("./views/accuracy") },

@@ -14,7 +14,7 @@ namespace ridge::evidence {
 
 namespace {
 
-constexpr int kMostGpus = 10'000'000;
+constexpr int kMostRlGpus = 10'000'000;
 
 /// The numbers in the first group, or groups, that match.
 std::vector<double> numbers_in(const std::string& text, const char* pattern) {
@@ -61,7 +61,7 @@ class RlRowReader {
     q.model = row_.text("model");
     q.device = row_.text("device");
     q.date = leading_date(row_.text("date"));
-    q.gpus = row_.integer("gpus", 1, kMostGpus).value_or(1);
+    q.gpus = row_.integer("gpus", 1, kMostRlGpus).value_or(1);
     q.prompts = row_.number("prompts_per_step", 1, 1e6).value_or(1);
     q.samples = row_.number("samples_per_prompt", 1, 1e5).value_or(1);
     notes_ = std::string(row_.text("notes"));

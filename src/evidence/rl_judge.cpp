@@ -120,7 +120,7 @@ class FactorFit {
   const Calibration& calibration_;
 };
 
-RlLine line_of(std::string what, const std::vector<RlRow>& rows, const std::function<bool(const RlRow&)>& keep) {
+RlLine rl_line_of(std::string what, const std::vector<RlRow>& rows, const std::function<bool(const RlRow&)>& keep) {
   RlLine line;
   line.what = std::move(what);
   std::vector<double> errors, signs, own;
@@ -199,14 +199,15 @@ RlFindings judge_rl(const std::vector<RlCase>& cases, const Knowledge& knowledge
       f.rows.push_back({a.case_index, metric, measured, predicted_of(with, metric), predicted_of(without, metric)});
     }
   }
-  f.lines.push_back(line_of("step", f.rows, [](const RlRow& r) { return r.metric == RlMetric::step; }));
-  f.lines.push_back(line_of("phases", f.rows, [](const RlRow& r) { return r.metric != RlMetric::step; }));
+  f.lines.push_back(rl_line_of("step", f.rows, [](const RlRow& r) { return r.metric == RlMetric::step; }));
+  f.lines.push_back(rl_line_of("phases", f.rows, [](const RlRow& r) { return r.metric != RlMetric::step; }));
   for (std::size_t i = 1; i < kRlMetrics; ++i) {
     const auto metric = static_cast<RlMetric>(i);
-    f.lines.push_back(line_of(std::string(name(metric)), f.rows, [&](const RlRow& r) { return r.metric == metric; }));
+    f.lines.push_back(
+        rl_line_of(std::string(name(metric)), f.rows, [&](const RlRow& r) { return r.metric == metric; }));
   }
   for (const std::string& source : sources) {
-    f.lines.push_back(line_of("step, " + source, f.rows, [&](const RlRow& r) {
+    f.lines.push_back(rl_line_of("step, " + source, f.rows, [&](const RlRow& r) {
       return r.metric == RlMetric::step && cases[r.case_index].source == source;
     }));
   }

@@ -48,7 +48,7 @@ std::string rl_summary(const RlAnswer& a) {
   return text;
 }
 
-Table timeline_table(const RlAnswer& a) {
+Table rl_timeline_table(const RlAnswer& a) {
   const RlEstimate& e = a.estimate;
   Table table;
   table.title = fmt::format("Timeline of a step, {}", format(Seconds(e.step_s.mid)));
@@ -68,7 +68,7 @@ Table timeline_table(const RlAnswer& a) {
   return table;
 }
 
-Table phases_table(const RlAnswer& a) {
+Table rl_phases_table(const RlAnswer& a) {
   const RlEstimate& e = a.estimate;
   Table table = two_columns("Predicted, with the interval that holds 80 % of cases like it");
   const auto add = [&](const std::string& what, const Cell& cell) { table.rows.push_back({Cell(what), cell}); };
@@ -85,7 +85,7 @@ Table phases_table(const RlAnswer& a) {
   return table;
 }
 
-Interval scaled(const Interval& i, double by) {
+Interval rl_scaled(const Interval& i, double by) {
   return {i.low * by, i.mid * by, i.high * by};
 }
 
@@ -115,17 +115,17 @@ Document rl_page(const RlAnswer& a, const RlReportOptions& options) {
   page.title = fmt::format("{} of {} on {} · {} prompts × {} answers", name(q.algorithm), q.model, rl_text(a),
                            format_number(q.prompts, 6), format_number(q.samples, 6));
   page.blocks.emplace_back(Paragraph{rl_summary(a)});
-  page.blocks.emplace_back(phases_table(a));
-  page.blocks.emplace_back(timeline_table(a));
+  page.blocks.emplace_back(rl_phases_table(a));
+  page.blocks.emplace_back(rl_timeline_table(a));
   if (q.steps > 0) {
     Table run = two_columns(fmt::format("{} steps", format_number(q.steps, 7)));
     const double days = q.steps / kDay;
-    run.rows.push_back({Cell("time"), Cell(in_unit(scaled(e.step_s, days), "days"))});
-    run.rows.push_back({Cell("GPU-hours"), Cell(in_unit(scaled(e.step_s, q.steps * q.gpus / kHour), "h"))});
+    run.rows.push_back({Cell("time"), Cell(in_unit(rl_scaled(e.step_s, days), "days"))});
+    run.rows.push_back({Cell("GPU-hours"), Cell(in_unit(rl_scaled(e.step_s, q.steps * q.gpus / kHour), "h"))});
     if (options.usd_per_gpu_hour) {
       run.rows.push_back(
           {Cell("cost"),
-           Cell("$" + in_unit(scaled(e.step_s, q.steps * q.gpus / kHour * *options.usd_per_gpu_hour), ""))});
+           Cell("$" + in_unit(rl_scaled(e.step_s, q.steps * q.gpus / kHour * *options.usd_per_gpu_hour), ""))});
     }
     page.blocks.emplace_back(std::move(run));
   }
@@ -195,9 +195,9 @@ Json rl_json(const RlAnswer& a, const RlReportOptions& options) {
   json.set("tail_share", e.tail_share).set("sequences_per_engine", e.mean_running);
   json.set("weight_bytes", e.weight_bytes).set("bottleneck", name(e.binds));
   const double hours = q.steps * q.gpus / kHour;
-  json.set("days", q.steps > 0 ? interval_json(scaled(e.step_s, q.steps / kDay)) : Json());
+  json.set("days", q.steps > 0 ? interval_json(rl_scaled(e.step_s, q.steps / kDay)) : Json());
   json.set("cost_usd", q.steps > 0 && options.usd_per_gpu_hour
-                           ? interval_json(scaled(e.step_s, hours * *options.usd_per_gpu_hour))
+                           ? interval_json(rl_scaled(e.step_s, hours * *options.usd_per_gpu_hour))
                            : Json());
   Json changes = Json::array();
   for (const Suggestion& s : a.suggestions) changes.push(Json::object().set("change", s.change).set("gain", s.gain));

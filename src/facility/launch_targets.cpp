@@ -29,7 +29,7 @@ constexpr std::array<TargetRow, kLaunchTargets> kTargets = {{
     {LaunchTarget::sglang, "sglang", kServing, "sglang", "sglang", 30000, {}},
     {LaunchTarget::llamacpp,
      "llamacpp",
-     serves,
+     kServing,
      "llamacpp",
      "llamacpp",
      8080,

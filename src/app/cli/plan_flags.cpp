@@ -22,7 +22,9 @@ namespace {
 constexpr double kMostOfFleet = 1 << 20;
 constexpr unsigned kServePlan = static_cast<unsigned>(PlanKind::serve);
 constexpr unsigned kTrainPlan = static_cast<unsigned>(PlanKind::train);
+constexpr unsigned kRlPlan = static_cast<unsigned>(PlanKind::rl);
 constexpr unsigned kBoth = kServePlan | kTrainPlan;
+constexpr unsigned kEvery = kBoth | kRlPlan;
 
 Takes some_model() {
   return value::either(value::one_of({"largest"}), value::parts(value::model()));
@@ -118,7 +120,7 @@ Status check_threads(std::string_view text) {
 }  // namespace
 
 std::string_view name(PlanKind kind) {
-  return kind == PlanKind::serve ? "serve" : "train";
+  return kind == PlanKind::serve ? "serve" : kind == PlanKind::train ? "train" : "rl";
 }
 
 PlanFlags::PlanFlags() {
@@ -126,7 +128,7 @@ PlanFlags::PlanFlags() {
                        Takes takes = {}) {
     flags_.push_back({flag, value, help, kinds, describes, std::move(takes)});
   };
-  add("--model", "M", "an id, the path of a config.json, or written out: dense:layers=32,...", kBoth, true,
+  add("--model", "M", "an id, the path of a config.json, or written out: dense:layers=32,...", kEvery, true,
       some_model());
   // the work
   add("--request-rate", "R", "requests per second; left out with --gpus: as many as these can take", kServePlan, true,
@@ -149,21 +151,22 @@ PlanFlags::PlanFlags() {
       value::parsed(parse_training_task, offer({"pretrain", "sft", "lora"})));
   add("--goodput", "SHARE", "of the time that counts: without failures and restarts", kTrainPlan, true, value::share());
   // the space
-  add("--devices", "LIST", "all, or ids: h100-sxm,mi300x", kBoth, true, some_devices());
-  add("--gpus", "N", "serve: at most so many; train: on so many, or a list: 512,1024", kBoth, true,
+  add("--devices", "LIST", "all, or ids: h100-sxm,mi300x", kEvery, true, some_devices());
+  add("--gpus", "N", "serve: at most so many; train: on so many, or a list: 512,1024", kEvery, true,
       value::parts(value::whole(1, 1 << 20)));
-  add("--engine", "E", "vllm, trtllm, sglang, ...; megatron, nemo, fsdp, ...", kBoth, true, value::engine());
-  add("--precision", "LIST", "of the weights, or of training: bf16,fp8", kBoth, true, value::parts(value::format()));
+  add("--engine", "E", "vllm, trtllm, sglang, ...; megatron, nemo, fsdp, ...", kEvery, true, value::engine());
+  add("--precision", "LIST", "of the weights, or of training: bf16,fp8", kEvery, true, value::parts(value::format()));
   add("--kv-precision", "LIST", "of the KV cache: bf16,fp8", kServePlan, true, value::parts(value::format()));
-  add("--tp", "N", "tensor parallel, fixed", kBoth, true, value::whole(1, 1024));
-  add("--pp", "N", "pipeline stages, fixed", kBoth, true, value::whole(1, 1024));
+  add("--tp", "N", "tensor parallel, fixed", kEvery, true, value::whole(1, 1024));
+  add("--pp", "N", "pipeline stages, fixed", kEvery, true, value::whole(1, 1024));
   add("--mixed-pools", "", "prefill and decode may run on devices of different vendors", kServePlan);
   add("--no-speculation", "", "models that predict tokens ahead do not use it", kServePlan);
   add("--vp", "N", "chunks of a stage, fixed", kTrainPlan, true, value::whole(1, 1024));
-  add("--cp", "N", "context parallel, fixed", kTrainPlan, true, value::whole(1, 1024));
-  add("--ep", "N", "expert parallel, fixed", kTrainPlan, true, value::whole(1, 1024));
-  add("--micro-batch", "N", "fixed", kTrainPlan, true, value::whole(1, 65536));
-  add("--sharding", "S", "none, zero1, zero2, zero3 or hsdp, fixed", kTrainPlan, true, value::parsed(parse_sharding));
+  add("--cp", "N", "context parallel, fixed", kTrainPlan | kRlPlan, true, value::whole(1, 1024));
+  add("--ep", "N", "expert parallel, fixed", kTrainPlan | kRlPlan, true, value::whole(1, 1024));
+  add("--micro-batch", "N", "fixed", kTrainPlan | kRlPlan, true, value::whole(1, 65536));
+  add("--sharding", "S", "none, zero1, zero2, zero3 or hsdp, fixed", kTrainPlan | kRlPlan, true,
+      value::parsed(parse_sharding));
   add("--space", "usual|full", "what engines do by themselves, or every schedule, sharding and offload", kTrainPlan,
       true, value::one_of({"usual", "full"}));
   // the buyer
@@ -178,7 +181,7 @@ PlanFlags::PlanFlags() {
   add("--own", "", "bought and housed", kBoth);
   add("--purchase", "P", "on-demand, spot, reserved or own", kBoth, true,
       value::parsed(parse_purchase, offer({"on-demand", "spot", "reserved", "own"})));
-  add("--region", "R", "prices of this region or provider only", kBoth, true,
+  add("--region", "R", "prices of this region or provider only", kEvery, true,
       value::either(value::one_of(offer_energy_regions, "region"), value::price_place()));
   add("--price-spread", "", "a price may be any that is quoted: probabilities count the spread of quotes", kBoth);
   add("--vendors", "LIST", "only these", kBoth, true, vendors());
@@ -193,7 +196,7 @@ PlanFlags::PlanFlags() {
   add("--profile", "P", "hyperscaler, enterprise, startup or public-sector: what such buyers usually ask", kBoth, true,
       value::one_of({"hyperscaler", "enterprise", "startup", "public-sector"}));
   // the run
-  add("--top", "N", "devices to show", kBoth, false, value::whole(1, 1e6));
+  add("--top", "N", "devices to show", kEvery, false, value::whole(1, 1e6));
   add("--explain", "N", "the plan of line N in full", kBoth, false, value::whole(1, 1e6));
   add("--why", "", "each device that is left out, and how it could come in", kBoth, false);
   add("--exhaustive", "", "evaluate every candidate, leave nothing out by bounds", kBoth, false);
@@ -250,9 +253,13 @@ void PlanFlags::settle() {
 Status PlanFlags::check(PlanKind kind) const {
   for (const Flag& flag : flags_) {
     if (flag.value.empty() || (flag.kinds & static_cast<unsigned>(kind)) != 0) continue;
+    std::string meant;
+    for (const PlanKind other : {PlanKind::serve, PlanKind::train, PlanKind::rl}) {
+      if ((flag.kinds & static_cast<unsigned>(other)) == 0) continue;
+      meant += (meant.empty() ? "" : " and ") + std::string(name(other));
+    }
     return Error{ErrorCode::bad_input, flag.name,
-                 fmt::format("is for {}, not for {}: leave it out",
-                             name(kind == PlanKind::serve ? PlanKind::train : PlanKind::serve), name(kind))};
+                 fmt::format("is for {}, not for {}: leave it out", meant, name(kind))};
   }
   return {};
 }

@@ -79,6 +79,13 @@ SimulateFlags::SimulateFlags() {
       value::one_of({"chunked", "in-flight", "prefill-first", "static"}));
   add("--preemption", "P", "recompute or swap, when the KV cache is full", value::one_of({"recompute", "swap"}));
   add("--no-prefix-cache", "", "beginnings of prompts are never kept");
+  add("--kv-tiers", "LIST",
+      "memories below the device's, nearest first: host:512GB:50GB/s,ssd:4TB:12GB/s:100us,store:inf:10GB/s:1ms:shared",
+      value::parsed([](std::string_view text) -> Status {
+        const auto tiers = parse_tiers(std::string(text));
+        return tiers ? Status() : Status(tiers.error());
+      }));
+  add("--size-tiers", "", "how much of the first tier is worth having: halves and doubles its capacity");
   add("--block-size", "TOKENS", "of one block of the KV cache; 16", value::whole(1, 4096));
   add("--poll-steps", "N", "decode steps between two looks for new requests; 1 (SGLang: --scheduler-recv-interval)",
       value::whole(1, kMostSteps));

@@ -94,6 +94,8 @@ Status known_engine(Session& session, const std::string& text) {
   if (!engines) return engines.error();
   std::string wanted = lower(text);
   std::replace(wanted.begin(), wanted.end(), '_', '-');
+  // Pipelines of pictures have engines of their own, which make no difference to their speed.
+  if (wanted.starts_with("diffusers") || wanted == "xdit" || wanted == "tensorrt") return {};
   std::vector<std::string_view> ids;
   for (const Engine& engine : (*engines)->all()) {
     const auto named = [&](const std::string& known) { return wanted == known || wanted.starts_with(known + "-"); };

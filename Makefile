@@ -36,6 +36,7 @@ fuzz: deps
 # Half an hour of attacks on server, files and flags; figures are printed. SECONDS_OF_ATTACK=60 makes it a minute.
 attack: build
 	@python3 tests/attack/rows.py build/$(PRESET)/ridge
+	@/usr/bin/python3 tests/attack/ways.py build/$(PRESET)/ridge --questions 10000 --lines 10000
 	@python3 tests/attack/run.py build/$(PRESET)/ridge --seconds $(or $(SECONDS_OF_ATTACK),1800) --seed $(or $(SEED),1)
 
 bench: build

@@ -19,6 +19,8 @@ constexpr double kFreedom = 4;  ///< degrees of the Student-t distribution of th
 constexpr int kReweightings = 8;
 constexpr int kFewest = 20;  ///< residuals that make a quantile
 constexpr double kTail = 0.1;
+constexpr double kNormalTail = 1.28;  ///< where 10 % of a normal distribution lie beyond
+constexpr double kNormalPublishers = 4;
 
 /// One unseen error, and what it is about.
 struct Row {
@@ -388,19 +390,41 @@ class Fit {
   };
   [[nodiscard]] Quantiles quantiles(const std::vector<Judged>& judged, std::string_view key, bool measured,
                                     double within, std::string_view without = {}) const {
-    std::vector<double> z;
+    std::map<std::string_view, std::vector<double>> by_publisher;
+    std::size_t rows = 0;
     for (const Judged& j : judged) {
       if (j.row->measured != measured || !matches(j.row->key, key) || j.row->publisher == without) continue;
-      z.push_back(standardised(j, within));
+      by_publisher[j.row->publisher].push_back(standardised(j, within));
+      ++rows;
     }
     Quantiles q;
-    q.rows = static_cast<int>(z.size() / 3);
+    q.rows = static_cast<int>(rows / 3);
     if (q.rows < kFewest / 2) {
       q.rows = 0;
       return q;
     }
-    q.low = std::min(quantile(z, kTail), -0.3);
-    q.high = std::max(quantile(std::move(z), 1 - kTail), 0.3);
+    // The next publisher is one of many: each counts as the root of its rows, between once and once a row.
+    std::vector<std::pair<double, double>> weighted;
+    double whole = 0;
+    for (const auto& [name, errors] : by_publisher) {
+      const double weight = 1 / std::sqrt(static_cast<double>(errors.size()));
+      for (const double z : errors) weighted.emplace_back(z, weight);
+      whole += weight * static_cast<double>(errors.size());
+    }
+    std::sort(weighted.begin(), weighted.end());
+    const auto at = [&](double share) {
+      double sum = 0;
+      for (const auto& [z, weight] : weighted) {
+        if ((sum += weight) >= share * whole) return z;
+      }
+      return weighted.back().first;
+    };
+    // Few publishers say little about tails: what they say counts against a normal distribution's as so many more
+    // would.
+    const auto publishers = static_cast<double>(by_publisher.size());
+    const double told = publishers / (publishers + kNormalPublishers);
+    q.low = std::min(told * at(kTail) - (1 - told) * kNormalTail, -0.3);
+    q.high = std::max(told * at(1 - kTail) + (1 - told) * kNormalTail, 0.3);
     return q;
   }
 

@@ -201,7 +201,8 @@ enum class AttentionPath : std::uint8_t {
 [[nodiscard]] double core_clocks(const DeviceRates& rates);
 /// Products of an engine that brings one kernel for all chips: a row at a time they read no faster than cores issue
 /// loads, and tensor cores are driven by the instructions of the generation before.
-void use_portable_kernels(GemmRates& gemm, const DeviceRates& rates, const Calibration& calibration);
+void use_portable_kernels(GemmRates& gemm, const DeviceRates& rates, const Calibration& calibration,
+                          std::string_view era = {});
 /// Decode kernels that know no groups of query heads: keys come once from memory, but each head works through them
 /// alone.
 void decode_head_by_head(AttentionRates& attention, const DeviceRates& rates, const Calibration& calibration);

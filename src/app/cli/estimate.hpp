@@ -28,6 +28,7 @@ Result<int> estimate_diffusion(Session& session, const EstimateFlags& flags);
 Result<int> estimate_fit(Session& session, const EstimateFlags& flags);
 Result<int> estimate_techniques(Session& session, const EstimateFlags& flags);
 Result<int> estimate_compare(Session& session, const EstimateFlags& flags);
+Result<int> estimate_rl(Session& session, const EstimateFlags& flags);
 Result<int> estimate_train(Session& session, const EstimateFlags& flags);
 Result<int> estimate_infer(Session& session, const EstimateFlags& flags);
 /// With --disaggregate.

@@ -14,6 +14,7 @@
 #include "evidence/calibration_run.hpp"
 #include "evidence/gate.hpp"
 #include "evidence/measured_bundle.hpp"
+#include "evidence/plan_backtest.hpp"
 #include "evidence/requirements.hpp"
 #include "evidence/rl_cases.hpp"
 #include "report/rl_report.hpp"
@@ -47,6 +48,7 @@ struct ValidateArguments {
   bool memory = false;
   bool rl = false;
   bool decisions = false;
+  bool plans = false;
 };
 
 class Validation {
@@ -69,6 +71,7 @@ class Validation {
     if (const Status s = session_.in_time(); !s) return s.error();
     if (!ways_.empty()) leave_out();
     if (arguments_.decisions) return print_decisions();
+    if (arguments_.plans) return print_plans();
     if (const Status written = write_files(); !written) return written.error();
     return print();
   }
@@ -96,7 +99,8 @@ class Validation {
         return wrong("--by", "group by model, device, source, engine, precision, mode, class or vendor");
     }
     for (const FoldBy way : kAllWays) {
-      const bool joint = (arguments_.cv == "joint" || arguments_.decisions) && way != FoldBy::models;
+      const bool joint =
+          (arguments_.cv == "joint" || arguments_.decisions || arguments_.plans) && way != FoldBy::models;
       if (joint || arguments_.cv == name(way) || arguments_.cv == "all" || !arguments_.report.empty()) {
         ways_.push_back(way);
       }
@@ -242,7 +246,9 @@ class Validation {
     if (!measured) return measured.error();
     findings.measured = *std::move(measured);
     for (const auto& left_out : left_out_) {
-      if (left_out.what == "publisher") findings.decisions = judge_decisions(left_out.rows, cases_, knowledge());
+      if (left_out.what != "publisher") continue;
+      findings.decisions = judge_decisions(left_out.rows, cases_, knowledge());
+      findings.plans = test_plans(left_out.rows, cases_);
     }
     auto layouts = memory_layouts();
     if (!layouts) return layouts.error();
@@ -491,6 +497,32 @@ class Validation {
     return kFine;
   }
 
+  /// Plans sized with a stated confidence for work that was measured: how many would have held.
+  Result<int> print_plans() {
+    if (!arguments_.rows.empty()) {
+      const Status s = write_file_atomically(arguments_.rows, rows_csv(cases_, main_rows()));
+      if (!s) return s.error();
+    }
+    Table table = report::plan_test_table(test_plans(main_rows(), cases_));
+    if (session_.form() == Form::csv) {
+      session_.print(to_csv(table));
+      return kFine;
+    }
+    if (session_.form() == Form::json) {
+      session_.print(Json::object().set("schema", kValidateSchema).set("plans", to_json(table)).text());
+      return kFine;
+    }
+    Document page;
+    page.blocks.emplace_back(std::move(table));
+    page.blocks.emplace_back(Paragraph{
+        "A plan sized with a confidence is given as many devices as the load takes at the slowness that is exceeded "
+        "with the rest of it; it holds where what was measured is at least that fast. Evenly: each publisher counts "
+        "once.",
+        Emphasis::faint});
+    session_.print(page);
+    return kFine;
+  }
+
   Result<int> run_gates() {
     const auto directory = session_.data_directory();
     if (!directory) return directory.error();
@@ -564,6 +596,8 @@ static Action declare_validate(Options& options) {
   options.flag("--rl", arguments->rl, "steps of reinforcement learning, with each publisher left out in turn");
   options.flag("--decisions", arguments->decisions,
                "pairs of devices at the same work: the order, how sure it was, and what following it costs");
+  options.flag("--plans", arguments->plans,
+               "plans sized with 50, 80 and 95 % for work of publishers left out of the fit: how many would have held");
   options.flag("--points", arguments->points, "with --json: every prediction beside its measurement");
   options.flag("--gate", arguments->gate, "compare predictions of a fixed grid with the committed ones");
   options.flag("--update", arguments->update, "with --gate: commit the predictions of today");

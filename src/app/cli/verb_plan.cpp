@@ -11,6 +11,7 @@
 #include "app/cli/estimate.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/plan_flags.hpp"
+#include "app/cli/plan_fleet.hpp"
 #include "app/cli/plan_run.hpp"
 #include "app/cli/plan_save.hpp"
 #include "app/cli/progress.hpp"
@@ -63,7 +64,7 @@ Status take_file(const std::string& path, PlanFlags& flags, std::string* kind) {
 Result<Asked> asked_of(PlanArguments& arguments) {
   const std::vector<std::string>& words = arguments.words;
   if (words.empty()) {
-    return Error{ErrorCode::bad_input, "", "say what to plan: serve, train, or the file of a question"};
+    return Error{ErrorCode::bad_input, "", "say what to plan: serve, train, fleet, or the file of a question"};
   }
   if (words.size() > 1) return Error{ErrorCode::bad_input, "", "nothing is done with " + ridge::quoted(words[1])};
   Asked asked;
@@ -75,7 +76,7 @@ Result<Asked> asked_of(PlanArguments& arguments) {
   }
   if (!words[0].ends_with(".toml")) {
     return Error{ErrorCode::bad_input, "",
-                 ridge::quoted(words[0]) + " is neither serve, train nor merge, nor a question in TOML"};
+                 ridge::quoted(words[0]) + " is neither serve, train, fleet nor merge, nor a question in TOML"};
   }
   std::string kind;
   if (const Status s = take_file(words[0], arguments.flags, &kind); !s) return s.error();
@@ -331,9 +332,9 @@ Result<int> plan_merge(Session& session, PlanArguments& arguments) {
 }
 
 std::vector<std::string> complete_plan_words(Session& session, const std::vector<std::string>& before) {
-  if (!before.empty() && before[0] != "merge") return {};
+  if (!before.empty() && before[0] != "merge" && before[0] != "fleet") return {};
   std::vector<std::string> offers = complete_files(session, before);
-  if (before.empty()) offers.insert(offers.begin(), {"serve", "train", "merge"});
+  if (before.empty()) offers.insert(offers.begin(), {"serve", "train", "fleet", "merge"});
   return offers;
 }
 
@@ -341,7 +342,7 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments);
 
 Action declare_plan(Options& options) {
   auto arguments = std::make_shared<PlanArguments>();
-  options.words("serve|train|FILE.toml|merge FILE...", arguments->words, "what to plan", complete_plan_words);
+  options.words("serve|train|FILE.toml|fleet ESTATE.toml|merge FILE...", arguments->words, "what to plan", complete_plan_words);
   arguments->flags.declare(options);
   return [arguments](Session& session) -> Result<int> {
     const Result<int> done = answer_arguments(session, *arguments);
@@ -355,6 +356,9 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
   if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
   arguments.flags.settle();
   if (!arguments.words.empty() && arguments.words[0] == "merge") return plan_merge(session, arguments);
+  if (!arguments.words.empty() && arguments.words[0] == "fleet") {
+    return plan_fleet(session, arguments.words, arguments.flags);
+  }
   const Result<Asked> asked = asked_of(arguments);
   if (!asked) return asked.error();
   WhatIfSubjects subjects;
@@ -370,10 +374,13 @@ Verb plan_verb() {
           "Searches devices, layouts, formats and loads for the goal, and answers with the best plan of each device, "
           "ties where predictions cannot tell them apart, the front of cost against speed, and why the others lost.\n\n"
           "The goal is given by flags or in a file (examples/*.toml). A goal that nothing meets ends with exit code 2, "
-          "the constraint that fails first and by how much, and the nearest goal that works.",
+          "the constraint that fails first and by how much, and the nearest goal that works.\n\n"
+          "fleet plans a whole estate (docs/fleet.md): many models and jobs on devices of many kinds, owned, bought, leased "
+          "or rented, month by month and hour by hour, within power, budgets and policy.",
           "ridge plan serve --model llama3.3-70b --request-rate 50 --isl 1000 --osl 250 --ttft 1s --tpot 40ms\n"
           "ridge plan train --model llama3.1-70b --tokens 15T --days 60 --devices h100-sxm,b200-sxm-180\n"
-          "ridge plan examples/chat-70b.toml --explain 1",
+          "ridge plan examples/chat-70b.toml --explain 1\n"
+          "ridge plan fleet examples/fleet/mixed.toml",
           declare_plan};
 }
 

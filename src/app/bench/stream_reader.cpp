@@ -160,8 +160,8 @@ void StreamReader::line(std::string_view text) {
 }
 
 void StreamReader::event() {
-  const std::string data = std::move(data_);
-  data_.clear();
+  std::string data;
+  data.swap(data_);
   has_data_ = false;
   if (done_) return;
   if (data == "[DONE]") {

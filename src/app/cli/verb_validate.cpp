@@ -184,8 +184,10 @@ class Validation {
 
   Status write_files() const {
     if (!arguments_.rows.empty()) {
-      if (left_out_.size() > 1)
-        return wrong("--rows", "the rows of one cross-validation at a time: choose --cv models, devices or sources");
+      if (left_out_.size() > 1 && arguments_.cv != "joint")
+        return wrong("--rows",
+                     "the rows of one cross-validation at a time: choose --cv models, devices, sources, or joint "
+                     "(without the publisher)");
       const Status s = write_file_atomically(arguments_.rows, rows_csv(cases_, main_rows()));
       if (!s) return s;
     }

@@ -1,20 +1,21 @@
 // One estate, many models, a day of traffic: what runs where, what to buy, lease, extend or retire, and when.
 //
 //   Result<fleet::Estate> estate = fleet::read_estate(text, "estate.toml", knowledge, economics, policy);
-//   Result<fleet::Problem> problem = fleet::rate_options(*estate, knowledge, &economics);   // columns: plans of the search
-//   fleet::Answer answer = fleet::plan_fleet(*problem, {.seconds = 60});
-//   answer.found; answer.usd; answer.gap;              // nothing costs less than usd x (1 - gap)
-//   answer.clash;                                      // or the rules that cannot hold together, and the least change
+//   Result<fleet::Problem> problem = fleet::rate_options(*estate, knowledge, &economics);   // columns: plans of the
+//   search fleet::Answer answer = fleet::plan_fleet(*problem, {.seconds = 60}); answer.found; answer.usd; answer.gap;
+//   // nothing costs less than usd x (1 - gap) answer.clash;                                      // or the rules that
+//   cannot hold together, and the least change
 //
-// Time is months, each with the hours of one typical day. A service's replicas are placed for a month on devices that are
-// held (owned, bought, leased, reserved), or hour by hour on devices rented on demand; requests are routed by the hour
-// over all of them, over APIs, or dropped where the file says what a request is worth. Training takes what serving
+// Time is months, each with the hours of one typical day. A service's replicas are placed for a month on devices that
+// are held (owned, bought, leased, reserved), or hour by hour on devices rented on demand; requests are routed by the
+// hour over all of them, over APIs, or dropped where the file says what a request is worth. Training takes what serving
 // leaves free in an hour, and spot capacity. Whole numbers: units bought or leased, replicas placed or rented, the kind
 // of device a job takes. Requests and the devices a job uses in an hour are means over the days of a month.
 //
-// Cost is what the months bear: a purchase counts by its monthly annuity, a lease by its months within the plan. Budgets
-// are about cash: a purchase counts in the month it is made. Power and racks are those of everything that stands on a
-// site, at full load. A vendor's share is of the devices held. All of it is linear; solver.hpp says what solves it.
+// Cost is what the months bear: a purchase counts by its monthly annuity, a lease by its months within the plan.
+// Budgets are about cash: a purchase counts in the month it is made. Power and racks are those of everything that
+// stands on a site, at full load. A vendor's share is of the devices held. All of it is linear; solver.hpp says what
+// solves it.
 //
 // Everything but read_estate() and rate_options() works on plain numbers and knows no catalogue. Pure but for the clock
 // behind `seconds`; any thread. The same problem gives the same answer unless time ends the search (`stopped`).
@@ -66,10 +67,10 @@ struct Rule {
 
 struct Site {
   std::string id, country, region;
-  double power_w = 0;      ///< at the meter, 0 = no limit
-  double racks = 0;        ///< 0 = no limit
+  double power_w = 0;  ///< at the meter, 0 = no limit
+  double racks = 0;    ///< 0 = no limit
   double pue = 1;
-  bool energy_paid = true;  ///< false: the price of its devices includes it
+  bool energy_paid = true;          ///< false: the price of its devices includes it
   std::vector<double> usd_per_kwh;  ///< by hour of the day
   double co2_kg_per_kwh = 0;
   int power_rule = -1, racks_rule = -1;
@@ -79,10 +80,10 @@ struct Site {
 struct Pool {
   std::string device, vendor;
   int site = 0;
-  double watts = 0;       ///< of one device with its share of the host, at full load
+  double watts = 0;  ///< of one device with its share of the host, at full load
   double idle_watts = 0;
-  double racks = 0;       ///< that one device takes
-  int forbidden = -1;     ///< by this rule
+  double racks = 0;    ///< that one device takes
+  int forbidden = -1;  ///< by this rule
 };
 
 enum class Way : std::uint8_t { owned, extend, buy, lease, reserved, on_demand, spot };
@@ -92,29 +93,29 @@ enum class Way : std::uint8_t { owned, extend, buy, lease, reserved, on_demand, 
 struct Stock {
   Way way = Way::owned;
   int pool = 0;
-  std::string name;        ///< "lease 12 months, CoreWeave"
-  int unit = 1;            ///< devices that come together
-  double most = 0;         ///< devices in all (on demand and spot: at once)
+  std::string name;         ///< "lease 12 months, CoreWeave"
+  int unit = 1;             ///< devices that come together
+  double most = 0;          ///< devices in all (on demand and spot: at once)
   int first = 0, last = 0;  ///< months in which it can begin; of what is owned or extended, in which it can be kept
-  int term = 0;            ///< months that it is held once begun; 0 = to the end
-  double usd_once = 0;     ///< cash per device when it begins
-  double usd_month = 0;    ///< cash per device and month held
+  int term = 0;             ///< months that it is held once begun; 0 = to the end
+  double usd_once = 0;      ///< cash per device when it begins
+  double usd_month = 0;     ///< cash per device and month held
   double charge_month = 0;  ///< what a month bears of usd_once
-  double usd_hour = 0;     ///< per device and hour used
-  double trend = 0;        ///< share by which prices of what begins change from month to month
-  double kept = 1;         ///< of the hours paid, those that work is not lost in
-  int follows = -1;        ///< no more than was kept of that stock in its last month
+  double usd_hour = 0;      ///< per device and hour used
+  double trend = 0;         ///< share by which prices of what begins change from month to month
+  double kept = 1;          ///< of the hours paid, those that work is not lost in
+  int follows = -1;         ///< no more than was kept of that stock in its last month
   int rule = -1;
 };
 
 struct Service {
   std::string id, model;
-  std::vector<double> demand;      ///< requests/s: [month x hours + hour]
-  double output_tokens = 1;        ///< of a request
-  int spare = 0;                   ///< replicas, the largest in use, that may fail at any time
-  std::optional<double> value;     ///< dollars a request is worth: dropped if serving it costs more
-  bool spot = false;               ///< may run on spot capacity
-  std::vector<bool> allowed;       ///< by site
+  std::vector<double> demand;   ///< requests/s: [month x hours + hour]
+  double output_tokens = 1;     ///< of a request
+  int spare = 0;                ///< replicas, the largest in use, that may fail at any time
+  std::optional<double> value;  ///< dollars a request is worth: dropped if serving it costs more
+  bool spot = false;            ///< may run on spot capacity
+  std::vector<bool> allowed;    ///< by site
   int demand_rule = -1, spare_rule = -1, residency_rule = -1;
 };
 
@@ -122,11 +123,11 @@ struct Service {
 struct Option {
   int service = 0;
   std::string device;
-  int gpus = 1;                ///< of one replica
-  double requests_per_s = 0;   ///< one replica does within the limits, at the confidence asked for
-  double watts = 0;            ///< of one replica's devices and hosts at full load
-  std::string layout;          ///< "TP2, fp8"
-  double slowness = 1;         ///< steps may take so many times what is predicted
+  int gpus = 1;               ///< of one replica
+  double requests_per_s = 0;  ///< one replica does within the limits, at the confidence asked for
+  double watts = 0;           ///< of one replica's devices and hosts at full load
+  std::string layout;         ///< "TP2, fp8"
+  double slowness = 1;        ///< steps may take so many times what is predicted
   std::optional<ServingPlan> plan;
 };
 
@@ -149,7 +150,7 @@ struct Job {
   int first = 0, last = 0;  ///< months
   double most_gpus = 0;     ///< at once, 0 = no limit
   bool spot = false;
-  bool mixed = false;       ///< kinds of devices may work together
+  bool mixed = false;  ///< kinds of devices may work together
   std::vector<JobRate> rates;
   std::vector<bool> allowed;
   int rule = -1;
@@ -216,27 +217,27 @@ struct JobUse {
 
 /// Money, energy and carbon of one month.
 struct MonthBill {
-  double cash = 0;       ///< purchases when they are made
+  double cash = 0;  ///< purchases when they are made
   double capital = 0, leases = 0, upkeep = 0, rents = 0, energy = 0, apis = 0, lost = 0;
   double kwh = 0, co2_kg = 0;
-  double peak_w = 0;     ///< of all that stands on the sites, at full load, at the meter
+  double peak_w = 0;  ///< of all that stands on the sites, at full load, at the meter
   [[nodiscard]] double usd() const { return capital + leases + upkeep + rents + energy + apis + lost; }
 };
 
 /// What one more unit of a limit is worth.
 struct Marginal {
   int rule = 0;
-  double more = 0;        ///< in the rule's unit
-  double usd_month = 0;   ///< less, on average of the months
-  bool relaxed = false;   ///< by the program without whole numbers; otherwise solved again in full
+  double more = 0;       ///< in the rule's unit
+  double usd_month = 0;  ///< less, on average of the months
+  bool relaxed = false;  ///< by the program without whole numbers; otherwise solved again in full
 };
 
 /// Rules that cannot hold together: without any one of them, the others can.
 struct Clash {
   struct Change {
     int rule = 0;
-    double to = 0;        ///< the amount at which all holds, in the rule's unit
-    double by = 0;        ///< the share by which it changes
+    double to = 0;  ///< the amount at which all holds, in the rule's unit
+    double by = 0;  ///< the share by which it changes
   };
   std::vector<int> rules;
   std::vector<Change> changes;  ///< of one rule alone, smallest first; a rule that no amount helps is not here
@@ -245,12 +246,12 @@ struct Clash {
 
 struct Answer {
   bool found = false;
-  bool stopped = false;       ///< by time or Ctrl-C: the best so far
-  double usd = 0;             ///< of all months
-  double bound = 0;           ///< nothing costs less
-  double gap = 0;             ///< (usd - bound) / usd
-  int bands = 0;              ///< spans of a day that the choice was made by; hours if all of them
-  double aggregation = 0;     ///< share of the cost by which the choice by bands may be dearer than by hours
+  bool stopped = false;    ///< by time or Ctrl-C: the best so far
+  double usd = 0;          ///< of all months
+  double bound = 0;        ///< nothing costs less
+  double gap = 0;          ///< (usd - bound) / usd
+  int bands = 0;           ///< spans of a day that the choice was made by; hours if all of them
+  double aggregation = 0;  ///< share of the cost by which the choice by bands may be dearer than by hours
   std::vector<Holding> holdings;
   std::vector<Placement> placements;
   std::vector<Elsewhere> elsewhere;
@@ -293,7 +294,7 @@ struct AskedService {
 struct AskedJob {
   std::string model, task = "pretrain", engine = "megatron";
   double tokens = 0;
-  int gpus = 64;                                        ///< that its speed is looked up at
+  int gpus = 64;                                          ///< that its speed is looked up at
   std::vector<std::pair<std::string, double>> gpu_hours;  ///< by device, as stated
   std::string where;
 };
@@ -321,17 +322,17 @@ Result<Problem> rate_options(const Estate& estate, const Knowledge& knowledge, c
 struct ReplayHour {
   int service = 0;
   int hour = 0;
-  double rate = 0;        ///< requests/s on our devices
+  double rate = 0;  ///< requests/s on our devices
   double replicas = 0;
-  double within = 1;      ///< share of the requests that hold every limit
+  double within = 1;  ///< share of the requests that hold every limit
   double ttft_p95_s = 0, tpot_p95_s = 0;
   double utilisation = 0;  ///< of what the replicas can do
 };
 struct Replay {
   int month = 0;
   std::vector<ReplayHour> hours;
-  double requests = 0;     ///< simulated
-  bool holds = true;       ///< every hour: 95 % of the requests or more
+  double requests = 0;  ///< simulated
+  bool holds = true;    ///< every hour: 95 % of the requests or more
 };
 /// A typical day of one month, simulated hour by hour at the slowness that the confidence asks for: each pool takes its
 /// share of a service's requests at random.

@@ -85,7 +85,8 @@ Bands Bands::alike(const Problem& problem, int count, BandDemand demand) {
     const Cluster& from = clusters[second];
     const auto na = static_cast<double>(into.hours.size());
     const auto nb = static_cast<double>(from.hours.size());
-    for (std::size_t i = 0; i < into.mean.size(); ++i) into.mean[i] = (na * into.mean[i] + nb * from.mean[i]) / (na + nb);
+    for (std::size_t i = 0; i < into.mean.size(); ++i)
+      into.mean[i] = (na * into.mean[i] + nb * from.mean[i]) / (na + nb);
     into.hours.insert(into.hours.end(), from.hours.begin(), from.hours.end());
     clusters.erase(clusters.begin() + static_cast<std::ptrdiff_t>(second));
   }

@@ -1,5 +1,5 @@
-// Rules that cannot hold together. A deletion filter: each rule in turn is dropped, and stays dropped if the others still
-// clash; what is left clashes and does so only as a whole. Then each of these alone is loosened until all holds.
+// Rules that cannot hold together. A deletion filter: each rule in turn is dropped, and stays dropped if the others
+// still clash; what is left clashes and does so only as a whole. Then each of these alone is loosened until all holds.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace ridge::fleet {
 
 namespace {
 
-constexpr double kLoosest = 64;        ///< times an amount: beyond it, nobody would call it the same limit
+constexpr double kLoosest = 64;  ///< times an amount: beyond it, nobody would call it the same limit
 constexpr double kCloseAmount = 0.005;
 constexpr double kFirstBudget = 1000;  ///< dollars, for one that is zero or less
 constexpr double kLargestBudget = 1e13;
@@ -42,7 +42,9 @@ class Prober {
     const Program program(problem, small ? Bands::hourly(problem) : Bands::alike(problem, 4, BandDemand::mean));
     LinearProgram linear = program.linear();
     std::fill(linear.cost.begin(), linear.cost.end(), 0.0);
-    const Solution s = solve(linear, {.seconds = std::min(left(), relaxed ? 60.0 : 5.0), .gap = 1e9, .relaxed = relaxed,
+    const Solution s = solve(linear, {.seconds = std::min(left(), relaxed ? 60.0 : 5.0),
+                                      .gap = 1e9,
+                                      .relaxed = relaxed,
                                       .patience = options_.patience});
     if (s.found) return Feasible::yes;
     return s.infeasible ? Feasible::no : Feasible::unknown;
@@ -89,7 +91,7 @@ std::optional<Clash::Change> least_change(const Problem& problem, int position, 
   } else if (!holds(0)) {
     return {};
   }
-  const double unit = rule.kind == RuleKind::count ? problem.stocks[static_cast<std::size_t>(rule.index)].unit
+  const double unit = rule.kind == RuleKind::count   ? problem.stocks[static_cast<std::size_t>(rule.index)].unit
                       : rule.kind == RuleKind::racks ? 1
                                                      : 0;
   const double close = std::max(unit, kCloseAmount * std::max(std::abs(good), std::abs(bad)));

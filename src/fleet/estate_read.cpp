@@ -30,11 +30,14 @@ struct NamedShape {
   std::string_view name;
   std::array<double, kHours> share;
 };
-/// Office: what a service asked from desks sees; chat: what people ask around the clock of one time zone; batch: by night.
+/// Office: what a service asked from desks sees; chat: what people ask around the clock of one time zone; batch: by
+/// night.
 constexpr NamedShape kShapes[] = {
     {"flat", {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
-    {"office", {.08, .06, .05, .05, .06, .1, .2, .4, .7, .9, 1, .98, .85, .9, 1, .98, .9, .75, .5, .35, .25, .2, .15, .1}},
-    {"chat", {.35, .25, .2, .17, .17, .2, .28, .4, .55, .68, .78, .82, .82, .85, .88, .9, .92, .93, .95, 1, 1, .92, .75, .52}},
+    {"office",
+     {.08, .06, .05, .05, .06, .1, .2, .4, .7, .9, 1, .98, .85, .9, 1, .98, .9, .75, .5, .35, .25, .2, .15, .1}},
+    {"chat",
+     {.35, .25, .2, .17, .17, .2, .28, .4, .55, .68, .78, .82, .82, .85, .88, .9, .92, .93, .95, 1, 1, .92, .75, .52}},
     {"night", {1, 1, 1, 1, 1, .8, .4, .1, .05, .05, .05, .05, .05, .05, .05, .05, .05, .05, .1, .2, .4, .7, .9, 1}},
 };
 
@@ -42,8 +45,15 @@ class EstateReader {
  public:
   EstateReader(const TomlNode& root, const std::string& file, const Knowledge& knowledge,
                const EconomicsData& economics, const search::Policy& policy, const std::string& as_of)
-      : root_(root), file_(file), knowledge_(knowledge), economics_(economics), policy_(policy), as_of_(as_of),
-        exchange_(economics, as_of), layers_{{&root, file}}, entry_("estate", layers_, sources_) {}
+      : root_(root),
+        file_(file),
+        knowledge_(knowledge),
+        economics_(economics),
+        policy_(policy),
+        as_of_(as_of),
+        exchange_(economics, as_of),
+        layers_{{&root, file}},
+        entry_("estate", layers_, sources_) {}
 
   Result<Estate> read() {
     estate_.file = file_;
@@ -62,8 +72,10 @@ class EstateReader {
     each(t, "budget", [&](TableReader s, const TomlNode& node) { budget(s, node); });
     if (const Status s = entry_.finish(); !s) return s.error();
     Problem& p = estate_.problem;
-    if (p.services.empty() && p.jobs.empty()) return nothing("service", "say what to serve or train: [[service]] or [[training]]");
-    if (p.stocks.empty() && p.apis.empty()) return nothing("offer", "say what there is to run it on: [[owned]] or [[offer]]");
+    if (p.services.empty() && p.jobs.empty())
+      return nothing("service", "say what to serve or train: [[service]] or [[training]]");
+    if (p.stocks.empty() && p.apis.empty())
+      return nothing("offer", "say what there is to run it on: [[owned]] or [[offer]]");
     for (const std::string& used : exchange_.used()) p.assumptions.push_back(used);
     return std::move(estate_);
   }
@@ -74,7 +86,8 @@ class EstateReader {
   }
   [[nodiscard]] std::string where(const TomlNode& node, std::string_view key = {}) const {
     const TomlMember* member = key.empty() ? nullptr : node.find(key);
-    return member != nullptr ? place_text(file_, member->line, member->column) : place_text(file_, node.line, node.column);
+    return member != nullptr ? place_text(file_, member->line, member->column)
+                             : place_text(file_, node.line, node.column);
   }
   template <class Take>
   void each(TableReader& t, std::string_view key, const Take& take) {
@@ -119,7 +132,9 @@ class EstateReader {
     }
     return months_of(date) - months_of(estate_.problem.start);
   }
-  static int months_of(const std::string& date) { return 12 * std::stoi(date.substr(0, 4)) + std::stoi(date.substr(5, 2)) - 1; }
+  static int months_of(const std::string& date) {
+    return 12 * std::stoi(date.substr(0, 4)) + std::stoi(date.substr(5, 2)) - 1;
+  }
 
   void general(TableReader t) {
     Problem& p = estate_.problem;
@@ -128,8 +143,9 @@ class EstateReader {
     if (p.start.size() < 7) return t.refuse("start", "write year and month, for example \"2026-12\"");
     p.months = t.optional_integer("months", 12, 1, kMostMonths);
     p.confidence = share(t, "confidence", 0.8);
-    if (!(p.confidence >= 0.05 && p.confidence <= 0.99)) t.refuse("confidence", "a probability between 5 % and 99 %, for example \"80%\"");
-    owner_ = t.optional_text("owner").empty() ? "enterprise" : t.optional_text("owner");
+    if (!(p.confidence >= 0.05 && p.confidence <= 0.99))
+      t.refuse("confidence", "a probability between 5 % and 99 %, for example \"80%\"");
+    owner_ = t.optional_text("owner").empty() ? "small-neocloud" : t.optional_text("owner");
     if (const auto owner = economics_.profile(owner_); !owner) t.refuse("owner", owner.error().message);
     (void)t.optional_text("name");
   }
@@ -140,7 +156,8 @@ class EstateReader {
     if (member == nullptr) return;
     for (const TomlMember& rate : member->value.members) {
       const Result<Dollars> usd = parse_quantity<Dollars>(table.text(rate.key));
-      if (!usd || !(usd->value() > 0)) return table.refuse(rate.key, "write what one unit is worth, for example \"$0.14\"");
+      if (!usd || !(usd->value() > 0))
+        return table.refuse(rate.key, "write what one unit is worth, for example \"$0.14\"");
       exchange_.set(rate.key, usd->value());
     }
   }
@@ -163,14 +180,16 @@ class EstateReader {
     const int index = static_cast<int>(p.sites.size());
     if (t.has("power")) {
       s.power_w = t.quantity<Watts>("power", watts(1), watts(1e12)).value();
-      s.power_rule = rule(RuleKind::power, index, fmt::format("{} has {}", s.id, format(Watts(s.power_w))), where(node, "power"), s.power_w / 1000, "kW");
+      s.power_rule = rule(RuleKind::power, index, fmt::format("{} has {}", s.id, format(Watts(s.power_w))),
+                          where(node, "power"), s.power_w / 1000, "kW");
     }
     rack_w_.push_back(t.has("rack_power") ? t.quantity<Watts>("rack_power", watts(100), watts(1e7)).value() : 0);
     rack_where_.push_back(where(node, "rack_power"));
     if (t.has("racks")) {
       s.racks = t.number("racks", 1, 1e7);
       if (rack_w_.back() == 0) t.refuse("racks", "say by rack_power what one of them can supply and cool");
-      s.racks_rule = rule(RuleKind::racks, index, fmt::format("{} has {:g} racks", s.id, s.racks), where(node, "racks"), s.racks, "racks");
+      s.racks_rule = rule(RuleKind::racks, index, fmt::format("{} has {:g} racks", s.id, s.racks), where(node, "racks"),
+                          s.racks, "racks");
     }
     const std::string cooling = t.optional_text("cooling");
     if (!cooling.empty() && cooling != "air" && cooling != "liquid") t.refuse("cooling", "air or liquid");
@@ -192,7 +211,8 @@ class EstateReader {
     }
     if (member != nullptr && member->value.kind == TomlNode::Kind::array) {
       const std::vector<std::string> hours = t.texts("electricity");
-      if (hours.size() != kHours) return t.refuse("electricity", fmt::format("{} prices; a day has 24 hours", hours.size()));
+      if (hours.size() != kHours)
+        return t.refuse("electricity", fmt::format("{} prices; a day has 24 hours", hours.size()));
       for (std::size_t h = 0; h < hours.size(); ++h) {
         const Result<double> usd = exchange_.amount<DollarsPerJoule>(hours[h]);
         if (!usd) return t.refuse("electricity", usd.error().message);
@@ -202,14 +222,20 @@ class EstateReader {
       s.usd_per_kwh.assign(kHours, per_kwh(money<DollarsPerJoule>(t, "electricity")));
     } else if (s.energy_paid) {
       if (region == nullptr || !region->electricity_usd_per_kwh) {
-        return t.refuse("id", fmt::format("what electricity costs in {} is not known here: say it, electricity = \"$0.10/kWh\", or energy_included = true",
+        return t.refuse("id", fmt::format("what electricity costs in {} is not known here: say it, electricity = "
+                                          "\"$0.10/kWh\", or energy_included = true",
                                           s.region.empty() ? country_name_.back() : s.region));
       }
       s.usd_per_kwh.assign(kHours, *region->electricity_usd_per_kwh);
-      estate_.problem.assumptions.push_back(fmt::format("electricity of {}: ${:.3f}/kWh, {}", s.id, s.usd_per_kwh[0], region->name));
+      estate_.problem.assumptions.push_back(
+          fmt::format("electricity of {}: ${:.3f}/kWh, {}", s.id, s.usd_per_kwh[0], region->name));
     }
     if (t.has("carbon")) {
-      s.co2_kg_per_kwh = t.quantity<Quantity<Dimension<0, 0, 0, -1, 0, 0, 0, 1>>>("carbon", Quantity<Dimension<0, 0, 0, -1, 0, 0, 0, 1>>(0), Quantity<Dimension<0, 0, 0, -1, 0, 0, 0, 1>>(2 / 3.6e6)).value() * 3.6e6;
+      s.co2_kg_per_kwh = t.quantity<Quantity<Dimension<0, 0, 0, -1, 0, 0, 0, 1>>>(
+                              "carbon", Quantity<Dimension<0, 0, 0, -1, 0, 0, 0, 1>>(0),
+                              Quantity<Dimension<0, 0, 0, -1, 0, 0, 0, 1>>(2 / 3.6e6))
+                             .value() *
+                         3.6e6;
     } else if (region != nullptr && region->co2_kg_per_kwh) {
       s.co2_kg_per_kwh = *region->co2_kg_per_kwh;
     }
@@ -222,7 +248,8 @@ class EstateReader {
     if (t.has("vendor_share")) {
       p.vendor_share = share(t, "vendor_share", 1);
       if (!(p.vendor_share > 0)) t.refuse("vendor_share", "a share above 0");
-      p.vendor_share_rule = rule(RuleKind::vendor_share, 0, fmt::format("{:.0f} % of the devices of one vendor at most", 100 * p.vendor_share),
+      p.vendor_share_rule = rule(RuleKind::vendor_share, 0,
+                                 fmt::format("{:.0f} % of the devices of one vendor at most", 100 * p.vendor_share),
                                  where(node, "vendor_share"), 100 * p.vendor_share, "%");
     }
     const std::vector<std::string> origin = t.texts("origin");
@@ -237,8 +264,10 @@ class EstateReader {
     avoid_ = t.texts("avoid_vendors");
     std::vector<std::string_view> vendors;
     for (const Device& device : knowledge_.catalogue.devices()) vendors.push_back(device.vendor);
-    if (const Status s = search::check_vendors("avoid_vendors", avoid_, vendors); !s) return t.refuse("avoid_vendors", s.error().message);
-    if (!avoid_.empty()) avoid_rule_ = rule(RuleKind::forbidden, 0, "vendors ruled out", where(node, "avoid_vendors"), 0, "");
+    if (const Status s = search::check_vendors("avoid_vendors", avoid_, vendors); !s)
+      return t.refuse("avoid_vendors", s.error().message);
+    if (!avoid_.empty())
+      avoid_rule_ = rule(RuleKind::forbidden, 0, "vendors ruled out", where(node, "avoid_vendors"), 0, "");
     licences_ = t.texts("export_licences");
     residency_ = t.texts("residency");
     residency_where_ = where(node, "residency");
@@ -281,21 +310,29 @@ class EstateReader {
       const double servers = std::floor(rack_w_[s] / (node * pool.watts) + 1e-9);
       pool.racks = servers >= 1 ? 1 / (servers * node) : 1;
       if (servers < 1) {
-        forbid(rule(RuleKind::forbidden, 0, fmt::format("one server of {} takes {}, a rack of {} has {}", device.id, format(Watts(node * pool.watts)), p.sites[s].id, format(Watts(rack_w_[s]))), rack_where_[s], 0, ""));
+        forbid(rule(RuleKind::forbidden, 0,
+                    fmt::format("one server of {} takes {}, a rack of {} has {}", device.id,
+                                format(Watts(node * pool.watts)), p.sites[s].id, format(Watts(rack_w_[s]))),
+                    rack_where_[s], 0, ""));
       }
     }
     const System* system = search::smallest_system(knowledge_.catalogue, device.id);
     if (!air_where_[s].empty() && system != nullptr && system->cooling == "liquid") {
-      forbid(rule(RuleKind::forbidden, 0, fmt::format("{} is cooled by air, {} by liquid", p.sites[s].id, system->name), air_where_[s], 0, ""));
+      forbid(rule(RuleKind::forbidden, 0, fmt::format("{} is cooled by air, {} by liquid", p.sites[s].id, system->name),
+                  air_where_[s], 0, ""));
     }
     const bool home = is_from(device.vendor, p.sites[s].country);
     const double tpp = search::total_processing_performance(device);
     const bool licensed = std::find(licences_.begin(), licences_.end(), device.id) != licences_.end();
     if (!licence_[s].empty() && !home && tpp >= kExportLimit && !licensed) {
-      forbid(rule(RuleKind::forbidden, 0, fmt::format("{} needs an export licence for {}: processing performance {} of at most {}", device.id, country_name_[s], format_number(tpp), format_number(kExportLimit)), licence_[s], 0, ""));
+      forbid(rule(RuleKind::forbidden, 0,
+                  fmt::format("{} needs an export licence for {}: processing performance {} of at most {}", device.id,
+                              country_name_[s], format_number(tpp), format_number(kExportLimit)),
+                  licence_[s], 0, ""));
     }
     const auto has = [&](const std::vector<std::string>& list) {
-      return std::any_of(list.begin(), list.end(), [&](const std::string& v) { return slug(v) == slug(device.vendor); });
+      return std::any_of(list.begin(), list.end(),
+                         [&](const std::string& v) { return slug(v) == slug(device.vendor); });
     };
     if (origin_rule_ >= 0 && !has(allowed_vendors_)) forbid(origin_rule_);
     if (avoid_rule_ >= 0 && has(avoid_)) forbid(avoid_rule_);
@@ -314,8 +351,11 @@ class EstateReader {
       t.refuse(key, device.error().message);
       return {};
     }
+    if (t.has("device_power")) {
+      device->tdp = Sourced<Watts>{t.quantity<Watts>("device_power", watts(1), watts(1e5)), {}};
+    }
     if (!device->tdp) {
-      t.refuse(key, "the power of " + device->id + " is not published: say it by --set device.tdp=700W");
+      t.refuse(key, "the power of " + device->id + " is not published: say it, device_power = \"600 W\"");
       return {};
     }
     return *std::move(device);
@@ -332,13 +372,16 @@ class EstateReader {
     s.last = std::min(p.months - 1, month(t, "until", p.months - 1));
     s.usd_month = money<GpuRent>(t, "upkeep") * kSecondsInHour * kHoursPerMonth;
     const double extend = money<GpuRent>(t, "extend", -1);
-    (void)t.date("since");
+    if (t.has("since")) (void)t.date("since");
     if (t.failed() || !device || !site) return;
     if (s.last < 0) return t.refuse("until", "is before the plan begins");
     s.pool = pool_of(*device, *site, true);
     s.name = "owned";
     const int index = static_cast<int>(p.stocks.size());
-    s.rule = rule(RuleKind::count, index, fmt::format("{:g} {} are owned in {}", s.most, device->id, p.sites[static_cast<std::size_t>(*site)].id), where(node, "gpus"), s.most, "GPUs");
+    s.rule =
+        rule(RuleKind::count, index,
+             fmt::format("{:g} {} are owned in {}", s.most, device->id, p.sites[static_cast<std::size_t>(*site)].id),
+             where(node, "gpus"), s.most, "GPUs");
     p.stocks.push_back(s);
     if (extend >= 0 && s.last < p.months - 1) {
       Stock more = s;
@@ -357,7 +400,11 @@ class EstateReader {
 
   void offer(TableReader& t, const TomlNode& node) {
     Problem& p = estate_.problem;
-    const auto way = t.choice<Way>("kind", {{"buy", Way::buy}, {"lease", Way::lease}, {"reserved", Way::reserved}, {"on_demand", Way::on_demand}, {"spot", Way::spot}});
+    const auto way = t.choice<Way>("kind", {{"buy", Way::buy},
+                                            {"lease", Way::lease},
+                                            {"reserved", Way::reserved},
+                                            {"on_demand", Way::on_demand},
+                                            {"spot", Way::spot}});
     const std::optional<Device> device = device_named(t, "device");
     const std::optional<int> site = site_named(t, "site");
     if (t.failed() || !device || !site) return;
@@ -380,7 +427,8 @@ class EstateReader {
       buyer.date = as_of_;
       const auto quote = price_of(knowledge_.catalogue, device->id, buyer, &economics_);
       if (!quote) {
-        t.refuse("device", fmt::format("nobody lists a price of {} ({}): say it, price = \"$2/GPU-hour\"", device->id, name(purchase)));
+        t.refuse("device", fmt::format("nobody lists a price of {} ({}): say it, price = \"$2/GPU-hour\"", device->id,
+                                       name(purchase)));
         return 0;
       }
       basis = quote->basis;
@@ -392,8 +440,8 @@ class EstateReader {
       s.usd_month = upkeep;
     } else {
       const double hour = t.has("price") ? money<GpuRent>(t, "price") * kSecondsInHour
-                          : by_hour       ? listed(way == Way::spot ? Purchase::spot : Purchase::on_demand)
-                                          : listed(Purchase::reserved);
+                          : by_hour      ? listed(way == Way::spot ? Purchase::spot : Purchase::on_demand)
+                                         : listed(Purchase::reserved);
       if (by_hour) {
         s.usd_hour = hour;
         s.kept = way == Way::spot ? kept_share(economics_.spot.preemptions_per_hour, economics_.spot.loss_hours) : 1;
@@ -402,16 +450,21 @@ class EstateReader {
       }
     }
     if (t.failed()) return;
-    const std::string what = s.term > 0 ? fmt::format("{} {} months", fleet::name(way), s.term) : std::string(fleet::name(way));
+    const std::string what =
+        s.term > 0 ? fmt::format("{} {} months", fleet::name(way), s.term) : std::string(fleet::name(way));
     s.name = provider.empty() ? what : what + ", " + provider;
     s.pool = pool_of(*device, *site, false);
     if (!basis.empty()) {
-      p.assumptions.push_back(fmt::format("{} of {}: {}, {}", what, device->id,
-                                          way == Way::buy ? format(Dollars(s.usd_once), 4) + " each" : fmt::format("${:.2f}/GPU-hour", by_hour ? s.usd_hour : s.usd_month / kHoursPerMonth), basis));
+      p.assumptions.push_back(fmt::format(
+          "{} of {}: {}, {}", what, device->id,
+          way == Way::buy ? format(Dollars(s.usd_once), 4) + " each"
+                          : fmt::format("${:.2f}/GPU-hour", by_hour ? s.usd_hour : s.usd_month / kHoursPerMonth),
+          basis));
     }
     const int index = static_cast<int>(p.stocks.size());
     if (limited) {
-      s.rule = rule(RuleKind::count, index, fmt::format("{:g} {} at most: {}", s.most, device->id, s.name), where(node, "most"), s.most, "GPUs");
+      s.rule = rule(RuleKind::count, index, fmt::format("{:g} {} at most: {}", s.most, device->id, s.name),
+                    where(node, "most"), s.most, "GPUs");
     }
     p.stocks.push_back(std::move(s));
   }
@@ -429,7 +482,8 @@ class EstateReader {
       query.as_of = as_of_;
       const auto priced = cost_case(query, knowledge_.catalogue, economics_);
       if (!priced || !check(priced->inputs)) {
-        return t.refuse("device", fmt::format("nobody lists what {} costs to buy: say it, price = \"$30000/GPU\"", device.id));
+        return t.refuse("device",
+                        fmt::format("nobody lists what {} costs to buy: say it, price = \"$30000/GPU\"", device.id));
       }
       s.usd_once = hourly_rate(priced->inputs).capex_usd;
       basis = fmt::format("server, network and installation as a {} pays", owner_);
@@ -461,7 +515,8 @@ class EstateReader {
       bool any = false;
       const Result<search::Destination> country = policy_.destination(word);
       for (std::size_t i = 0; i < p.sites.size(); ++i) {
-        if (p.sites[i].id != word && p.sites[i].region != word && !(country && country->code == p.sites[i].country)) continue;
+        if (p.sites[i].id != word && p.sites[i].region != word && !(country && country->code == p.sites[i].country))
+          continue;
         allowed[i] = any = true;
       }
       if (!any && !country) t.refuse(key, quoted(word) + " is no country, and no site or region of this file");
@@ -477,7 +532,8 @@ class EstateReader {
     s.model = t.text("model");
     asked.where = where(node);
     if (t.failed()) return;
-    if (const auto model = knowledge_.catalogue.find_model(s.model); !model) return t.refuse("model", model.error().message);
+    if (const auto model = knowledge_.catalogue.find_model(s.model); !model)
+      return t.refuse("model", model.error().message);
     asked.isl = count(t, "isl", asked.isl, kMostRequestTokensHere);
     asked.osl = count(t, "osl", asked.osl, kMostRequestTokensHere);
     asked.ttft_s = t.has("ttft") ? t.quantity<Seconds>("ttft", seconds(1e-4), seconds(1e5)).value() : 0;
@@ -494,27 +550,37 @@ class EstateReader {
     const TomlMember* hours = node.find("hours");
     if (hours != nullptr && hours->value.kind == TomlNode::Kind::array) {
       const auto& items = hours->value.items;
-      const auto number = [](const TomlNode& n) { return n.kind == TomlNode::Kind::integer ? static_cast<double>(n.integer) : n.number; };
+      const auto number = [](const TomlNode& n) {
+        return n.kind == TomlNode::Kind::integer ? static_cast<double>(n.integer) : n.number;
+      };
       const bool fine = items.size() == kHours && std::all_of(items.begin(), items.end(), [&](const TomlNode& n) {
-                          return (n.kind == TomlNode::Kind::integer || n.kind == TomlNode::Kind::number) && number(n) >= 0 && number(n) <= 1;
+                          return (n.kind == TomlNode::Kind::integer || n.kind == TomlNode::Kind::number) &&
+                                 number(n) >= 0 && number(n) <= 1;
                         });
       if (!fine) return t.refuse("hours", "24 shares of the rate, from 0 to 1, or one of flat, office, chat, night");
       for (std::size_t h = 0; h < items.size(); ++h) shape[h] = number(items[h]);
       t.require("hours");
     } else if (t.has("hours")) {
       const std::string name = t.text("hours");
-      const auto* found = std::find_if(std::begin(kShapes), std::end(kShapes), [&](const NamedShape& n) { return n.name == name; });
-      if (found == std::end(kShapes)) return t.refuse("hours", quoted(name) + " is none of flat, office, chat, night, nor 24 shares");
+      const auto* found =
+          std::find_if(std::begin(kShapes), std::end(kShapes), [&](const NamedShape& n) { return n.name == name; });
+      if (found == std::end(kShapes))
+        return t.refuse("hours", quoted(name) + " is none of flat, office, chat, night, nor 24 shares");
       shape = found->share;
     }
     const double growth = growth_of(t);
     for (int m = 0; m < p.months; ++m) {
-      for (int h = 0; h < kHours; ++h) s.demand.push_back(rate * shape[static_cast<std::size_t>(h)] * std::pow(1 + growth, m));
+      for (int h = 0; h < kHours; ++h)
+        s.demand.push_back(rate * shape[static_cast<std::size_t>(h)] * std::pow(1 + growth, m));
     }
     const int index = static_cast<int>(p.services.size());
     const double peak = *std::max_element(s.demand.begin(), s.demand.end());
-    s.demand_rule = rule(RuleKind::demand, index, fmt::format("{} gets {:.4g} requests/s", s.id, peak), where(node, "rate"), peak, "requests/s");
-    if (s.spare > 0) s.spare_rule = rule(RuleKind::spare, index, fmt::format("{} survives the loss of {} replica{}", s.id, s.spare, s.spare > 1 ? "s" : ""), where(node, "spare"), s.spare, "replicas");
+    s.demand_rule = rule(RuleKind::demand, index, fmt::format("{} gets {:.4g} requests/s", s.id, peak),
+                         where(node, "rate"), peak, "requests/s");
+    if (s.spare > 0)
+      s.spare_rule = rule(RuleKind::spare, index,
+                          fmt::format("{} survives the loss of {} replica{}", s.id, s.spare, s.spare > 1 ? "s" : ""),
+                          where(node, "spare"), s.spare, "replicas");
     std::vector<std::string> places = t.texts("residency");
     const bool own = !places.empty();
     if (!own) places = residency_;
@@ -522,7 +588,8 @@ class EstateReader {
     if (!places.empty()) {
       std::string all;
       for (const std::string& one : places) all += (all.empty() ? "" : ", ") + one;
-      s.residency_rule = rule(RuleKind::residency, index, fmt::format("{} stays in {}", s.id, all), own ? where(node, "residency") : residency_where_, 0, "");
+      s.residency_rule = rule(RuleKind::residency, index, fmt::format("{} stays in {}", s.id, all),
+                              own ? where(node, "residency") : residency_where_, 0, "");
     }
     residency_of_.push_back(places);
     p.services.push_back(std::move(s));
@@ -554,7 +621,10 @@ class EstateReader {
       if (out < 0) out = (*offer)->output_usd_per_million * 1e-6;
       if (api.name.empty()) api.name = (*offer)->provider;
     }
-    if (in < 0 || out < 0) return t.refuse("service", "say what tokens cost: input = \"$0.5/1M tokens\" and output, or offer = an id of ridge show prices");
+    if (in < 0 || out < 0)
+      return t.refuse(
+          "service",
+          "say what tokens cost: input = \"$0.5/1M tokens\" and output, or offer = an id of ridge show prices");
     if (api.name.empty()) api.name = "API";
     const AskedService& asked = estate_.services[index];
     api.usd_per_request = in * asked.isl + out * asked.osl;
@@ -600,15 +670,20 @@ class EstateReader {
       }
     }
     if (t.failed()) return;
-    if (j.last < 0 || j.last >= p.months || j.first > j.last) return t.refuse(t.has("deadline") ? "deadline" : "from", "is not within the plan");
+    if (j.last < 0 || j.last >= p.months || j.first > j.last)
+      return t.refuse(t.has("deadline") ? "deadline" : "from", "is not within the plan");
     if (asked.gpu_hours.empty() && (asked.model.empty() || !(asked.tokens > 0))) {
-      return t.refuse("id", "say the model and how many tokens to train on, or the work by device: gpu_hours = { h100-sxm = 20000 }");
+      return t.refuse(
+          "id",
+          "say the model and how many tokens to train on, or the work by device: gpu_hours = { h100-sxm = 20000 }");
     }
     if (asked.gpu_hours.empty()) {
-      if (const auto model = knowledge_.catalogue.find_model(asked.model); !model) return t.refuse("model", model.error().message);
+      if (const auto model = knowledge_.catalogue.find_model(asked.model); !model)
+        return t.refuse("model", model.error().message);
     }
     const int index = static_cast<int>(p.jobs.size());
-    j.rule = rule(RuleKind::deadline, index, fmt::format("{} is done by the end of {}", j.id, p.month_name(j.last)), where(node, t.has("deadline") ? "deadline" : "id"), 100, "% of the work");
+    j.rule = rule(RuleKind::deadline, index, fmt::format("{} is done by the end of {}", j.id, p.month_name(j.last)),
+                  where(node, t.has("deadline") ? "deadline" : "id"), 100, "% of the work");
     p.jobs.push_back(std::move(j));
     estate_.jobs.push_back(std::move(asked));
   }
@@ -623,8 +698,12 @@ class EstateReader {
     const Result<double> usd = exchange_.amount<Dollars>(text);
     if (!usd) return t.refuse("most", usd.error().message);
     b.usd = *usd;
-    if (b.first < 0 || b.last >= p.months || b.first > b.last) return t.refuse(t.has("from") ? "from" : "most", "is not within the plan");
-    b.rule = rule(RuleKind::budget, static_cast<int>(p.budgets.size()), fmt::format("{} to {}: {} at most", p.month_name(b.first), p.month_name(b.last), format(Dollars(b.usd), 4)), where(node, "most"), b.usd, "$");
+    if (b.first < 0 || b.last >= p.months || b.first > b.last)
+      return t.refuse(t.has("from") ? "from" : "most", "is not within the plan");
+    b.rule = rule(
+        RuleKind::budget, static_cast<int>(p.budgets.size()),
+        fmt::format("{} to {}: {} at most", p.month_name(b.first), p.month_name(b.last), format(Dollars(b.usd), 4)),
+        where(node, "most"), b.usd, "$");
     p.budgets.push_back(b);
   }
 
@@ -641,7 +720,7 @@ class EstateReader {
   std::array<EntryLayer, 1> layers_;
   EntryReader entry_;
   Estate estate_;
-  std::string owner_ = "enterprise";
+  std::string owner_ = "small-neocloud";
   // By site.
   std::vector<std::string> licence_, country_name_, rack_where_, air_where_;
   std::vector<double> rack_w_;

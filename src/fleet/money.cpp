@@ -37,11 +37,14 @@ Result<std::string> Exchange::in_dollars(std::string_view text, double& rate) {
     }
   }
   for (std::size_t at = 0; currency.empty() && at + 3 <= out.size(); ++at) {
-    const auto is_capital = [&](std::size_t i) { return i < out.size() && std::isupper(static_cast<unsigned char>(out[i])) != 0; };
+    const auto is_capital = [&](std::size_t i) {
+      return i < out.size() && std::isupper(static_cast<unsigned char>(out[i])) != 0;
+    };
     const bool alone = (at == 0 || std::isalpha(static_cast<unsigned char>(out[at - 1])) == 0) &&
                        (at + 3 == out.size() || std::isalpha(static_cast<unsigned char>(out[at + 3])) == 0);
     const std::string code = out.substr(at, 3);
-    if (!alone || !is_capital(at) || !is_capital(at + 1) || !is_capital(at + 2) || code == "GPU" || code == "USD") continue;
+    if (!alone || !is_capital(at) || !is_capital(at + 1) || !is_capital(at + 2) || code == "GPU" || code == "USD")
+      continue;
     currency = code;
     take(at, 3);
   }
@@ -50,7 +53,8 @@ Result<std::string> Exchange::in_dollars(std::string_view text, double& rate) {
   const auto found = rates_.find(currency);
   if (found == rates_.end()) {
     return Error{ErrorCode::bad_input, "",
-                 fmt::format("no exchange rate of {} is known: say it in the file, [exchange] {} = \"$0.5\"", currency, currency)};
+                 fmt::format("no exchange rate of {} is known: say it in the file, [exchange] {} = \"$0.5\"", currency,
+                             currency)};
   }
   found->second.used = true;
   rate = found->second.usd;

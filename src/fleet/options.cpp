@@ -82,9 +82,10 @@ Result<std::vector<Option>> serving_options(const Service& service, int index, c
     if (verdict.plans.empty()) {
       std::vector<Loser> losers = quest->excluded;
       losers.insert(losers.end(), verdict.losers.begin(), verdict.losers.end());
-      return at_line(asked.where, service.id,
-                     fmt::format("no kind of device that is there or on offer serves {} within the limits{}{}", service.model,
-                                 verdict.nearest_goal.empty() ? "" : "; nearest: " + verdict.nearest_goal, reasons(losers)));
+      return at_line(
+          asked.where, service.id,
+          fmt::format("no kind of device that is there or on offer serves {} within the limits{}{}", service.model,
+                      verdict.nearest_goal.empty() ? "" : "; nearest: " + verdict.nearest_goal, reasons(losers)));
     }
     std::vector<Option> options;
     for (ServingPlan& plan : verdict.plans) {
@@ -114,7 +115,8 @@ Result<std::vector<JobRate>> job_rates(const Job& job, const AskedJob& asked, co
   std::vector<JobRate> rates;
   if (!asked.gpu_hours.empty()) {
     for (const auto& [device, hours] : asked.gpu_hours) {
-      const bool there = std::any_of(problem.pools.begin(), problem.pools.end(), [&, id = device](const Pool& p) { return p.device == id; });
+      const bool there = std::any_of(problem.pools.begin(), problem.pools.end(),
+                                     [&, id = device](const Pool& p) { return p.device == id; });
       if (there) rates.push_back({device, 1 / hours, any_pool(problem, device).watts, "as the file says"});
     }
     if (rates.empty()) return at_line(asked.where, job.id, "none of the devices of gpu_hours is there or on offer");
@@ -137,16 +139,20 @@ Result<std::vector<JobRate>> job_rates(const Job& job, const AskedJob& asked, co
   if (!quest) return at_line(asked.where, job.id, quest.error().message);
   search::SearchOptions how;
   how.observe = [&](const search::SearchState&) { return !patience.over(); };
-  const TrainingVerdict verdict = judge(*quest, search::search(*quest->problem, how).findings, knowledge, goal.buyer.devices.size());
+  const TrainingVerdict verdict =
+      judge(*quest, search::search(*quest->problem, how).findings, knowledge, goal.buyer.devices.size());
   for (const TrainingPick& pick : verdict.plans) {
     const double days = pick.days_sure ? *pick.days_sure : pick.days ? pick.days->mid : 0;
-    const bool known = std::any_of(rates.begin(), rates.end(), [&](const JobRate& r) { return r.device == pick.device; });
+    const bool known =
+        std::any_of(rates.begin(), rates.end(), [&](const JobRate& r) { return r.device == pick.device; });
     if (!(days > 0) || known) continue;
     rates.push_back({pick.device, 1 / (days * 24 * asked.gpus), any_pool(problem, pick.device).watts,
                      fmt::format("on {} GPUs: {:.3g} days", asked.gpus, days)});
   }
   if (rates.empty()) {
-    return at_line(asked.where, job.id, fmt::format("{} cannot be trained on {} of any device that is there or on offer{}", asked.model, asked.gpus, reasons(verdict.losers)));
+    return at_line(asked.where, job.id,
+                   fmt::format("{} cannot be trained on {} of any device that is there or on offer{}", asked.model,
+                               asked.gpus, reasons(verdict.losers)));
   }
   return rates;
 }
@@ -157,8 +163,10 @@ Result<Problem> rate_options(const Estate& estate, const Knowledge& knowledge, c
                              const Patience& patience) {
   Problem problem = estate.problem;
   for (std::size_t s = 0; s < problem.services.size(); ++s) {
-    auto options = serving_options(problem.services[s], static_cast<int>(s), estate.services[s], problem, knowledge, economics, patience);
-    const bool elsewhere = std::any_of(problem.apis.begin(), problem.apis.end(), [&](const Api& a) { return a.service == static_cast<int>(s); });
+    auto options = serving_options(problem.services[s], static_cast<int>(s), estate.services[s], problem, knowledge,
+                                   economics, patience);
+    const bool elsewhere = std::any_of(problem.apis.begin(), problem.apis.end(),
+                                       [&](const Api& a) { return a.service == static_cast<int>(s); });
     if (!options && elsewhere) continue;
     if (!options) return options.error();
     problem.options.insert(problem.options.end(), options->begin(), options->end());
@@ -168,8 +176,13 @@ Result<Problem> rate_options(const Estate& estate, const Knowledge& knowledge, c
     if (!rates) return rates.error();
     problem.jobs[j].rates = *std::move(rates);
   }
-  problem.assumptions.push_back(fmt::format("replicas are rated by {:g} of them together: rate and limits hold for 95 % of simulated requests with {:.0f} %", kRatedReplicas, 100 * problem.confidence));
-  if (!problem.jobs.empty()) problem.assumptions.emplace_back("training takes what serving leaves free hour by hour, checkpoints and restarts as the goodput model counts them");
+  problem.assumptions.push_back(fmt::format(
+      "replicas are rated by {:g} of them together: rate and limits hold for 95 % of simulated requests with {:.0f} %",
+      kRatedReplicas, 100 * problem.confidence));
+  if (!problem.jobs.empty())
+    problem.assumptions.emplace_back(
+        "training takes what serving leaves free hour by hour, checkpoints and restarts as the goodput model counts "
+        "them");
   return problem;
 }
 

@@ -6,19 +6,21 @@
 #include "fleet/bill.hpp"
 #include "fleet/program.hpp"
 #include "fleet/solver.hpp"
+#include "fleet/tidy.hpp"
 
 namespace ridge::fleet {
 
 namespace {
 
-constexpr int kMostHourlyColumns = 6000;   ///< beyond it, hours are put together
+constexpr int kMostHourlyColumns = 6000;  ///< beyond it, hours are put together
 constexpr int kMostBandedColumns = 14000;
 constexpr double kNoGap = 1e-4;
-constexpr double kQuick = 3;               ///< seconds: a problem solved in less is solved again for each limit
+constexpr double kQuick = 3;  ///< seconds: a problem solved in less is solved again for each limit
 
 class Stopwatch {
  public:
-  explicit Stopwatch(double seconds) : end_(std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds)) {}
+  explicit Stopwatch(double seconds)
+      : end_(std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds)) {}
   [[nodiscard]] double left() const {
     return std::max(0.05, std::chrono::duration<double>(end_ - std::chrono::steady_clock::now()).count());
   }
@@ -30,7 +32,7 @@ class Stopwatch {
 /// What a choice of whole numbers costs hour by hour; not found if it does not hold in every hour.
 Answer hourly_answer(const Problem& problem, const Program& hourly, const Program& banded, const std::vector<double>& x,
                      double seconds) {
-  const Solution routed = solve(hourly.fixed_to(banded, x), {.seconds = seconds, .relaxed = true});
+  const Solution routed = solve_tidied(hourly.fixed_to(banded, x), {.seconds = seconds});
   if (!routed.found) return {};
   Answer answer = hourly.answer(routed.x);
   settle(problem, answer);

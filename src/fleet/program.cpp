@@ -108,8 +108,9 @@ void Program::add_stocks() {
     if (!is_kept(stock.way) && all.size() > 1) linear_.row(-kNoLimit, units, all);
     if (stock.follows >= 0 && columns[static_cast<std::size_t>(stock.first)] >= 0 && stock.first > 0) {
       const Columns& before = begun_[static_cast<std::size_t>(stock.follows)];
-      linear_.row(0, kNoLimit, {{before[static_cast<std::size_t>(stock.first) - 1], 1},
-                                {columns[static_cast<std::size_t>(stock.first)], -1}});
+      linear_.row(0, kNoLimit,
+                  {{before[static_cast<std::size_t>(stock.first) - 1], 1},
+                   {columns[static_cast<std::size_t>(stock.first)], -1}});
     }
   }
 }
@@ -122,8 +123,10 @@ bool Program::is_dearer(const Option& option, const Stock& stock) const {
     if (o.service != option.service) continue;
     for (const Stock& k : problem_.stocks) {
       const Pool& pool = problem_.pools[static_cast<std::size_t>(k.pool)];
-      if (is_held(k.way) || pool.device != o.device || pool.forbidden >= 0 || (k.way == Way::spot && !service.spot)) continue;
-      if (!service.allowed[static_cast<std::size_t>(pool.site)] || k.first > stock.first || k.last < stock.last) continue;
+      if (is_held(k.way) || pool.device != o.device || pool.forbidden >= 0 || (k.way == Way::spot && !service.spot))
+        continue;
+      if (!service.allowed[static_cast<std::size_t>(pool.site)] || k.first > stock.first || k.last < stock.last)
+        continue;
       if (k.most < kPlentyToRent || k.trend > stock.trend) continue;
       const double other = o.gpus * k.usd_hour / o.requests_per_s;
       if (other < each || (other == each && (&o < &option || (&o == &option && &k < &stock)))) return true;
@@ -151,9 +154,8 @@ void Program::add_services() {
       for (std::size_t p = 0; p < problem_.pools.size(); ++p) {
         const Pool& pool = problem_.pools[p];
         if (pool.device != option.device || !may(pool)) continue;
-        const bool any = std::any_of(problem_.stocks.begin(), problem_.stocks.end(), [&](const Stock& k) {
-          return k.pool == static_cast<int>(p) && is_held(k.way);
-        });
+        const bool any = std::any_of(problem_.stocks.begin(), problem_.stocks.end(),
+                                     [&](const Stock& k) { return k.pool == static_cast<int>(p) && is_held(k.way); });
         if (!any) continue;
         const Site& site = problem_.sites[static_cast<std::size_t>(pool.site)];
         Held held{static_cast<int>(o), static_cast<int>(p), {}, Columns(steps, -1), {}};
@@ -211,7 +213,8 @@ void Program::add_services() {
     };
     for (std::size_t a = 0; a < problem_.apis.size(); ++a) {
       const Api& api = problem_.apis[a];
-      if (api.service == static_cast<int>(s) && api.allowed) outside(static_cast<int>(a), api.usd_per_request, api.most);
+      if (api.service == static_cast<int>(s) && api.allowed)
+        outside(static_cast<int>(a), api.usd_per_request, api.most);
     }
     if (service.value) outside(-1, *service.value, 0);
 
@@ -295,8 +298,7 @@ void Program::add_jobs() {
             const double energy = k >= 0 ? 0
                                          : std::max(0.0, rate.watts - pool.idle_watts) / kWattsPerKilowatt * site.pue *
                                                kwh_price(site, b);
-            const double rent =
-                k >= 0 ? trended(usd_per_gpu_hour, problem_.stocks[static_cast<std::size_t>(k)], m) : 0;
+            const double rent = k >= 0 ? trended(usd_per_gpu_hour, problem_.stocks[static_cast<std::size_t>(k)], m) : 0;
             const int column = u.gpus[step(m, b)] = add((energy + rent) * hours(b), kNoLimit, false);
             pay(column, m, (energy + rent) * hours(b));
             work.push_back({column, rate.share_per_gpu_hour * kept * hours(b)});
@@ -308,9 +310,8 @@ void Program::add_jobs() {
         return pool.device == rate.device && pool.forbidden < 0 && job.allowed[static_cast<std::size_t>(pool.site)];
       };
       for (std::size_t p = 0; p < problem_.pools.size(); ++p) {
-        const bool any = std::any_of(problem_.stocks.begin(), problem_.stocks.end(), [&](const Stock& k) {
-          return k.pool == static_cast<int>(p) && is_held(k.way);
-        });
+        const bool any = std::any_of(problem_.stocks.begin(), problem_.stocks.end(),
+                                     [&](const Stock& k) { return k.pool == static_cast<int>(p) && is_held(k.way); });
         if (any && may(problem_.pools[p])) use(static_cast<int>(p), -1, 0, 1);
       }
       for (std::size_t k = 0; k < problem_.stocks.size(); ++k) {
@@ -473,9 +474,12 @@ LinearProgram Program::rounded(const std::vector<double>& x) const {
       if (of(held).service == static_cast<int>(s)) mine.push_back(&held);
     }
     if (mine.empty()) continue;
-    const auto rents = [&](const Rented& r) { return problem_.options[static_cast<std::size_t>(r.option)].service == static_cast<int>(s); };
+    const auto rents = [&](const Rented& r) {
+      return problem_.options[static_cast<std::size_t>(r.option)].service == static_cast<int>(s);
+    };
     const auto leaves = [&](const Outside& o) { return o.service == static_cast<int>(s); };
-    const bool steady = std::none_of(rented_.begin(), rented_.end(), rents) && std::none_of(outside_.begin(), outside_.end(), leaves);
+    const bool steady =
+        std::none_of(rented_.begin(), rented_.end(), rents) && std::none_of(outside_.begin(), outside_.end(), leaves);
     for (int m = 0; m < problem_.months; ++m) {
       const auto at = static_cast<std::size_t>(m);
       const auto able = [&](const Held* h) { return value(h->replicas[at]) * of(*h).requests_per_s; };
@@ -523,7 +527,8 @@ LinearProgram Program::fixed_to(const Program& other, const std::vector<double>&
     const Service& service = problem_.services[s];
     double outside = kNoLimit;  // the cheapest way to have a request served elsewhere, or lost
     for (const Api& api : problem_.apis) {
-      if (api.service == static_cast<int>(s) && api.allowed && api.most == 0) outside = std::min(outside, api.usd_per_request);
+      if (api.service == static_cast<int>(s) && api.allowed && api.most == 0)
+        outside = std::min(outside, api.usd_per_request);
     }
     if (service.value) outside = std::min(outside, *service.value);
     for (int m = 0; m < problem_.months; ++m) {
@@ -538,34 +543,46 @@ LinearProgram Program::fixed_to(const Program& other, const std::vector<double>&
         stands += replicas * of(held_[i].option).requests_per_s;
         if (replicas > 0) largest = std::max(largest, of(held_[i].option).requests_per_s);
       }
-      std::vector<std::size_t> used;
-      for (int h = 0; h < problem_.hours; ++h) {
-        const double demand = service.demand[problem_.at(m, h)];
-        double least = kNoLimit;
-        double replicas = 0;
-        std::size_t best = rented_.size();
-        for (std::size_t i = 0; i < rented_.size(); ++i) {
-          const Option& option = of(rented_[i].option);
-          if (option.service != static_cast<int>(s)) continue;
-          fix_column(out, rented_[i].replicas[step(m, h)], 0);
-          if (service.spare > 0 && h == 0) fix_column(out, rented_[i].used[at], 0);
-          const Stock& stock = problem_.stocks[static_cast<std::size_t>(rented_[i].stock)];
-          if (m < stock.first || m > stock.last) continue;
-          const double need = demand + service.spare * std::max(largest, option.requests_per_s) - stands;
-          if (demand + service.spare * largest - stands <= 1e-9) continue;
-          const double count = std::ceil(need / option.requests_per_s - 1e-9);
-          const double usd = count * option.gpus * trended(stock.usd_hour, stock, m);
-          if (usd < least) {
-            least = usd;
-            replicas = count;
-            best = i;
-          }
+      // One kind for the month, so that what may fail is known: the one that fills all hours for least.
+      const auto wanted = [&](int h, double each) {
+        const double short_of = service.demand[problem_.at(m, h)] + service.spare * largest - stands;
+        if (short_of <= 1e-9) return 0.0;
+        const double need = service.demand[problem_.at(m, h)] + service.spare * std::max(largest, each) - stands;
+        return std::ceil(need / each - 1e-9);
+      };
+      double least = kNoLimit;
+      std::size_t best = rented_.size();
+      for (std::size_t i = 0; i < rented_.size(); ++i) {
+        const Option& option = of(rented_[i].option);
+        if (option.service != static_cast<int>(s)) continue;
+        for (int h = 0; h < problem_.hours; ++h) fix_column(out, rented_[i].replicas[step(m, h)], 0);
+        if (service.spare > 0) fix_column(out, rented_[i].used[at], 0);
+        const Stock& stock = problem_.stocks[static_cast<std::size_t>(rented_[i].stock)];
+        if (m < stock.first || m > stock.last) continue;
+        double usd = 0;
+        double most = 0;
+        for (int h = 0; h < problem_.hours; ++h) {
+          const double replicas = wanted(h, option.requests_per_s);
+          most = std::max(most, replicas * option.gpus);
+          usd += replicas * option.gpus * trended(stock.usd_hour, stock, m);
         }
-        if (best == rented_.size()) continue;
-        const double elsewhere = outside * 3600 * (demand + service.spare * largest - stands);
-        if (elsewhere < least) continue;
-        fix_column(out, rented_[best].replicas[step(m, h)], replicas);
-        if (service.spare > 0) fix_column(out, rented_[best].used[at], 1);
+        if (usd < least && most <= stock.most) {
+          least = usd;
+          best = i;
+        }
+      }
+      if (best == rented_.size() || !(least > 0)) continue;
+      const Option& option = of(rented_[best].option);
+      const Stock& stock = problem_.stocks[static_cast<std::size_t>(rented_[best].stock)];
+      if (service.spare > 0) fix_column(out, rented_[best].used[at], 1);
+      for (int h = 0; h < problem_.hours; ++h) {
+        const double replicas = wanted(h, option.requests_per_s);
+        const double short_of =
+            service.demand[problem_.at(m, h)] + service.spare * std::max(largest, option.requests_per_s) - stands;
+        const double usd = replicas * option.gpus * trended(stock.usd_hour, stock, m);
+        if (outside * 3600 * std::max(0.0, short_of) < usd) continue;
+        fix_column(out, rented_[best].replicas[step(m, h)],
+                   short_of > 1e-9 ? std::ceil(short_of / option.requests_per_s - 1e-9) : 0);
       }
     }
   }
@@ -618,8 +635,11 @@ Answer Program::answer(const std::vector<double>& x) const {
     if (any(placement.replicas)) a.placements.push_back(std::move(placement));
   }
   for (const Rented& rented : rented_) {
-    Placement placement{rented.option, problem_.stocks[static_cast<std::size_t>(rented.stock)].pool, rented.stock,
-                        by_hour(rented.replicas), {}};
+    Placement placement{rented.option,
+                        problem_.stocks[static_cast<std::size_t>(rented.stock)].pool,
+                        rented.stock,
+                        by_hour(rented.replicas),
+                        {}};
     if (!any(placement.replicas)) continue;
     placement.routed = placement.replicas;
     for (double& r : placement.routed) r *= problem_.options[static_cast<std::size_t>(rented.option)].requests_per_s;

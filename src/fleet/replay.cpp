@@ -24,7 +24,7 @@ struct Piece {
   double rate = 0;
   double replicas = 0;
   double within = 1, ttft = 0, tpot = 0, requests = 0;
-  std::optional<Error> error;
+  std::optional<Error> error = {};
 };
 
 void play(Piece& piece, const Knowledge& knowledge, const Patience& patience) {

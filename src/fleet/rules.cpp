@@ -47,7 +47,8 @@ Problem with_amount(const Problem& problem, int position, double amount) {
       break;
     case RuleKind::deadline:
       // In GPU-hours of work: so much less of the job.
-      for (JobRate& rate : out.jobs[index].rates) rate.share_per_gpu_hour *= amount > 0 ? rule.amount / amount : kPlenty;
+      for (JobRate& rate : out.jobs[index].rates)
+        rate.share_per_gpu_hour *= amount > 0 ? rule.amount / amount : kPlenty;
       break;
     case RuleKind::power:
       out.sites[index].power_w = amount * 1000;
@@ -97,7 +98,8 @@ Problem without(const Problem& problem, int position) {
         gpus = std::max(gpus, (most / option.requests_per_s + 1 + service.spare) * option.gpus);
       }
       const Stock& stock = problem.stocks[static_cast<std::size_t>(rule.index)];
-      return with_amount(problem, position, std::max(4 * stock.most, 2 * gpus * static_cast<double>(problem.services.size() + 1)));
+      return with_amount(problem, position,
+                         std::max(4 * stock.most, 2 * gpus * static_cast<double>(problem.services.size() + 1)));
     }
     case RuleKind::budget:
       return with_amount(problem, position, kPlenty);

@@ -71,8 +71,7 @@ void load(const LinearProgram& p, OsiClpSolverInterface& osi) {
       value.push_back(p.terms[t].times);
     }
   }
-  CoinPackedMatrix matrix(true, row_of.data(), column_of.data(), value.data(),
-                          static_cast<CoinBigIndex>(value.size()));
+  CoinPackedMatrix matrix(true, row_of.data(), column_of.data(), value.data(), static_cast<CoinBigIndex>(value.size()));
   matrix.setDimensions(p.rows(), p.columns());
   const auto bounded = [&](std::vector<double> values) {
     for (double& v : values) v = std::clamp(v, -infinity, infinity);
@@ -137,8 +136,8 @@ Solution solve(const LinearProgram& p, const SolveOptions& options) {
     }
     model.setMIPStart(named);
   }
-  std::vector<const char*> words = {"ridge", "-log",   "0",   "-timeMode", "elapsed", "-sec",  seconds.c_str(),
-                                    "-ratioGap", gap.c_str(), "-solve", "-quit"};
+  std::vector<const char*> words = {"ridge",         "-log",      "0",         "-timeMode", "elapsed", "-sec",
+                                    seconds.c_str(), "-ratioGap", gap.c_str(), "-solve",    "-quit"};
   CbcMain1(static_cast<int>(words.size()), words.data(), model, ignore, data);
   Solution s;
   s.infeasible = model.isProvenInfeasible() || (model.status() == 0 && model.bestSolution() == nullptr);

@@ -56,7 +56,12 @@ std::vector<FleetAction> fleet_actions_of(const FleetView& view) {
         out.push_back({m, std::string(fleet::name(stock.way)), begun, &stock, begun * usd * trend});
         continue;
       }
-      const double before = m == stock.first ? stock.most : h.held[static_cast<std::size_t>(m) - 1];
+      double before = m == stock.first ? stock.most : h.held[static_cast<std::size_t>(m) - 1];
+      if (m == stock.first && stock.follows >= 0) {
+        for (const Holding& other : view.answer.holdings) {
+          if (other.stock == stock.follows) before = other.held[static_cast<std::size_t>(m) - 1];
+        }
+      }
       if (m == stock.first && now > 0) {
         out.push_back({m, stock.way == Way::owned ? "keep" : "extend", now, &stock, now * stock.usd_month});
       }
@@ -85,16 +90,20 @@ std::vector<FleetAction> fleet_actions_of(const FleetView& view) {
     if (use.stock >= 0) rent(use.stock, use.gpus, 1);
   }
   for (const auto& [stock, when] : rented) {
-    out.push_back({when.first, std::string(fleet::name(at(p.stocks, stock).way)), when.second, &at(p.stocks, stock), 0});
+    out.push_back(
+        {when.first, std::string(fleet::name(at(p.stocks, stock).way)), when.second, &at(p.stocks, stock), 0});
   }
-  std::stable_sort(out.begin(), out.end(), [](const FleetAction& a, const FleetAction& b) { return a.month < b.month; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const FleetAction& a, const FleetAction& b) { return a.month < b.month; });
   return out;
 }
 
 std::string fleet_spoken(const FleetAction& action, const Problem& p) {
   const Pool& pool = at(p.pools, action.stock->pool);
-  const std::string devices = fmt::format("{:.0f} {} in {}", std::ceil(action.gpus - 1e-6), pool.device, at(p.sites, pool.site).id);
-  if (action.what == "on demand" || action.what == "spot") return fmt::format("rent up to {} {}", devices, action.what == "spot" ? "as spot" : action.what);
+  const std::string devices =
+      fmt::format("{:.0f} {} in {}", std::ceil(action.gpus - 1e-6), pool.device, at(p.sites, pool.site).id);
+  if (action.what == "on demand" || action.what == "spot")
+    return fmt::format("rent up to {} {}", devices, action.what == "spot" ? "as spot" : action.what);
   if (action.what == "lease") return fmt::format("lease {} for {} months", devices, action.stock->term);
   if (action.what == "reserved") return fmt::format("reserve {} for {} months", devices, action.stock->term);
   return action.what + " " + devices;
@@ -158,18 +167,20 @@ Table fleet_placements(const FleetView& view) {
         const double replicas = placement.replicas[placement.stock < 0 ? static_cast<std::size_t>(m) : p.at(m, h)];
         routed += placement.routed[p.at(m, h)];
         all += service.demand[p.at(m, h)];
-        if (replicas > 0) busiest = std::max(busiest, placement.routed[p.at(m, h)] / (replicas * option.requests_per_s));
+        if (replicas > 0)
+          busiest = std::max(busiest, placement.routed[p.at(m, h)] / (replicas * option.requests_per_s));
         if (m == 0) first = std::max(first, replicas);
         if (m == p.months - 1) last = std::max(last, replicas);
         most = std::max(most, replicas);
       }
     }
     const std::string where = at(p.sites, at(p.pools, placement.pool).site).id;
-    table.rows.push_back({Cell(service.id), Cell(option.device),
-                          Cell(placement.stock < 0 ? where : where + ", " + std::string(fleet::name(at(p.stocks, placement.stock).way))),
-                          Cell(option.layout), Cell(first), Cell(last), Cell(most * option.gpus), Cell(option.requests_per_s),
-                          Cell(all > 0 ? routed / all : 0).shown_as(fmt::format("{:.0f} %", all > 0 ? 100 * routed / all : 0)),
-                          Cell(busiest).shown_as(fmt::format("{:.0f} %", 100 * busiest))});
+    table.rows.push_back(
+        {Cell(service.id), Cell(option.device),
+         Cell(placement.stock < 0 ? where : where + ", " + std::string(fleet::name(at(p.stocks, placement.stock).way))),
+         Cell(option.layout), Cell(first), Cell(last), Cell(most * option.gpus), Cell(option.requests_per_s),
+         Cell(all > 0 ? routed / all : 0).shown_as(fmt::format("{:.0f} %", all > 0 ? 100 * routed / all : 0)),
+         Cell(busiest).shown_as(fmt::format("{:.0f} %", 100 * busiest))});
   }
   return table;
 }
@@ -204,10 +215,12 @@ Table fleet_jobs(const FleetView& view) {
       }
     }
     const Pool& pool = at(p.pools, use.pool);
-    const std::string on = use.stock < 0 ? "what serving leaves free in " + at(p.sites, pool.site).id
-                                         : std::string(fleet::name(at(p.stocks, use.stock).way)) + " in " + at(p.sites, pool.site).id;
-    table.rows.push_back({Cell(at(p.jobs, use.job).id), Cell(pool.device), Cell(on), Cell(p.month_name(first)), Cell(p.month_name(last)),
-                          Cell(hours), Cell(most), Cell(night / hours).shown_as(fmt::format("{:.0f} %", 100 * night / hours))});
+    const std::string on =
+        use.stock < 0 ? "what serving leaves free in " + at(p.sites, pool.site).id
+                      : std::string(fleet::name(at(p.stocks, use.stock).way)) + " in " + at(p.sites, pool.site).id;
+    table.rows.push_back({Cell(at(p.jobs, use.job).id), Cell(pool.device), Cell(on), Cell(p.month_name(first)),
+                          Cell(p.month_name(last)), Cell(hours), Cell(most),
+                          Cell(night / hours).shown_as(fmt::format("{:.0f} %", 100 * night / hours))});
   }
   return table;
 }
@@ -229,9 +242,10 @@ Table fleet_months(const FleetView& view) {
                    {.key = "co2", .unit = "kg", .heading = "CO2", .kind = ColumnKind::number}};
   for (std::size_t m = 0; m < view.answer.months.size(); ++m) {
     const fleet::MonthBill& b = view.answer.months[m];
-    table.rows.push_back({Cell(view.problem.month_name(static_cast<int>(m))), Cell(Dollars(b.usd())), Cell(Dollars(b.capital)),
-                          Cell(Dollars(b.leases)), Cell(Dollars(b.upkeep)), Cell(Dollars(b.rents)), Cell(Dollars(b.energy)),
-                          Cell(Dollars(b.apis)), Cell(Dollars(b.cash)), Cell(Watts(b.peak_w)),
+    table.rows.push_back({Cell(view.problem.month_name(static_cast<int>(m))), Cell(Dollars(b.usd())),
+                          Cell(Dollars(b.capital)), Cell(Dollars(b.leases)), Cell(Dollars(b.upkeep)),
+                          Cell(Dollars(b.rents)), Cell(Dollars(b.energy)), Cell(Dollars(b.apis)), Cell(Dollars(b.cash)),
+                          Cell(Watts(b.peak_w)),
                           Cell(Joules(b.kwh * 3.6e6)).shown_as(fmt::format("{} MWh", format_number(b.kwh / 1000))),
                           Cell(b.co2_kg).shown_as(fmt::format("{} t", format_number(b.co2_kg / 1000)))});
   }
@@ -247,8 +261,10 @@ std::string fleet_amount(double value, const std::string& unit) {
 
 std::string fleet_marginal(const fleet::Marginal& marginal, const Problem& p) {
   const Rule& rule = at(p.rules, marginal.rule);
-  return fmt::format("{} ({}): {} more {} worth {} a month", rule.text, rule.where, fleet_amount(marginal.more, rule.unit),
-                     rule.unit == "GPUs" || rule.unit == "racks" ? (marginal.more > 1 ? "are" : "is") : "are", fleet_money(marginal.usd_month));
+  return fmt::format("{} ({}): {} more {} worth {} a month", rule.text, rule.where,
+                     fleet_amount(marginal.more, rule.unit),
+                     rule.unit == "GPUs" || rule.unit == "racks" ? (marginal.more > 1 ? "are" : "is") : "are",
+                     fleet_money(marginal.usd_month));
 }
 
 std::string fleet_change(const fleet::Clash::Change& change, const Problem& p) {
@@ -256,7 +272,8 @@ std::string fleet_change(const fleet::Clash::Change& change, const Problem& p) {
   if (rule.kind == fleet::RuleKind::forbidden || rule.kind == fleet::RuleKind::residency) {
     return fmt::format("give up that {} ({})", rule.text, rule.where);
   }
-  return fmt::format("{}: {} instead of {} ({})", rule.text, fleet_amount(change.to, rule.unit), fleet_amount(rule.amount, rule.unit), rule.where);
+  return fmt::format("where {}, {} instead of {} ({})", rule.text, fleet_amount(change.to, rule.unit),
+                     fleet_amount(rule.amount, rule.unit), rule.where);
 }
 
 /// What each way to serve costs: the cheapest stock of each option, for one request per second and month.
@@ -290,7 +307,8 @@ Table fleet_reasons(const FleetView& view) {
         const fleet::Site& site = at(p.sites, pool.site);
         double kwh = 0;
         for (const double price : site.usd_per_kwh) kwh += price / static_cast<double>(p.hours);
-        const double energy = site.energy_paid && !by_hour ? option.watts / 1000 * site.pue * kwh * p.hours_of_month() : 0;
+        const double energy =
+            site.energy_paid && !by_hour ? option.watts / 1000 * site.pue * kwh * p.hours_of_month() : 0;
         double routed = 0;
         for (const Placement& placement : view.answer.placements) {
           const bool same = placement.option == static_cast<int>(o) && placement.pool == stock.pool &&
@@ -317,10 +335,13 @@ Table fleet_reasons(const FleetView& view) {
           why = "all of them are in use";
         }
         const double usd = (gpu_month * option.gpus + energy) / option.requests_per_s;
-        const std::string how = by_hour || stock.way == Way::owned ? stock.name : fmt::format("{}, {}", stock.name, site.id);
+        const std::string how =
+            by_hour || stock.way == Way::owned ? stock.name : fmt::format("{}, {}", stock.name, site.id);
         const bool used = by_hour ? routed > 0 : held > 0 || most_held > 0;
-        lines.push_back({usd, {Cell(p.services[s].id), Cell(option.device), Cell(how), Cell(Dollars(usd)),
-                               used ? Cell(routed / all).shown_as(fmt::format("{:.0f} %", 100 * routed / all)) : Cell(), Cell(why)}});
+        lines.push_back(
+            {usd,
+             {Cell(p.services[s].id), Cell(option.device), Cell(how), Cell(Dollars(usd)),
+              used ? Cell(routed / all).shown_as(fmt::format("{:.0f} %", 100 * routed / all)) : Cell(), Cell(why)}});
       }
     }
     std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.usd < b.usd; });
@@ -335,30 +356,35 @@ std::string fleet_replay_text(const fleet::Replay& replay, const Problem& p) {
     if (hour.rate > 0 && (worst == nullptr || hour.within < worst->within)) worst = &hour;
   }
   if (worst == nullptr) return "No request comes to devices of this estate.";
-  return fmt::format("A day of {} was simulated hour by hour, {} requests, steps as slow as {:.0f} % allow: {}. Worst hour: {} from {} h, "
-                     "{:.1f} % within the limits, TTFT p95 {}, TPOT p95 {}.",
-                     p.month_name(replay.month), format_number(replay.requests), 100 * p.confidence,
-                     replay.holds ? "every hour holds its limits for 95 % of the requests or more" : "not every hour holds its limits",
-                     at(p.services, worst->service).id, worst->hour, 100 * worst->within, format(Seconds(worst->ttft_p95_s), 2),
-                     format(Seconds(worst->tpot_p95_s), 2));
+  return fmt::format(
+      "A day of {} was simulated hour by hour, {} requests, steps as slow as {:.0f} % allow: {}. Worst hour: {} from "
+      "{} h, "
+      "{:.1f} % within the limits, TTFT p95 {}, TPOT p95 {}.",
+      p.month_name(replay.month), format_number(replay.requests), 100 * p.confidence,
+      replay.holds ? "every hour holds its limits for 95 % of the requests or more" : "not every hour holds its limits",
+      at(p.services, worst->service).id, worst->hour, 100 * worst->within, format(Seconds(worst->ttft_p95_s), 2),
+      format(Seconds(worst->tpot_p95_s), 2));
 }
 
 std::string fleet_title(const FleetView& view) {
   const Problem& p = view.problem;
-  return fmt::format("Fleet {} · {} service{} · {} job{} · {} kinds of devices · {} month{} from {} · with {:.0f} %", view.estate.file,
-                     p.services.size(), p.services.size() == 1 ? "" : "s", p.jobs.size(), p.jobs.size() == 1 ? "" : "s",
-                     p.pools.size(), p.months, p.months == 1 ? "" : "s", p.start, 100 * p.confidence);
+  return fmt::format("Fleet {} · {} service{} · {} job{} · {} kinds of devices · {} month{} from {} · with {:.0f} %",
+                     view.estate.file, p.services.size(), p.services.size() == 1 ? "" : "s", p.jobs.size(),
+                     p.jobs.size() == 1 ? "" : "s", p.pools.size(), p.months, p.months == 1 ? "" : "s", p.start,
+                     100 * p.confidence);
 }
 
 Document fleet_clash_page(const FleetView& view) {
   Document page;
   page.title = fleet_title(view);
   const fleet::Clash& clash = *view.answer.clash;
-  page.blocks.emplace_back(Paragraph{clash.minimal ? "No plan keeps all of these together; without any one of them there is one:"
-                                                   : "No plan keeps all of these together (time was over before it was shown that each is needed):",
-                                     Emphasis::bad});
+  page.blocks.emplace_back(Paragraph{
+      clash.minimal ? "No plan keeps all of these together; without any one of them there is one:"
+                    : "No plan keeps all of these together (time was over before it was shown that each is needed):",
+      Emphasis::bad});
   for (const int rule : clash.rules) {
-    page.blocks.emplace_back(Paragraph{fmt::format("  {}: {}", at(view.problem.rules, rule).where, at(view.problem.rules, rule).text)});
+    page.blocks.emplace_back(
+        Paragraph{fmt::format("  {}: {}", at(view.problem.rules, rule).where, at(view.problem.rules, rule).text)});
   }
   if (clash.changes.empty()) {
     page.blocks.emplace_back(Paragraph{"No change of one of them alone makes a plan possible."});
@@ -387,9 +413,10 @@ Table fleet_actions(const FleetView& view) {
   for (const FleetAction& action : fleet_actions_of(view)) {
     const Pool& pool = at(p.pools, action.stock->pool);
     const std::string often = action.stock->way == Way::buy || action.usd == 0 ? "" : " a month";
-    table.rows.push_back({Cell(p.month_name(action.month)), Cell(action.what), Cell(action.gpus), Cell(pool.device),
-                          Cell(at(p.sites, pool.site).id), Cell(action.stock->name),
-                          action.usd > 0 ? Cell(Dollars(action.usd)).shown_as(fleet_money(action.usd) + often) : Cell()});
+    table.rows.push_back(
+        {Cell(p.month_name(action.month)), Cell(action.what), Cell(action.gpus), Cell(pool.device),
+         Cell(at(p.sites, pool.site).id), Cell(action.stock->name),
+         action.usd > 0 ? Cell(Dollars(action.usd)).shown_as(fleet_money(action.usd) + often) : Cell()});
   }
   return table;
 }
@@ -401,7 +428,8 @@ Document fleet_page(const FleetView& view) {
   Document page;
   page.title = fleet_title(view);
   if (!a.found) {
-    page.blocks.emplace_back(Paragraph{"Time was over before any plan was found: give it more by --time-limit.", Emphasis::bad});
+    page.blocks.emplace_back(
+        Paragraph{"Time was over before any plan was found: give it more by --time-limit.", Emphasis::bad});
     return page;
   }
   page.blocks.emplace_back(Paragraph{fleet_recommendation(view), Emphasis::strong});
@@ -414,10 +442,11 @@ Document fleet_page(const FleetView& view) {
     kwh += m.kwh;
   }
   page.blocks.emplace_back(Paragraph{fmt::format(
-      "It costs {} in {} month{} ({} a month), {} of it in cash{}; {} MWh, {} t CO2. No plan costs less than {}: the gap is {:.2f} %{}{}.",
+      "It costs {} in {} month{} ({} a month), {} of it in cash{}; {} MWh, {} t CO2. No plan costs less than {}: the "
+      "gap is {:.2f} %{}{}.",
       fleet_money(a.usd), p.months, p.months == 1 ? "" : "s", fleet_money(a.usd / p.months), fleet_money(cash),
-      a.commitments > 0 ? fmt::format(", and leases bind {} after that", fleet_money(a.commitments)) : "", format_number(kwh / 1000),
-      format_number(co2 / 1000), fleet_money(a.bound), 100 * a.gap,
+      a.commitments > 0 ? fmt::format(", and leases bind {} after that", fleet_money(a.commitments)) : "",
+      format_number(kwh / 1000), format_number(co2 / 1000), fleet_money(a.bound), 100 * a.gap,
       a.bands < p.hours ? fmt::format(", hours put together in {} bands included", a.bands) : "",
       a.stopped ? " (time was over: the best so far)" : "")});
   page.blocks.emplace_back(fleet_actions(view));
@@ -428,14 +457,19 @@ Document fleet_page(const FleetView& view) {
     const bool relaxed = a.marginals.front().relaxed;
     page.blocks.emplace_back(Paragraph{relaxed ? "What limits are worth (solved again without whole numbers):"
                                                : "What limits are worth (solved again with more of each):"});
-    for (const fleet::Marginal& marginal : a.marginals) page.blocks.emplace_back(Paragraph{"  " + fleet_marginal(marginal, p)});
+    for (const fleet::Marginal& marginal : a.marginals)
+      page.blocks.emplace_back(Paragraph{"  " + fleet_marginal(marginal, p)});
   }
-  if (view.replay != nullptr) page.blocks.emplace_back(Paragraph{fleet_replay_text(*view.replay, p), view.replay->holds ? Emphasis::none : Emphasis::warning});
+  if (view.replay != nullptr)
+    page.blocks.emplace_back(
+        Paragraph{fleet_replay_text(*view.replay, p), view.replay->holds ? Emphasis::none : Emphasis::warning});
   if (view.why) page.blocks.emplace_back(fleet_reasons(view));
   std::string assumed = "Assumed: ";
   for (std::size_t i = 0; i < p.assumptions.size(); ++i) assumed += (i > 0 ? "; " : "") + p.assumptions[i];
   page.blocks.emplace_back(Paragraph{assumed + ".", Emphasis::faint});
-  page.blocks.emplace_back(Paragraph{fmt::format("Solved by {}.{}", view.solver, view.why ? "" : " Next: --why says what each way to serve costs."), Emphasis::faint});
+  page.blocks.emplace_back(Paragraph{
+      fmt::format("Solved by {}.{}", view.solver, view.why ? "" : " Next: --why says what each way to serve costs."),
+      Emphasis::faint});
   return page;
 }
 
@@ -466,7 +500,11 @@ Json fleet_json(const FleetView& view) {
       Json month = Json::object();
       month.set("month", p.month_name(static_cast<int>(m)));
       month.set("cost_usd", b.usd()).set("cash_usd", b.cash).set("capital_usd", b.capital).set("leases_usd", b.leases);
-      month.set("upkeep_usd", b.upkeep).set("rents_usd", b.rents).set("energy_usd", b.energy).set("apis_usd", b.apis).set("lost_usd", b.lost);
+      month.set("upkeep_usd", b.upkeep)
+          .set("rents_usd", b.rents)
+          .set("energy_usd", b.energy)
+          .set("apis_usd", b.apis)
+          .set("lost_usd", b.lost);
       month.set("power_w", b.peak_w).set("energy_kwh", b.kwh).set("co2_kg", b.co2_kg);
       months.push(std::move(month));
     }
@@ -488,7 +526,8 @@ Json fleet_json(const FleetView& view) {
           double busy = 0;
           for (const Placement& placement : a.placements) {
             const Option& option = at(p.options, placement.option);
-            if (placement.stock < 0 && placement.pool == static_cast<int>(pool)) busy += placement.routed[p.at(m, h)] / option.requests_per_s * option.gpus;
+            if (placement.stock < 0 && placement.pool == static_cast<int>(pool))
+              busy += placement.routed[p.at(m, h)] / option.requests_per_s * option.gpus;
           }
           for (const fleet::JobUse& job : a.jobs) {
             if (job.stock < 0 && job.pool == static_cast<int>(pool)) busy += job.gpus[p.at(m, h)];
@@ -499,7 +538,10 @@ Json fleet_json(const FleetView& view) {
         rows.push(std::move(row));
       }
       Json one = Json::object();
-      one.set("device", p.pools[pool].device).set("site", at(p.sites, p.pools[pool].site).id).set("gpus", std::move(devices)).set("utilisation", std::move(rows));
+      one.set("device", p.pools[pool].device)
+          .set("site", at(p.sites, p.pools[pool].site).id)
+          .set("gpus", std::move(devices))
+          .set("utilisation", std::move(rows));
       use.push(std::move(one));
     }
     json.set("utilisation", std::move(use));
@@ -507,7 +549,12 @@ Json fleet_json(const FleetView& view) {
     for (const fleet::Marginal& m : a.marginals) {
       const Rule& rule = at(p.rules, m.rule);
       Json one = Json::object();
-      one.set("limit", rule.text).set("where", rule.where).set("more", m.more).set("unit", rule.unit).set("usd_per_month", m.usd_month).set("relaxed", m.relaxed);
+      one.set("limit", rule.text)
+          .set("where", rule.where)
+          .set("more", m.more)
+          .set("unit", rule.unit)
+          .set("usd_per_month", m.usd_month)
+          .set("relaxed", m.relaxed);
       marginals.push(std::move(one));
     }
     json.set("marginal_values", std::move(marginals));
@@ -525,7 +572,11 @@ Json fleet_json(const FleetView& view) {
     for (const fleet::Clash::Change& change : a.clash->changes) {
       Json one = Json::object();
       const Rule& rule = at(p.rules, change.rule);
-      one.set("where", rule.where).set("from", rule.amount).set("to", change.to).set("unit", rule.unit).set("text", fleet_change(change, p));
+      one.set("where", rule.where)
+          .set("from", rule.amount)
+          .set("to", change.to)
+          .set("unit", rule.unit)
+          .set("text", fleet_change(change, p));
       changes.push(std::move(one));
     }
     clash.set("rules", std::move(rules)).set("minimal", a.clash->minimal).set("changes", std::move(changes));
@@ -533,12 +584,20 @@ Json fleet_json(const FleetView& view) {
   }
   if (view.replay != nullptr) {
     Json replay = Json::object();
-    replay.set("month", p.month_name(view.replay->month)).set("requests", view.replay->requests).set("holds", view.replay->holds);
+    replay.set("month", p.month_name(view.replay->month))
+        .set("requests", view.replay->requests)
+        .set("holds", view.replay->holds);
     Json hours = Json::array();
     for (const fleet::ReplayHour& h : view.replay->hours) {
       Json one = Json::object();
-      one.set("service", at(p.services, h.service).id).set("hour", h.hour).set("rate", h.rate).set("replicas", h.replicas);
-      one.set("within", h.within).set("ttft_p95_s", h.ttft_p95_s).set("tpot_p95_s", h.tpot_p95_s).set("utilisation", h.utilisation);
+      one.set("service", at(p.services, h.service).id)
+          .set("hour", h.hour)
+          .set("rate", h.rate)
+          .set("replicas", h.replicas);
+      one.set("within", h.within)
+          .set("ttft_p95_s", h.ttft_p95_s)
+          .set("tpot_p95_s", h.tpot_p95_s)
+          .set("utilisation", h.utilisation);
       hours.push(std::move(one));
     }
     replay.set("hours", std::move(hours));

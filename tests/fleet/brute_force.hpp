@@ -47,8 +47,8 @@ class Simplex {
   }
 
  private:
-  static double run(std::vector<std::vector<double>>& t, std::vector<std::size_t>& basis, const std::vector<double>& cost,
-                    std::size_t allowed) {
+  static double run(std::vector<std::vector<double>>& t, std::vector<std::size_t>& basis,
+                    const std::vector<double>& cost, std::size_t allowed) {
     const std::size_t last = t.empty() ? 0 : t[0].size() - 1;
     for (int step = 0; step < 20000; ++step) {
       std::size_t enter = allowed;
@@ -116,9 +116,12 @@ class BruteForce {
         const Stock& s = p_.stocks[k];
         if (s.way != Way::on_demand || p_.pools[static_cast<std::size_t>(s.pool)].device != option.device) continue;
         for (int i = 0; i < p_.months * p_.hours; ++i) {
-          const int most = std::min(static_cast<int>(s.most),
-                                    static_cast<int>(std::ceil(service.demand[static_cast<std::size_t>(i)] / option.requests_per_s)) + service.spare);
-          digits_.push_back({Digit::rented, static_cast<int>(o), static_cast<int>(k), i / p_.hours, i % p_.hours, most});
+          const int most = std::min(
+              static_cast<int>(s.most),
+              static_cast<int>(std::ceil(service.demand[static_cast<std::size_t>(i)] / option.requests_per_s)) +
+                  service.spare);
+          digits_.push_back(
+              {Digit::rented, static_cast<int>(o), static_cast<int>(k), i / p_.hours, i % p_.hours, most});
         }
       }
     }
@@ -309,7 +312,8 @@ class BruteForce {
           std::vector<double> busy(columns, 0.0);
           busy[column] = 1;
           for (std::size_t o = 0; o < options; ++o) {
-            if (p_.options[o].device == rate.device) busy[o * steps + at] = p_.options[o].gpus / p_.options[o].requests_per_s;
+            if (p_.options[o].device == rate.device)
+              busy[o * steps + at] = p_.options[o].gpus / p_.options[o].requests_per_s;
           }
           lp.at_most(busy, held[pool][static_cast<std::size_t>(m)]);
           const std::size_t hired = on_stock + j * steps + at;

@@ -31,14 +31,16 @@ class Checker {
       for (int m = p_.budgets[b].first; m <= p_.budgets[b].last; ++m) sum += cash_[static_cast<std::size_t>(m)];
       most(fmt::format("budget {}", b), sum, p_.budgets[b].usd);
     }
-    if (std::abs(cost_ - a_.usd) > 1e-6 * std::max(1.0, cost_)) complain(fmt::format("cost {} is said to be {}", cost_, a_.usd));
+    if (std::abs(cost_ - a_.usd) > 1e-6 * std::max(1.0, cost_))
+      complain(fmt::format("cost {} is said to be {}", cost_, a_.usd));
   }
   [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
 
  private:
   void complain(std::string text) { complaints_.push_back(std::move(text)); }
   void most(const std::string& what, double value, double limit) {
-    if (value > limit + 1e-5 * std::max(1.0, std::abs(limit))) complain(fmt::format("{}: {} of at most {}", what, value, limit));
+    if (value > limit + 1e-5 * std::max(1.0, std::abs(limit)))
+      complain(fmt::format("{}: {} of at most {}", what, value, limit));
   }
   void whole(const std::string& what, double value) {
     if (std::abs(value - std::round(value)) > 1e-6) complain(fmt::format("{}: {} is not whole", what, value));
@@ -53,7 +55,8 @@ class Checker {
   }
   void burn(int month, int hour, int pool, double watts) {
     const Site& site = p_.sites[static_cast<std::size_t>(p_.pools[static_cast<std::size_t>(pool)].site)];
-    if (site.energy_paid) spend(month, watts / 1000 * site.pue * p_.days * site.usd_per_kwh[static_cast<std::size_t>(hour)]);
+    if (site.energy_paid)
+      spend(month, watts / 1000 * site.pue * p_.days * site.usd_per_kwh[static_cast<std::size_t>(hour)]);
   }
 
   void holdings() {
@@ -200,7 +203,8 @@ class Checker {
             if (p.stock != static_cast<int>(k)) continue;
             const Option& option = p_.options[static_cast<std::size_t>(p.option)];
             gpus += p.replicas[p_.at(m, h)] * option.gpus;
-            if (stock.way == Way::spot && !p_.services[static_cast<std::size_t>(option.service)].spot) complain("a service on spot");
+            if (stock.way == Way::spot && !p_.services[static_cast<std::size_t>(option.service)].spot)
+              complain("a service on spot");
           }
           for (const JobUse& use : a_.jobs) gpus += use.stock == static_cast<int>(k) ? use.gpus[p_.at(m, h)] : 0;
           most("rented at once", gpus, m >= stock.first && m <= stock.last ? stock.most : 0);
@@ -223,7 +227,8 @@ class Checker {
             const double gpus = use.gpus[p_.at(m, h)];
             const Pool& pool = p_.pools[static_cast<std::size_t>(use.pool)];
             kinds[pool.device] += 1;
-            if (pool.forbidden >= 0 || !job.allowed[static_cast<std::size_t>(pool.site)]) complain("a job where it may not be");
+            if (pool.forbidden >= 0 || !job.allowed[static_cast<std::size_t>(pool.site)])
+              complain("a job where it may not be");
             at_once += gpus;
             double kept = 1;
             if (use.stock >= 0) {

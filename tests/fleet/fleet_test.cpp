@@ -1,3 +1,5 @@
+#include "ridge/fleet.hpp"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +10,6 @@
 #include "fleet/checker.hpp"
 #include "fleet/random_problem.hpp"
 #include "fleet/solver.hpp"
-#include "ridge/fleet.hpp"
 
 namespace ridge::fleet {
 namespace {
@@ -69,6 +70,107 @@ TEST(Fleet, EqualsBruteForceOnTwoHundredEstates) {
   }
   EXPECT_GT(infeasible, 3);
   EXPECT_LT(infeasible, 120);
+}
+
+/// Forty requests a second, five a device, eight devices of 1.2 kW at the meter: 9.6 kW.
+Problem one_service(double kilowatts) {
+  Problem p;
+  p.start = "2026-12";
+  p.hours = 1;
+  p.days = 730;
+  Site site;
+  site.id = "here";
+  site.pue = 1.2;
+  site.usd_per_kwh = {0.1};
+  site.power_w = 1000 * kilowatts;
+  site.power_rule = 1;
+  p.sites = {site};
+  p.pools.push_back({"a", "A", 0, 1000, 100, 0, -1});
+  Stock stock;
+  stock.way = Way::lease;
+  stock.most = 100;
+  stock.term = 1;
+  stock.usd_month = 1000;
+  p.stocks = {stock};
+  Service service;
+  service.id = "s";
+  service.demand = {40};
+  service.allowed = {true};
+  service.demand_rule = 0;
+  p.services = {service};
+  Option option;
+  option.device = "a";
+  option.requests_per_s = 5;
+  option.watts = 1000;
+  p.options = {option};
+  p.rules = {{RuleKind::demand, 0, "s gets 40 requests/s", "x.toml:9:1", 40, "requests/s"},
+             {RuleKind::power, 0, "here has power", "x.toml:3:1", kilowatts, "kW"}};
+  return p;
+}
+
+TEST(Fleet, NamesTheRulesThatClashAndTheLeastChange) {
+  const Answer answer = plan_fleet(one_service(6), {.seconds = 10});
+  ASSERT_FALSE(answer.found);
+  ASSERT_TRUE(answer.clash.has_value());
+  EXPECT_EQ(answer.clash->rules, (std::vector<int>{0, 1}));
+  EXPECT_TRUE(answer.clash->minimal);
+  ASSERT_EQ(answer.clash->changes.size(), 2U);
+  for (const Clash::Change& change : answer.clash->changes) {
+    // 9.6 kW, or the 25 requests/s of five devices.
+    if (change.rule == 1) EXPECT_NEAR(change.to, 9.6, 0.1);
+    if (change.rule == 0) EXPECT_NEAR(change.to, 25, 0.3);
+    EXPECT_TRUE(plan_fleet(with_amount(one_service(6), change.rule, change.to), {.seconds = 10}).found);
+  }
+}
+
+TEST(Fleet, ANegativeBudgetClashesWithTheDemand) {
+  Problem problem = one_service(60);
+  problem.budgets.push_back({0, 0, -5, 2});
+  problem.rules.push_back({RuleKind::budget, 0, "nothing to spend", "x.toml:20:1", -5, "$"});
+  const Answer answer = plan_fleet(problem, {.seconds = 10});
+  ASSERT_TRUE(answer.clash.has_value());
+  EXPECT_EQ(answer.clash->rules, (std::vector<int>{0, 2}));
+}
+
+TEST(Fleet, OneMoreOfALimitIsWorthWhatItSaves) {
+  // With eight devices on offer instead of seven, the last five requests need no API at $0.001 each.
+  Problem problem = one_service(60);
+  problem.stocks[0].most = 7;
+  problem.stocks[0].rule = 2;
+  problem.rules.push_back({RuleKind::count, 0, "seven at most", "x.toml:30:1", 7, "GPUs"});
+  problem.apis.push_back({0, "api", 0.001, 0, true});
+  const Answer answer = plan_fleet(problem, {.seconds = 10, .gap = 0});
+  ASSERT_TRUE(answer.found);
+  ASSERT_EQ(answer.marginals.size(), 1U);
+  EXPECT_FALSE(answer.marginals[0].relaxed);
+  const double energy = 0.1 * 1.2 * 730;  // of one busy device of 1 kW
+  EXPECT_NEAR(answer.marginals[0].usd_month, 5 * 3600 * 730 * 0.001 - 1000 - energy, 1);
+}
+
+TEST(Fleet, TheSameProblemGivesTheSameAnswer) {
+  const Problem problem = large_problem(5, 3, 3, 2, 1);
+  const Answer first = plan_fleet(problem, {.seconds = 30, .marginals = false});
+  const Answer second = plan_fleet(problem, {.seconds = 30, .marginals = false});
+  ASSERT_TRUE(first.found);
+  EXPECT_FALSE(first.stopped);
+  EXPECT_EQ(first.usd, second.usd);
+  EXPECT_EQ(first.bound, second.bound);
+  ASSERT_EQ(first.placements.size(), second.placements.size());
+  for (std::size_t i = 0; i < first.placements.size(); ++i) {
+    EXPECT_EQ(first.placements[i].replicas, second.placements[i].replicas);
+    EXPECT_EQ(first.placements[i].routed, second.placements[i].routed);
+  }
+}
+
+TEST(Fleet, BandsGiveABoundAndAPlanThatHoldsEveryHour) {
+  const Problem problem = large_problem(7, 4, 4, 3, 5);
+  const Answer by_hour = plan_fleet(problem, {.seconds = 60, .gap = 0.002, .marginals = false, .bands = kHours});
+  const Answer by_band = plan_fleet(problem, {.seconds = 60, .gap = 0.002, .marginals = false, .bands = 6});
+  ASSERT_TRUE(by_hour.found && by_band.found);
+  EXPECT_TRUE(Checker(problem, by_band).complaints().empty()) << all_of(Checker(problem, by_band).complaints());
+  EXPECT_TRUE(Checker(problem, by_hour).complaints().empty()) << all_of(Checker(problem, by_hour).complaints());
+  EXPECT_LE(by_band.bound, by_hour.usd * (1 + 1e-6));  // a bound of the hours too
+  EXPECT_GE(by_band.usd, by_hour.bound * (1 - 1e-6));
 }
 
 TEST(Fleet, TenModelsTwelveKindsAYearByTheHourToOnePercent) {

@@ -184,7 +184,8 @@ inline Problem large_problem(std::uint64_t seed, int services, int kinds, int mo
     job.allowed = {true, true};
     job.most_gpus = 64 * scale;
     for (int d = 0; d < kinds; ++d) {
-      job.rates.push_back({p.pools[static_cast<std::size_t>(2 * d)].device, speed[static_cast<std::size_t>(d)] / (60000.0 * scale), watts, ""});
+      job.rates.push_back({p.pools[static_cast<std::size_t>(2 * d)].device,
+                           speed[static_cast<std::size_t>(d)] / (60000.0 * scale), watts, ""});
     }
     p.jobs.push_back(job);
   }

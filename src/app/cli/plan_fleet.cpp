@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t kEstateLimit = 4'000'000;
 constexpr double kSolverSeconds = 60;
-constexpr int kRounds = 4;            ///< of solving and simulating
-constexpr double kDerating = 0.94;    ///< of an option whose requests came too late
+constexpr int kRounds = 4;          ///< of solving and simulating
+constexpr double kDerating = 0.94;  ///< of an option whose requests came too late
 constexpr double kPromise = 0.95;
 constexpr std::array<std::string_view, 2> kFleetFlags = {"--why", "--threads"};
 
@@ -59,7 +59,8 @@ void derate(fleet::Problem& problem, const fleet::Answer& answer, const fleet::R
 }  // namespace
 
 Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, const PlanFlags& flags) {
-  if (words.size() != 2) return Error{ErrorCode::bad_input, "", "say which estate: ridge plan fleet examples/fleet/estate.toml"};
+  if (words.size() != 2)
+    return Error{ErrorCode::bad_input, "", "say which estate: ridge plan fleet examples/fleet/estate.toml"};
   for (const std::string_view flag : flags.names()) {
     const bool known = std::find(kFleetFlags.begin(), kFleetFlags.end(), flag) != kFleetFlags.end();
     if (flags.given(flag) && !known) {
@@ -92,14 +93,16 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
     options.marginals = false;
     answer = fleet::plan_fleet(*problem, options);
     if (!answer.found || problem->services.empty() || session.stopped()) break;
-    Result<fleet::Replay> day = fleet::replay(*estate, *problem, answer, busiest_month(*problem), *knowledge, session.patience());
+    Result<fleet::Replay> day =
+        fleet::replay(*estate, *problem, answer, busiest_month(*problem), *knowledge, session.patience());
     if (!day) return day.error();
     replayed = *std::move(day);
     if (replayed->holds || round + 1 == kRounds) break;
     derate(*problem, answer, *replayed);
   }
   if (answer.found && !session.stopped()) fleet::value_limits(*problem, answer, options);
-  report::FleetView view{*estate, *problem, answer, replayed ? &*replayed : nullptr, fleet::solver_name(), 0, flags.given("--why")};
+  report::FleetView view{
+      *estate, *problem, answer, replayed ? &*replayed : nullptr, fleet::solver_name(), 0, flags.given("--why")};
   view.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (session.form() == Form::json) {
     session.print(report::fleet_json(view).text());

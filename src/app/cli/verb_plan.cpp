@@ -342,7 +342,8 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments);
 
 Action declare_plan(Options& options) {
   auto arguments = std::make_shared<PlanArguments>();
-  options.words("serve|train|FILE.toml|fleet ESTATE.toml|merge FILE...", arguments->words, "what to plan", complete_plan_words);
+  options.words("serve|train|FILE.toml|fleet ESTATE.toml|merge FILE...", arguments->words, "what to plan",
+                complete_plan_words);
   arguments->flags.declare(options);
   return [arguments](Session& session) -> Result<int> {
     const Result<int> done = answer_arguments(session, *arguments);
@@ -375,7 +376,8 @@ Verb plan_verb() {
           "ties where predictions cannot tell them apart, the front of cost against speed, and why the others lost.\n\n"
           "The goal is given by flags or in a file (examples/*.toml). A goal that nothing meets ends with exit code 2, "
           "the constraint that fails first and by how much, and the nearest goal that works.\n\n"
-          "fleet plans a whole estate (docs/fleet.md): many models and jobs on devices of many kinds, owned, bought, leased "
+          "fleet plans a whole estate (docs/fleet.md): many models and jobs on devices of many kinds, owned, bought, "
+          "leased "
           "or rented, month by month and hour by hour, within power, budgets and policy.",
           "ridge plan serve --model llama3.3-70b --request-rate 50 --isl 1000 --osl 250 --ttft 1s --tpot 40ms\n"
           "ridge plan train --model llama3.1-70b --tokens 15T --days 60 --devices h100-sxm,b200-sxm-180\n"

@@ -13,24 +13,25 @@ double with_trend(double usd, const Stock& stock, int month) {
   return usd * std::pow(1 + stock.trend, month);
 }
 
-void route_rented(const Problem& problem, Answer& answer) {
+/// Where routing costs nothing a program may send more than there is.
+void route_no_more(const Problem& problem, Answer& answer) {
   for (std::size_t s = 0; s < problem.services.size(); ++s) {
+    std::vector<Placement*> mine;
+    for (Placement& p : answer.placements) {
+      if (problem.options[static_cast<std::size_t>(p.option)].service == static_cast<int>(s)) mine.push_back(&p);
+    }
     for (int m = 0; m < problem.months; ++m) {
       for (int h = 0; h < problem.hours; ++h) {
         const std::size_t at = problem.at(m, h);
         double left = problem.services[s].demand[at];
         for (const Elsewhere& e : answer.elsewhere) left -= e.service == static_cast<int>(s) ? e.routed[at] : 0;
+        double held = 0;
         double rented = 0;
-        for (const Placement& p : answer.placements) {
-          if (problem.options[static_cast<std::size_t>(p.option)].service != static_cast<int>(s)) continue;
-          (p.stock < 0 ? left : rented) += p.stock < 0 ? -p.routed[at] : p.routed[at];
-        }
-        const double share = rented > 0 ? std::clamp(left / rented, 0.0, 1.0) : 0;
-        for (Placement& p : answer.placements) {
-          if (p.stock >= 0 && problem.options[static_cast<std::size_t>(p.option)].service == static_cast<int>(s)) {
-            p.routed[at] *= share;
-          }
-        }
+        for (const Placement* p : mine) (p->stock < 0 ? held : rented) += p->routed[at];
+        const auto share = [](double most, double sum) { return sum > 0 ? std::clamp(most / sum, 0.0, 1.0) : 0; };
+        const double of_held = share(left, held);
+        const double of_rented = share(left - of_held * held, rented);
+        for (Placement* p : mine) p->routed[at] *= p->stock < 0 ? of_held : of_rented;
       }
     }
   }
@@ -39,7 +40,7 @@ void route_rented(const Problem& problem, Answer& answer) {
 }  // namespace
 
 void settle(const Problem& problem, Answer& answer) {
-  route_rented(problem, answer);
+  route_no_more(problem, answer);
   answer.months.assign(static_cast<std::size_t>(problem.months), {});
   const auto bill = [&](int month) -> MonthBill& { return answer.months[static_cast<std::size_t>(month)]; };
   // `watts` of devices in one hour of every day of a month; the price of what is rented includes it.

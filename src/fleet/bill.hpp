@@ -5,7 +5,7 @@
 
 namespace ridge::fleet {
 
-/// Rented replicas take no more requests than there are; then `months`, `usd` and `commitments` are of what stands in
+/// Replicas take no more requests than there are; then `months`, `usd` and `commitments` are of what stands in
 /// the answer.
 void settle(const Problem& problem, Answer& answer);
 

@@ -45,14 +45,16 @@ int busiest_month(const fleet::Problem& problem) {
 
 /// Options of services that missed a limit do less than they were rated at.
 void derate(fleet::Problem& problem, const fleet::Answer& answer, const fleet::Replay& replay) {
+  std::vector<bool> late(problem.services.size(), false);
   for (const fleet::ReplayHour& hour : replay.hours) {
-    if (hour.within >= kPromise || !(hour.rate > 0)) continue;
-    std::vector<bool> done(problem.options.size(), false);
-    for (const fleet::Placement& p : answer.placements) {
-      const auto o = static_cast<std::size_t>(p.option);
-      if (problem.options[o].service == hour.service && !done[o]) problem.options[o].requests_per_s *= kDerating;
-      done[o] = true;
-    }
+    if (hour.within < kPromise && hour.rate > 0) late[static_cast<std::size_t>(hour.service)] = true;
+  }
+  std::vector<bool> done(problem.options.size(), false);
+  for (const fleet::Placement& p : answer.placements) {
+    const auto o = static_cast<std::size_t>(p.option);
+    if (done[o] || !late[static_cast<std::size_t>(problem.options[o].service)]) continue;
+    problem.options[o].requests_per_s *= kDerating;
+    done[o] = true;
   }
 }
 

@@ -382,7 +382,7 @@ Verb plan_verb() {
           "ridge plan serve --model llama3.3-70b --request-rate 50 --isl 1000 --osl 250 --ttft 1s --tpot 40ms\n"
           "ridge plan train --model llama3.1-70b --tokens 15T --days 60 --devices h100-sxm,b200-sxm-180\n"
           "ridge plan examples/chat-70b.toml --explain 1\n"
-          "ridge plan fleet examples/fleet/mixed.toml",
+          "ridge plan fleet examples/fleet/domestic.toml",
           declare_plan};
 }
 

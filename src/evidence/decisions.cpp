@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "ridge/confidence.hpp"
+
 namespace ridge::evidence {
 namespace {
 
@@ -67,12 +69,6 @@ DecisionLine line_of(std::string what, const std::vector<Pair>& pairs) {
 
 }  // namespace
 
-double probability_above(double log_ratio, double deviation) {
-  if (!(deviation > 0)) return log_ratio > 0 ? 1 : log_ratio < 0 ? 0 : 0.5;
-  // Tails as heavy as those of the effects: a logistic distribution of the same deviation.
-  return 1 / (1 + std::exp(-1.814 * log_ratio / deviation));
-}
-
 DecisionFindings judge_decisions(std::span<const ResultRow> rows, std::span<const Case> cases,
                                  const Knowledge& knowledge) {
   std::map<std::string, std::vector<Option>> works;
@@ -114,9 +110,9 @@ DecisionFindings judge_decisions(std::span<const ResultRow> rows, std::span<cons
         const Option& b = options[j];
         const double measured = a.measured - b.measured;
         const double predicted = a.predicted - b.predicted;
-        const double deviation =
-            std::sqrt(a.spread * a.spread + b.spread * b.spread + a.within * a.within + b.within * b.within);
-        const double p = probability_above(predicted, deviation);
+        LogError apart;  // what they do not share
+        for (const double own : {a.spread, b.spread, a.within, b.within}) apart.effects.push_back({"", own});
+        const double p = apart.probability(std::exp(predicted));
         all.push_back({&a, &b, std::fabs(measured), measured * predicted > 0, std::max(p, 1 - p)});
       }
     }

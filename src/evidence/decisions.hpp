@@ -7,7 +7,8 @@
 //
 // The same work: source, model, format, load and number of devices are equal, the device is another. `rows` are
 // predictions of rows that were left out of the fit. Two devices under one software share the error of the software and
-// of who ran it; what they do not share makes the probability. Pure; any thread.
+// of who ran it; what they do not share makes the probability, by the distribution of ridge/confidence.hpp. Pure; any
+// thread.
 #pragma once
 
 #include <array>
@@ -36,9 +37,6 @@ struct DecisionFindings {
   int choices = 0;
   double regret = 0;  ///< mean share of the best measured rate that taking the predicted best gives away
 };
-
-/// Probability that a figure is larger than another, by the logarithm of their ratio and what they do not share.
-[[nodiscard]] double probability_above(double log_ratio, double deviation);
 
 [[nodiscard]] DecisionFindings judge_decisions(std::span<const ResultRow> rows, std::span<const Case> cases,
                                                const Knowledge& knowledge);

@@ -172,6 +172,16 @@ std::string accuracy_markdown(const Findings& f) {
         summary_table(evidence::summary(f.cases, left_out.rows, GroupBy::model_class, f.catalogue), "class"));
     page += "\n";
   }
+  if (!f.plans.empty()) {
+    page +=
+        "## Plans that would have held\n\nSized with a confidence (`ridge plan --confidence`) for work of publishers "
+        "that the fit had not seen: as many devices as the load takes\nat the slowness that is exceeded with the rest "
+        "of "
+        "the confidence. Evenly: each publisher counts once.\n\n";
+    Table table = plan_test_table(f.plans);
+    table.title.clear();
+    page += to_markdown(table) + "\n";
+  }
   if (f.decisions) {
     page += "## Decisions\n\n";
     for (Table& table : decision_tables(*f.decisions)) {

@@ -1,4 +1,4 @@
-// Memory of training layouts and decisions between devices, as tables.
+// Memory of training layouts, decisions between devices and plans held against measurements, as tables.
 #include <fmt/format.h>
 
 #include "report/validation_report.hpp"
@@ -79,6 +79,29 @@ std::vector<Table> decision_tables(const evidence::DecisionFindings& findings) {
                                 bin.pairs > 0 ? share(bin.stated) : Cell(), bin.pairs > 0 ? share(bin.right) : Cell()});
   }
   return {std::move(order), std::move(calibration)};
+}
+
+Table plan_test_table(std::span<const evidence::PlanTest> tests) {
+  Table table;
+  table.title = "Plans for work of publishers that the fit had not seen: how many would have held";
+  table.columns = {{.key = "what", .heading = "what was sized"},
+                   {.key = "plans", .heading = "plans", .kind = ColumnKind::number},
+                   {.key = "publishers", .heading = "publishers", .kind = ColumnKind::number}};
+  for (const bool evenly : {false, true}) {
+    for (const double confidence : evidence::kTestedConfidences) {
+      table.columns.push_back(
+          {.key = fmt::format("held_{:.0f}{}", 100 * confidence, evenly ? "_evenly" : ""),
+           .heading = fmt::format("{}{:.0f} %", evenly ? "evenly " : "sized for ", 100 * confidence),
+           .kind = ColumnKind::number});
+    }
+  }
+  for (const evidence::PlanTest& t : tests) {
+    std::vector<Cell> row = {Cell(t.what), Cell(t.plans), Cell(t.publishers)};
+    for (const double held : t.held) row.push_back(share(held));
+    for (const double held : t.held_evenly) row.push_back(share(held));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 }  // namespace ridge::report

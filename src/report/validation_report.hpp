@@ -18,6 +18,7 @@
 #include "evidence/measured_bundle.hpp"
 #include "evidence/memory_cases.hpp"
 #include "evidence/overlay.hpp"
+#include "evidence/plan_backtest.hpp"
 #include "evidence/trace_replay.hpp"
 #include "evidence/validation.hpp"
 #include "report/scatter.hpp"
@@ -63,6 +64,7 @@ struct Findings {
   std::vector<evidence::MeasuredFinding> measured = {};  ///< devices that ridge-measure timed
   std::optional<evidence::DecisionFindings> decisions = {};
   std::vector<evidence::MemoryFinding> memory = {};
+  std::vector<evidence::PlanTest> plans = {};
   std::string first_contact = {};  ///< a table, as Markdown
 };
 
@@ -76,6 +78,8 @@ struct Findings {
 [[nodiscard]] Table trace_table(std::span<const evidence::TraceComparison> comparisons);
 /// What a profile of ridge-measure gains, one line per family of points or kind of step.
 [[nodiscard]] Table measured_gain_table(std::span<const evidence::MeasuredGain> gains);
+/// Plans sized with a stated confidence, and how many of them would have held.
+[[nodiscard]] Table plan_test_table(std::span<const evidence::PlanTest> tests);
 /// Fitted parameters by group.
 [[nodiscard]] Table parameter_table(const Calibration& calibration);
 

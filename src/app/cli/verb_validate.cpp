@@ -14,7 +14,10 @@
 #include "evidence/calibration_run.hpp"
 #include "evidence/gate.hpp"
 #include "evidence/measured_bundle.hpp"
+#include "evidence/plan_backtest.hpp"
 #include "evidence/requirements.hpp"
+#include "evidence/rl_cases.hpp"
+#include "report/rl_report.hpp"
 #include "report/validation_report.hpp"
 #include "ridge/file.hpp"
 #include "ridge/folder.hpp"
@@ -43,7 +46,9 @@ struct ValidateArguments {
   bool update = false;
   bool points = false;
   bool memory = false;
+  bool rl = false;
   bool decisions = false;
+  bool plans = false;
 };
 
 class Validation {
@@ -55,6 +60,7 @@ class Validation {
     if (const Status ready = prepare(); !ready) return ready.error();
     if (arguments_.gate || arguments_.update) return run_gates();
     if (arguments_.memory) return run_memory();
+    if (arguments_.rl) return run_rl();
     if (const Status read = read_evidence(); !read) return read.error();
     rows_ = validate(cases_, knowledge(),
                      {.threads = arguments_.threads,
@@ -65,6 +71,7 @@ class Validation {
     if (const Status s = session_.in_time(); !s) return s.error();
     if (!ways_.empty()) leave_out();
     if (arguments_.decisions) return print_decisions();
+    if (arguments_.plans) return print_plans();
     if (const Status written = write_files(); !written) return written.error();
     return print();
   }
@@ -92,7 +99,8 @@ class Validation {
         return wrong("--by", "group by model, device, source, engine, precision, mode, class or vendor");
     }
     for (const FoldBy way : kAllWays) {
-      const bool joint = (arguments_.cv == "joint" || arguments_.decisions) && way != FoldBy::models;
+      const bool joint =
+          (arguments_.cv == "joint" || arguments_.decisions || arguments_.plans) && way != FoldBy::models;
       if (joint || arguments_.cv == name(way) || arguments_.cv == "all" || !arguments_.report.empty()) {
         ways_.push_back(way);
       }
@@ -238,7 +246,9 @@ class Validation {
     if (!measured) return measured.error();
     findings.measured = *std::move(measured);
     for (const auto& left_out : left_out_) {
-      if (left_out.what == "publisher") findings.decisions = judge_decisions(left_out.rows, cases_, knowledge());
+      if (left_out.what != "publisher") continue;
+      findings.decisions = judge_decisions(left_out.rows, cases_, knowledge());
+      findings.plans = test_plans(left_out.rows, cases_);
     }
     auto layouts = memory_layouts();
     if (!layouts) return layouts.error();
@@ -437,6 +447,43 @@ class Validation {
     return kFine;
   }
 
+  /// Steps of reinforcement learning, the bundled ones or the user's own.
+  Result<int> run_rl() {
+    const auto directory = session_.data_directory();
+    if (!directory) return directory.error();
+    std::vector<std::string> paths = arguments_.cases;
+    if (paths.empty()) paths = {*directory + "/evidence/more/rl.csv"};
+    std::vector<RlCase> cases;
+    for (const std::string& path : paths) {
+      auto text = read_file(path, kGateLimit);
+      if (!text) return text.error();
+      auto found = read_rl_cases(std::move(*text), path);
+      if (!found) return found.error();
+      cases.insert(cases.end(), found->begin(), found->end());
+    }
+    const RlFindings findings = judge_rl(cases, knowledge());
+    if (!arguments_.rows.empty()) {
+      const Status s = write_file_atomically(arguments_.rows, to_csv(report::rl_rows_table(findings, cases)));
+      if (!s) return s.error();
+    }
+    if (session_.form() == Form::json) {
+      Json out = Json::object();
+      out.set("schema", kValidateSchema).set("rl", to_json(report::rl_findings_table(findings)));
+      out.set("order_pairs", findings.order_pairs).set("order_right", findings.order_right);
+      out.set("rows", to_json(report::rl_rows_table(findings, cases)));
+      session_.print(out.text());
+    } else if (session_.form() == Form::csv) {
+      session_.print(to_csv(report::rl_findings_table(findings)));
+    } else {
+      Document page = report::rl_findings_page(findings);
+      if (!arguments_.cases.empty()) {
+        for (const std::string& line : findings.refused) page.blocks.emplace_back(Paragraph{line, Emphasis::bad});
+      }
+      session_.print(page);
+    }
+    return kFine;
+  }
+
   /// Of two devices at the same work: the order, how sure it was, and what following it costs.
   Result<int> print_decisions() {
     const DecisionFindings found = judge_decisions(main_rows(), cases_, knowledge());
@@ -446,6 +493,32 @@ class Validation {
         fmt::format("Taking the device that is predicted best gives away {:.1f} % of the best measured rate on "
                     "average ({} choices).",
                     100 * found.regret, found.choices)});
+    session_.print(page);
+    return kFine;
+  }
+
+  /// Plans sized with a stated confidence for work that was measured: how many would have held.
+  Result<int> print_plans() {
+    if (!arguments_.rows.empty()) {
+      const Status s = write_file_atomically(arguments_.rows, rows_csv(cases_, main_rows()));
+      if (!s) return s.error();
+    }
+    Table table = report::plan_test_table(test_plans(main_rows(), cases_));
+    if (session_.form() == Form::csv) {
+      session_.print(to_csv(table));
+      return kFine;
+    }
+    if (session_.form() == Form::json) {
+      session_.print(Json::object().set("schema", kValidateSchema).set("plans", to_json(table)).text());
+      return kFine;
+    }
+    Document page;
+    page.blocks.emplace_back(std::move(table));
+    page.blocks.emplace_back(Paragraph{
+        "A plan sized with a confidence is given as many devices as the load takes at the slowness that is exceeded "
+        "with the rest of it; it holds where what was measured is at least that fast. Evenly: each publisher counts "
+        "once.",
+        Emphasis::faint});
     session_.print(page);
     return kFine;
   }
@@ -520,8 +593,11 @@ static Action declare_validate(Options& options) {
                complete_files);
   options.flag("--simulate", arguments->simulate, "play closed loops request by request, as `ridge simulate` does");
   options.flag("--memory", arguments->memory, "training layouts that ran or did not, beside the memory they took");
+  options.flag("--rl", arguments->rl, "steps of reinforcement learning, with each publisher left out in turn");
   options.flag("--decisions", arguments->decisions,
                "pairs of devices at the same work: the order, how sure it was, and what following it costs");
+  options.flag("--plans", arguments->plans,
+               "plans sized with 50, 80 and 95 % for work of publishers left out of the fit: how many would have held");
   options.flag("--points", arguments->points, "with --json: every prediction beside its measurement");
   options.flag("--gate", arguments->gate, "compare predictions of a fixed grid with the committed ones");
   options.flag("--update", arguments->update, "with --gate: commit the predictions of today");

@@ -44,7 +44,13 @@ enum class Objective : std::uint8_t {
 Result<Objective> parse_objective(std::string_view text);
 
 /// How capacity is had.
-enum class Purchase : std::uint8_t { on_demand, spot, reserved, own };
+enum class Purchase : std::uint8_t {
+  on_demand,
+  spot,
+  reserved,
+  own,
+  any,  ///< the cheapest of on demand, reserved and bought that has a price; the quote's basis says which
+};
 [[nodiscard]] std::string_view name(Purchase purchase);
 Result<Purchase> parse_purchase(std::string_view text);
 

@@ -29,6 +29,18 @@ double bits(PeakFormat format) {
   return kBits[static_cast<std::size_t>(format)];
 }
 
+/// Kernels of its design, or serving or training on the device itself.
+bool is_measured(const Device& device, const Calibration& calibration) {
+  const bool kernels = calibration.knows_kernels_of(device.architecture);
+  if (kernels) return true;
+  const DeviceKeys keys{device.id, device.architecture, kernels};
+  for (const std::string_view group : {"serving", "training"}) {
+    const Sureness sure = calibration.effects().of(group, keys, "");
+    if (sure.device == device.id && sure.device_rows > 0) return true;
+  }
+  return false;
+}
+
 Loser unknown_power(const Device& device) {
   return {device.id, "its power is not published", "figures", 0, false};
 }
@@ -73,8 +85,8 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
                  tpp / kExportThreshold - 1);
     }
   }
-  if (buyer.measured && !knowledge.calibration.knows_kernels_of(device.architecture)) {
-    return out("maturity", "no measurements of its design are published");
+  if (buyer.measured && !is_measured(device, knowledge.calibration)) {
+    return out("maturity", "no measurements of its design or of serving or training on it are published");
   }
   const System* system = smallest_system(knowledge.catalogue, device.id);
   if (buyer.air_cooled && system != nullptr && system->cooling == "liquid") {

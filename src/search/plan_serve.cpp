@@ -521,7 +521,9 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
         plan.usd_per_hour || (quest.goal.objective != Objective::cost && quest.goal.buyer.budget_usd <= 0);
     if (best.violation <= 0 && !priced) {
       verdict.losers.push_back(
-          {device, fmt::format("{} would do, but no {} price is published", plan.gpus, name(quest.goal.buyer.purchase)),
+          {device,
+           fmt::format("{} would do, but no {} price is published{}", plan.gpus, name(quest.goal.buyer.purchase),
+                       search::other_purchases(quest, device, knowledge)),
            "price", 0, true});
       continue;
     }

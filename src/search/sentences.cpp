@@ -107,6 +107,12 @@ std::string price_assumption(const Buyer& buyer, const EconomicsData* economics)
   if (buyer.purchase == Purchase::own) {
     return fmt::format("an hour costs what a {} pays to buy, house and run it", buyer.owner);
   }
+  if (buyer.purchase == Purchase::any) {
+    return fmt::format(
+        "an hour costs the least of renting on demand, reserving or leasing, and owning as a {}: "
+        "--explain says which",
+        buyer.owner);
+  }
   std::string text = fmt::format("rents are medians of the {} quotes of each device{}", name(buyer.purchase),
                                  buyer.region.empty() ? "" : " in " + buyer.region);
   const double kept = kept_share(buyer, economics);
@@ -114,6 +120,19 @@ std::string price_assumption(const Buyer& buyer, const EconomicsData* economics)
     text += fmt::format(", and {:.1f} % of the hours are lost when capacity is taken back", 100 * (1 - kept));
   }
   return text;
+}
+
+std::string other_purchases(const ServingQuest& quest, const std::string& device, const Knowledge& knowledge) {
+  std::string kinds;
+  for (const Purchase purchase : {Purchase::on_demand, Purchase::reserved, Purchase::own}) {
+    Buyer other = quest.goal.buyer;
+    if (purchase == other.purchase) continue;
+    other.purchase = purchase;
+    if (price_of(knowledge.catalogue, device, other, quest.economics)) {
+      kinds += fmt::format("{}{}", kinds.empty() ? "" : " or ", name(purchase));
+    }
+  }
+  return kinds.empty() ? "" : fmt::format("; --purchase {} has one", kinds);
 }
 
 template <class Dim>

@@ -31,6 +31,10 @@ void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowle
 /// Of a million output tokens at so many requests a second, what is lost with spot capacity counted.
 [[nodiscard]] double usd_per_million_out(const ServingQuest& quest, double usd_per_hour, double request_rate);
 
+/// "; --purchase reserved has one" where the device has a price of another kind, or empty.
+[[nodiscard]] std::string other_purchases(const ServingQuest& quest, const std::string& device,
+                                          const Knowledge& knowledge);
+
 /// The plan of one finding in full.
 [[nodiscard]] ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Scored& scored,
                                        const Knowledge& knowledge);

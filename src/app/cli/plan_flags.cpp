@@ -80,8 +80,8 @@ PlanFlags::PlanFlags() {
   add("--air-cooled", "", "there is no liquid cooling", kBoth);
   add("--rent", "", "by the hour (the default)", kBoth);
   add("--own", "", "bought and housed", kBoth);
-  add("--purchase", "P", "on-demand, spot, reserved or own", kBoth, true,
-      offer({"on-demand", "spot", "reserved", "own"}));
+  add("--purchase", "P", "on-demand, spot, reserved, own, or any: the cheapest that has a price", kBoth, true,
+      offer({"on-demand", "spot", "reserved", "own", "any"}));
   add("--region", "R", "prices of this region or provider only", kEvery);
   add("--price-spread", "", "a price may be any that is quoted: probabilities count the spread of quotes", kBoth);
   add("--vendors", "LIST", "only these", kBoth);

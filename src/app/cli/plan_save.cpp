@@ -45,7 +45,7 @@ class PlanWriter {
     if (!buyer.date.empty()) add("--as-of", buyer.date);
     if (buyer.purchase == Purchase::own) {
       if (!buyer.region.empty()) add("--region", buyer.region);
-    } else if (buyer.purchase == Purchase::reserved) {  // whose market only plans look at
+    } else if (buyer.purchase == Purchase::reserved || buyer.purchase == Purchase::any) {  // only plans look at these
       if (usd_per_gpu_hour) add("--price", '$' + exact_number(*usd_per_gpu_hour));
     } else {
       if (!buyer.region.empty()) add("--provider", buyer.region);

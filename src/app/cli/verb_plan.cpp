@@ -11,6 +11,7 @@
 #include "app/cli/estimate.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/plan_flags.hpp"
+#include "app/cli/plan_fleet.hpp"
 #include "app/cli/plan_rl.hpp"
 #include "app/cli/plan_run.hpp"
 #include "app/cli/plan_save.hpp"
@@ -65,7 +66,7 @@ Status take_file(const std::string& path, PlanFlags& flags, std::string* kind) {
 Result<Asked> asked_of(PlanArguments& arguments) {
   const std::vector<std::string>& words = arguments.words;
   if (words.empty()) {
-    return Error{ErrorCode::bad_input, "", "say what to plan: serve, train, rl, or the file of a question"};
+    return Error{ErrorCode::bad_input, "", "say what to plan: serve, train, rl, fleet, or the file of a question"};
   }
   if (words.size() > 1) return Error{ErrorCode::bad_input, "", "nothing is done with " + ridge::quoted(words[1])};
   Asked asked;
@@ -77,7 +78,7 @@ Result<Asked> asked_of(PlanArguments& arguments) {
   }
   if (!words[0].ends_with(".toml")) {
     return Error{ErrorCode::bad_input, "",
-                 ridge::quoted(words[0]) + " is neither serve, train, rl nor merge, nor a question in TOML"};
+                 ridge::quoted(words[0]) + " is neither serve, train, rl, fleet nor merge, nor a question in TOML"};
   }
   std::string kind;
   if (const Status s = take_file(words[0], arguments.flags, &kind); !s) return s.error();
@@ -333,9 +334,9 @@ Result<int> plan_merge(Session& session, PlanArguments& arguments) {
 }
 
 std::vector<std::string> complete_plan_words(Session& session, const std::vector<std::string>& before) {
-  if (!before.empty() && before[0] != "merge") return {};
+  if (!before.empty() && before[0] != "merge" && before[0] != "fleet") return {};
   std::vector<std::string> offers = complete_files(session, before);
-  if (before.empty()) offers.insert(offers.begin(), {"serve", "train", "rl", "merge"});
+  if (before.empty()) offers.insert(offers.begin(), {"serve", "train", "rl", "fleet", "merge"});
   return offers;
 }
 
@@ -343,7 +344,8 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments);
 
 Action declare_plan(Options& options) {
   auto arguments = std::make_shared<PlanArguments>();
-  options.words("serve|train|rl|FILE.toml|merge FILE...", arguments->words, "what to plan", complete_plan_words);
+  options.words("serve|train|rl|FILE.toml|fleet ESTATE.toml|merge FILE...", arguments->words, "what to plan",
+                complete_plan_words);
   arguments->flags.declare(options);
   arguments->rl.declare_beside(options, kRl, arguments->flags.names());
   return [arguments](Session& session) -> Result<int> {
@@ -358,6 +360,9 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
   if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
   arguments.flags.settle();
   if (!arguments.words.empty() && arguments.words[0] == "merge") return plan_merge(session, arguments);
+  if (!arguments.words.empty() && arguments.words[0] == "fleet") {
+    return plan_fleet(session, arguments.words, arguments.flags);
+  }
   if (!arguments.words.empty() && arguments.words[0] == "rl") {
     if (arguments.words.size() > 1) {
       return Error{ErrorCode::bad_input, "", "nothing is done with " + ridge::quoted(arguments.words[1])};
@@ -382,12 +387,16 @@ Verb plan_verb() {
       "ties where predictions cannot tell them apart, the front of cost against speed, and why the others lost.\n\n"
       "`rl` places and splits the devices of reinforcement learning: colocated, or pools that draw and train.\n\n"
       "The goal is given by flags or in a file (examples/*.toml). A goal that nothing meets ends with exit code 2, "
-      "the constraint that fails first and by how much, and the nearest goal that works.",
+      "the constraint that fails first and by how much, and the nearest goal that works.\n\n"
+      "`fleet` plans a whole estate (docs/fleet.md): many models and jobs on devices of many kinds, owned, bought, "
+      "leased "
+      "or rented, month by month and hour by hour, within power, budgets and policy.",
       "ridge plan serve --model llama3.3-70b --request-rate 50 --isl 1000 --osl 250 --ttft 1s --tpot 40ms\n"
       "ridge plan train --model llama3.1-70b --tokens 15T --days 60 --devices h100-sxm,b200-sxm-180\n"
       "ridge plan rl --model qwen2.5-7b --devices h100-sxm --gpus 32 --prompts 512 --answer-tokens 2000 --answer-most "
       "20k\n"
-      "ridge plan examples/chat-70b.toml --explain 1",
+      "ridge plan examples/chat-70b.toml --explain 1\n"
+      "ridge plan fleet examples/fleet/domestic.toml",
       declare_plan};
 }
 

@@ -68,6 +68,12 @@ void set_widths(LogError& error, double down, double up, double sigma) {
   error.above = up / (standard_quantile(1 - 0.5 * kTenth / (1 - error.faster)) * sigma);
 }
 
+/// What is predicted lies between the median (0) and the mode (1) of what is measured. Of 1,787 rates, 999 training
+/// steps and 987 times per token whose publisher was left out of the fit, 51, 53 and 46 % were at least as fast as the
+/// median at 0.4; as the mode 58, 63 and 51 %, as the median itself 40, 40 and 40 % (ridge validate --plans, November
+/// 2026).
+constexpr double kTowardsMode = 0.4;
+
 /// The share below the mode with which the density does not jump there: below / (below + above).
 double continuous_share(double down, double up) {
   constexpr double kLeast = 0.12;  // less would put the mode beyond the 10th percentile
@@ -176,7 +182,7 @@ LogError time_error(const Interval& time, const ErrorSubject& about) {
   const double down = std::log(time.mid / time.low);
   if (!(up >= 0) || !(down >= 0) || !std::isfinite(up + down) || up + down == 0) return error;
   const double sigma = 0.5 * (up + down) / kNormal90;
-  error.faster = continuous_share(down, up);
+  error.faster = 0.5 + kTowardsMode * (continuous_share(down, up) - 0.5);
   set_widths(error, down, up, sigma);
   const auto add = [&](std::string key, double share) {
     error.effects.push_back({std::move(key), sigma * std::sqrt(share)});

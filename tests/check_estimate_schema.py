@@ -42,6 +42,11 @@ QUERIES = [
      "--reduction nvls --rank-order tp-cp-ep-pp-dp --data-rate 2GB/s", 0),
     ("train --model qwen3-30b-a3b --device h100-sxm --gpus 64 --ep 8 --imbalance 1.3 --capacity 1.2 --precision fp8-block "
      "--wide-layers 4 --offload-optimizer", 0),
+    ("rl --model qwen2.5-7b --device h100-sxm --gpus 16 --prompts 64 --samples 8 --answer-tokens 800 --steps 100", 0),
+    ("rl --model qwen3-8b --device h200-sxm --gpus 16 --placement async --staleness 0.5 --prompts 32 --answer-lengths "
+     "512:0.5,2048:0.5", 0),
+    ("rl --model llama3.1-8b --device h100-sxm --gpus 16 --algorithm ppo --critic-gpus 4 --prompts 32 --verifier-seconds 2", 0),
+    ("rl --model llama3.1-405b --device h100-sxm --gpus 8 --prompts 32", 2),
     ("train --model llama3-70b --device h100-sxm --gpus 8 --tp 1 --pp 1 --sharding zero3", 2),
     ("train --model llama3.1-8b --device h100-sxm --gpus 64 --tp 1 --pp 1 --micro-batch 1 --global-batch 100", 2),
 ]

@@ -89,7 +89,27 @@ PLANS = [
     ("torchrun", f"{TRAIN}"),
     ("torchrun", "--model llama3.1-8b --device h100-sxm --gpus 8 --tp 1 --global-batch 64"),
     ("torchrun", "--model qwen3-30b-a3b --system dgx-h100 --gpus 16 --tp 1 --ep 8 --global-batch 64"),
+    ("bridge", "--model llama3.1-8b --device h100-sxm --gpus 8 --tp 1 --cp 2 --global-batch 64 --seq-length 8192"),
+    ("bridge", "--model deepseek-v3 --system dgx-h100 --gpus 512 --tp 2 --pp 8 --ep 32 --precision fp8"),
+    ("bridge", "--model qwen3-30b-a3b --system dgx-h100 --gpus 16 --tp 1 --ep 8 --sharding zero3 --global-batch 64 --seq-length 4096"),
+    ("primus", "--model llama3.1-70b --device mi300x --gpus 64 --tp 8 --global-batch 128 --seq-length 8192"),
+    ("primus", "--model mixtral-8x7b --device mi300x --gpus 64 --tp 1 --pp 2 --ep 8 --global-batch 128 --seq-length 4096"),
+    ("primus", "--model llama3.1-8b --device mi355x --gpus 8 --tp 1 --precision fp8 --global-batch 64 --seq-length 8192"),
+    ("deepspeed", "--model llama3.1-8b --device h100-sxm --gpus 8 --tp 1 --pp 1 --sharding zero3 --global-batch 64 --seq-length 4096"),
+    ("deepspeed", "--model llama3.1-8b --device gaudi3-oam --gpus 8 --tp 1 --pp 1 --sharding zero2 --global-batch 64 --seq-length 4096"),
+    ("maxtext", "--model llama3.1-8b --device tpu-v5p --gpus 64 --tp 1 --pp 1 --sharding zero3 --global-batch 256 --seq-length 8192"),
+    ("maxtext", "--model llama3.1-8b --device mi300x --gpus 16 --tp 1 --pp 1 --sharding zero3 --global-batch 64 --seq-length 8192"),
+    # prefill and decode apart
+    ("vllm", "--model llama3.1-8b --device h100-sxm --gpus 1 --isl 4000 --osl 200 --concurrency 32 --disaggregate --pools 1P2D"),
+    ("sglang", "--model deepseek-r1 --system dgx-h200 --gpus 8 --tp 1 --dp 8 --ep 8 --isl 4000 --osl 1000 --concurrency 256 --disaggregate"),
+    ("trtllm", "--model llama3.3-70b --device h200-sxm --gpus 4 --tp 4 --precision fp8 --isl 8000 --osl 500 --concurrency 32 --disaggregate --pools 1P1D"),
+    ("slurm", "--kind serve --model llama3.1-8b --device h200-sxm --gpus 2 --tp 2 --isl 4000 --osl 200 --concurrency 64 --disaggregate --pools 2P2D"),
+    ("k8s", "--kind serve --engine sglang --model llama3.1-8b --device h100-sxm --gpus 1 --isl 4000 --osl 200 --concurrency 32 --disaggregate --pools 1P2D"),
+    ("k8s", "--kind serve --model llama3.1-8b --device h100-sxm --gpus 1 --isl 4000 --osl 200 --concurrency 32 --disaggregate --pools 1P2D"),
+    ("dynamo", "--model llama3.3-70b --device h200-sxm --gpus 8 --tp 2 --precision fp8 --isl 1000 --osl 250"),
+    ("dynamo", "--engine sglang --model llama3.1-8b --device h100-sxm --gpus 1 --isl 4000 --osl 200 --concurrency 32 --disaggregate --pools 1P2D"),
     # clusters
+    ("k8s", f"--kind serve {SERVE} --gpus 8 --tp 2 --max-replicas 16 --ttft 1s --tpot 40ms --prefix-hit 0.5"),
     ("slurm", f"--kind train {TRAIN}"),
     ("slurm", f"--kind train --engine torchtitan --sharding zero3 {TRAIN}"),
     ("slurm", f"--kind serve {SERVE} --gpus 8 --tp 2"),
@@ -109,7 +129,13 @@ PLANS = [
 # What is refused, and a word of what would do.
 REFUSED = [
     ("trtllm", "--model llama3.1-8b --device mi300x --gpus 1", "vllm, sglang"),
-    ("megatron", "--model llama3.1-8b --device tpu-v5p --gpus 8 --tp 1", "MaxText"),
+    ("megatron", "--model llama3.1-8b --device tpu-v5p --gpus 8 --tp 1", "maxtext"),
+    ("primus", "--model llama3.1-8b --device h100-sxm --gpus 8 --tp 1", "megatron"),
+    ("deepspeed", "--model llama3.1-70b --system dgx-h100 --gpus 64 --tp 8 --pp 2", "--pp 1"),
+    ("maxtext", "--model llama3.1-70b --system dgx-h100 --gpus 64 --tp 8 --pp 2", "--pp 1"),
+    ("llamacpp", "--model llama3.1-8b --device h100-sxm --gpus 1 --isl 1000 --osl 100 --disaggregate", "vllm, sglang or trtllm"),
+    ("k8s", "--kind serve --engine trtllm --model llama3.1-8b --device h100-sxm --gpus 1 --isl 1000 --osl 100 --disaggregate", "dynamo or slurm"),
+    ("vllm", "--model llama3.1-8b --device gaudi3-oam --gpus 1 --isl 1000 --osl 100 --disaggregate", "NIXL"),
     ("sglang", "--model llama3.1-8b --device gaudi3-oam --gpus 1", "vllm"),
     ("trtllm", "--model llama3.1-8b --device v100-sxm2-32 --gpus 2 --tp 2", "vllm"),
     ("megatron", "--model llama3.1-8b --device h100-sxm --gpus 8 --task lora --lora-rank 16", "PEFT"),
@@ -138,7 +164,7 @@ POD_SPEC = {
     "tolerations": [{"key!": str, "operator!": str, "effect!": str}],
     "volumes": [{"name!": str, "emptyDir": {"medium": str, "sizeLimit": str}, "persistentVolumeClaim": {"claimName!": str}}],
 }
-POD = {"metadata": {"labels": {"*": str}}, "spec!": POD_SPEC}
+POD = {"metadata": {"labels": {"*": str}, "annotations": {"*": str}}, "spec!": POD_SPEC}
 META = {"name!": str, "namespace": str, "labels": {"*": str}}
 JOB = {"completionMode": str, "completions": int, "parallelism": int, "backoffLimit": int, "template!": POD}
 KINDS = {
@@ -162,6 +188,15 @@ KINDS = {
             "coveredResources!": [str],
             "flavors!": [{"name!": str, "resources!": [{"name!": str, "nominalQuota!": (int, str)}]}]}]}},
     ("kueue.x-k8s.io/v1beta2", "LocalQueue"): {"spec!": {"clusterQueue!": str}},
+    ("monitoring.coreos.com/v1", "PrometheusRule"): {"spec!": {"groups!": [{"name!": str, "rules!": [{
+        "alert!": str, "expr!": str, "for": str, "labels": {"*": str}, "annotations": {"*": str}}]}]}},
+    ("keda.sh/v1alpha1", "ScaledObject"): {"spec!": {
+        "scaleTargetRef!": {"name!": str}, "minReplicaCount": int, "maxReplicaCount": int, "cooldownPeriod": int,
+        "triggers!": [{"type!": str, "metadata!": {"serverAddress!": str, "query!": str, "threshold!": str}}]}},
+    ("nvidia.com/v1alpha1", "DynamoGraphDeployment"): {"spec!": {"services!": {"*": {
+        "componentType!": str, "subComponentType": str, "envFromSecret": str, "replicas!": int, "multinode": {"nodeCount!": int},
+        "resources": {"limits!": {"gpu!": str}},
+        "extraPodSpec!": {"mainContainer!": {"image!": str, "command": [str], "args": [str]}}}}}},
 }
 
 
@@ -182,6 +217,8 @@ class Flags:
         if engine is None:
             return [f"{name}: does not say for which release it is"]
         known = self.releases[engine.group(1), engine.group(2)]
+        if engine.group(1) in ("primus", "deepspeed", "maxtext", "bridge"):
+            return self.problems_of_keys(text, name, engine.group(1), known)
         start = {"vllm": "vllm serve", "sglang": "sglang.launch_server", "trtllm": "trtllm-serve serve", "llamacpp": "llama-server",
                  "megatron": "pretrain_gpt.py", "torchtitan": "torchtitan.train"}[engine.group(1)]
         command = text[re.search(rf"^\s*[^#\n]*{re.escape(start)}", text, re.M).end():].replace("\\\n", " ").split("\n")[0]
@@ -209,6 +246,43 @@ class Flags:
             except ValueError:
                 found.append(f"{name}: {word} takes a value of type {flag['type']}, not {value}")
         return found
+
+
+    @staticmethod
+    def problems_of_keys(text, name, engine, known):
+        """Of engines that are set by keys: the file that a script writes, or KEY=VALUE among its words."""
+        pairs = []
+        if engine == "primus":
+            overrides = yaml.safe_load(text.split("<<'YAML'\n")[1].split("\nYAML\n")[0])["modules"]["pre_trainer"]["overrides"]
+            pairs = list(overrides.items())
+        elif engine == "deepspeed":
+            def flat(value, path):
+                for key, inner in value.items():
+                    yield from flat(inner, f"{path}{key}.") if isinstance(inner, dict) else [(path + key, inner)]
+            pairs = list(flat(json.loads(text.split("<<'JSON'\n")[1].split("\nJSON\n")[0]), ""))
+        else:
+            start = {"maxtext": "maxtext.trainers.pre_train.train", "bridge": 'run_recipe.py"'}[engine]
+            words = shlex.split(text[text.index(start) + len(start):].replace("\\\n", " ").split("\n")[0])
+            while words:
+                word = words.pop(0)
+                if word.startswith("--"):
+                    pairs.append((word, words.pop(0)))
+                elif "=" in word:
+                    pairs.append(tuple(word.split("=", 1)))
+        found = []
+        for key, value in pairs:
+            shown = str(value).lower() if isinstance(value, bool) else str(value)
+            flag = known.get(key)
+            if flag is None:
+                found.append(f"{name}: {engine} has no {key}")
+            elif flag.get("choices") and shown not in flag["choices"] and shown != "null":
+                found.append(f"{name}: {key} takes {flag['choices'][:9]}, not {shown}")
+            elif flag["type"] in ("int", "float") and "$" not in shown and shown != "null":
+                try:
+                    float(shown)
+                except ValueError:
+                    found.append(f"{name}: {key} takes a number, not {shown}")
+        return found if len(pairs) > 4 else found + [f"{name}: only {len(pairs)} keys were found"]
 
 
 def problems(value, rule, at):
@@ -326,7 +400,7 @@ def check_slurm(folder, failures):
 
 def estimates(ridge, target, flags, file):
     """A file says enough to be estimated again, with the numbers of the plan it came from."""
-    if target not in ("vllm", "sglang", "trtllm", "megatron") or "--engine-version" in flags or "--draft-model" in flags:
+    if target not in ("vllm", "sglang", "trtllm", "megatron") or "--engine-version" in flags or "--draft-model" in flags or "--disaggregate" in flags:
         return []
     kind = "train" if target == "megatron" else "infer"
     engine = [] if kind == "train" else ["--engine", target]
@@ -357,8 +431,10 @@ def main(ridge, data):
                     checked = run(["shellcheck", "--shell=bash", str(file)])
                     if checked.returncode != 0:
                         failures.append(f"{flags}\n{checked.stdout}")
-                    if file == files[0]:
+                    if file.stem != "router":
                         failures += flags_of.problems(file.read_text(), f"{target} {flags}")
+                    if run(["bash", "-n", str(file)]).returncode != 0:
+                        failures.append(f"bash does not read {file}")
                 if file.suffix == ".yaml":
                     documents = list(yaml.safe_load_all(file.read_text()))
                     if "values" in file.name:
@@ -374,11 +450,14 @@ def main(ridge, data):
                             checked = run(["shellcheck", "--shell=bash", str(script)])
                             if checked.returncode != 0:
                                 failures.append(f"{file.name} {flags}\n{checked.stdout}")
+            if target == "dynamo":
+                continue  # graphs are not read back
             failures += estimates(ridge, target, flags, files[0])
-            back = run([ridge, "emit", "--check", str(files[0]), *flags.split()])
-            if back.returncode != 0 or "The same plan." not in back.stdout:
-                failures.append(f"{files[0].name} ({flags}) is another plan:\n{back.stdout}")
-            if target == "slurm" and ("--kind train" in flags or "mi300x" in flags or "gaudi" in flags):
+            for first in files[:1] if "--disaggregate" not in flags else [f for f in files if f.stem in ("prefill", "decode")]:
+                back = run([ridge, "emit", "--check", str(first), *flags.split()])
+                if back.returncode != 0 or "The same plan." not in back.stdout:
+                    failures.append(f"{first.name} ({flags}) is another plan:\n{back.stdout}")
+            if target == "slurm" and "--disaggregate" not in flags and ("--kind train" in flags or "mi300x" in flags or "gaudi" in flags):
                 check_slurm(folder, failures)
     unknown = run([ridge, "emit", "--for", "vllm", "--model", "llama3.1-8b", "--device", "h100-sxm", "--engine-version", "0.1.0"])
     if unknown.returncode != 1 or "nearest release is 0.26.0" not in " ".join(unknown.stdout.split()):

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """ridge bench against ridge emulate says what ridge simulate says; hostile servers are errors of their requests.
 
-Usage: loop_test.py RIDGE hostile|agrees
+Usage: loop_test.py RIDGE hostile|modes|agrees
 """
 import json
 import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -19,7 +20,7 @@ PLAN = "--model llama3.1-8b --device h100-sxm"
 WORKLOADS = [
     "--isl 500 --osl 40 --request-rate 20 --requests 100",
     "--isl 2000 --osl 20 --request-rate 6 --arrivals constant --requests 40",
-    "--isl 300 --osl 60 --concurrency 4 --requests 40",
+    "--isl 300 --osl 60 --concurrency 4 --requests 500",  # the first four come together: a start of its own, below 1 %
     "--isl 1024 --osl 32 --prefix-hit 50% --request-rate 10 --arrivals gamma:2 --requests 60",
     "--workload TRACE",
 ]
@@ -213,8 +214,129 @@ def hostile(_tmp):
     server.end()
 
 
+class TlsFront:
+    """TLS before a server, with a certificate of its own for 127.0.0.1 and another that nobody signed."""
+
+    def __init__(self, folder, port):
+        self.certificate = os.path.join(folder, "own.pem")
+        key = os.path.join(folder, "own.key")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-keyout", key, "-out", self.certificate, "-days", "2", "-subj", "/CN=loop test",
+                        "-addext", "subjectAltName=IP:127.0.0.1"], check=True, stderr=subprocess.DEVNULL)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, key)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"https://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, args=(context, port), daemon=True).start()
+
+    def accept(self, context, port):
+        while True:
+            try:
+                raw, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(context, raw, port), daemon=True).start()
+
+    @staticmethod
+    def serve(context, raw, port):
+        try:
+            with context.wrap_socket(raw, server_side=True) as front, socket.create_connection(("127.0.0.1", port)) as back:
+                threading.Thread(target=TlsFront.copy, args=(back, front), daemon=True).start()
+                TlsFront.copy(front, back)
+        except OSError:  # who does not trust the certificate hangs up
+            pass
+
+    @staticmethod
+    def copy(source, sink):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+
+def modes(folder):
+    """TLS, the highest rate, a suite that is learned from, a watch that sees a drift; and keys that nobody sees."""
+    server = Emulator(PLAN.split())
+    port = int(server.url.rsplit(":", 1)[1])
+    front = TlsFront(folder, port)
+    few = ["--isl", "64", "--osl", "8", "--concurrency", "2", "--requests", "6", "--warmup", "1"]
+    distrusted = run(["bench", front.url] + few)
+    assert distrusted.returncode == 2 and "TLS" in distrusted.stderr, distrusted.stderr
+    trusted = run(["bench", front.url, "--json", "--ca-file", front.certificate] + few)
+    measured = json.loads(trusted.stdout)["measured"]
+    assert measured["finished"] == 6 and measured["failed"] == 0, measured["errors"]
+    other_name = run(["bench", front.url.replace("127.0.0.1", "localhost"), "--ca-file", front.certificate] + few)
+    assert other_name.returncode == 2 and "TLS" in other_name.stderr, other_name.stderr
+
+    # Reading late is measured: never 0, and the same in what is printed.
+    client = measured["client"]
+    assert 0 < client["receive_delay"]["p99_s"] < 1, client
+    assert client["receive_delay"]["count"] >= 6, client
+
+    # The highest rate that holds a limit: it holds, and 1.05 times as much was tried and did not.
+    found = run(["bench", server.url, "--json", "--isl", "2000", "--osl", "4", "--ttft", "150ms",
+                 "--find-rate", "--requests", "40", "--warmup", "1"])
+    assert found.returncode == 0, found.stderr
+    answer = json.loads(found.stdout)
+    rate = answer["load"]["requests_per_s"]
+    assert 4 < rate < 200, answer["load"]
+    assert answer["measured"]["ttft"]["p95_s"] <= 0.150, answer["measured"]["ttft"]
+
+    # A key is in no output, file or list of processes.
+    key = "sk-very-secret-0123456789"
+    saved = os.path.join(folder, "saved.json")
+    page = os.path.join(folder, "page.html")
+    process = subprocess.Popen([RIDGE, "bench", server.url, "--isl", "64", "--osl", "30", "--concurrency", "2",
+                                "--requests", "20", "--save-result", saved, "--html", page],
+                               env=dict(os.environ, RIDGE_API_KEY=key), text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    seen = 0
+    while process.poll() is None:
+        listed = subprocess.run(["ps", "axww", "-o", "pid,args"], text=True, stdout=subprocess.PIPE, check=True).stdout
+        seen += str(process.pid) in listed
+        assert key not in listed
+        time.sleep(0.05)
+    out, err = process.communicate()
+    assert seen > 0 and process.returncode == 0, err
+    for text in (out, err, open(saved, encoding="utf-8").read(), open(page, encoding="utf-8").read()):
+        assert key not in text
+    server.end()
+
+    # A suite against a server at twice the pace of the plan: what is learned from it is about twice as fast, too.
+    fast = Emulator(PLAN.split() + ["--speed", "2"])
+    overlay = os.path.join(folder, "learned.toml")
+    suite = run(["bench", fast.url, "--json", "--suite", "--isl", "128", "--osl", "16", "--warmup", "1", "--learn", overlay]
+                + PLAN.split())
+    assert suite.returncode in (0, 3), suite.stderr
+    points = json.loads(suite.stdout)["points"]
+    assert len(points) == 4, len(points)
+    assert len({(p["load"]["concurrency"], p["measured"]["input_tokens"]) for p in points}) == 4, points
+    before = json.loads(run(["simulate", "--json", "--isl", "128", "--osl", "16", "--concurrency", "1", "--requests", "20"]
+                            + PLAN.split()).stdout)
+    after = json.loads(run(["simulate", "--json", "--isl", "128", "--osl", "16", "--concurrency", "1", "--requests", "20",
+                            "--calibration", overlay] + PLAN.split()).stdout)
+    ratio = after["tpot_s"]["p50"]["mid"] / before["tpot_s"]["p50"]["mid"]
+    assert 0.4 < ratio < 0.75, ratio
+
+    # A watch says that a server at twice the pace is not what the plan says, and since when; with --metrics-only, too.
+    watch = subprocess.Popen([RIDGE, "bench", fast.url, "--watch", "300ms", "--isl", "64", "--osl", "16"] + PLAN.split(),
+                             text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    quiet = subprocess.Popen([RIDGE, "bench", fast.url, "--watch", "300ms", "--metrics-only"], text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(8)
+    for one in (watch, quiet):
+        one.send_signal(signal.SIGINT)
+    out, err = watch.communicate(timeout=20)
+    assert watch.returncode == 3 and re.search(r"TPOT is 0\.\d+ times the plan's since \d{4}-", out), (out, err)
+    out, err = quiet.communicate(timeout=20)
+    assert re.search(r"TTFT [\d.]+ m?s  TPOT [\d.]+ m?s", out), (out, err)
+    fast.end()
+
+
 if __name__ == "__main__":
     import tempfile
     with tempfile.TemporaryDirectory() as folder_:
-        {"hostile": hostile, "agrees": agrees}[sys.argv[2]](folder_)
+        {"hostile": hostile, "modes": modes, "agrees": agrees}[sys.argv[2]](folder_)
     print("ok")

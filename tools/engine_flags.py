@@ -2,11 +2,13 @@
 """Reads which flags a release of an engine takes, from its source, and writes them as facts.
 
 usage: engine_flags.py ENGINE VERSION TREE --source TEXT --out FILE.toml
-       ENGINE is vllm, sglang, megatron, torchtitan, trtllm or llamacpp; TREE a checkout of that release
+       ENGINE is vllm, sglang, megatron, torchtitan, trtllm, llamacpp, bridge, primus, deepspeed or maxtext; TREE a checkout of
+       that release (with submodules, for bridge)
 
 A fact is the name of a flag, its type, its default, what it may be set to and the file that says so: nothing is copied besides.
 Python is parsed (ast), never run, so that neither the engine nor what it needs has to be installed. Types: switch (no value),
-int, float, text, json, list. `no` marks a switch that also has a --no- form; `deprecated` one that the engine warns about.
+int, float, text, json, list. Engines that are set by keys (bridge, maxtext: KEY=VALUE; primus: YAML; deepspeed: JSON) have the keys
+instead, those of a part as "part.key". `no` marks a switch that also has a --no- form; `deprecated` one that the engine warns about.
 """
 import argparse
 import ast
@@ -360,6 +362,104 @@ def llamacpp(root):
     return flags
 
 
+def of_yaml(files, root):
+    """Keys of YAML files: the type is that of the value, text where it is null."""
+    import yaml
+    flags = {}
+    for path in files:
+        file = str(path.relative_to(root))
+        for key, value in (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).items():
+            kind = {bool: "switch", int: "int", float: "float", list: "list", dict: "json"}.get(type(value), "text")
+            one = fact(kind, value if not isinstance(value, (list, dict)) else None, (), file)
+            if kind == "int":
+                one["type"] = "float"  # may be set to a fraction
+            flags.setdefault(key, one)
+    return by_value(flags)
+
+
+def by_value(flags):
+    """Keys have values: a switch is one of true and false."""
+    for name, one in flags.items():
+        if one["type"] == "switch" and not name.startswith("--"):
+            one.update(type="text", choices=["true", "false"], no=False)
+    return flags
+
+
+def maxtext(root):
+    root = pathlib.Path(root)
+    flags = of_yaml([root / "src/maxtext/configs/base.yml"], root)
+    names = sorted(path.stem for path in (root / "src/maxtext/configs/models").glob("*.yml"))
+    flags["model_name"]["choices"] = ["default", *names]
+    return flags
+
+
+def primus(root):
+    root = pathlib.Path(root)
+    configs = root / "primus/configs"
+    models = [configs / "models/megatron" / name for name in ("language_model.yaml", "primus_megatron_model.yaml")]
+    flags = of_yaml(sorted((configs / "modules/megatron").glob("*.yaml")) + models, root)
+    flags.pop("extends", None)
+    return flags
+
+
+def deepspeed(root):
+    tree = Tree(root, ["deepspeed/runtime/constants.py", "deepspeed/runtime/config.py", "deepspeed/runtime/precision_config.py",
+                       "deepspeed/runtime/zero", "deepspeed/runtime/tensor_parallel", "deepspeed/runtime/config_utils.py"])
+    file = "deepspeed/runtime/config.py"
+    flags = {}
+    for node in ast.walk(tree.module(file)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "get_scalar_param" and ast.unparse(node.args[0]) == "param_dict":
+            key, default = tree.value(node.args[1]), tree.value(node.args[2]) if len(node.args) > 2 else None
+            kind = {bool: "switch", int: "float", float: "float"}.get(type(default), "text")
+            if isinstance(key, str):
+                key = re.findall(r'"(\w+)":', key)[-1] if " " in key else key  # a constant that is set twice, first to its help
+                flags.setdefault(key, fact("float" if key.endswith(("size", "steps", "gpu")) else kind, default, (), file))
+    sections = {"zero_optimization": "DeepSpeedZeroConfig", "zero_optimization.offload_optimizer": "DeepSpeedZeroOffloadOptimizerConfig",
+                "zero_optimization.offload_param": "DeepSpeedZeroOffloadParamConfig", "bf16": "DeepSpeedBF16Config",
+                "fp16": "DeepSpeedFP16Config", "tensor_parallel": "TPTrainingConfig"}
+    for section, owner in sections.items():
+        for field, (annotation, value, where) in tree.fields(owner).items():
+            kind = tree.kind(annotation)
+            default = tree.default(value)
+            flags.setdefault(f"{section}.{field}", fact("text" if "Enum" in ast.unparse(annotation) else kind, default, (), where))
+    flags.setdefault("sequence_parallel_size", fact("int", None, (), file))  # read from the dict itself
+    return by_value(flags)
+
+
+def bridge(root):
+    file = "scripts/training/run_recipe.py"
+    tree = Tree(root, ["src/megatron/bridge/training", "src/megatron/bridge/models/gpt_provider.py", "src/megatron/bridge/data",
+                       "src/megatron/bridge/recipes/utils"])
+    below = Tree(root, ["3rdparty/Megatron-LM/megatron/core", "3rdparty/Megatron-LM/megatron/training"])
+    flags = {}
+    for call in calls(tree.module(file), "add_argument"):
+        add(flags, *from_call(tree, call, file))
+    sections = {"train": ("TrainingConfig",), "model": ("GPTModelProvider", "MLATransformerConfig"), "optimizer": ("OptimizerConfig",),
+                "ddp": ("DistributedDataParallelConfig",), "scheduler": ("SchedulerConfig",), "checkpoint": ("CheckpointConfig",),
+                "dataset": ("GPTDatasetConfig",), "logger": ("LoggerConfig",), "tokenizer": ("TokenizerConfig",),
+                "validation": ("ValidationConfig",), "dist": ("DistributedInitConfig",)}
+    for section, owners in sections.items():
+        fields = {}
+        for owner in owners:
+            fields.update(below.fields(owner))
+            fields.update(tree.fields(owner))
+            for base in tree.classes[owner][0].bases if owner in tree.classes else ():
+                fields = {**below.fields(ast.unparse(base).removeprefix("MCore").removeprefix("MTrain")), **fields}
+        if section == "model":
+            fields = {**below.fields("TransformerConfig"), **fields}
+        for field, (annotation, value, where) in fields.items():
+            kind = tree.kind(annotation)
+            flags.setdefault(f"{section}.{field}", fact("text" if kind == "json" else kind, tree.default(value), (), where))
+    precisions = [node.name for node in tree.module("src/megatron/bridge/training/mixed_precision.py").body
+                  if isinstance(node, ast.FunctionDef) and any(ast.unparse(d) == "register" for d in node.decorator_list)]
+    flags["mixed_precision"] = fact("text", None, precisions, "src/megatron/bridge/training/mixed_precision.py")
+    recipes = []
+    for path in sorted((pathlib.Path(root) / "src/megatron/bridge/recipes").rglob("*.py")):
+        recipes += re.findall(r"^def ([a-z]\w*_pretrain_\w*config)\(", path.read_text(encoding="utf-8"), re.M)
+    flags["--recipe"]["choices"] = sorted(set(recipes))
+    return by_value(flags)
+
+
 def quoted(text):
     text = str(text).replace("\\", "\\\\").replace('"', '\\"')
     return '"' + re.sub(r"[\x00-\x1f]", " ", text) + '"'
@@ -390,7 +490,7 @@ def written(engine, version, source, flags):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    engines = {f.__name__: f for f in (vllm, sglang, megatron, torchtitan, trtllm, llamacpp)}
+    engines = {f.__name__: f for f in (vllm, sglang, megatron, torchtitan, trtllm, llamacpp, bridge, primus, deepspeed, maxtext)}
     parser.add_argument("engine", choices=engines)
     parser.add_argument("version")
     parser.add_argument("tree")

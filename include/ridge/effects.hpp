@@ -24,7 +24,7 @@ namespace ridge {
 /// One device, architecture or engine on an architecture and what is known of it, its parents included.
 struct Effect {
   std::string group;  ///< "serving", "training", "power", "diffusion"
-  std::string level;  ///< "device", "architecture", "engine"; "new" for one nobody heard of
+  std::string level;  ///< "device", "architecture", "engine", "tuned" (records); "new" for one nobody heard of
   std::string key;    ///< "mi355x", "vllm@cdna4"
   double mean = 0;    ///< of the logarithm of time: 0.1 = a tenth slower than the physics
   double spread = 0;  ///< standard deviation of what is not known about it
@@ -58,7 +58,9 @@ struct Sureness {
   std::string software;
   double device_mean = 0, software_mean = 0;
   double device_spread = 0, software_spread = 0;
-  int device_rows = 0, software_rows = 0;
+  double tuned_mean = 0;  ///< of a record, beside what people run: -0.1 = a tenth less time
+  double tuned_spread = 0;
+  int device_rows = 0, software_rows = 0, tuned_rows = 0;
   int own_rows = 0;  ///< measurements of the user's own stack that were learnt from
   std::vector<EffectRest> rests;
 
@@ -86,8 +88,10 @@ class Effects {
   [[nodiscard]] bool empty() const { return effects_.empty(); }
   [[nodiscard]] std::span<const Effect> effects() const { return effects_; }
   [[nodiscard]] std::span<const EffectRest> rests() const { return rests_; }
-  /// The entry of the device, or of the nearest parent that has one; of the engine on that architecture likewise.
-  [[nodiscard]] Sureness of(std::string_view group, const DeviceKeys& device, std::string_view engine) const;
+  /// The entry of the device, or of the nearest parent that has one; of the engine on that architecture likewise. As
+  /// tuned as a record: the effect of records takes the engine's place.
+  [[nodiscard]] Sureness of(std::string_view group, const DeviceKeys& device, std::string_view engine,
+                            bool as_tuned = false) const;
 
  private:
   [[nodiscard]] const Effect* find(std::string_view group, std::string_view level, std::string_view key) const;

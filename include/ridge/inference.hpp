@@ -47,6 +47,7 @@ struct InferenceLoad {
   double isl = 1024;        ///< input tokens per request
   double osl = 128;         ///< output tokens per request
   double length_low = 1;    ///< lengths drawn uniformly in [length_low, 1] x nominal
+  bool exact = false;       ///< every length is nominal to the token: clients keep in step, and their prompts queue
   double batch = 1;         ///< fixed_batch, prefill and decode
   double concurrency = 0;   ///< closed_loop; offline: the cap on running sequences, 0 = the engine's
   double prefix_hit = 0;    ///< share of input tokens found in the prefix cache
@@ -57,7 +58,7 @@ struct InferenceLoad {
   bool prefilled = false;   ///< caches of prompts come from elsewhere: nothing is prefilled here
   bool queued = false;      ///< closed_loop: more requests wait than run, so that every slot is always taken
   double rate = 0;          ///< open_loop: requests per second
-  double requests = 0;      ///< open_loop: so many in all, 0 = without end
+  double requests = 0;      ///< open and closed_loop: so many in all, ramp and drain included; 0 = without end
 };
 
 /// Factors on the datasheet of the device, for what-if questions and elasticities.
@@ -83,11 +84,13 @@ struct InferenceQuery {
   std::optional<Format> weights, activations, kv;
   double max_batched_tokens = 0;
   double max_sequences = 0;
+  double poll_steps = 1;  ///< steps between two looks for new requests (SGLang: --scheduler-recv-interval)
   double memory_utilization = 0;
   double power_cap = 0;          ///< watts per device, 0 = none
   double cpu_offload = 0;        ///< bytes of weights per device that wait in host memory
   double lora_rank = 0;          ///< adapters applied unmerged, 0 = none
   double draft_model_share = 0;  ///< cost of one draft pass relative to the model, for speculative decoding
+  bool as_tuned = false;         ///< answers for a vendor's record (MLPerf), not for what people run
   ExpertPlan experts;
   ResourceScale scale;
   InferenceLoad load;

@@ -1,7 +1,7 @@
 // Launch files of a plan, and the plan of a launch file.
 //
-//   LaunchStock stock{checkpoints, settings, releases};                            // data/: what to load, which flags
-//   exist Result<LaunchPlan> plan = launch_plan(inference_answer, knowledge, stock, {.runner = LaunchTarget::vllm});
+//   LaunchStock stock{checkpoints, settings, names};                    // data/: what to load, what engines call it
+//   Result<LaunchPlan> plan = launch_plan(inference_answer, knowledge, stock, {.runner = LaunchTarget::vllm});
 //   Result<std::vector<LaunchFile>> files = emit(*plan, LaunchTarget::slurm, options);   // job.sbatch, slurm.conf, ...
 //   Result<LaunchCheck> back = read_launch(files->front().text, files->front().name);
 //   back->plan == *plan;                                                            // holds for every target
@@ -31,16 +31,47 @@
 
 namespace ridge {
 
-enum class LaunchTarget : std::uint8_t { vllm, trtllm, sglang, llamacpp, megatron, torchrun, slurm, k8s };
-inline constexpr std::size_t kLaunchTargets = 8;
+/// What files are written for. Their table is in src/facility/launch_targets.cpp; CONTRIBUTING.md says how one is
+/// added.
+enum class LaunchTarget : std::uint8_t {
+  vllm,
+  trtllm,
+  sglang,
+  llamacpp,
+  megatron,
+  bridge,
+  primus,
+  torchrun,
+  deepspeed,
+  maxtext,
+  slurm,
+  k8s,
+  dynamo,
+};
+inline constexpr std::size_t kLaunchTargets = 13;
+/// Engines serve or train, a cluster runs either of them.
+enum class TargetKind : std::uint8_t { serves, trains, schedules };
+
 [[nodiscard]] std::string_view name(LaunchTarget target);
+[[nodiscard]] TargetKind kind(LaunchTarget target);
 /// Refuses others, naming the nearest.
 Result<LaunchTarget> parse_launch_target(std::string_view text);
-/// Megatron and torchrun train, vLLM, TensorRT-LLM, SGLang and llama.cpp serve; Slurm and Kubernetes run either.
-[[nodiscard]] bool trains(LaunchTarget runner);
-[[nodiscard]] bool is_runner(LaunchTarget target);
+/// "vllm, trtllm, ... or dynamo".
+[[nodiscard]] std::string launch_target_list();
+[[nodiscard]] inline bool trains(LaunchTarget runner) {
+  return kind(runner) == TargetKind::trains;
+}
+[[nodiscard]] inline bool is_runner(LaunchTarget target) {
+  return kind(target) != TargetKind::schedules;
+}
 /// The name its releases go by in data/engines/flags: torchtitan for torchrun.
 [[nodiscard]] std::string_view engine_of(LaunchTarget runner);
+/// The engine of data/engines that it is estimated as: Primus runs Megatron.
+[[nodiscard]] std::string_view profile_of(LaunchTarget runner);
+
+/// What the servers of a plan do: everything, or one of two pools that hand caches over.
+enum class PoolRole : std::uint8_t { both, prefill, decode };
+[[nodiscard]] std::string_view name(PoolRole role);
 
 /// Layers and widths, as training software wants them on the command line.
 struct ModelShape {
@@ -89,6 +120,7 @@ struct LaunchPlan {
   int lora_rank = 0;     ///< adapters beside the weights, 0 = none
   int draft_tokens = 0;  ///< proposed per step by the model's own MTP layers or by `draft`
   std::string draft;     ///< a repository, or "mtp"
+  PoolRole role = PoolRole::both;
   // training
   int cp = 1, etp = 1, vp = 1;
   int sequence = 0, global_batch = 0, micro_batch = 0;
@@ -99,8 +131,9 @@ struct LaunchPlan {
   Sharding sharding = Sharding::none;
   Recompute recompute = Recompute::none;
   int recompute_layers = 0;  ///< full: so many layers of a stage's chunk run forward twice; 0 = all
-  std::string flavor;        ///< torchtitan's name of the size
-  ModelShape shape;          ///< only of Megatron
+  bool offload_optimizer = false;
+  std::string flavor;  ///< what torchtitan, MaxText and Megatron-Bridge call the model
+  ModelShape shape;    ///< only of Megatron and Primus
   friend bool operator==(const LaunchPlan&, const LaunchPlan&) = default;
 
   [[nodiscard]] int nodes() const { return (gpus + gpus_per_node - 1) / gpus_per_node; }
@@ -117,10 +150,18 @@ struct ModelSettings {
 /// data/model_settings.csv. Refuses a malformed file, with the place.
 Result<std::vector<ModelSettings>> load_model_settings(const std::string& file);
 
+/// What an engine that has its own list of models calls one: torchtitan, llama3.1-8b, "llama3/8B".
+struct EngineModel {
+  std::string engine, model, name, source;
+};
+/// data/engines/models.csv. Refuses a malformed file, with the place.
+Result<std::vector<EngineModel>> load_engine_models(const std::string& file);
+
 /// What launch files need to know besides the engines' answers. Outlives the call only.
 struct LaunchStock {
   const Checkpoints& checkpoints;
   std::span<const ModelSettings> settings;
+  std::span<const EngineModel> names;
 };
 
 /// What the user says about the launch.
@@ -150,11 +191,23 @@ struct LaunchOptions {
   int cpus_per_node = 96;
   double host_memory = 0;                  ///< bytes of a node, 0 = unknown
   const EngineRelease* release = nullptr;  ///< to check flags against; nullptr = not checked
+  int first_device = 0;                    ///< of a script, where another one has those before
+  int max_replicas = 0;                    ///< Kubernetes scales out to so many; 0 = not at all
+  double ttft_limit_s = 0;                 ///< that are alerted about; 0 = no alert
+  double tpot_limit_s = 0;
 };
 
 /// The file to start first, then those that go with it. Refuses (refused) what the target or the runner cannot express,
 /// and a flag that the release does not have.
 Result<std::vector<LaunchFile>> emit(const LaunchPlan& plan, LaunchTarget target, const LaunchOptions& options = {});
+
+/// Prompts on one pool of servers, tokens on another, and one address for both.
+struct LaunchPools {
+  LaunchPlan prefill, decode;
+};
+/// Both plans say the same engine, release and model. The files of prefill, of decode, and the router between them.
+/// Refuses engines that hand no caches over, and what either pool is refused for.
+Result<std::vector<LaunchFile>> emit(const LaunchPools& pools, LaunchTarget target, const LaunchOptions& options = {});
 
 /// A launch file read back.
 struct LaunchCheck {
@@ -163,6 +216,8 @@ struct LaunchCheck {
   std::vector<std::string> other;                      ///< flags that say nothing about the plan
   std::vector<std::string> problems;                   ///< where the file contradicts itself, or what would not start
   std::vector<std::pair<std::string, double>> speeds;  ///< of its plan, estimated again; the rate stands first
+  std::pair<double, double>
+      slow;  ///< serving: the slow end of what is predicted for the first token and for the next, s
 };
 
 /// Refuses (bad_input, at file:line): a file that starts none of the runners, a flag without its value, a value that is
@@ -188,8 +243,10 @@ Result<LaunchEngine> launch_engine(std::string_view text, std::string_view file)
 /// run.
 void estimate_again(LaunchCheck& check, const Knowledge& knowledge);
 
-/// What a host lacks for the plan: devices, driver, fabric manager, IMEX, network. What was not seen is no problem.
-[[nodiscard]] std::vector<std::string> host_problems(const LaunchPlan& plan, const HostFacts& facts);
+/// What a host lacks for the plan: devices, driver, fabric manager, IMEX, network, room on disk for the weights
+/// (0 bytes: not asked). What was not seen is no problem.
+[[nodiscard]] std::vector<std::string> host_problems(const LaunchPlan& plan, const HostFacts& facts,
+                                                     double weight_bytes = 0);
 
 /// What Megatron's own checks of its arguments would abort with, restated; empty if it starts.
 [[nodiscard]] std::vector<std::string> megatron_problems(const LaunchPlan& plan);

@@ -96,6 +96,7 @@ struct DitBlock {
   int streams = 1;                ///< 2: image and text tokens attend jointly, each through weights of its own (MMDiT)
   bool text_stream_ends = false;  ///< of two streams, the text one only gives keys and values (last block)
   bool parallel = false;          ///< attention and feed-forward read one input and add up (FLUX single blocks)
+  bool joint = false;             ///< image and text are one sequence through the same weights (Z-Image)
   int modulation = 0;             ///< shift, scale and gate vectors that each stream projects from the time embedding
   int text_modulation = 0;        ///< the same for the text stream, if it differs; 0 = as `modulation`
   int table = 0;                  ///< learned vectors added to a modulation that all blocks share (PixArt)
@@ -121,9 +122,41 @@ struct Diffusion {
   int latent_channels = 16;
   int vae_down = 8;
   int text_tokens = 0;
-  int passes_per_step = 1;  ///< 2 with classifier-free guidance
-  std::string block;        ///< "mmdit_double:19,single_parallel:38", "self_attn+cross_attn+mlp:28", ... for people
-  double flops_per_evaluation = 0;  ///< for a UNet, at 1024 x 1024, one image; 0 = unknown
+  int passes_per_step = 1;     ///< 2 with classifier-free guidance
+  int steps = 0;               ///< usual denoising steps, 0 = not published
+  double text_parameters = 0;  ///< of all text encoders; 0 = unknown
+  int frames = 1;              ///< of the usual clip; 1 = pictures
+  double frames_per_s = 0;     ///< of that clip, played
+  int vae_time = 1;            ///< frames that become one latent frame, after the first, which stays alone
+  int patch_time = 1;          ///< latent frames in one token
+  int denoisers = 1;           ///< whole networks that take turns over the steps (Wan 2.2 A14B: 2); one works at a time
+  double vae_flops_per_pixel = 0;  ///< of the decoder, per pixel and frame; 0 = that of SD's
+  std::string block;  ///< "mmdit_double:19,single_parallel:38", "self_attn+cross_attn+mlp:28", ... for people
+  double flops_per_evaluation = 0;      ///< for a UNet, at 1024 x 1024, one image; 0 = unknown
+  double attention_per_evaluation = 0;  ///< FLOPs of it that are attention
+  double traffic_per_evaluation = 0;    ///< bytes moved by norms, activations and residuals that are not fused
+};
+
+/// What turns pictures or sound into tokens of a language model: a transformer over patches.
+struct Encoder {
+  enum class Kind : std::uint8_t { none, vision, audio };
+  Kind kind = Kind::none;
+  int layers = 0;
+  int hidden = 0;
+  int heads = 1;
+  int width = 0;  ///< of the feed-forward part
+  bool gated = false;
+  int patch = 14;           ///< pixels of a patch's side
+  int merge = 1;            ///< patches of a side that become one token of the language model
+  int window = 0;           ///< patches of a side that attend to each other; 0 = all of an image or tile
+  int full_layers = 0;      ///< layers that see everything although there is a window
+  int tile = 0;             ///< pixels of the side of the tiles that an image is cut into; 0 = encoded as it is
+  int most_tiles = 0;       ///< besides one of the whole image, scaled down
+  int most_tokens = 0;      ///< of one image for the language model, 0 = no limit
+  double frames_per_s = 0;  ///< audio: positions of the encoder per second of sound
+  double clip_s = 0;        ///< audio: seconds that are encoded at once
+  int audio_merge = 1;      ///< audio: positions that become one token
+  double parameters = 0;    ///< as published, projector included; 0 = counted from the shape
 };
 
 /// Counts as the publisher gives them, and half a unit of the last digit given.
@@ -154,6 +187,7 @@ struct Model {
   PublishedCounts published;
   std::string count_exception;  ///< why the computed count may differ from the published one, or empty
   Diffusion diffusion;
+  Encoder encoder;  ///< in front of a language model that sees or hears
 
   std::uint32_t source = 0;  ///< index into Catalogue::sources(); 0 for models from outside
   std::string file;

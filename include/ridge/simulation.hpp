@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "ridge/inference.hpp"
+#include "ridge/kv_tiers.hpp"
 #include "ridge/workload.hpp"
 
 namespace ridge {
@@ -94,8 +95,9 @@ struct ServingPolicies {
   PreemptionPolicy preemption = PreemptionPolicy::recompute;
   RouterPolicy router = RouterPolicy::least_outstanding;
   bool prefix_cache = true;
-  int block_tokens = 16;  ///< tokens in one block of the KV cache
-  int poll_steps = 1;     ///< decode steps between two looks for new requests (SGLang: --scheduler-recv-interval)
+  std::vector<KvTier> tiers;  ///< below the device's memory, nearest first
+  int block_tokens = 16;      ///< tokens in one block of the KV cache
+  int poll_steps = 1;         ///< decode steps between two looks for new requests (SGLang: --scheduler-recv-interval)
   PromptGathering gathering;
   ApiLimits limits;
   std::optional<Autoscaling> autoscaling;
@@ -272,6 +274,10 @@ struct SimulationResult {
   double goodput = 0;  ///< good requests per second
 
   LatencyDistribution ttft, tpot, itl, e2e, wait;
+  LatencyDistribution first_turn_ttft, later_turn_ttft;  ///< of conversations, whose later turns may be found again
+  LatencyDistribution task;       ///< whole conversations: from the first turn sent to the last token of the last
+  LatencyDistribution task_busy;  ///< the same without the time between turns (tools, people)
+  std::vector<TierResult> tiers;
   std::vector<ClassResult> classes;  ///< if there are several
   std::vector<TimelinePoint> timeline;
   double timeline_step = 0;

@@ -78,10 +78,11 @@ Status read_into(const Field& field, const Member<Q>& member, std::string_view t
 }
 
 template <class Q>
-std::vector<Setting> settings(const Q& query, Member<Q> Field::*member) {
+std::vector<Setting> settings(const Q& query, Member<Q> Field::*member,
+                              std::span<const Field> fields = deployment_fields()) {
   static const Q kUsual{};
   std::vector<Setting> out;
-  for (const Field& field : deployment_fields()) {
+  for (const Field& field : fields) {
     const Member<Q>& m = field.*member;
     if (m.write != nullptr) {
       if (std::string text = m.write(query); !text.empty()) out.push_back({&field, std::move(text)});
@@ -99,9 +100,11 @@ std::vector<Setting> settings(const Q& query, Member<Q> Field::*member) {
 }  // namespace
 
 const Field* find_field(std::string_view key) {
-  const std::span<const Field> all = deployment_fields();
-  const auto at = std::find_if(all.begin(), all.end(), [&](const Field& f) { return f.key == key; });
-  return at == all.end() ? nullptr : &*at;
+  for (const std::span<const Field> all : {deployment_fields(), rl_fields()}) {
+    const auto at = std::find_if(all.begin(), all.end(), [&](const Field& f) { return f.key == key; });
+    if (at != all.end()) return &*at;
+  }
+  return nullptr;
 }
 
 std::string flag_of(const Field& field) {
@@ -182,6 +185,15 @@ Status read(const Field& field, std::string_view text, InferenceQuery& query) {
 
 Status read(const Field& field, std::string_view text, TrainingQuery& query) {
   return read_into(field, field.train, text, query);
+}
+
+Status read(const Field& field, std::string_view text, RlQuery& query) {
+  if (field.rl) return read_into(field, field.rl, text, query);
+  return read_into(field, field.train, text, query.training);
+}
+
+std::vector<Setting> settings_of(const RlQuery& query) {
+  return settings(query, &Field::rl, rl_fields());
 }
 
 std::vector<Setting> settings_of(const InferenceQuery& query) {

@@ -19,13 +19,14 @@
 
 #include "ridge/inference.hpp"
 #include "ridge/result.hpp"
+#include "ridge/rl.hpp"
 #include "ridge/training.hpp"
 
 namespace ridge::ask {
 
 /// To whom a field means something, as bits.
 inline constexpr unsigned kInfer = 1, kTrain = 2, kFit = 4, kTechniques = 8, kCompare = 16, kDiffusion = 32,
-                          kSimulate = 64;
+                          kSimulate = 64, kRl = 128;
 
 enum class Takes : std::uint8_t {
   model,
@@ -76,11 +77,14 @@ struct Field {
   Result<int> (*parse)(std::string_view) = nullptr;  ///< of a word that has more spellings than `words` lists
   Member<InferenceQuery> infer = {};
   Member<TrainingQuery> train = {};
+  Member<RlQuery> rl = {};
 };
 
 /// What describes a deployment or a training job, and what `ridge estimate` is asked of it, in the order of help.
 [[nodiscard]] std::span<const Field> deployment_fields();
-/// By key; nullptr if there is none.
+/// What only a question about reinforcement learning has; the rest of it are fields of training with kRl.
+[[nodiscard]] std::span<const Field> rl_fields();
+/// Of both, by key; nullptr if there is none.
 [[nodiscard]] const Field* find_field(std::string_view key);
 /// "--power-cap" of "power_cap", for people at a command line.
 [[nodiscard]] std::string flag_of(const Field& field);
@@ -93,6 +97,8 @@ struct Field {
 
 [[nodiscard]] Status read(const Field& field, std::string_view text, InferenceQuery& query);
 [[nodiscard]] Status read(const Field& field, std::string_view text, TrainingQuery& query);
+/// Fields that are not its own are read into the layout of its trainers.
+[[nodiscard]] Status read(const Field& field, std::string_view text, RlQuery& query);
 
 /// A field that says something, and what; a switch says "true".
 struct Setting {
@@ -101,5 +107,7 @@ struct Setting {
 };
 [[nodiscard]] std::vector<Setting> settings_of(const InferenceQuery& query);
 [[nodiscard]] std::vector<Setting> settings_of(const TrainingQuery& query);
+/// Its own fields; the layout of its trainers is settings_of(query.training).
+[[nodiscard]] std::vector<Setting> settings_of(const RlQuery& query);
 
 }  // namespace ridge::ask

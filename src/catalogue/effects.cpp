@@ -47,7 +47,7 @@ const Effect* Effects::find(std::string_view group, std::string_view level, std:
   return nullptr;
 }
 
-Sureness Effects::of(std::string_view group, const DeviceKeys& device, std::string_view engine) const {
+Sureness Effects::of(std::string_view group, const DeviceKeys& device, std::string_view engine, bool as_tuned) const {
   Sureness s;
   if (effects_.empty()) return s;
   const std::string both = std::string(engine) + "@" + std::string(device.architecture);
@@ -55,7 +55,14 @@ Sureness Effects::of(std::string_view group, const DeviceKeys& device, std::stri
   const Step devices[] = {{"device", device.device},
                           {"architecture", device.architecture},
                           {"new", device.measured ? "measured device" : "device"}};
-  const Step engines[] = {{"engine", both}, {"new", "engine"}};
+  const Step people[] = {{"engine", both}, {"new", "engine"}};
+  const Step records[] = {{"tuned", device.architecture}, {"new", "engine"}};
+  const auto& engines = as_tuned ? records : people;
+  if (const Effect* e = find(group, "tuned", device.architecture)) {
+    s.tuned_mean = e->mean;
+    s.tuned_spread = e->spread;
+    s.tuned_rows = e->rows;
+  }
   for (const auto& [level, key] : devices) {
     const Effect* e = find(group, level, key);
     if (e == nullptr) continue;

@@ -268,6 +268,7 @@ DitBlock read_block(TableReader& t, int hidden) {
   block.streams = t.optional_integer("streams", 1, 1, 2);
   block.text_stream_ends = t.flag("text_stream_ends");
   block.parallel = t.flag("parallel");
+  block.joint = t.flag("joint");
   block.modulation = t.optional_integer("modulation", 0, 0, 64);
   if (block.streams == 2) block.text_modulation = t.optional_integer("text_modulation", 0, 1, 64);
   block.table = t.optional_integer("table", 0, 0, 64);
@@ -285,8 +286,24 @@ void read_diffusion(TableReader& model_table, Model& model) {
   diffusion.vae_down = t.integer("vae_down", 1, 256);
   diffusion.text_tokens = t.optional_integer("text_tokens", 0, 1, kContextLimit);
   diffusion.passes_per_step = t.integer("passes_per_step", 1, 8);
-  if (const auto flops = t.figure<Flops>("flops_per_evaluation", Flops(1e9), Flops(1e17))) {
-    diffusion.flops_per_evaluation = flops->value.value();
+  diffusion.steps = t.optional_integer("steps", 0, 1, 10000);
+  diffusion.text_parameters = t.optional_count("text_encoders", 1e6, 1e13).value_or(0);
+  diffusion.frames = t.optional_integer("frames", 1, 1, 1'000'000);
+  diffusion.frames_per_s = t.optional_integer("frames_per_s", 0, 1, 1000);
+  diffusion.vae_time = t.optional_integer("vae_time", 1, 1, 64);
+  diffusion.patch_time = t.optional_integer("patch_time", 1, 1, 64);
+  diffusion.denoisers = t.optional_integer("denoisers", 1, 1, 8);
+  const auto work = [&](const char* key, double& into) {
+    if (const auto flops = t.figure<Flops>(key, Flops(1e3), Flops(1e17))) into = flops->value.value();
+  };
+  work("flops_per_evaluation", diffusion.flops_per_evaluation);
+  work("attention_per_evaluation", diffusion.attention_per_evaluation);
+  work("vae_flops_per_pixel", diffusion.vae_flops_per_pixel);
+  if (const auto bytes = t.figure<Bytes>("traffic_per_evaluation", Bytes(1e6), Bytes(1e15))) {
+    diffusion.traffic_per_evaluation = bytes->value.value();
+  }
+  if (diffusion.attention_per_evaluation > diffusion.flops_per_evaluation) {
+    t.refuse("attention_per_evaluation", "is a part of flops_per_evaluation and cannot be more");
   }
   if (model.type != ModelType::diffusion_dit) return;
   LayerGroup layer;
@@ -301,6 +318,41 @@ void read_diffusion(TableReader& model_table, Model& model) {
     diffusion.block += fmt::format("{}:{}", block.text("name"), count);
   }
   t.require("block");
+}
+
+/// [model.vision] or [model.audio]: what stands in front of the layers.
+void read_encoder(TableReader& model_table, Model& model) {
+  const auto shape = [&](TableReader& t, Encoder::Kind kind) {
+    Encoder& e = model.encoder;
+    e.kind = kind;
+    e.layers = t.integer("layers", 1, kLayerLimit);
+    e.hidden = t.integer("hidden", 1, kWidthLimit);
+    e.heads = t.integer("heads", 1, kWidthLimit);
+    e.width = t.integer("ffn_width", 1, kWidthLimit);
+    e.gated = t.flag("gated");
+    e.parameters = t.optional_count("parameters", 1e6, 1e13).value_or(0);
+    if (e.hidden % std::max(e.heads, 1) != 0) t.refuse("heads", "do not divide hidden");
+  };
+  if (TableReader t = model_table.table("vision"); model_table.has("vision")) {
+    shape(t, Encoder::Kind::vision);
+    Encoder& e = model.encoder;
+    e.patch = t.integer("patch", 1, 256);
+    e.merge = t.optional_integer("merge", 1, 1, 64);
+    e.window = t.optional_integer("window", 0, 1, 4096);
+    e.full_layers = t.optional_integer("full_layers", 0, 1, e.layers);
+    e.tile = t.optional_integer("tile", 0, 16, 65536);
+    e.most_tiles = t.optional_integer("most_tiles", 0, 1, 1024);
+    e.most_tokens = t.optional_integer("most_tokens", 0, 1, kContextLimit);
+    if (e.tile > 0 && e.tile % e.patch != 0) t.refuse("tile", "is no whole number of patches");
+  }
+  if (TableReader t = model_table.table("audio"); model_table.has("audio")) {
+    if (model.encoder.kind != Encoder::Kind::none) t.refuse("layers", "stands beside [model.vision]: one of the two");
+    shape(t, Encoder::Kind::audio);
+    Encoder& e = model.encoder;
+    e.frames_per_s = t.integer("frames_per_s", 1, 10000);
+    e.clip_s = t.integer("clip_s", 1, 3600);
+    e.audio_merge = t.optional_integer("merge", 1, 1, 64);
+  }
 }
 
 /// "8.03B" is 8.03e9, give or take half of 0.01e9.
@@ -365,6 +417,7 @@ Model read_model(TableReader t) {
   model.norm_bias = t.flag("norm_bias");
   model.learned_positions = t.optional_integer("learned_positions", 0, 1, kWidthLimit);
   read_layers(t, model);
+  read_encoder(t, model);
   return model;
 }
 

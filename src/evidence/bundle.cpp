@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "evidence/case_files.hpp"
+#include "evidence/published_settings.hpp"
 #include "ridge/file.hpp"
 #include "ridge/folder.hpp"
 
@@ -15,7 +16,8 @@ constexpr std::size_t kFileLimit = 256u << 20;
 constexpr const char* kTables[] = {"training.csv", "inference.csv", "consumer.csv", "kernels.csv",
                                    "dispatch.csv", "power.csv",     "diffusion.csv"};
 /// Of other vendors, software and publishers: the physics was never fitted to them, so their errors are honest ones.
-constexpr const char* kMore[] = {"more/training.csv", "more/qlora.csv", "more/inference.csv", "more/kernels.csv"};
+constexpr const char* kMore[] = {"more/training.csv", "more/qlora.csv", "more/inference.csv", "more/mlperf.csv",
+                                 "more/kernels.csv"};
 
 /// None where there is no such folder.
 std::vector<std::string> csv_files(const std::string& folder) {
@@ -62,6 +64,13 @@ Result<Bundle> load_bundle(const std::string& data_directory) {
   for (const std::string& path : csv_files(data_directory + "/evidence/added")) {
     const Status status = append(bundle.cases, path, bundle.workloads, false, Reading::strict);
     if (!status) return status.error();
+  }
+  const auto settings = load_published_settings(data_directory);
+  if (!settings) return settings.error();
+  for (Case& c : bundle.cases) {
+    auto* query = std::get_if<InferenceQuery>(&c.input);
+    if (query == nullptr) continue;
+    if (const ServerSettings* s = find_settings(*settings, c.source, *query)) apply(*s, *query);
   }
   return bundle;
 }

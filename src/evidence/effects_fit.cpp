@@ -19,6 +19,8 @@ constexpr double kFreedom = 4;  ///< degrees of the Student-t distribution of th
 constexpr int kReweightings = 8;
 constexpr int kFewest = 20;  ///< residuals that make a quantile
 constexpr double kTail = 0.1;
+constexpr double kNormalTail = 1.28;  ///< where 10 % of a normal distribution lie beyond
+constexpr double kNormalPublishers = 4;
 
 /// One unseen error, and what it is about.
 struct Row {
@@ -29,7 +31,9 @@ struct Row {
   double weight = 0;    ///< 0: judged, but no effect is learnt from it
   double sign = 1;      ///< -1: a rate
   std::string group, device, architecture, engine, publisher;
-  bool measured = false;
+  bool measured = false;    ///< the architecture: the physics was fitted to its kernels
+  bool known_chip = false;  ///< the device itself: the physics was fitted to rows of it
+  bool tuned = false;       ///< a vendor's record
 };
 
 struct Level {
@@ -42,11 +46,16 @@ std::vector<Level> levels_of(const Row& r, const EffectPriors& p) {
   std::vector<Level> out;
   if (r.measured) {
     out.push_back({"architecture " + r.architecture, p.known_architecture});
+    if (!r.known_chip) out.push_back({"device " + r.device, p.sister});
   } else {
     out.push_back({"architecture " + r.architecture, p.new_architecture});
     out.push_back({"device " + r.device, p.new_device});
   }
-  if (!r.engine.empty()) out.push_back({"engine " + r.engine + "@" + r.architecture, p.engine});
+  if (r.tuned) {
+    out.push_back({"tuned " + r.architecture, p.tuned});  // whatever the software is called, it is not what others run
+  } else if (!r.engine.empty()) {
+    out.push_back({"engine " + r.engine + "@" + r.architecture, p.engine});
+  }
   out.push_back({"stack " + r.publisher + "|" + r.engine + "|" + r.device, p.stack});
   return out;
 }
@@ -196,6 +205,10 @@ class Fit {
   void read(const UnseenRows& unseen) {
     std::map<std::pair<std::size_t, Metric>, const ResultRow*> by_device;
     for (const ResultRow& r : unseen.devices_out) by_device[{r.case_index, r.metric}] = &r;
+    for (const Case& c : cases_) {
+      if (!c.physics || !c.fitted) continue;
+      if (const auto device = catalogue_.find_device(c.device)) known_.insert(device->id);
+    }
     std::map<std::size_t, int> learnt;  // figures of one case that teach: together they count once
     for (const ResultRow& r : unseen.publishers_out) {
       const Case& c = cases_[r.case_index];
@@ -216,10 +229,12 @@ class Fit {
       row.device = device->id;
       row.architecture = device->architecture;
       row.measured = measured(device->architecture);
+      row.known_chip = known_.contains(device->id);
       const auto work = c.kind == CaseKind::training ? EngineWork::training : EngineWork::inference;
       const EngineMatch match = engines_.find(c.engine, work);
       if (match.engine != nullptr && match.named) row.engine = match.engine->id;
       row.publisher = publisher(c.source);
+      row.tuned = row.group == "serving" && row.publisher.starts_with("mlcommons/");
       const bool teaches = r.metric == Metric::step_time_s ||
                            (c.mode != "prefill" && (r.metric == Metric::output_tok_s || r.metric == Metric::tpot_ms));
       row.weight = teaches ? 1 : 0;
@@ -256,30 +271,38 @@ class Fit {
 
   void add_effects(std::string_view group, const std::vector<const Row*>& rows, const Solution& all,
                    std::vector<Effect>& out) const {
-    std::map<std::string, int, std::less<>> of_device, of_engine, of_architecture;
+    std::map<std::string, int, std::less<>> of_device, of_engine, of_architecture, of_record;
     for (const Row* r : rows) {
       if (r->weight <= 0) continue;
       ++of_device[r->device];
       ++of_architecture[r->architecture];
-      if (!r->engine.empty()) ++of_engine[r->engine + "@" + r->architecture];
+      if (r->tuned) {
+        ++of_record[r->architecture];
+      } else if (!r->engine.empty()) {
+        ++of_engine[r->engine + "@" + r->architecture];
+      }
     }
     const auto count = [](const auto& map, const std::string& key) {
       const auto at = map.find(key);
       return at == map.end() ? 0 : at->second;
     };
-    std::vector<Effect> known, unknown;  // chips with kernels, and the others: spreads compare within each
+    std::vector<Effect> known, sisters, unknown;  // spreads compare within each
     for (const Device& d : catalogue_.devices()) {
       Row r;
       r.device = d.id;
       r.architecture = d.architecture;
       r.measured = measured(d.architecture);
+      r.known_chip = known_.contains(d.id);
       std::vector<Level> levels = levels_of(r, priors_);
       levels.pop_back();  // the stack is nobody's yet
       const auto [mean, variance] = all.sum(levels);
-      (r.measured ? known : unknown)
+      (!r.measured    ? unknown
+       : r.known_chip ? known
+                      : sisters)
           .push_back({std::string(group), "device", d.id, mean, std::sqrt(variance), count(of_device, d.id)});
     }
     add_sorted(std::move(known), out);
+    add_sorted(std::move(sisters), out);
     add_sorted(std::move(unknown), out);
     std::vector<Effect> designs;
     for (const auto& [architecture, n] : of_architecture) {
@@ -298,7 +321,14 @@ class Fit {
     add_sorted(std::move(engines), out);
     out.push_back(
         {std::string(group), "new", "device", 0, digits(std::hypot(priors_.new_architecture, priors_.new_device)), 0});
-    out.push_back({std::string(group), "new", "measured device", 0, priors_.known_architecture, 0});
+    out.push_back({std::string(group), "new", "measured device", 0,
+                   digits(std::hypot(priors_.known_architecture, priors_.sister)), 0});
+    std::vector<Effect> records;
+    for (const auto& [architecture, n] : of_record) {
+      const auto [mean, variance] = all.sum({{"tuned " + architecture, priors_.tuned}});
+      records.push_back({std::string(group), "tuned", architecture, mean, std::sqrt(variance), n});
+    }
+    add_sorted(std::move(records), out);
   }
 
   /// Every row predicted without its publisher, and without its devices or its engine too.
@@ -360,19 +390,41 @@ class Fit {
   };
   [[nodiscard]] Quantiles quantiles(const std::vector<Judged>& judged, std::string_view key, bool measured,
                                     double within, std::string_view without = {}) const {
-    std::vector<double> z;
+    std::map<std::string_view, std::vector<double>> by_publisher;
+    std::size_t rows = 0;
     for (const Judged& j : judged) {
       if (j.row->measured != measured || !matches(j.row->key, key) || j.row->publisher == without) continue;
-      z.push_back(standardised(j, within));
+      by_publisher[j.row->publisher].push_back(standardised(j, within));
+      ++rows;
     }
     Quantiles q;
-    q.rows = static_cast<int>(z.size() / 3);
+    q.rows = static_cast<int>(rows / 3);
     if (q.rows < kFewest / 2) {
       q.rows = 0;
       return q;
     }
-    q.low = std::min(quantile(z, kTail), -0.3);
-    q.high = std::max(quantile(std::move(z), 1 - kTail), 0.3);
+    // The next publisher is one of many: each counts as the root of its rows, between once and once a row.
+    std::vector<std::pair<double, double>> weighted;
+    double whole = 0;
+    for (const auto& [name, errors] : by_publisher) {
+      const double weight = 1 / std::sqrt(static_cast<double>(errors.size()));
+      for (const double z : errors) weighted.emplace_back(z, weight);
+      whole += weight * static_cast<double>(errors.size());
+    }
+    std::sort(weighted.begin(), weighted.end());
+    const auto at = [&](double share) {
+      double sum = 0;
+      for (const auto& [z, weight] : weighted) {
+        if ((sum += weight) >= share * whole) return z;
+      }
+      return weighted.back().first;
+    };
+    // Few publishers say little about tails: what they say counts against a normal distribution's as so many more
+    // would.
+    const auto publishers = static_cast<double>(by_publisher.size());
+    const double told = publishers / (publishers + kNormalPublishers);
+    q.low = std::min(told * at(kTail) - (1 - told) * kNormalTail, -0.3);
+    q.high = std::max(told * at(1 - kTail) + (1 - told) * kNormalTail, 0.3);
     return q;
   }
 
@@ -459,6 +511,7 @@ class Fit {
   const Engines& engines_;
   const Calibration& calibration_;
   EffectPriors priors_;
+  std::set<std::string> known_;  ///< chips with rows behind the physics
   std::vector<Row> rows_;
 };
 

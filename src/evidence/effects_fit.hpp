@@ -30,8 +30,10 @@ struct EffectPriors {
   double new_architecture = 0.25;    ///< whose kernels nobody measured
   double new_device = 0.15;          ///< within it
   double known_architecture = 0.03;  ///< the physics has parameters for it
+  double sister = 0.1;               ///< another board of such a design that the physics has no row of
   double engine = 0.1;               ///< on an architecture
   double stack = 0.2;                ///< who ran it, where and how
+  double tuned = 0.2;                ///< what records gain over what people run
 };
 
 /// Errors of predictions without effects.

@@ -113,6 +113,7 @@ void read_load(CaseRow& row, const AssumedWorkloads& workloads, InferenceLoad& l
     load.osl = row.number("osl", 1, kLongest).value_or(1);
   }
   load.length_low = row.number("length_range", 0, 1).value_or(1);
+  load.exact = load.length_low == 1 && !row.text("length_range").empty();
   load.draft_tokens = row.number("draft_tokens", 0, 64).value_or(0);
   load.acceptance = row.number("acceptance", 0, 1).value_or(0);
 
@@ -137,6 +138,7 @@ void read_load(CaseRow& row, const AssumedWorkloads& workloads, InferenceLoad& l
   } else {
     if (load.mode == LoadMode::closed_loop && !row.require("concurrency")) return;
     load.concurrency = row.number("concurrency", 1, 1e7).value_or(0);
+    if (load.mode == LoadMode::closed_loop) load.requests = row.number("requests", 1, 1e9).value_or(0);
     if (assumed != nullptr && load.mode == LoadMode::closed_loop) {
       load.prefix_hit = cached_share(*assumed, load.concurrency);
       load.distinct = assumed->prompts;
@@ -221,6 +223,7 @@ InferenceQuery read_inference_query(CaseRow& row, const AssumedWorkloads& worklo
   query.model = row.text("model");
   query.device = row.text("device");
   if (!row.text("engine").empty()) query.engine = row.text("engine");
+  query.as_tuned = row.text("source").starts_with("mlcommons/");
   query.engine_version = row.text("engine_version");
   query.date = leading_date(row.text("date"));
   query.tp = row.integer("tp", 1, kMostGpus).value_or(0);

@@ -93,14 +93,19 @@ const ServerSettings* find_settings(const PublishedSettings& settings, std::stri
   return at != settings.end() ? &*at : nullptr;
 }
 
-void apply(const ServerSettings& s, const InferenceLoad& load, SimulationQuery& q) {
-  double& tokens = q.deployment.max_batched_tokens;
+void apply(const ServerSettings& s, InferenceQuery& q) {
+  double& tokens = q.max_batched_tokens;
   tokens = s.max_batched_tokens;
   if (s.tokens_beside_prompt > 0) {
-    const double prompt = load.isl + load.concurrency + s.tokens_beside_prompt;
+    const double prompt = q.load.isl + q.load.concurrency + s.tokens_beside_prompt;
     tokens = std::max(tokens, kTokenGrain * std::ceil(prompt / kTokenGrain));
   }
-  if (s.max_sequences > 0) q.deployment.max_sequences = s.max_sequences;
+  if (s.max_sequences > 0) q.max_sequences = s.max_sequences;
+  q.poll_steps = s.poll_steps;
+}
+
+void apply(const ServerSettings& s, SimulationQuery& q) {
+  apply(s, q.deployment);
   q.policies.poll_steps = s.poll_steps;
   q.policies.gathering = s.gathering;
 }

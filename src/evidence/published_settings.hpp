@@ -2,9 +2,9 @@
 //
 //   PublishedSettings all = *load_published_settings("data");
 //   const ServerSettings* s = find_settings(all, "inferencex-agg", query);   // nullptr: the engine's defaults
-//   if (s != nullptr) apply(*s, query.load, simulation);
+//   if (s != nullptr) apply(*s, query);
 //
-// Only the simulator reads them: they say how a scheduler works, not how long a step takes. Values; any thread.
+// They say how a scheduler works, not how long a step takes: gathering is for the simulator alone. Values; any thread.
 #pragma once
 
 #include <string>
@@ -43,6 +43,7 @@ Result<PublishedSettings> load_published_settings(const std::string& data_direct
 
 [[nodiscard]] const ServerSettings* find_settings(const PublishedSettings& settings, std::string_view source,
                                                   const InferenceQuery& query);
-void apply(const ServerSettings& settings, const InferenceLoad& load, SimulationQuery& simulation);
+void apply(const ServerSettings& settings, InferenceQuery& query);
+void apply(const ServerSettings& settings, SimulationQuery& simulation);
 
 }  // namespace ridge::evidence

@@ -54,6 +54,7 @@ InferenceEstimate simulated_estimate(const InferenceQuery& query, const Knowledg
       length->high = 8 * length->mean;
       continue;
     }
+    if (load.exact) continue;
     // Nominal lengths are the most where a range is given, and the mean where none is.
     const double low = load.length_low < 1 ? load.length_low : kSyntheticLow;
     const double high = load.length_low < 1 ? 1 : 2 - kSyntheticLow;
@@ -75,12 +76,13 @@ InferenceEstimate simulated_estimate(const InferenceQuery& query, const Knowledg
     q.deployment.max_sequences = q.load.concurrency;
     q.load.concurrency = std::ceil(1.25 * q.load.concurrency) + 1;
   }
-  if (settings != nullptr) apply(*settings, load, q);
-  q.requests = std::max(kFewestRequests, kRounds * q.load.concurrency);
+  if (settings != nullptr) apply(*settings, q);
+  q.requests = load.requests > 0 ? std::max(load.requests, q.load.concurrency)
+                                 : std::max(kFewestRequests, kRounds * q.load.concurrency);
   if (q.policies.prefix_cache) q.requests = std::max(2 * q.load.concurrency, load.distinct / (1 - load.prefix_hit));
   const Result<SimulationResult> r = simulate(q, knowledge);
   if (!r || r->finished == 0) return e;
-  const double output = steady_output(*r);
+  const double output = load.requests > 0 ? r->output_tokens_per_s : steady_output(*r);
   set(e.output_tokens_per_s, output);
   set(e.total_tokens_per_s, output * r->total_tokens_per_s / r->output_tokens_per_s);
   set(e.ttft_s, r->ttft.mean());

@@ -176,4 +176,22 @@ Result<std::vector<ModelSettings>> load_model_settings(const std::string& file) 
   return all;
 }
 
+Result<std::vector<EngineModel>> load_engine_models(const std::string& file) {
+  Result<std::string> text = read_file(file, kLongestFile);
+  if (!text) return text.error();
+  const Result<CsvTable> table = CsvTable::parse(*std::move(text), file);
+  if (!table) return table.error();
+  Columns columns(*table);
+  if (const Status s = columns.need({"engine", "model", "name", "source"}); !s) return s.error();
+  std::vector<EngineModel> all;
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    EngineModel m{columns.text(row, 0), columns.text(row, 1), columns.text(row, 2), columns.text(row, 3)};
+    for (std::size_t i = 0; i < 4; ++i) {
+      if (columns.text(row, i).empty()) return columns.wrong(row, i, "is missing");
+    }
+    all.push_back(std::move(m));
+  }
+  return all;
+}
+
 }  // namespace ridge

@@ -112,6 +112,7 @@ std::string EngineRelease::problem(std::string_view flag, const std::optional<st
     return value ? fmt::format("{} takes no value, but {} follows", flag, ridge::quoted(*value)) : std::string();
   }
   if (!value) return fmt::format("the value of {} is missing", flag);
+  if (*value == "null" && !flag.starts_with("--")) return {};  // a key that is taken back
   if (!known->choices.empty()) {
     if (std::find(known->choices.begin(), known->choices.end(), *value) != known->choices.end()) return {};
     std::string all;

@@ -399,12 +399,16 @@ class Finder {
     }
     if (const std::string* df = tool("df ")) {
       for (const std::string_view line : pieces(*df, '\n')) {
-        if (!line.ends_with("/dev/shm")) continue;
         std::vector<std::string_view> words;
         for (const std::string_view word : pieces(line, ' ')) {
           if (!word.empty()) words.push_back(word);
         }
-        if (words.size() >= 6) set("files.shm_gigabytes", shown(number(words[1]).value_or(0) * 1024 / 1e9));
+        if (words.size() < 6 || !number(words[3])) continue;
+        if (!line.ends_with("/dev/shm")) {
+          set("files.free_gigabytes", shown(number(words[3]).value_or(0) * 1024 / 1e9));
+          continue;
+        }
+        set("files.shm_gigabytes", shown(number(words[1]).value_or(0) * 1024 / 1e9));
       }
     }
     if (const std::string* limits = file("/proc/self/limits")) {

@@ -50,6 +50,17 @@ constexpr NumberFlag kTorchtitan[] = {
     {"--training.global_batch_size", &LaunchPlan::global_batch, 0},
 };
 
+constexpr NumberFlag kBridge[] = {
+    {"--tensor_model_parallel_size", &LaunchPlan::tp, 1},
+    {"--pipeline_model_parallel_size", &LaunchPlan::pp, 1},
+    {"--virtual_pipeline_model_parallel_size", &LaunchPlan::vp, 1},
+    {"--context_parallel_size", &LaunchPlan::cp, 1},
+    {"--expert_model_parallel_size", &LaunchPlan::ep, 1},
+    {"--seq_length", &LaunchPlan::sequence, 0},
+    {"--micro_batch_size", &LaunchPlan::micro_batch, 0},
+    {"--global_batch_size", &LaunchPlan::global_batch, 0},
+};
+
 constexpr ShapeFlag kShape[] = {
     {"--num-layers", &ModelShape::layers, 0},
     {"--hidden-size", &ModelShape::hidden, 0},
@@ -158,6 +169,8 @@ constexpr std::string_view kSwitches[] = {
     "--no-gradient-accumulation-fusion",
     "--init-model-with-meta-device",
     "--log-throughput",
+    "--enable-metrics",
+    "--deepspeed",
 };
 
 }  // namespace
@@ -173,11 +186,17 @@ std::span<const NumberFlag> number_flags(LaunchTarget runner) {
     case LaunchTarget::llamacpp:
       return kLlamacpp;
     case LaunchTarget::megatron:
+    case LaunchTarget::primus:
       return kMegatron;
+    case LaunchTarget::bridge:
+      return kBridge;
     case LaunchTarget::torchrun:
       return kTorchtitan;
+    case LaunchTarget::deepspeed:
+    case LaunchTarget::maxtext:
     case LaunchTarget::slurm:
     case LaunchTarget::k8s:
+    case LaunchTarget::dynamo:
       break;
   }
   return {};
@@ -193,7 +212,7 @@ std::span<const NumberOfShape> shape_numbers() {
 
 std::span<const FormatFlag> weight_flags(LaunchTarget runner) {
   if (runner == LaunchTarget::vllm || runner == LaunchTarget::sglang) return kServedWeights;
-  if (runner == LaunchTarget::megatron) return kMegatronPrecision;
+  if (runner == LaunchTarget::megatron || runner == LaunchTarget::primus) return kMegatronPrecision;
   if (runner == LaunchTarget::torchrun) return kTitanPrecision;
   return {};
 }

@@ -8,10 +8,9 @@ namespace ridge::launch {
 
 namespace {
 
-/// The first address for all replicas of vLLM and SGLang: the router of vLLM's production stack, which finds pods by
-/// label and sends a request to the one that has its prefix.
-void router(Yaml& y, const LaunchPlan& p, const std::string& job) {
-  y.next();
+/// An account that may watch pods, and the deployment of a router with that image and command.
+void router_deployment(Yaml& y, const std::string& job, std::string_view image, const std::vector<std::string>& command,
+                       const std::vector<std::string>& arguments) {
   y.line(0, "apiVersion: v1")
       .line(0, "kind: ServiceAccount")
       .line(0, "metadata:")
@@ -28,16 +27,38 @@ void router(Yaml& y, const LaunchPlan& p, const std::string& job) {
   y.line(0, "spec:").line(1, "replicas: 1").line(1, "selector:").line(2, "matchLabels:").line(3, "app: {}-router", job);
   y.line(1, "template:").line(2, "metadata:").line(3, "labels:").line(4, "app: {}-router", job).line(2, "spec:");
   y.line(3, "serviceAccountName: {}-router", job).line(3, "containers:").line(4, "- name: router");
-  y.line(5, "image: \"lmcache/lmstack-router:latest\"").line(5, "args:");
-  for (const std::string& argument :
-       std::initializer_list<std::string>{"--host=0.0.0.0", "--port=8080", "--service-discovery=k8s",
-                                          fmt::format("--k8s-port={}", usual_port(p.runner)), "--k8s-namespace=default",
-                                          "--k8s-label-selector=serves=" + job, "--routing-logic=prefixaware"}) {
-    y.line(6, "- {}", quoted_yaml(argument));
-  }
+  y.line(5, "image: {}", quoted_yaml(image));
+  const auto words = [&](std::string_view what, const std::vector<std::string>& all) {
+    if (all.empty()) return;
+    y.line(5, "{}:", what);
+    for (const std::string& one : all) y.line(6, "- {}", quoted_yaml(one));
+  };
+  words("command", command);
+  words("args", arguments);
   y.line(5, "ports:").line(6, "- containerPort: 8080");
   y.line(5, "readinessProbe:").line(6, "httpGet:").line(7, "path: /health").line(7, "port: 8080");
   y.line(5, "resources:").line(6, "requests:").line(7, "cpu: 4").line(7, "memory: 4Gi");
+}
+
+constexpr std::string_view kRouterImage = "lmcache/lmstack-router:latest";
+
+/// The first address for all replicas of vLLM and SGLang: the router of vLLM's production stack, which finds pods by
+/// label and sends a request to the one that has its prefix.
+void router(Yaml& y, const LaunchPlan& p, const std::string& job) {
+  y.next();
+  router_deployment(
+      y, job, kRouterImage, {},
+      {"--host=0.0.0.0", "--port=8080", "--service-discovery=k8s", fmt::format("--k8s-port={}", port_of(p)),
+       "--k8s-namespace=default", "--k8s-label-selector=serves=" + job, "--routing-logic=prefixaware"});
+}
+
+/// What routers tell the pods of two pools by, among the labels at that depth and the annotations after them.
+void pool_marks(Yaml& y, const LaunchPlan& p, int depth) {
+  if (p.role == PoolRole::both) return;
+  y.line(depth, "model: {}", name(p.role));
+  if (p.runner == LaunchTarget::sglang && p.role == PoolRole::prefill) {
+    y.line(depth - 1, "annotations:").line(depth, "sglang.ai/bootstrap-port: \"8998\"");
+  }
 }
 
 void service(Yaml& y, const std::string& job, std::string_view label, int port) {
@@ -81,13 +102,40 @@ std::string operator_values(const LaunchPlan& p) {
 
 }  // namespace
 
+Result<std::string> kubernetes_pool_router(const LaunchPools& pools, const LaunchOptions& o) {
+  const LaunchPlan& p = pools.decode;
+  LaunchPlan both = p;
+  both.role = PoolRole::both;
+  const std::string job = job_name(both);
+  const std::string port = fmt::format("{}", port_of(p));
+  Yaml y;
+  if (p.runner == LaunchTarget::vllm) {
+    router_deployment(
+        y, job, kRouterImage, {},
+        {"--host=0.0.0.0", "--port=8080", "--service-discovery=k8s", "--k8s-port=" + port, "--k8s-namespace=default",
+         "--k8s-label-selector=model in (prefill,decode)", "--routing-logic=disaggregated_prefill_orchestrated",
+         "--prefill-model-labels=prefill", "--decode-model-labels=decode"});
+  } else if (p.runner == LaunchTarget::sglang) {
+    router_deployment(
+        y, job, !o.image.empty() ? o.image : image_of(p), {"python3", "-m", "sglang_router.launch_router"},
+        {"--host", "0.0.0.0", "--port", "8080", "--pd-disaggregation", "--service-discovery",
+         "--service-discovery-port", port, "--service-discovery-namespace", "default", "--prefill-selector",
+         "serves=" + job_name(pools.prefill), "--decode-selector", "serves=" + job_name(p)});
+  } else {
+    return cannot("the router of TensorRT-LLM's pools has to know every server: emit for dynamo or slurm");
+  }
+  service(y, job, fmt::format("app: {}-router", job), 8080);
+  return y.text();
+}
+
 Result<std::string> kubernetes_serving(const LaunchPlan& p, const LaunchOptions& o) {
   const std::string job = job_name(p);
   const bool spans = spans_nodes(p);
   if (spans && p.runner == LaunchTarget::trtllm) {
     return cannot("TensorRT-LLM over several nodes is started by MPI: emit for slurm");
   }
-  const bool routed = p.replicas > 1 && (p.runner == LaunchTarget::vllm || p.runner == LaunchTarget::sglang);
+  const bool routed = p.role == PoolRole::both && p.replicas > 1 &&
+                      (p.runner == LaunchTarget::vllm || p.runner == LaunchTarget::sglang);
   Yaml y;
   if (spans) {
     const Result<std::string> leader = pod_spec(p, o, PodRole::server, "\"$LWS_LEADER_ADDRESS\"", 5);
@@ -99,6 +147,7 @@ Result<std::string> kubernetes_serving(const LaunchPlan& p, const LaunchOptions&
     y.line(1, "startupPolicy: LeaderCreated").line(1, "leaderWorkerTemplate:");
     y.line(2, "size: {}", per_replica(p) / p.gpus_per_node).line(2, "restartPolicy: RecreateGroupOnPodRestart");
     y.line(2, "leaderTemplate:").line(3, "metadata:").line(4, "labels:").line(5, "serves: {}", job);
+    pool_marks(y, p, 5);
     y.line(3, "spec:").block(0, *leader);
     y.line(2, "workerTemplate:").line(3, "spec:").block(0, *worker);
   } else {
@@ -111,13 +160,14 @@ Result<std::string> kubernetes_serving(const LaunchPlan& p, const LaunchOptions&
         .line(2, "metadata:")
         .line(3, "labels:")
         .line(4, "serves: {}", job);
+    pool_marks(y, p, 4);
     y.line(2, "spec:").block(0, *pod);
   }
   if (routed) {
     service(y, job, fmt::format("app: {}-router", job), 8080);
     router(y, p, job);
   } else {
-    service(y, job, fmt::format("serves: {}", job), usual_port(p.runner));
+    service(y, job, fmt::format("serves: {}", job), port_of(p));
   }
   return y.text();
 }
@@ -162,6 +212,11 @@ Result<std::vector<LaunchFile>> kubernetes_files(const LaunchPlan& p, const Laun
     Yaml y;
     queues(y, p, o);
     files.push_back({"queue.yaml", y.text()});
+  }
+  if (!trains(p.runner)) {
+    if (std::string rules = alert_rules(p, o); !rules.empty()) files.push_back({"alerts.yaml", std::move(rules)});
+    if (std::string scaling = autoscaling(p, o); !scaling.empty())
+      files.push_back({"autoscale.yaml", std::move(scaling)});
   }
   if (p.vendor.empty() || p.vendor == "NVIDIA") files.push_back({"gpu-operator-values.yaml", operator_values(p)});
   return files;

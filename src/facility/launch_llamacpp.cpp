@@ -6,7 +6,7 @@
 
 namespace ridge::launch {
 
-Result<Server> llamacpp_server(const LaunchPlan& p, std::string_view port) {
+Result<Process> llamacpp_server(const LaunchPlan& p, std::string_view port) {
   if (spans_nodes(p)) {
     return cannot(
         fmt::format("llama.cpp serves from one node, a replica takes {} devices of nodes of {}: emit for vllm",
@@ -15,8 +15,9 @@ Result<Server> llamacpp_server(const LaunchPlan& p, std::string_view port) {
   if (p.dp > 1 || p.ep > 1) return cannot("llama.cpp has no data- or expert-parallel ranks: say --dp 1 --ep 1");
   if (p.tp > 1 && p.pp > 1)
     return cannot("llama.cpp splits a model by layers or by tensors, not both: say --tp 1 or --pp 1");
+  if (p.role != PoolRole::both) return cannot("llama.cpp hands no caches over: emit pools for vllm, sglang or trtllm");
   if (p.online) return cannot("llama.cpp does not narrow weights while it loads them");
-  Server s{Command("llama-server"), {}};
+  Process s{.command = Command("llama-server")};
   Command& c = s.command;
   if (p.checkpoint.ends_with(".gguf")) {
     c.flag("--model", p.checkpoint);

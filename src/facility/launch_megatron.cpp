@@ -141,7 +141,7 @@ std::string_view usual_rate(const ModelShape& s) {
 
 }  // namespace
 
-Result<Command> megatron_command(const LaunchPlan& p) {
+Result<Process> megatron_job(const LaunchPlan& p) {
   if (const std::vector<std::string> wrong = megatron_problems(p); !wrong.empty()) {
     return cannot("Megatron would not start: " + wrong.front());
   }
@@ -152,7 +152,7 @@ Result<Command> megatron_command(const LaunchPlan& p) {
   if (p.tp > 1) c.flag("--sequence-parallel");
   if (p.cp > 1) {
     c.flag("--cp-comm-type", p.context == ContextParallel::ulysses      ? "a2a"
-                             : p.context == ContextParallel::all_gather ? "allgather"
+                             : p.context == ContextParallel::all_gather ? "all_gather"
                                                                         : "p2p");
   }
   const ModelShape& s = p.shape;
@@ -196,7 +196,11 @@ Result<Command> megatron_command(const LaunchPlan& p) {
   }
   c.shell("--data-path", "\"$DATA_PATH\"").flag("--split", "100,0,0");
   c.shell("--save", "\"$CHECKPOINTS\"").flag("--save-interval", 500).shell("--load", "\"$CHECKPOINTS\"");
-  return c.raw("\"$@\"");
+  c.raw("\"$@\"");
+  std::string before = ": \"${DATA_PATH:?set DATA_PATH to the tokenised data set, without .bin}\"\n";
+  if (s.rotary_open) before += ": \"${ROTARY_BASE:?set ROTARY_BASE to rope_theta of the model}\"\n";
+  before += ": \"${CHECKPOINTS:?set CHECKPOINTS to a shared folder}\"\n";
+  return Process{.command = std::move(c), .before = std::move(before)};
 }
 
 }  // namespace ridge::launch

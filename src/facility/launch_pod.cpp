@@ -24,7 +24,7 @@ void probes(Yaml& y, const LaunchPlan& p, int depth) {
   for (const Probe& probe :
        {Probe{"startupProbe", 10, 360}, Probe{"readinessProbe", 5, 3}, Probe{"livenessProbe", 10, 3}}) {
     y.line(depth, "{}:", probe.name).line(depth + 1, "httpGet:").line(depth + 2, "path: /health");
-    y.line(depth + 2, "port: {}", usual_port(p.runner));
+    y.line(depth + 2, "port: {}", port_of(p));
     y.line(depth + 1, "periodSeconds: {}", probe.period).line(depth + 1, "failureThreshold: {}", probe.failures);
     y.line(depth + 1, "timeoutSeconds: 5");
   }
@@ -38,7 +38,10 @@ void environment(Yaml& y, const LaunchPlan& p, int depth) {
       .line(depth + 4, "optional: {}", p.gated ? "false" : "true");
   y.line(depth + 1, "- name: HF_HOME").line(depth + 2, "value: /models");
   if (!trains(p.runner)) return;
-  if (p.runner == LaunchTarget::megatron) y.line(depth + 1, "- name: DATA_PATH").line(depth + 2, "value: /data/tokens");
+  if (p.runner == LaunchTarget::deepspeed) y.line(depth + 1, "- name: TRAIN").line(depth + 2, "value: /data/train.py");
+  if (p.runner != LaunchTarget::torchrun && p.runner != LaunchTarget::deepspeed) {
+    y.line(depth + 1, "- name: DATA_PATH").line(depth + 2, "value: /data/tokens");
+  }
   if (p.runner == LaunchTarget::torchrun) y.line(depth + 1, "- name: ASSETS").line(depth + 2, "value: /data/tokenizer");
   y.line(depth + 1, "- name: CHECKPOINTS").line(depth + 2, "value: /checkpoints");
 }
@@ -100,7 +103,7 @@ Result<std::string> pod_spec(const LaunchPlan& p, const LaunchOptions& o, PodRol
     y.line(inner, "securityContext:").line(inner + 1, "capabilities:").line(inner + 2, "add: [\"IPC_LOCK\"]");
   }
   if (role == PodRole::server) {
-    y.line(inner, "ports:").line(inner + 1, "- containerPort: {}", usual_port(p.runner));
+    y.line(inner, "ports:").line(inner + 1, "- containerPort: {}", port_of(p));
     probes(y, p, inner);
   }
   struct Volume {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdlib>
 
 #include "facility/launch_vendor.hpp"
 #include "facility/launch_write.hpp"
@@ -14,7 +15,7 @@ InferenceQuery inference_query(const LaunchPlan& p) {
   q.model = p.model;
   q.device = p.device;
   q.system = p.system;
-  q.engine = engine_of(p.runner);
+  q.engine = profile_of(p.runner);
   if (p.runner == LaunchTarget::vllm) q.engine_version = p.release;
   q.gpus = p.gpus;
   q.tp = p.tp;
@@ -35,6 +36,13 @@ InferenceQuery inference_query(const LaunchPlan& p) {
   q.load.draft_tokens = p.draft_tokens;
   q.load.acceptance = p.acceptance;
   q.load.prefix_hit = p.prefix_hit;
+  // As the pools of a pair are answered: prompts alone, and tokens of caches that come from elsewhere.
+  if (p.role == PoolRole::prefill) {
+    q.load.mode = LoadMode::prefill;
+    q.load.batch = std::max(1, p.dp);
+    q.load.osl = 1;
+  }
+  if (p.role == PoolRole::decode) q.load.prefilled = true;
   return q;
 }
 
@@ -43,7 +51,7 @@ TrainingQuery training_query(const LaunchPlan& p) {
   q.model = p.model;
   q.device = p.device;
   q.system = p.system;
-  q.engine = engine_of(p.runner);
+  q.engine = profile_of(p.runner);
   q.gpus_per_node = p.gpus_per_node;
   q.precision = p.precision;
   q.block_scales = p.block_scales;
@@ -64,6 +72,7 @@ TrainingQuery training_query(const LaunchPlan& p) {
   t.shard_group = p.shard_group;
   t.recompute = p.recompute_layers > 0 ? Recompute::unknown : p.recompute;  // the least that fits, layer by layer
   t.context = p.context;
+  t.offload_optimizer = p.offload_optimizer;
   return q;
 }
 
@@ -91,9 +100,10 @@ void estimate_again(LaunchCheck& check, const Knowledge& knowledge) {
   const InferenceEstimate& e = a->outcome.estimate;
   check.speeds = {
       {"output_tokens_per_s", e.output_tokens_per_s.mid}, {"ttft_s", e.ttft_s.mid}, {"tpot_s", e.tpot_s.mid}};
+  check.slow = {e.ttft_s.high, e.tpot_s.high};
 }
 
-std::vector<std::string> host_problems(const LaunchPlan& p, const HostFacts& facts) {
+std::vector<std::string> host_problems(const LaunchPlan& p, const HostFacts& facts, double weight_bytes) {
   std::vector<std::string> out;
   const auto fact = [&](std::string_view name) -> std::string {
     const auto at = facts.find(name);
@@ -135,6 +145,15 @@ std::vector<std::string> host_problems(const LaunchPlan& p, const HostFacts& fac
   }
   if (p.nodes() > 1 && p.network == "infiniband" && fact("rdma.layer").find("thernet") != std::string::npos) {
     out.push_back(fmt::format("RDMA runs over {}, the plan is for InfiniBand", fact("rdma.layer")));
+  }
+  // Weights on a file system that hosts share take no room here.
+  const bool shared = !fact("files.shared").empty() && fact("files.shared") != "none";
+  if (weight_bytes > 0 && !shared && !fact("files.free_gigabytes").empty()) {
+    const double room = std::strtod(fact("files.free_gigabytes").c_str(), nullptr);
+    if (room < weight_bytes / 1e9) {
+      out.push_back(
+          fmt::format("{:.0f} GB are free on its disk, the weights have {:.0f} GB", room, weight_bytes / 1e9));
+    }
   }
   return out;
 }

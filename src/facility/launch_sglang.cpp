@@ -6,8 +6,8 @@
 
 namespace ridge::launch {
 
-Result<Server> sglang_server(const LaunchPlan& p, std::string_view port) {
-  Server s{Command("python3 -m sglang.launch_server"), {}};
+Result<Process> sglang_server(const LaunchPlan& p, std::string_view port) {
+  Process s{.command = Command("python3 -m sglang.launch_server")};
   Command& c = s.command;
   c.flag("--model-path", p.checkpoint).flag("--served-model-name", p.model);
   c.shell("--host", "\"$HOST\"").shell("--port", port);
@@ -37,6 +37,18 @@ Result<Server> sglang_server(const LaunchPlan& p, std::string_view port) {
   if (kv == nullptr) return cannot(fmt::format("SGLang keeps no KV cache in {}: take fp8 or 16 bits", name(p.kv)));
   c.flag(kv->flag, kv->value);
   if (p.memory_utilization > 0) c.flag("--mem-fraction-static", p.memory_utilization);
+  c.flag("--enable-metrics");
+  if (p.role != PoolRole::both) {
+    const std::string_view backend = p.vendor == "AMD" ? "mori" : p.vendor == "Huawei" ? "ascend" : "nixl";
+    c.flag("--disaggregation-mode", name(p.role)).flag("--disaggregation-transfer-backend", backend);
+    if (p.role == PoolRole::prefill) {
+      // Where decode servers ask for caches; the router has to know it too.
+      const bool counted = port.find("replica") != std::string_view::npos;
+      const std::string_view bootstrap = counted ? "$((8998 + replica))" : "8998";
+      c.shell("--disaggregation-bootstrap-port", fmt::format("\"{}\"", bootstrap));
+      s.beside = fmt::format(" {}", bootstrap);
+    }
+  }
   if (p.lora_rank > 0) {
     s.before += ": \"${LORA:?set LORA to NAME=FOLDER of the adapter}\"\n";
     c.flag("--enable-lora").flag("--max-lora-rank", p.lora_rank).shell("--lora-paths", "\"$LORA\"");

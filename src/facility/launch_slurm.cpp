@@ -128,7 +128,7 @@ Result<std::vector<LaunchFile>> slurm_files(const LaunchPlan& p, const LaunchOpt
   }
   std::vector<LaunchFile> files{
       {"job.sbatch", std::move(text)}, {"slurm.conf", slurm_conf(p, o)}, {"gres.conf", gres_conf(p)}};
-  if (!trains(p.runner) && p.replicas > 1) files.push_back(router_script(p));
+  if (!trains(p.runner) && p.replicas > 1 && p.role == PoolRole::both) files.push_back(router_script(p));
   return files;
 }
 

@@ -6,7 +6,7 @@
 
 namespace ridge::launch {
 
-Result<Command> torchtitan_command(const LaunchPlan& p) {
+Result<Process> torchtitan_job(const LaunchPlan& p) {
   if (p.vp > 1) return cannot("torchtitan takes its stages from the schedule: emit with --vp 1");
   if (p.flavor.empty()) {
     return cannot(fmt::format(
@@ -52,7 +52,11 @@ Result<Command> torchtitan_command(const LaunchPlan& p) {
   if (!precision->flag.empty()) c.flag(precision->flag, precision->value);
   c.flag("--activation_checkpoint.mode", name(p.recompute));
   c.flag("--compile.enable").flag("--checkpoint.enable").shell("--checkpoint.folder", "\"$CHECKPOINTS\"");
-  return c.raw("\"$@\"");
+  c.raw("\"$@\"");
+  return Process{.command = std::move(c),
+                 .before =
+                     ": \"${ASSETS:?set ASSETS to the folder of the tokenizer}\"\n"
+                     ": \"${CHECKPOINTS:?set CHECKPOINTS to a shared folder}\"\n"};
 }
 
 }  // namespace ridge::launch

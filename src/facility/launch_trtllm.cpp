@@ -6,7 +6,7 @@
 
 namespace ridge::launch {
 
-Result<Server> trtllm_server(const LaunchPlan& p, std::string_view port) {
+Result<Process> trtllm_server(const LaunchPlan& p, std::string_view port) {
   if (p.dp > 1 && p.tp > 1) {
     return cannot("TensorRT-LLM runs attention either tensor- or data-parallel, not both: say --tp 1 or --dp 1");
   }
@@ -16,9 +16,8 @@ Result<Server> trtllm_server(const LaunchPlan& p, std::string_view port) {
                               name(p.weights)));
   }
   // Over several nodes every rank is a task of MPI, and the launcher makes the first one the server.
-  Server s{Command(fmt::format("{}trtllm-serve serve {}", spans_nodes(p) ? "trtllm-llmapi-launch " : "",
-                               shell_word(p.checkpoint))),
-           {}};
+  Process s{.command = Command(fmt::format("{}trtllm-serve serve {}", spans_nodes(p) ? "trtllm-llmapi-launch " : "",
+                                           shell_word(p.checkpoint)))};
   Command& c = s.command;
   c.shell("--host", "\"$HOST\"").shell("--port", port);
   c.flag("--tp_size", p.tp * p.dp);
@@ -33,9 +32,15 @@ Result<Server> trtllm_server(const LaunchPlan& p, std::string_view port) {
   std::string yaml;
   const auto line = [&](std::string_view text) { yaml += fmt::format("  echo '{}'\n", text); };
   if (p.dp > 1) line("enable_attention_dp: true");
-  if (!kv->flag.empty()) {
-    line("kv_cache_config:");
-    line(fmt::format("  {} {}", kv->flag, kv->value));
+  if (!kv->flag.empty() || p.prefix_hit > 0) line("kv_cache_config:");
+  if (!kv->flag.empty()) line(fmt::format("  {} {}", kv->flag, kv->value));
+  if (p.prefix_hit > 0) line("  enable_block_reuse: true");
+  if (p.role != PoolRole::both) {
+    // Servers for prompts cannot run ahead: each of their results leaves before the next begins.
+    if (p.role == PoolRole::prefill) line("disable_overlap_scheduler: true");
+    line("cache_transceiver_config:");
+    line("  backend: DEFAULT");
+    line(fmt::format("  max_tokens_in_buffer: {}", p.max_length > 0 ? p.max_length : p.isl + p.osl));
   }
   if (p.lora_rank > 0) {
     s.before += ": \"${LORA:?set LORA to the folder of the adapter}\"\n";

@@ -24,16 +24,19 @@ struct Pair {
   LaunchTarget runner;
 };
 // NVIDIA runs all of them. vLLM elsewhere: built in (ROCm), or by the plugins vllm-gaudi, tpu-inference, vllm-neuron
-// and vllm-ascend; SGLang: ROCm and Ascend; Megatron and torchtitan: ROCm.
+// and vllm-ascend; SGLang: ROCm and Ascend; Megatron and torchtitan: ROCm; Primus is ROCm's own; DeepSpeed: ROCm and
+// Gaudi; MaxText: TPU, CUDA and ROCm.
 constexpr Pair kPairs[] = {
-    {"AMD", LaunchTarget::vllm},      {"AMD", LaunchTarget::sglang},     {"AMD", LaunchTarget::llamacpp},
-    {"AMD", LaunchTarget::megatron},  {"AMD", LaunchTarget::torchrun},   {"Intel", LaunchTarget::vllm},
-    {"Google", LaunchTarget::vllm},   {"AWS", LaunchTarget::vllm},       {"Huawei", LaunchTarget::vllm},
-    {"Huawei", LaunchTarget::sglang}, {"Apple", LaunchTarget::llamacpp},
+    {"AMD", LaunchTarget::vllm},        {"AMD", LaunchTarget::sglang},     {"AMD", LaunchTarget::llamacpp},
+    {"AMD", LaunchTarget::megatron},    {"AMD", LaunchTarget::torchrun},   {"Intel", LaunchTarget::vllm},
+    {"Google", LaunchTarget::vllm},     {"AWS", LaunchTarget::vllm},       {"Huawei", LaunchTarget::vllm},
+    {"Huawei", LaunchTarget::sglang},   {"Apple", LaunchTarget::llamacpp}, {"AMD", LaunchTarget::primus},
+    {"AMD", LaunchTarget::deepspeed},   {"AMD", LaunchTarget::maxtext},    {"Google", LaunchTarget::maxtext},
+    {"Intel", LaunchTarget::deepspeed},
 };
 
 bool exists(LaunchTarget runner, std::string_view vendor) {
-  if (vendor == "NVIDIA") return true;
+  if (vendor == "NVIDIA") return runner != LaunchTarget::primus;
   return std::any_of(std::begin(kPairs), std::end(kPairs),
                      [&](const Pair& p) { return p.vendor == vendor && p.runner == runner; });
 }
@@ -66,9 +69,13 @@ Status runs_on(LaunchTarget runner, std::string_view vendor, std::string_view ar
   if (!others.empty()) {
     return refuse(fmt::format("{} does not run on {} of {}: emit for {}", name(runner), device, vendor, others));
   }
-  if (trains(runner) && (vendor == "Google" || vendor == "AWS")) {
-    return refuse(fmt::format("{} does not run on {} of {}; its training goes by {}, which is not emitted",
-                              name(runner), device, vendor, vendor == "Google" ? "MaxText" : "NeuronX Distributed"));
+  if (vendor == "NVIDIA") {
+    return refuse(fmt::format("{} does not run on {} of {}: emit for megatron", name(runner), device, vendor));
+  }
+  if (trains(runner) && vendor == "AWS") {
+    return refuse(
+        fmt::format("{} does not run on {} of {}; its training goes by NeuronX Distributed, which is not emitted",
+                    name(runner), device, vendor));
   }
   return refuse(
       fmt::format("no engine that is emitted {} on {} of {}", trains(runner) ? "trains" : "serves", device, vendor));
@@ -95,10 +102,15 @@ std::string image_of(const LaunchPlan& p) {
       break;
     case LaunchTarget::megatron:
     case LaunchTarget::torchrun:
+    case LaunchTarget::deepspeed:
       if (nvidia) return "nvcr.io/nvidia/pytorch:26.01-py3";
       break;
+    case LaunchTarget::bridge:
+    case LaunchTarget::primus:
+    case LaunchTarget::maxtext:
     case LaunchTarget::slurm:
     case LaunchTarget::k8s:
+    case LaunchTarget::dynamo:
       break;
   }
   return {};

@@ -20,8 +20,8 @@ int lora_slot(int rank) {
 
 }  // namespace
 
-Result<Server> vllm_server(const LaunchPlan& p, std::string_view port) {
-  Server s{Command("vllm serve " + shell_word(p.checkpoint)), {}};
+Result<Process> vllm_server(const LaunchPlan& p, std::string_view port) {
+  Process s{.command = Command("vllm serve " + shell_word(p.checkpoint))};
   Command& c = s.command;
   c.flag("--served-model-name", p.model).shell("--host", "\"$HOST\"").shell("--port", port);
   number_flags_of(c, p);
@@ -51,6 +51,19 @@ Result<Server> vllm_server(const LaunchPlan& p, std::string_view port) {
   if (kv == nullptr) return cannot(fmt::format("vLLM keeps no KV cache in {}: take fp8 or 16 bits", name(p.kv)));
   c.flag(kv->flag, kv->value);
   if (p.memory_utilization > 0) c.flag("--gpu-memory-utilization", p.memory_utilization);
+  if (p.prefix_hit > 0) c.flag("--enable-prefix-caching");
+  if (p.role != PoolRole::both) {
+    if (p.vendor != "NVIDIA" && p.vendor != "AMD") {
+      return cannot(
+          fmt::format("vLLM hands caches over by NIXL, which is there for NVIDIA and AMD, not for {}", p.vendor));
+    }
+    // Every data-parallel rank of a server takes a port of its own for the handshake.
+    s.variables = {{"VLLM_NIXL_SIDE_CHANNEL_HOST", "\"$(hostname -i | cut -d' ' -f1)\""},
+                   {"VLLM_NIXL_SIDE_CHANNEL_PORT",
+                    fmt::format("\"$(({} + replica * {}))\"", p.role == PoolRole::prefill ? 5600 : 5800, p.dp)}};
+    c.flag("--kv-transfer-config", fmt::format("{{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"{}\"}}",
+                                               p.role == PoolRole::prefill ? "kv_producer" : "kv_consumer"));
+  }
   if (p.lora_rank > 0) {
     const int slot = lora_slot(p.lora_rank);
     if (slot == 0) return cannot(fmt::format("vLLM takes adapters up to rank 512, not {}", p.lora_rank));

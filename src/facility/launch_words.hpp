@@ -45,6 +45,17 @@ class Command {
     parts_.push_back({std::string(name), std::string(text), std::string(name) + " " + std::string(text)});
     return *this;
   }
+  /// KEY=VALUE, as engines without flags take it.
+  Command& key(std::string_view name, std::string_view value) {
+    parts_.push_back({std::string(name), std::string(value), std::string(name) + "=" + shell_word(value)});
+    return *this;
+  }
+  Command& key(std::string_view name, int value) { return key(name, std::to_string(value)); }
+  /// KEY=VALUE whose value is shell text as it is.
+  Command& shell_key(std::string_view name, std::string_view text) {
+    parts_.push_back({std::string(name), std::string(text), std::string(name) + "=" + std::string(text)});
+    return *this;
+  }
   /// Shell text as it is.
   Command& raw(std::string text) {
     parts_.push_back({"", std::nullopt, std::move(text)});

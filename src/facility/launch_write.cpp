@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include "facility/launch_flags.hpp"
 #include "facility/launch_vendor.hpp"
@@ -38,14 +39,21 @@ Status check_layout(const LaunchPlan& p) {
   return {};
 }
 
-/// Flags and values that this release does not take.
-Status check_flags(const Command& c, const EngineRelease* release) {
+/// Flags, keys and values that this release does not take.
+Status check_flags(const Process& process, const EngineRelease* release) {
   if (release == nullptr) return {};
-  for (const Command::Part& part : c.own()) {
-    if (part.flag.empty()) continue;
-    if (std::string wrong = release->problem(part.flag, part.value); !wrong.empty()) {
+  const auto judge = [&](const std::string& flag, const std::optional<std::string>& value) -> Status {
+    if (std::string wrong = release->problem(flag, value); !wrong.empty()) {
       return cannot(fmt::format("{}: emit for another release by --engine-version", wrong));
     }
+    return {};
+  };
+  for (const Command::Part& part : process.command.own()) {
+    if (part.flag.empty()) continue;
+    if (Status s = judge(part.flag, part.value); !s) return s;
+  }
+  for (const auto& [key, value] : process.keys) {
+    if (Status s = judge(key, value); !s) return s;
   }
   return {};
 }
@@ -68,8 +76,8 @@ std::string environment(const LaunchPlan& p) {
   };
   const bool fsdp = p.sharding == Sharding::zero2 || p.sharding == Sharding::zero3 || p.sharding == Sharding::hsdp;
   // Megatron refuses to start without it where ranks exchange activations, and with it where weights are sharded.
-  if (p.runner == LaunchTarget::megatron && (p.tp > 1 || p.cp > 1) && !fsdp) set("CUDA_DEVICE_MAX_CONNECTIONS", "1");
-  if (p.runner == LaunchTarget::megatron && fsdp) set("CUDA_DEVICE_MAX_CONNECTIONS", "8");
+  if (speaks_megatron(p.runner) && (p.tp > 1 || p.cp > 1) && !fsdp) set("CUDA_DEVICE_MAX_CONNECTIONS", "1");
+  if (speaks_megatron(p.runner) && fsdp) set("CUDA_DEVICE_MAX_CONNECTIONS", "8");
   if (p.nodes() < 2 || vendor_named(p.vendor).collectives.empty()) return out;
   set("NCCL_DEBUG", "${NCCL_DEBUG:-WARN}");
   if (p.network == "infiniband") set("NCCL_IB_HCA", "${NCCL_IB_HCA:-mlx5}");
@@ -78,25 +86,6 @@ std::string environment(const LaunchPlan& p) {
     set("NCCL_IB_TC", "${NCCL_IB_TC:-106}");
   }
   return out;
-}
-
-Result<Server> server(const LaunchPlan& p, std::string_view port) {
-  switch (p.runner) {
-    case LaunchTarget::vllm:
-      return vllm_server(p, port);
-    case LaunchTarget::sglang:
-      return sglang_server(p, port);
-    case LaunchTarget::trtllm:
-      return trtllm_server(p, port);
-    case LaunchTarget::llamacpp:
-      return llamacpp_server(p, port);
-    case LaunchTarget::megatron:
-    case LaunchTarget::torchrun:
-    case LaunchTarget::slurm:
-    case LaunchTarget::k8s:
-      break;
-  }
-  return cannot(fmt::format("{} does not serve", name(p.runner)));
 }
 
 /// How many servers a node starts, and whether the last one starts fewer.
@@ -112,7 +101,7 @@ Spread spread_of(const LaunchPlan& p, Place place) {
 }
 
 /// Servers side by side: the first that ends takes the others with it, and the script fails.
-std::string many_servers(const LaunchPlan& p, const Server& one, const Spread& spread) {
+std::string many_servers(const LaunchPlan& p, const Process& one, const Spread& spread, int first_device) {
   std::string out = fmt::format("REPLICAS={}\nGPUS_PER_REPLICA={}\n", spread.here, per_replica(p));
   if (spread.uneven) {  // the last node has fewer
     out += fmt::format("ALL_REPLICAS={}\nLEFT=$((ALL_REPLICAS - NODE_RANK * REPLICAS))\n", p.replicas);
@@ -123,17 +112,19 @@ std::string many_servers(const LaunchPlan& p, const Server& one, const Spread& s
       "trap 'exit 143' TERM\n"
       "trap 'exit 130' INT\n"
       ": > \"$ENDPOINTS\"\n";
+  const std::string_view from = first_device > 0 ? "FIRST_DEVICE + " : "";
   out += fmt::format(
       "for ((replica = 0; replica < REPLICAS{}; replica++)); do\n"
-      "  first=$((replica * GPUS_PER_REPLICA))\n"
+      "  first=$(({}replica * GPUS_PER_REPLICA))\n"
       "  devices=$(seq -s, \"$first\" $((first + GPUS_PER_REPLICA - 1)))\n",
-      spread.uneven ? " && replica < LEFT" : "");
+      spread.uneven ? " && replica < LEFT" : "", from);
   Command command = one.command;
   const std::string line = command.raw("&").text("  ");
-  out += fmt::format("  {}=\"$devices\" {}", vendor_named(p.vendor).visible, line.substr(2));
-  return out +
-         "  servers+=(\"$!\")\n"
-         "  echo \"http://$(hostname):$((PORT + replica))\" >> \"$ENDPOINTS\"\n"
+  std::string variables;
+  for (const auto& [variable, value] : one.variables) variables += fmt::format("{}={} ", variable, value);
+  out += fmt::format("  {}=\"$devices\" {}{}", vendor_named(p.vendor).visible, variables, line.substr(2));
+  return out + "  servers+=(\"$!\")\n" +
+         fmt::format("  echo \"http://$(hostname):$((PORT + replica)){}\" >> \"$ENDPOINTS\"\n", one.beside) +
          "done\n"
          "code=0\n"
          "wait -n \"${servers[@]}\" || code=$?\n"
@@ -146,12 +137,15 @@ Result<std::string> serving(const LaunchPlan& p, const LaunchOptions& options, P
     return cannot("processes do not share out Apple's devices: emit with --gpus 1");
   const Spread spread = spread_of(p, place);
   const bool many = spread.here > 1 || spread.uneven;
-  const Result<Server> one = server(p, many ? "\"$((PORT + replica))\"" : "\"$PORT\"");
+  const Result<Process> one = process_of(p, many || options.first_device > 0 ? "\"$((PORT + replica))\"" : "\"$PORT\"");
   if (!one) return one.error();
-  if (const Status s = check_flags(one->command, options.release); !s) return s.error();
-  std::string out = fmt::format("HOST=${{HOST:-0.0.0.0}}\nPORT=${{PORT:-{}}}\n", usual_port(p.runner));
+  if (const Status s = check_flags(*one, options.release); !s) return s.error();
+  // Scripts of two pools may share a node.
+  const int beside = place == Place::pod ? 0 : p.role == PoolRole::prefill ? 100 : p.role == PoolRole::decode ? 200 : 0;
+  std::string out = fmt::format("HOST=${{HOST:-0.0.0.0}}\nPORT=${{PORT:-{}}}\n", port_of(p) + beside);
   if (place != Place::pod) {
-    out += fmt::format("ENDPOINTS=${{ENDPOINTS:-endpoints{}.txt}}\n", p.nodes() > 1 ? "-$NODE_RANK" : "");
+    const std::string_view list = p.role == PoolRole::both ? "endpoints" : name(p.role);
+    out += fmt::format("ENDPOINTS=${{ENDPOINTS:-{}{}.txt}}\n", list, p.nodes() > 1 ? "-$NODE_RANK" : "");
   }
   if (!p.base.empty()) {
     out += fmt::format("[[ -e {0} ]] || {{ echo {0} is missing: see above how it is made >&2; exit 2; }}\n",
@@ -160,29 +154,27 @@ Result<std::string> serving(const LaunchPlan& p, const LaunchOptions& options, P
   out += one->before;
   // Where its container keeps it.
   if (place == Place::pod && p.runner == LaunchTarget::llamacpp) out += "export PATH=$PATH:/app\n";
-  if (many) return out + many_servers(p, *one, spread);
+  if (many || options.first_device > 0) {
+    if (options.first_device > 0) out += fmt::format("FIRST_DEVICE=${{FIRST_DEVICE:-{}}}\n", options.first_device);
+    return out + many_servers(p, *one, spread, options.first_device);
+  }
+  if (!one->variables.empty()) {
+    out += "replica=0\n";
+    for (const auto& [variable, value] : one->variables) out += fmt::format("{0}={1}\nexport {0}\n", variable, value);
+  }
   // Servers of several nodes are one: the first node's address is theirs.
   if (place != Place::pod) {
-    out += spans_nodes(p) ? "if ((NODE_RANK == 0)); then echo \"http://$(hostname):$PORT\" > \"$ENDPOINTS\"; fi\n"
-                          : "echo \"http://$(hostname):$PORT\" > \"$ENDPOINTS\"\n";
+    const std::string write = fmt::format("echo \"http://$(hostname):$PORT{}\" > \"$ENDPOINTS\"", one->beside);
+    out += spans_nodes(p) ? "if ((NODE_RANK == 0)); then " + write + "; fi\n" : write + "\n";
   }
   return out + "exec " + one->command.text("");
 }
 
 Result<std::string> training(const LaunchPlan& p, const LaunchOptions& options) {
-  const bool megatron = p.runner == LaunchTarget::megatron;
-  const Result<Command> command = megatron ? megatron_command(p) : torchtitan_command(p);
-  if (!command) return command.error();
-  if (const Status s = check_flags(*command, options.release); !s) return s.error();
-  std::string out;
-  if (megatron) {
-    out += ": \"${DATA_PATH:?set DATA_PATH to the tokenised data set, without .bin}\"\n";
-    if (p.shape.rotary_open) out += ": \"${ROTARY_BASE:?set ROTARY_BASE to rope_theta of the model}\"\n";
-  } else {
-    out += ": \"${ASSETS:?set ASSETS to the folder of the tokenizer}\"\n";
-  }
-  out += ": \"${CHECKPOINTS:?set CHECKPOINTS to a shared folder}\"\n";
-  return out + command->text("");
+  const Result<Process> job = process_of(p, "");
+  if (!job) return job.error();
+  if (const Status s = check_flags(*job, options.release); !s) return s.error();
+  return job->before + job->command.text("");
 }
 
 }  // namespace
@@ -204,12 +196,11 @@ Command torchrun(const LaunchPlan& p) {
   return c;
 }
 
-int usual_port(LaunchTarget runner) {
-  return runner == LaunchTarget::sglang ? 30000 : runner == LaunchTarget::llamacpp ? 8080 : 8000;
-}
-
 std::string job_name(const LaunchPlan& plan) {
-  std::string out = trains(plan.runner) ? "train-" : "serve-";
+  std::string out = trains(plan.runner)              ? "train-"
+                    : plan.role == PoolRole::prefill ? "prefill-"
+                    : plan.role == PoolRole::decode  ? "decode-"
+                                                     : "serve-";
   for (const char c : plan.model) {
     const auto u = static_cast<unsigned char>(c);
     out += std::isalnum(u) != 0 ? static_cast<char>(std::tolower(u)) : '-';
@@ -220,7 +211,11 @@ std::string job_name(const LaunchPlan& plan) {
 }
 
 std::string summary(const LaunchPlan& p) {
-  std::string out = fmt::format("{} {} on {} x {}:", trains(p.runner) ? "train" : "serve", p.model, p.gpus, p.device);
+  const std::string_view verb = trains(p.runner)              ? "train"
+                                : p.role == PoolRole::prefill ? "prompts of"
+                                : p.role == PoolRole::decode  ? "tokens of"
+                                                              : "serve";
+  std::string out = fmt::format("{} {} on {} x {}:", verb, p.model, p.gpus, p.device);
   const auto add = [&](const char* what, int degree) {
     if (degree > 1) out += fmt::format(" {} {}", what, degree);
   };
@@ -250,9 +245,17 @@ std::string ridge_line(const LaunchPlan& p) {
   text("network", p.network);
   text("model", p.model);
   if (trains(p.runner)) {
-    if (p.checkpoint.find(' ') == std::string::npos && p.runner == LaunchTarget::torchrun)
-      text("tokenizer", p.checkpoint);
+    if (p.checkpoint.find(' ') == std::string::npos && !speaks_megatron(p.runner)) text("tokenizer", p.checkpoint);
+    if (p.runner == LaunchTarget::deepspeed) {  // what the program itself is told
+      number("sequence", p.sequence);
+      text("recompute", name(p.recompute));
+    }
+    if (p.runner == LaunchTarget::maxtext) {  // its mesh does not tell ranks that share experts from the others
+      text("sharding", name(p.sharding));
+      number("shard_group", p.shard_group);
+    }
   } else {
+    if (p.role != PoolRole::both) text("role", name(p.role));
     text("weights", name(p.weights));
     text("activations", name(p.activations));
     if (p.mode != LoadMode::closed_loop) text("mode", p.mode == LoadMode::fixed_batch ? "batch" : "offline");
@@ -307,7 +310,7 @@ std::string remarks(const LaunchPlan& p) {
                                                            : "vllm-ascend";
     out += fmt::format("# vLLM runs on these devices by its plugin {}.\n", plugin);
   }
-  if (p.runner == LaunchTarget::megatron) {
+  if (trains(p.runner) && p.runner != LaunchTarget::primus) {
     out += "# Learning rate, steps and data are yours: what this script is given stands last and wins.\n";
   }
   return out;
@@ -323,7 +326,8 @@ Result<std::string> payload(const LaunchPlan& p, const LaunchOptions& options, P
     out +=
         "NODE_RANK=${NODE_RANK:-${SLURM_NODEID:-${LWS_WORKER_INDEX:-${JOB_COMPLETION_INDEX:-0}}}}\n"
         "echo \"node $NODE_RANK of $NODES\"\n";
-    if (trains(p.runner) || (spans_nodes(p) && p.runner != LaunchTarget::trtllm)) {
+    const bool found = p.runner == LaunchTarget::maxtext && p.vendor == "Google";  // hosts of a slice know each other
+    if ((trains(p.runner) && !found) || (spans_nodes(p) && p.runner != LaunchTarget::trtllm)) {
       out += ": \"${MASTER_ADDR:?set MASTER_ADDR to the first node}\"\n";
     }
   } else {
@@ -373,6 +377,7 @@ Result<std::vector<LaunchFile>> emit(const LaunchPlan& plan, LaunchTarget target
   if (!is_runner(plan.runner)) return Error{ErrorCode::bad_input, "", "a plan is run by an engine"};
   if (target == LaunchTarget::slurm) return launch::slurm_files(plan, options);
   if (target == LaunchTarget::k8s) return launch::kubernetes_files(plan, options);
+  if (target == LaunchTarget::dynamo) return launch::dynamo_files(plan, options);
   if (target != plan.runner) {
     return Error{ErrorCode::refused, "",
                  fmt::format("the plan is for {}, not for {}", name(plan.runner), name(target))};
@@ -390,8 +395,10 @@ Result<std::vector<LaunchFile>> emit(const LaunchPlan& plan, LaunchTarget target
   if (plan.nodes() > 1)
     text += fmt::format("# Run it on each of the {} nodes, with NODE_RANK 0 to {}.\n", plan.nodes(), plan.nodes() - 1);
   text += launch::ridge_line(plan) + "set -euo pipefail\n\n" + *body;
-  std::vector<LaunchFile> files{{std::string(name(target)) + ".sh", std::move(text)}};
-  if (!trains(plan.runner) && plan.replicas > 1) files.push_back(launch::router_script(plan));
+  const std::string_view called = plan.role == PoolRole::both ? name(target) : name(plan.role);
+  std::vector<LaunchFile> files{{std::string(called) + ".sh", std::move(text)}};
+  if (!trains(plan.runner) && plan.replicas > 1 && plan.role == PoolRole::both)
+    files.push_back(launch::router_script(plan));
   return files;
 }
 

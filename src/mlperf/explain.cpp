@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ridge/diffusion.hpp"
+#include "mlperf/explain_pictures.hpp"
 #include "ridge/mlperf_analysis.hpp"
 #include "ridge/pools.hpp"
 #include "ridge/text.hpp"
@@ -20,8 +20,7 @@ constexpr std::array kDecodeRanks = {4, 8, 16, 32, 64};
 constexpr double kMoreClients = 1.25;
 constexpr double kMostClients = 2048;  // of one rank
 constexpr int kDraftTokens = 3;
-constexpr double kAcceptance = 0.7;     // what `ridge estimate` assumes as well
-constexpr double kDenoisingSteps = 20;  // of the SDXL benchmark
+constexpr double kAcceptance = 0.7;  // what `ridge estimate` assumes as well
 constexpr std::size_t kShownAttempts = 6;
 
 Error not_modelled(const Row& row, std::string why) {
@@ -221,11 +220,14 @@ class InferenceExplainer {
     q.device = device_.id;
     q.engine = engine_of(device_);
     q.date = date_;
+    q.as_tuned = true;
     q.gpus = layout.devices();
     q.tp = layout.tp;
     q.ep = layout.ep;
     q.dp = layout.dp;
     q.weights = format;
+    // Where the chip multiplies it, products are in it on both sides: submissions in MXFP4 are.
+    if (format == Format::mxfp4 && device_.peak(PeakFormat::fp4)) q.activations = format;
     if (bytes_per_weight(format) <= 1.1 && device_.peak(PeakFormat::fp8)) q.kv = Format::fp8;
     q.load = {.mode = LoadMode::offline, .isl = benchmark_.input_tokens, .osl = benchmark_.output_tokens};
     q.load.natural_text = 1;
@@ -348,48 +350,6 @@ class InferenceExplainer {
   std::vector<Try> attempts_;
   std::string refusal_;
 };
-
-Result<Explanation> explain_diffusion(const Row& row, const Benchmark& benchmark, const Device& device,
-                                      const Knowledge& knowledge) {
-  Explanation e;
-  e.row = &row;
-  e.model = benchmark.model;
-  e.device = device.id;
-  e.engine = "diffusers";
-  e.unit = row.unit;
-  e.measured = row.value;
-  e.accelerators = row.accelerators;
-  std::string refusal = "no batch fits";
-  for (const double batch : {1.0, 2.0, 4.0, 8.0, 16.0}) {
-    DiffusionQuery q;
-    q.model = benchmark.model;
-    q.device = device.id;
-    q.gpus = 1;
-    q.load = {.steps = kDenoisingSteps, .batch = batch};
-    const Result<DiffusionPipeline> pipeline = resolve(q, knowledge);
-    if (!pipeline) return not_modelled(row, pipeline.error().message);
-    const DiffusionOutcome outcome = evaluate(*pipeline->resolved, q.load);
-    if (outcome.reason != Reason::none) continue;
-    const Interval predicted = scaled(outcome.estimate.images_per_s, row.accelerators);
-    e.attempts.push_back({fmt::format("{} x 1, {:.0f} images at once", row.accelerators, batch), predicted});
-    if (predicted.mid > e.predicted.mid) {
-      e.predicted = predicted;
-      e.plan = e.attempts.back().plan;
-      e.bound = name(outcome.estimate.bound);
-      e.why = fmt::format("a denoising step of {:.0f} images takes {:.0f} ms and is bound by {}", batch,
-                          1e3 * outcome.estimate.step_s, e.bound);
-      e.assumptions = pipeline->assumptions;
-    }
-  }
-  if (e.attempts.empty()) return not_modelled(row, refusal);
-  std::stable_sort(e.attempts.begin(), e.attempts.end(),
-                   [](const Attempt& a, const Attempt& b) { return a.predicted.mid > b.predicted.mid; });
-  e.assumptions.insert(e.assumptions.begin(),
-                       {benchmark.note,
-                        "eager PyTorch in 16 bits: submissions compile the UNet and run it in 8 bits, "
-                        "so that they are faster"});
-  return e;
-}
 
 Result<Explanation> explain_training(const Row& row, const Benchmark& benchmark, const Device& device,
                                      const Names& names, const Knowledge& knowledge) {

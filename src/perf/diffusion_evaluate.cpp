@@ -18,9 +18,14 @@ using perf::Stream;
 
 constexpr double kElement = 2;  // bytes of an activation
 constexpr double kMegapixel = 1024.0 * 1024.0;
-constexpr double kUsable = 0.98;         // of the memory, the rest is the driver's
-constexpr double kUnetBlocks = 40;       // host work of SDXL's 70 short transformer blocks and 17 residual ones
-constexpr double kLiveActivations = 20;  // of a block, in tokens of the hidden width
+constexpr double kUsable = 0.98;          // of the memory, the rest is the driver's
+constexpr double kUnetBlocks = 40;        // host work of SDXL's 70 short transformer blocks and 17 residual ones
+constexpr double kLiveActivations = 20;   // of a block, in tokens of the hidden width
+constexpr double kUnetAttention = 64;     // channels of a head of a UNet
+constexpr double kUnetTokens = 1024;      // of 1024 x 1024 pixels, where a UNet has most of its attention
+constexpr double kDecoderTile = 512;      // pixels of the side of a decoder's tile
+constexpr double kDecoderOverlap = 0.25;  // of it, worked on twice
+constexpr double kNormalAt80 = 1.2816;    // half of the interval that holds 80 %, in standard deviations
 
 /// Work of one device, by kind.
 struct Work {
@@ -49,10 +54,12 @@ struct Work {
 class DiffusionEvaluation {
  public:
   DiffusionEvaluation(const ResolvedDiffusion& r, const DiffusionLoad& load) noexcept
-      : r_(r), load_(load), images_(load.batch * r.passes) {
+      : r_(r), load_(load), frames_(load.frames > 0 ? load.frames : r.frames), images_(load.batch * r.passes / r.cfg) {
     const double pixels = load.width * load.height;
-    image_ = std::max(1.0, pixels / r.pixels_per_token);
-    const double ranks = r.gpus;
+    // A causal decoder keeps the first frame alone and makes vae_time frames of each latent one after it.
+    latent_frames_ = 1 + std::ceil((frames_ - 1) / r.vae_time);
+    image_ = std::max(1.0, pixels / r.pixels_per_token * std::ceil(latent_frames_ / r.patch_time));
+    const double ranks = r.ulysses * r.ring;
     image_here_ = image_ / ranks;
     // Text that cannot be cut evenly stays whole on every device (xDiT).
     text_here_ = std::fmod(r.text_tokens, ranks) == 0 ? r.text_tokens / ranks : r.text_tokens;
@@ -64,10 +71,12 @@ class DiffusionEvaluation {
       out_.short_by = r_.short_by;
       return out_;
     }
-    if (!(load_.steps >= 1 && load_.width >= 1 && load_.height >= 1 && load_.batch >= 1)) {
+    if (!(load_.steps >= 1 && load_.width >= 1 && load_.height >= 1 && load_.batch >= 1 && frames_ >= 1)) {
       out_.reason = Reason::bad_value;
       return out_;
     }
+    out_.estimate.tokens = image_;
+    out_.estimate.frames = frames_;
     memory();
     if (out_.reason != Reason::none) return out_;
     Work step;
@@ -82,19 +91,24 @@ class DiffusionEvaluation {
 
  private:
   void memory() noexcept {
-    const double pixels = load_.width * load_.height * load_.batch;
-    const double vae = pixels * r_.vae_bytes_per_pixel;
+    // A clip is decoded one latent frame after the other.
+    const double at_once = std::min(frames_, r_.vae_time);
+    const double share = r_.vae_parallel ? r_.gpus : 1;
+    const double vae = load_.width * load_.height * load_.batch * at_once * r_.vae_bytes_per_pixel / share;
+    const double tile = std::min(vae, kDecoderTile * kDecoderTile * at_once * r_.vae_bytes_per_pixel);
     const double tokens = images_ * (image_here_ + text_here_);
-    const double activations = r_.ideal ? 0 : std::max(vae, kLiveActivations * kElement * tokens * r_.hidden);
+    const double steps = kLiveActivations * kElement * tokens * r_.hidden;
     const double weights = r_.weight_bytes + 2 * r_.text_parameters;
-    auto& parts = out_.estimate.memory_bytes;
-    parts[static_cast<std::size_t>(MemoryPart::weights)] = weights;
-    parts[static_cast<std::size_t>(MemoryPart::activations)] = activations;
-    parts[static_cast<std::size_t>(MemoryPart::reserve)] = (1 - kUsable) * r_.device.memory_capacity;
-    const double over = weights + activations - kUsable * r_.device.memory_capacity;
-    if (over > 0) {
+    const double room = kUsable * r_.device.memory_capacity - weights;
+    DiffusionEstimate& e = out_.estimate;
+    e.vae_tiled = !r_.ideal && std::max(vae, steps) > room && std::max(tile, steps) <= room;
+    const double activations = r_.ideal ? 0 : std::max(e.vae_tiled ? tile : vae, steps);
+    e.memory_bytes[static_cast<std::size_t>(MemoryPart::weights)] = weights;
+    e.memory_bytes[static_cast<std::size_t>(MemoryPart::activations)] = activations;
+    e.memory_bytes[static_cast<std::size_t>(MemoryPart::reserve)] = (1 - kUsable) * r_.device.memory_capacity;
+    if (activations > room) {
       out_.reason = Reason::out_of_memory;
-      out_.short_by = over;
+      out_.short_by = activations - room;
     }
   }
 
@@ -148,11 +162,12 @@ class DiffusionEvaluation {
     const double part = tokens / r_.ring;
     const double useful = 4 * images_ * kind.heads * kind.head_dim * tokens * tokens * times;
     if (!kind.linear) attend(kind, part, part, heads, r_.ring * times, useful, work);
-    if (r_.gpus <= 1) return;
+    const double sharing = r_.ulysses * r_.ring;
+    if (sharing <= 1) return;
     const double width = kElement * images_ * r_.hidden;
     double seconds = 0;
     if (r_.ulysses > 1) {  // queries, keys and values to their heads, outputs back to their tokens
-      seconds += 4 * perf::collective_time(r_.link, Collective::all_to_all, r_.ulysses, width * tokens / r_.gpus);
+      seconds += 4 * perf::collective_time(r_.link, Collective::all_to_all, r_.ulysses, width * tokens / sharing);
     }
     if (r_.ring > 1) {
       const double each = perf::collective_time(r_.link, Collective::send, 2, 2 * width * part / r_.ulysses);
@@ -184,14 +199,15 @@ class DiffusionEvaluation {
       work.useful += kind.state_flops * all_rows(Stream::image);
     }
     // A pipeline that fuses everything (the roofline) moves none of this.
-    const double bytes = r_.ideal ? 0 : kind.image_bytes * rows(Stream::image) + kind.text_bytes * rows(Stream::text);
+    const double eager = kind.image_bytes * rows(Stream::image) + kind.text_bytes * rows(Stream::text);
+    const double bytes = r_.ideal ? 0 : eager * r_.costs.traffic;
     OpTime moved = perf::elementwise_time(r_.device, bytes, 0);
     moved.seconds = perf::smooth_max(moved.memory, bytes / r_.costs.elementwise);
     work.add(kind.linear ? Term::state : Term::elementwise, moved, 1, 1);
     work.bytes += bytes;
 
     // The host starts kernels ahead of the device: whichever is slower sets the pace.
-    const bool parallel = r_.gpus > 1;
+    const bool parallel = r_.ulysses * r_.ring > 1;
     const double host = kind.host_units *
                         (r_.costs.host + (parallel ? r_.costs.host_parallel : 0) + r_.costs.host_ring * (r_.ring - 1));
     const double device = work.seconds();
@@ -211,28 +227,55 @@ class DiffusionEvaluation {
   }
 
   void unet(Work& work) const noexcept {
-    const double flops = r_.unet_flops * load_.width * load_.height / kMegapixel * images_;
-    const double bytes = r_.weight_bytes;
+    const double size = load_.width * load_.height / kMegapixel;
+    const double flops = r_.unet_flops * size * images_;
+    const double pairs = r_.unet_attention * size * size * images_;  // grows with the square of the pixels
     OpTime t;
-    t.compute = flops / (r_.gemm.flops * r_.costs.unet);
-    t.memory = bytes / r_.gemm.bandwidth;
+    t.compute = (flops - r_.unet_attention * size * images_) / (r_.gemm.flops * r_.costs.unet);
+    t.memory = r_.pass_bytes / r_.gemm.bandwidth;
     t.seconds = perf::smooth_max(t.compute, t.memory);
     work.add(Term::linear, t, 1, 1);
-    work.flops = work.useful = flops;
-    work.bytes = bytes;
+    work.flops = work.useful = flops + pairs - r_.unet_attention * size * images_;
+    work.bytes = r_.pass_bytes;
+    if (pairs > 0) {  // as attention of heads of 64 channels over that many tokens
+      AttentionShape shape;
+      shape.q_len = kUnetTokens * size;
+      shape.kv_len = shape.q_len + 0.5 * (shape.q_len - 1);
+      shape.batch = 1;
+      shape.head_dim = kUnetAttention;
+      shape.q_heads = shape.kv_heads = pairs / (4 * kUnetAttention * shape.q_len * shape.q_len);
+      work.add(Term::attention, perf::attention_prefill_time(r_.attention, shape), r_.costs.attention, 1);
+    }
+    const double traffic = r_.ideal ? 0 : r_.unet_traffic * size * images_ * r_.costs.traffic;
+    if (traffic > 0) {
+      OpTime moved = perf::elementwise_time(r_.device, traffic, 0);
+      moved.seconds = perf::smooth_max(moved.memory, traffic / r_.costs.elementwise);
+      work.add(Term::elementwise, moved, 1, 1);
+      work.bytes += traffic;
+    }
     const double host = kUnetBlocks * r_.costs.host;
-    if (host > 0) work.add_host(perf::smooth_max(t.seconds, host) - t.seconds);
+    const double device = work.seconds();
+    if (host > 0) work.add_host(perf::smooth_max(device, host) - device);
   }
 
-  /// Text encoders before the steps, the decoder after them, on every device alike.
-  void ends(Work& call) const noexcept {
+  /// Text encoders before the steps, the decoder after them, on every device alike or shared among them.
+  void ends(Work& call) noexcept {
     const double text = 2 * r_.text_parameters * r_.text_tokens * images_;
-    const double vae = r_.vae_flops_per_pixel * load_.width * load_.height * load_.batch;
+    const double share = r_.vae_parallel ? r_.gpus : 1;
+    const double tiles = out_.estimate.vae_tiled ? (1 + kDecoderOverlap) * (1 + kDecoderOverlap) : 1;
+    const double vae = r_.vae_flops_per_pixel * load_.width * load_.height * load_.batch * frames_ * tiles / share;
+    vae_seconds_ = vae / (r_.wide_flops * r_.costs.vae);
     OpTime t;
-    t.compute = text / r_.gemm.flops + vae / (r_.gemm.flops * r_.costs.vae);
+    t.compute = text / r_.wide_flops + vae_seconds_;
     t.seconds = t.compute;
     call.add(Term::head, t, 1, 1);
     call.flops += text + vae;
+    if (r_.cfg > 1) {  // both halves of the prediction meet after each step
+      const double latents = kElement * load_.batch * image_ * r_.hidden / 16;
+      const double seconds = load_.steps * perf::collective_time(r_.link, Collective::send, 2, latents);
+      call.terms[perf::index(Term::scale_up)] += seconds;
+      call.network += seconds;
+    }
     call.add_host(r_.costs.call);
   }
 
@@ -250,9 +293,13 @@ class DiffusionEvaluation {
     ends(call);
     e.terms_s = call.terms;
     const double seconds = call.seconds();
+    const double unet = r_.unet_flops > 0 ? call.terms[perf::index(Term::linear)] / seconds : 0;
+    const double unsure = std::hypot(r_.unsure_whole, r_.unsure_unet * unet, r_.unsure_vae * vae_seconds_ / seconds);
     const auto with = [&](double mid, DiffusionMetric metric) {
       const perf::DiffusionSpread& s = r_.spread[static_cast<std::size_t>(metric)];
-      return Interval{mid * s.low, mid, mid * s.high};
+      const double low = std::hypot(std::log(s.low), kNormalAt80 * unsure);
+      const double high = std::hypot(std::log(s.high), kNormalAt80 * unsure);
+      return Interval{mid * std::exp(-low), mid, mid * std::exp(high)};
     };
     e.batch_latency_s = with(seconds, DiffusionMetric::latency);
     const Interval& t = e.batch_latency_s;
@@ -269,8 +316,11 @@ class DiffusionEvaluation {
 
   const ResolvedDiffusion& r_;
   const DiffusionLoad& load_;
-  const double images_;                                ///< guidance passes counted
+  const double frames_;
+  const double images_;  ///< of one device, guidance passes counted
+  double latent_frames_ = 1;
   double image_ = 0, image_here_ = 0, text_here_ = 0;  ///< tokens
+  double vae_seconds_ = 0;
   DiffusionOutcome out_;
 };
 

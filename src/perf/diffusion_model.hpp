@@ -54,6 +54,7 @@ struct DiffusionCosts {
   double host = 0;           ///< host time per block and self-attention
   double host_parallel = 0;  ///< more of it with sequence parallelism
   double host_ring = 0;      ///< and per step of a ring
+  double traffic = 1;        ///< of the elementwise traffic, the share that is left where kernels are fused
 };
 
 enum class DiffusionMetric : std::uint8_t { latency, power, energy };
@@ -71,16 +72,21 @@ struct ResolvedDiffusion {
   double short_by = 0;
   bool ideal = false;
 
-  double gpus = 1, ulysses = 1, ring = 1;
+  double gpus = 1, ulysses = 1, ring = 1, cfg = 1;
+  bool vae_parallel = false;
   std::array<perf::DitKind, kMaxKinds> kinds{};
   int kind_count = 0;
   double hidden = 0;
   double pixels_per_token = 256;  ///< of one side squared: (patch x vae_down)^2
   double text_tokens = 0;
   double passes = 1;
-  double unet_flops = 0;  ///< of one evaluation at 1024 x 1024; 0 = a transformer
+  double frames = 1, vae_time = 1, patch_time = 1;
+  double unet_flops = 0;      ///< of one evaluation at 1024 x 1024; 0 = a transformer
+  double unet_attention = 0;  ///< of these
+  double unet_traffic = 0;    ///< bytes of one evaluation at 1024 x 1024 that are not those of products
 
   perf::GemmRates gemm;
+  double wide_flops = 1;  ///< FLOP/s of large products in 16 bits, which encoders and decoder stay in
   perf::AttentionRates attention;
   perf::DeviceRates device;
   perf::LinkRates link;
@@ -88,12 +94,17 @@ struct ResolvedDiffusion {
   perf::DiffusionCosts costs;
 
   double parameters = 0;
-  double weight_bytes = 0;     ///< transformer or UNet and VAE, on every device
+  double weight_bytes = 0;     ///< transformers or UNet and VAE, on every device
+  double pass_bytes = 0;       ///< of them, what one pass reads
   double text_parameters = 0;  ///< of the text encoders
   double vae_flops_per_pixel = 0;
   double vae_bytes_per_pixel = 0;  ///< largest set of live activations of the decoder
 
   std::array<perf::DiffusionSpread, 3> spread{};
+  // How little is known of what no measurement of a pipeline informs: standard deviations of the logarithm.
+  double unsure_whole = 0;  ///< of the whole time
+  double unsure_unet = 0;   ///< of the time of a UNet's products
+  double unsure_vae = 0;    ///< of the time of the decoder
 };
 
 }  // namespace ridge

@@ -47,7 +47,8 @@ DitKind dit_kind(const LayerGroup& group, double hidden) {
   kind.head_dim = hidden / kind.heads;
   kind.linear = mixer.kind == MixerKind::linear_attention;
   kind.cross = dit.cross_attention > 0;
-  kind.joint = dit.streams > 1 || dit.parallel;
+  kind.joint = dit.streams > 1 || dit.parallel || dit.joint;
+  const Stream stream = dit.joint ? Stream::both : Stream::image;
   kind.host_units = 1 + (dit.second_attention ? 1 : 0);
 
   const double width = group.ffn.width;
@@ -55,9 +56,9 @@ DitKind dit_kind(const LayerGroup& group, double hidden) {
     add(kind, 3 * hidden + (group.ffn.gated ? 2 : 1) * width, hidden, Stream::both);
     add(kind, hidden, hidden + width, Stream::both);
   } else {
-    add(kind, 3 * hidden, hidden, Stream::image);
-    add(kind, hidden, hidden, Stream::image);
-    add_ffn(kind, group.ffn, hidden, Stream::image);
+    add(kind, 3 * hidden, hidden, stream);
+    add(kind, hidden, hidden, stream);
+    add_ffn(kind, group.ffn, hidden, stream);
   }
   if (dit.streams > 1) {
     add(kind, 3 * hidden, hidden, Stream::text);
@@ -91,7 +92,7 @@ DitKind dit_kind(const LayerGroup& group, double hidden) {
   if (dit.parallel) units += 2 * (1 + width / hidden);  // output of both parts joined
   const double activation = ((group.ffn.gated ? 3 : 2) * width + (side > 0 ? 4 * inner : 0)) / hidden;
   units += activation;
-  kind.text_bytes = kImageElement * hidden * (dit.streams > 1 || dit.parallel ? units : 0);
+  kind.text_bytes = kImageElement * hidden * (kind.joint ? units : 0);
   if (dit.second_attention) units += kSublayer + kLayout + kQkNorm;
   if (kind.cross) units += kSublayer;
   if (kind.linear) units += kLinear;
@@ -122,7 +123,8 @@ class DiffusionResolver {
     }
     r_.ideal = q_.engine == "ideal" || q_.engine == "roofline";
     if (!r_.ideal && !q_.engine.starts_with("diffusers") && q_.engine != "xdit") {
-      assume("engine '{}' is taken as diffusers and xDiT in eager PyTorch", q_.engine);
+      assume("which engine runs the pipeline makes no difference, only whether it compiles: '{}' is taken as {}",
+             q_.engine, q_.compiled ? "TensorRT and its like" : "diffusers and xDiT in eager PyTorch");
     }
     set_model(*model);
     layout(*model);
@@ -149,27 +151,41 @@ class DiffusionResolver {
   void set_model(const Model& model) {
     const Diffusion& d = model.diffusion;
     r_.hidden = model.hidden;
-    r_.passes = std::max(d.passes_per_step, 1);
+    r_.passes = q_.passes > 0 ? q_.passes : std::max(d.passes_per_step, 1);
+    r_.frames = std::max(d.frames, 1);
+    r_.vae_time = std::max(d.vae_time, 1);
+    r_.patch_time = std::max(d.patch_time, 1);
+    denoisers_ = std::max(d.denoisers, 1);
     r_.text_tokens = d.text_tokens;
     const double side = static_cast<double>(std::max(d.patch, 1)) * std::max(d.vae_down, 1);
     r_.pixels_per_token = side * side;
     deep_ = d.vae_down >= kDeep;
     r_.parameters = count_parameters(model).total;
-    if (model.type == ModelType::diffusion_unet) r_.unet_flops = d.flops_per_evaluation;
+    if (model.type == ModelType::diffusion_unet) {
+      r_.unet_flops = d.flops_per_evaluation;
+      r_.unet_attention = d.attention_per_evaluation;
+      r_.unet_traffic = d.traffic_per_evaluation;
+    }
     for (const LayerGroup& group : model.groups) {
       if (group.count > 0) r_.kinds[static_cast<std::size_t>(r_.kind_count++)] = dit_kind(group, model.hidden);
     }
     const auto value = [&](std::string_view name) { return k_.calibration.value(name); };
-    r_.text_parameters = value("diffusion.text_encoder");
-    r_.vae_flops_per_pixel = value("diffusion.vae_work");
+    const bool known_encoders = d.text_parameters > 0;
+    r_.text_parameters = known_encoders ? d.text_parameters : value("diffusion.text_encoder");
+    r_.vae_flops_per_pixel = d.vae_flops_per_pixel > 0 ? d.vae_flops_per_pixel : value("diffusion.vae_work");
     r_.vae_bytes_per_pixel = value("diffusion.vae_memory");
-    assume("text encoders of {:.1f} billion parameters", r_.text_parameters / 1e9);
+    if (!known_encoders) assume("text encoders of {:.1f} billion parameters", r_.text_parameters / 1e9);
+    if (denoisers_ > 1) assume("{} networks are loaded, one works at a time", denoisers_);
   }
 
   void layout(const Model& model) {
     int heads = 1;
     for (const LayerGroup& group : model.groups) heads = std::max(heads, heads_of(group.mixer));
-    int gpus = q_.gpus > 0 ? q_.gpus : std::max(q_.ulysses, 1) * std::max(q_.ring, 1);
+    const int cfg = std::max(q_.cfg, 1);
+    const int all = q_.gpus > 0 ? q_.gpus : cfg * std::max(q_.ulysses, 1) * std::max(q_.ring, 1);
+    if (all % cfg != 0) infeasible(Reason::gpus_do_not_multiply, cfg);
+    if (cfg > r_.passes) infeasible(Reason::bad_value, cfg);  // as many passes as devices that share them, or more
+    const int gpus = std::max(1, all / cfg);
     int ulysses = q_.ulysses;
     int ring = q_.ring;
     if (ulysses <= 0 && ring > 0) ulysses = std::max(1, gpus / ring);
@@ -179,12 +195,14 @@ class DiffusionResolver {
       if (gpus > 1) assume("sequence parallel: Ulysses over {}, ring over {}", ulysses, gpus / ulysses);
     }
     if (ring <= 0) ring = std::max(1, gpus / ulysses);
-    if (ulysses * ring != gpus) infeasible(Reason::gpus_do_not_multiply, ulysses * ring);
+    if (ulysses * ring != gpus) infeasible(Reason::gpus_do_not_multiply, cfg * ulysses * ring);
     if (heads % ulysses != 0) infeasible(Reason::heads_not_divisible, heads);
     if (r_.unet_flops > 0 && gpus > 1) infeasible(Reason::sequence_not_divisible, gpus);  // a UNet has no sequence
-    r_.gpus = gpus;
+    r_.gpus = all;
+    r_.cfg = cfg;
     r_.ulysses = ulysses;
     r_.ring = ring;
+    r_.vae_parallel = q_.vae_parallel;
   }
 
   Status set_device(Device device) {
@@ -209,21 +227,25 @@ class DiffusionResolver {
     if (!q_.weights) assume("weights in {}", name(weights));
     const bool native = r_.device.native[static_cast<std::size_t>(weights)];
     const Format activations = native && weights != Format::fp32 ? weights : Format::bf16;
-    r_.weight_bytes = r_.parameters * bytes_per_weight(weights);
+    r_.pass_bytes = r_.parameters * bytes_per_weight(weights);
+    r_.weight_bytes = denoisers_ * r_.pass_bytes;
     const auto value = [&](std::string_view name) { return k_.calibration.value(name); };
     known_ = k_.calibration.knows_kernels_of(device.architecture);
     if (r_.ideal) {
       r_.gemm = perf::ideal_gemm_rates(r_.device, weights, activations);
-      r_.attention = perf::ideal_attention_rates(r_.device, Format::bf16, Format::bf16);
+      r_.wide_flops = perf::ideal_gemm_rates(r_.device, Format::bf16, Format::bf16).flops;
+      const Format pairs = q_.attention.value_or(Format::bf16);
+      r_.attention = perf::ideal_attention_rates(r_.device, pairs, pairs);
       r_.link.bandwidth = r_.link.peer_bandwidth =
           device.scale_up_per_direction ? device.scale_up_per_direction->value.value() : r_.device.host_link;
       r_.device.architecture = {};
       return {};
     }
     r_.gemm = perf::gemm_rates(r_.device, k_.calibration, weights, activations);
-    portable_attention();
+    r_.wide_flops = perf::gemm_rates(r_.device, k_.calibration, Format::bf16, Format::bf16).flops;
+    q_.compiled ? current_attention(device.architecture) : portable_attention();
     r_.link = perf::scale_up_link(device, k_.calibration);
-    const double share = value("diffusion.link");
+    const double share = q_.compiled ? 1 : value("diffusion.link");  // fused: nothing is transposed around an exchange
     r_.link.bandwidth *= share;
     r_.link.peer_bandwidth *= share;
     r_.power = perf::power_coefficients(k_.calibration, r_.device.architecture);
@@ -239,6 +261,14 @@ class DiffusionResolver {
                 .host = value("diffusion.host"),
                 .host_parallel = value("diffusion.host_parallel"),
                 .host_ring = value("diffusion.host_ring")};
+    if (q_.compiled) {
+      r_.costs.elementwise = r_.device.memory_bandwidth * r_.device.memory_share;
+      r_.costs.traffic = value("diffusion.fused");
+      r_.costs.vae = std::min(1.0, r_.costs.vae * value("diffusion.vae_compiled"));
+      r_.costs.linear *= value("diffusion.compiled");
+      r_.costs.attention *= value("diffusion.compiled");
+      r_.costs.call = r_.costs.host = r_.costs.host_parallel = r_.costs.host_ring = 0;  // graphs; calls follow in a row
+    }
     r_.device.architecture = {};  // nothing resolved points into the catalogue
     return {};
   }
@@ -262,6 +292,13 @@ class DiffusionResolver {
     r_.attention.prefill_flops = std::min(r_.attention.prefill_flops, shared);
   }
 
+  /// What FlashAttention-3, cuDNN and their like reach on the device itself.
+  void current_attention(std::string_view architecture) {
+    const Format pairs = q_.attention.value_or(Format::bf16);
+    r_.attention = perf::attention_rates(r_.device, k_.calibration, pairs, pairs, perf::AttentionPath::library);
+    r_.attention.exponentials *= k_.calibration.value("diffusion.exponential", {architecture});
+  }
+
   void memory() {
     const double fixed = r_.weight_bytes + 2 * r_.text_parameters;
     if (fixed > r_.device.memory_capacity) infeasible(Reason::out_of_memory, fixed - r_.device.memory_capacity);
@@ -272,14 +309,27 @@ class DiffusionResolver {
                                                   "energy_per_image_j/diffusion"};
     for (std::size_t i = 0; i < 3; ++i) {
       const IntervalClass* c = k_.calibration.interval(kNames[i], known_ ? "diffusion" : "new-device");
-      if (c != nullptr) r_.spread[i] = {c->low, c->high};
+      if (c != nullptr && !r_.ideal) r_.spread[i] = {c->low, c->high};
     }
+    if (r_.ideal) return;
+    // Pipelines were measured in eager PyTorch, of transformers, on two devices: what else is asked is known less well.
+    if (q_.compiled) r_.unsure_whole = prior_spread("diffusion.compiled");
+    r_.unsure_unet = prior_spread("diffusion.unet");
+    r_.unsure_vae = prior_spread(q_.compiled ? "diffusion.vae_compiled" : "diffusion.vae");
+  }
+
+  [[nodiscard]] double prior_spread(std::string_view name) const {
+    for (const Parameter& p : k_.calibration.parameters()) {
+      if (p.name == name) return p.spread;
+    }
+    return 0;
   }
 
   const DiffusionQuery& q_;
   const Knowledge& k_;
   ResolvedDiffusion r_;
   bool known_ = false;
+  int denoisers_ = 1;
   bool deep_ = false;  ///< a decoder that starts at a 32nd of the side
   std::vector<std::string> assumptions_;
 };

@@ -16,6 +16,9 @@ using perf::StepTime;
 constexpr int kMaxIterations = 24;
 constexpr double kTextLengthVariance = 1.7;  ///< of the lengths of prompts by people, relative to the mean squared
 constexpr double kClosed = 1e-7;             ///< relative; small, so that results are smooth in every input
+constexpr double kUsualRange = 0.2;          ///< of lengths about their mean where nobody says how they differ
+constexpr double kTextRange = 2;             ///< the same of what people write
+constexpr double kDrift = 2;                 ///< mean of the square roots of one to ten rounds
 
 /// Lengths as the load really has them.
 struct Lengths {
@@ -117,6 +120,43 @@ Phase prefill_phase(const ResolvedInference& r, const InferenceLoad& load, const
   return phase;
 }
 
+/// How far apart the answers of one load end, as a share of their mean length.
+double length_range(const InferenceLoad& load) noexcept {
+  if (load.exact) return 0;
+  if (load.natural_text > 0) return kTextRange;
+  return load.length_low < 1 ? 2 * (1 - load.length_low) / (1 + load.length_low) : kUsualRange;
+}
+
+/// What the last answers of a run cost, in requests of each client: places stand empty until the longest of those
+/// under way has ended. Lengths are uniform in [low, 1]; those under way have the rest of a renewal process before
+/// them.
+double drain(const InferenceLoad& load) noexcept {
+  if (load.exact || load.concurrency <= 1) return 0;
+  const double low = load.length_low < 1 ? load.length_low : 1 - 0.5 * kUsualRange;
+  const double mean = 0.5 * (1 + low);
+  const double left = (1 + low + low * low) / 3 / (2 * mean);
+  return (1 - 1 / load.concurrency) * (1 - left) / mean;
+}
+
+/// Who sends prompts beside a sequence that runs.
+struct Company {
+  double others = 1;  ///< share of the prompts that are not its own
+  double rounds = 0;  ///< of each client in all, the first of them together; 0 = without end
+  double range = 1;   ///< of lengths
+  bool in_step = false;
+
+  /// Share of the requests that queue with all others for their prefill, which takes `queue` seconds in all, while
+  /// answers take `decoding`: the first, and those that still keep in step. Prompts that come over a longer time than
+  /// their prefill takes do not queue; the ends of answers drift apart with the root of the rounds, and by `ahead` of
+  /// the queue where those who are through already decode beside the prompts of others.
+  [[nodiscard]] double together(double queue, double decoding, double ahead) const noexcept {
+    if (!in_step || queue <= 0) return 0;
+    const double still = std::max(0.0, 1 - kDrift * (range * decoding / queue + ahead));
+    const double first = rounds > 0 ? 1 / std::max(rounds, 1.0) : 0;
+    return first + (1 - first) * still;
+  }
+};
+
 /// The steady state of one replica with `sequences` running.
 struct Steady {
   double token = 0;               ///< mean time between the tokens of a sequence
@@ -125,13 +165,14 @@ struct Steady {
   double share = 0;               ///< of the steps that carry prefill
   double steps_with_prefill = 0;  ///< the same, counting those of other ranks that this one waits for
   double chunk = 0;               ///< tokens of prefill in such a step
+  double queue = 0;               ///< seconds that a request waits for the prompts of others before its first token
   double requests_per_s = 0;
   StepTime decode_time;
   StepTime prefill_time;
 };
 
-Steady steady_state(const ResolvedInference& r, const InferenceLoad& load, const Lengths& n,
-                    double sequences) noexcept {
+Steady steady_state(const ResolvedInference& r, const InferenceLoad& load, const Lengths& n, double sequences,
+                    const Company& company) noexcept {
   Steady s;
   const double gain = tokens_per_step(load);
   const double context = mean_context(r, n);
@@ -154,7 +195,13 @@ Steady steady_state(const ResolvedInference& r, const InferenceLoad& load, const
     s.prefill_time = mixed_step(r, load, n, together ? sequences : 0, context, s.chunk, prefilling);
     s.with_prefill = s.prefill_time.seconds + (together ? 0 : s.decode);
     s.steps_with_prefill = share;
-    s.token = ((1 - share) * s.decode + share * s.with_prefill) / gain;
+    // Prompts of others hold an answer up, before its first token if all came together, between its tokens if not.
+    const double alone_token = s.decode / gain;
+    const double held_up = company.others * share * (s.with_prefill - s.decode) / gain;
+    const double ahead = together ? s.decode / std::max(s.with_prefill - s.decode, 1e-3 * s.decode) : 0;
+    const double queued = 0.5 * company.together(n.decoded * held_up, n.decoded * alone_token, ahead);
+    s.token = alone_token + (1 - queued) * held_up;
+    s.queue = queued * n.decoded * held_up;
   } else {
     s.token = s.decode / gain;
   }
@@ -180,16 +227,14 @@ double prefill_limit(const ResolvedInference& r, const InferenceLoad& load, cons
   return std::max(1.0, r.pp * r.max_tokens * ratio / (1 + ratio));
 }
 
-double ttft_of(const ResolvedInference& r, const Lengths& n, const Steady& s, double sequences, double waiting,
-               double burst) noexcept {
+double ttft_of(const ResolvedInference& r, const Lengths& n, const Steady& s, double waiting) noexcept {
   const double chunks = std::max(1.0, n.isl / std::max(s.chunk, 1.0));
   const double busy = std::min(s.share, 0.95);
   const double step_in_progress = 0.5 * (s.token + busy * (s.with_prefill - s.token));
+  const double unseen = 0.5 * (r.poll_steps - 1) * s.token;  // until the scheduler looks
   const double own = chunks * s.with_prefill;
-  // Clients that start or finish together queue for prefill; each of them waits for half of the others.
-  const double together = burst * sequences * n.isl / std::max(s.chunk, 1.0) * 0.5 * s.with_prefill;
   const double slot = waiting > 0 && s.requests_per_s > 0 ? waiting / s.requests_per_s : 0;
-  return r.costs.server + step_in_progress + own + together + slot;
+  return r.costs.server + step_in_progress + unseen + own + s.queue + slot;
 }
 
 Interval interval(double mid, Spread spread) noexcept {
@@ -281,7 +326,13 @@ class Evaluation {
   }
 
   /// Requests that come by themselves do not come together.
-  [[nodiscard]] double burst() const { return load_.mode == LoadMode::open_loop ? 0 : r_.costs.burst; }
+  [[nodiscard]] Company company(double offered, bool queue_never_empty) const {
+    if (queue_never_empty || load_.mode == LoadMode::open_loop) return {};
+    const double rounds = load_.concurrency > 0 ? load_.requests / load_.concurrency : 0;
+    // A benchmark's clients start together, and keep in step if their answers are of one length. A service's do not.
+    const bool in_step = load_.exact || load_.requests > 0;
+    return {std::max(0.0, 1 - 1 / offered), rounds, length_range(load_), in_step};
+  }
 
   /// Sequences of one replica out of those of the whole deployment.
   [[nodiscard]] double replicas() const { return r_.gpus / (r_.tp * r_.pp); }
@@ -395,21 +446,22 @@ class Evaluation {
   void steady(double clients, bool queue_never_empty) noexcept {
     InferenceEstimate& e = out_.estimate;
     // Who sends more requests at once than the engine runs by default is taken to have raised its limit.
-    const double engine_limit = std::max(r_.max_sequences, clients / replicas());
+    const double engine_limit = r_.sequences_said ? r_.max_sequences : std::max(r_.max_sequences, clients / replicas());
     const double limit =
         std::max(1.0, std::min({engine_limit, cache_limit(r_, load_, n_), prefill_limit(r_, load_, n_)}));
     const double offered = clients > 0 ? clients / replicas() : limit;
     double running = std::min(limit, std::max(offered, 1.0));
+    const Company around = company(std::max(offered, 1.0), queue_never_empty);
     Steady s;
     double ttft = 0;
     if (queue_never_empty) {
-      s = steady_state(r_, load_, n_, running);
-      ttft = ttft_of(r_, n_, s, running, 0, burst());
+      s = steady_state(r_, load_, n_, running, around);
+      ttft = ttft_of(r_, n_, s, 0);
     } else {
       // Little's law over one replica: clients = running + request rate x time to first token. Regula falsi (Illinois).
       const auto surplus = [&](double sequences) {
-        s = steady_state(r_, load_, n_, sequences);
-        ttft = ttft_of(r_, n_, s, offered, 0, burst());
+        s = steady_state(r_, load_, n_, sequences, around);
+        ttft = ttft_of(r_, n_, s, 0);
         return sequences + s.requests_per_s * ttft - offered;
       };
       double high = running;
@@ -433,7 +485,7 @@ class Evaluation {
         }
       }
       const double waiting = std::max(0.0, offered - running - s.requests_per_s * ttft);
-      ttft = ttft_of(r_, n_, s, offered, waiting, burst());
+      ttft = ttft_of(r_, n_, s, waiting);
     }
     e.running_batch = running;
     const Phase alone = prefill_phase(r_, load_, n_, 1);
@@ -445,7 +497,10 @@ class Evaluation {
     Activity a;
     a.add(s.decode_time, 1 - s.share);
     a.add(s.prefill_time, s.share);
-    finish(s.decode_time, s.prefill_time, a, s.requests_per_s, (1 - s.share) * s.decode, s.share * s.with_prefill);
+    const double rounds = load_.mode == LoadMode::closed_loop ? around.rounds : 0;
+    const double at_work = rounds > 0 ? rounds / (rounds + drain(load_)) : 1;
+    finish(s.decode_time, s.prefill_time, a, s.requests_per_s * at_work, (1 - s.share) * s.decode,
+           s.share * s.with_prefill);
   }
 
   /// The median step: fewer prompts ride along than on average. Prompts joining a step are a Poisson number of lengths

@@ -48,16 +48,16 @@ struct LayerKind {
 
 /// What the serving software adds; from calibration, by engine era.
 struct EngineCosts {
-  double step = 0;         ///< host time of one step
-  double sequence = 0;     ///< host time per running sequence and step
-  double layer_eager = 0;  ///< host time per layer of a step that does not replay a graph
-  double layer_small = 0;  ///< device time of the small kernels of a plain layer
-  double collective = 0;   ///< what a collective waits in a step beside its own latency
-  double prefill = 1;      ///< factor on the device time of prefill
-  double decode = 1;       ///< factor on the device time of decode
-  double server = 0;       ///< from the client to the scheduler and back
-  double burst = 0;        ///< share of the clients that arrive together
-  double fill = 0.6;       ///< share of the output that a running sequence holds on average when blocks grow
+  double step = 0;               ///< host time of one step
+  double sequence = 0;           ///< host time per running sequence and step
+  double layer_eager = 0;        ///< host time per layer of a step that does not replay a graph
+  double layer_small = 0;        ///< device time of the small kernels of a plain layer
+  double collective = 0;         ///< what a collective waits in a step beside its own latency
+  double prefill = 1;            ///< factor on the device time of prefill
+  double prefill_attention = 1;  ///< the same of its attention, which experts do not slow down
+  double decode = 1;             ///< factor on the device time of decode
+  double server = 0;             ///< from the client to the scheduler and back
+  double fill = 0.6;             ///< share of the output that a running sequence holds on average when blocks grow
 };
 
 enum class Metric : std::uint8_t { output_tok_s, ttft, tpot, prefill, power, joules };
@@ -124,6 +124,8 @@ struct ResolvedInference {
   bool ideal = false;
   double max_tokens = 8192;
   double max_sequences = 256;
+  bool sequences_said = false;  ///< by the question: more clients wait
+  double poll_steps = 1;
   perf::EngineCosts costs;
   perf::PowerCoefficients power;
   double draft_share = 0;  ///< cost of one draft pass, of a decode step

@@ -262,13 +262,18 @@ class Resolver {
     r.gemm[ResolvedInference::kHead] = r.gemm[ResolvedInference::kWide];
     if (is_gguf(formats_.weights)) r.gemm[ResolvedInference::kHead].bytes_weight = perf::gguf_head(formats_.weights);
     if (engine_.serving().portable_kernels) {
-      for (GemmRates& g : r.gemm) perf::use_portable_kernels(g, r.device, k_.calibration);
+      const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->scope) : std::string_view();
+      for (GemmRates& g : r.gemm) perf::use_portable_kernels(g, r.device, k_.calibration, era);
     }
     // Of vLLM itself: engines that resemble it have kernels of their own.
     const bool itself = engine_.engine->family == engine_.engine->id;
     const bool untuned = engine_.serving().untuned_experts && itself && formats_.weights == wide;
     r.moe = perf::moe_rates(r.device, k_.calibration, formats_.weights, formats_.activations,
                             untuned ? perf::MoeKernel::untuned : perf::MoeKernel::fused);
+    if (engine_.serving().portable_kernels) {
+      r.moe.gemm.fixed *= k_.calibration.value(
+          "portable.experts", {engine_.era != nullptr ? std::string_view(engine_.era->scope) : std::string_view()});
+    }
     const auto path = engine_.engine->own_attention ? perf::AttentionPath::native : perf::AttentionPath::engine;
     r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv, path);
     r.bytes_activation = bytes_per_element(formats_.activations);
@@ -359,6 +364,8 @@ class Resolver {
     r.ranks_pad_prefill = engine_.serving().ranks_pad_prefill;
     r.max_tokens = q_.max_batched_tokens > 0 ? q_.max_batched_tokens : e.max_batched_tokens;
     r.max_sequences = q_.max_sequences > 0 ? q_.max_sequences : e.max_sequences;
+    r.sequences_said = q_.max_sequences > 0;
+    r.poll_steps = std::max(1.0, q_.poll_steps);
     const std::string_view family = e.family.empty() ? std::string_view(e.id) : std::string_view(e.family);
     const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->scope) : family;
     const std::string_view kind = model_->is_moe() ? "moe" : "dense";
@@ -370,6 +377,11 @@ class Resolver {
     perf::EngineCosts& k = r.costs;
     k.step = c.value("host.step", {family, era});
     k.sequence = c.value("host.sequence", {family, era});
+    // Runtimes for every chip choose tokens on the host, one sequence after the other over the whole vocabulary; their
+    // tools that time a batch alone choose none.
+    const LoadMode mode = q_.load.mode;
+    const bool serves = mode == LoadMode::closed_loop || mode == LoadMode::open_loop || mode == LoadMode::offline;
+    if (engine_.serving().portable_kernels && serves) k.sequence += c.value("host.vocabulary") * model_->vocab;
     k.layer_eager = c.value("host.eager_layer", {family, kind});
     k.layer_small = c.value("layer.small_kernels", {family, era, kind, measured});
     k.collective = c.value("serving.collective", {family, era});
@@ -379,15 +391,19 @@ class Resolver {
     // Throughput kernels hand tokens over sorted by expert, for products over whole runs of rows.
     const bool sorted = r.attention_dp && r.exchange != ExpertExchange::gather;
     const std::string_view dispatched = sorted ? "dispatch" : "";
-    k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real, dispatched});
+    const std::string own_kernels = engine_.serving().portable_kernels ? portable_kernels() : std::string();
+    k.prefill =
+        c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real, dispatched, own_kernels});
+    k.prefill_attention =
+        model_->is_moe() ? c.value("serving.prefill", {family, era, arch, format, both, measured, real, own_kernels})
+                         : k.prefill;
     k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured, real});
     const double untuned =
         formats_.weights == Format::fp8 ? c.value("serving.experts", {fmt::format("{}/fp8", both)}) : 1;
     r.moe.gemm.bandwidth /= untuned;
     r.moe.gemm.flops /= untuned;
     r.moe.gemm.fixed *= untuned;
-    k.server = c.value("ttft.server", {family});
-    k.burst = c.value("ttft.burst", {family});
+    k.server = c.value("ttft.server", {family, era == family ? std::string_view() : era});
     k.fill = c.value("memory.fill");
     // What a user's own stack does differently from those that were published (data/calibration/user.toml).
     const std::string stack = fmt::format("{}-{}", family, kind);
@@ -395,12 +411,13 @@ class Resolver {
     const bool defined = r.ideal || e.own_attention;  // the datasheet, and what ridge-measure itself runs
     if (!defined && !c.effects().empty()) {
       const std::string_view engine = engine_.named ? std::string_view(e.id) : std::string_view();
-      sure_ = c.effects().of("serving", {device_->id, device_->architecture, c.knows_kernels_of(arch)}, engine);
+      sure_ = c.effects().of("serving", {device_->id, device_->architecture, c.knows_kernels_of(arch)}, engine,
+                             q_.as_tuned);
       if (learnt) sure_.own_rows = c.rows("user.time", stack);
     }
     const double own = c.value("user.time", {stack}) * sure_.time();
-    for (double* cost :
-         {&k.step, &k.sequence, &k.layer_eager, &k.layer_small, &k.collective, &k.prefill, &k.decode, &k.server}) {
+    for (double* cost : {&k.step, &k.sequence, &k.layer_eager, &k.layer_small, &k.collective, &k.prefill,
+                         &k.prefill_attention, &k.decode, &k.server}) {
       *cost *= own;
     }
     const double transfer = c.value("serving.transfer", {family, arch});
@@ -434,6 +451,14 @@ class Resolver {
     const double correlation = q_.load.natural_text > 0 ? c.value("experts.correlation") : 1.0;
     for (auto& kind_of_layer : r.kinds) kind_of_layer.moe.correlation = correlation;
     r.draft_share = q_.draft_model_share > 0 ? q_.draft_model_share : 1.5 / std::max(1, model_->layers());
+  }
+
+  /// The scope of products that an era of a portable engine runs: matrices of 16 bits by the vendor's library, blocks
+  /// of integers by its own kernels, and either for experts one by one.
+  [[nodiscard]] std::string portable_kernels() const {
+    const std::string_view era = engine_.era != nullptr ? std::string_view(engine_.era->scope) : std::string_view();
+    return fmt::format("{}/{}-{}", era, is_sixteen_bit(formats_.weights) ? "16-bit" : "blocks",
+                       model_->is_moe() ? "moe" : "dense");
   }
 
   void memory() {

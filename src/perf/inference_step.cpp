@@ -53,6 +53,11 @@ StepTime device_time(const ResolvedInference& r, const Step& step) noexcept {
   const double tokens = step.decode * step.tokens_each + step.prefill;
   const double mixed = step.prefill > 0 ? step.prefill / tokens : 0;
   const double factor = mixed * r.costs.prefill + (1 - mixed) * r.costs.decode;
+  // What experts cost a prompt on top of their products was measured on short ones, where attention is little.
+  const double kept = 1 - mixed * (1 - std::min(1.0, r.costs.prefill_attention / r.costs.prefill));
+  double& attention = out.terms[perf::index(Term::attention)];
+  out.compute -= std::min(out.compute, attention * (1 - kept));
+  attention *= kept;
   double device = 0;
   for (const double t : out.terms) device += t;
   // However well an engine overlaps, it reads its bytes and does its FLOPs.

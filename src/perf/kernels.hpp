@@ -57,6 +57,10 @@ Result<DeviceRates> datasheet_rates(const Device& device);
 /// device without a published generation has is taken as the fourth.
 [[nodiscard]] double pcie_bandwidth(const Device& device);
 
+/// Of the tensor arithmetic that cores of the architecture have, the share that the chip is sold with: below 1 where it
+/// was cut by more than half for export (H20: 0.24). Such products draw as much less power.
+[[nodiscard]] double tensor_share(const DeviceRates& rates);
+
 /// The share of the boost clock that the power limit lets a large, dense product keep. Static power P0 stays, the rest
 /// goes with the cube of the clock (voltage follows the clock): limit = P0 + P1 share^3. On Hopper P1, what a product
 /// at the boost clock would draw on top of idling, is 1.6 times what the board may take, and 0.8 of the clock are left.
@@ -197,7 +201,8 @@ enum class AttentionPath : std::uint8_t {
 [[nodiscard]] double core_clocks(const DeviceRates& rates);
 /// Products of an engine that brings one kernel for all chips: a row at a time they read no faster than cores issue
 /// loads, and tensor cores are driven by the instructions of the generation before.
-void use_portable_kernels(GemmRates& gemm, const DeviceRates& rates, const Calibration& calibration);
+void use_portable_kernels(GemmRates& gemm, const DeviceRates& rates, const Calibration& calibration,
+                          std::string_view era = {});
 /// Decode kernels that know no groups of query heads: keys come once from memory, but each head works through them
 /// alone.
 void decode_head_by_head(AttentionRates& attention, const DeviceRates& rates, const Calibration& calibration);

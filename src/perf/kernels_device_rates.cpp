@@ -108,12 +108,21 @@ Result<DeviceRates> device_rates(const Device& device, const Catalogue& catalogu
   return rates;
 }
 
+double tensor_share(const DeviceRates& rates) {
+  constexpr double kOfHopper = 4096;  // FLOPs of a core and clock, 16 bits, dense
+  constexpr double kCut = 0.5;
+  if (!rates.architecture.starts_with("hopper") || rates.cores <= 0 || rates.boost_clock <= 0) return 1;
+  const double share = rates.peak[index(Format::bf16)] / (rates.cores * rates.boost_clock * kOfHopper);
+  return share < kCut ? share : 1;
+}
+
 double sustained_clock_share(const DeviceRates& rates, const Calibration& calibration) {
   if (rates.tdp <= 0) return 1;
   const double idle = calibration.value("power.idle", {rates.architecture});
   const double product = calibration.value("power.product", {rates.architecture});
   constexpr double kLeast = 0.02;  // a limit near the idle power still lets the slowest clock run
-  return std::min(1.0, std::cbrt(std::max(kLeast, (rates.power_limit / rates.tdp - idle) / product)));
+  const double drawn = product * tensor_share(rates);
+  return std::min(1.0, std::cbrt(std::max(kLeast, (rates.power_limit / rates.tdp - idle) / drawn)));
 }
 
 }  // namespace ridge::perf

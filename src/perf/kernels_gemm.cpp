@@ -40,13 +40,14 @@ GemmRates ideal_gemm_rates(const DeviceRates& rates, Format weights, Format acti
   return g;
 }
 
-void use_portable_kernels(GemmRates& gemm, const DeviceRates& rates, const Calibration& calibration) {
+void use_portable_kernels(GemmRates& gemm, const DeviceRates& rates, const Calibration& calibration,
+                          std::string_view era) {
   // Hopper's own instructions do 4,096 FLOP a core and clock; those of Ampere reach 62 % of that on it.
   constexpr double kOldInstructions = 2540;
   const double clocks = core_clocks(rates);
   // Matrix-vector kernels: cores read rows of their own, which streams as well as any copy.
   constexpr double kStream = 0.92;
-  gemm.bandwidth = std::min(kStream * rates.memory_bandwidth, clocks * calibration.value("portable.stream"));
+  gemm.bandwidth = std::min(kStream * rates.memory_bandwidth, clocks * calibration.value("portable.stream", {era}));
   gemm.fixed = calibration.value("gemm.fixed", {rates.architecture});
   gemm.step = 0;
   // They add up in 16 bits or whole numbers, which boards for games do twice as fast as in 32 bits.

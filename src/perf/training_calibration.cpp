@@ -126,6 +126,7 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   c.host_step = value("training.host_step");
   c.selective_share = value("training.selective", {software});
   c.adapters = value("training.adapters");
+  c.unpack_bytes = value("training.unpack");
   c.usable = value("training.usable_memory");
   const std::string own = job.family + (job.moe ? "-moe" : "-dense");
   const Sureness sure = training_sureness(job, calibration);

@@ -101,6 +101,7 @@ struct TrainingCoefficients {
   double moe_drift = 1;        ///< the same, experts and their routing
   double selective_share = 0;  ///< of a layer's forward pass that selective recompute repeats
   double adapters = 0;         ///< LoRA: more elementwise traffic, share of the layer's
+  double unpack_bytes = 0;     ///< moved per frozen weight of four bits, each time it is widened for a product
   double usable = 1;           ///< share of device memory a job can fill
   double own_stack = 1;        ///< time on the user's own stack over what is predicted
   double low = 1, high = 1;    ///< interval

@@ -66,6 +66,11 @@ class LayerWork {
       const double wide = p.wide ? 1 : job_.wide_share;
       if (wide < 1) at(c_.narrow, 1 - wide);
       if (wide > 0) at(c_.wide, wide);
+      if (!trains && job_.weight_bytes < 1) {  // QLoRA: weights are widened for every product, and for its gradient
+        const double unpack = n * k * c_.unpack_bytes / c_.bandwidth;
+        f += unpack;
+        b += unpack;
+      }
     }
     forward_.linear += g.count * f * drift;
     backward_.linear += g.count * (b + weight) * drift;

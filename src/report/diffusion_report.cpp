@@ -20,10 +20,17 @@ std::string size_text(const DiffusionLoad& load) {
   return fmt::format("{:.0f} × {:.0f}", load.width, load.height);
 }
 
+/// What one call makes.
+std::string_view product(const DiffusionLoad& load) {
+  return load.frames > 1 ? "clip" : "image";
+}
+
 std::string deployment(const DiffusionQuery& q) {
   std::string text = fmt::format("{} × {}", std::max(q.gpus, 1), q.device);
   if (q.ulysses > 1) text += fmt::format(", Ulysses {}", q.ulysses);
   if (q.ring > 1) text += fmt::format(", ring {}", q.ring);
+  if (q.cfg > 1) text += ", guidance on two halves";
+  if (q.compiled) text += ", compiled";
   return text + ", " + q.engine;
 }
 
@@ -64,7 +71,8 @@ Json load_json(const DiffusionLoad& load) {
       .set("steps", load.steps)
       .set("width_pixels", load.width)
       .set("height_pixels", load.height)
-      .set("batch", load.batch);
+      .set("batch", load.batch)
+      .set("frames", load.frames > 1 ? load.frames : 1);
 }
 
 void set_estimate(Json& json, const DiffusionOutcome& o, const DiffusionLoad& load) {
@@ -92,7 +100,14 @@ std::string diffusion_refusal(const DiffusionAnswer& a) {
                        a.query.model);
   }
   if (o.reason == Reason::gpus_do_not_multiply) {
-    return fmt::format("Ulysses {} x ring {} is not {} devices", a.query.ulysses, a.query.ring, a.query.gpus);
+    return fmt::format("CFG {} x Ulysses {} x ring {} is not {} devices", a.query.cfg, std::max(a.query.ulysses, 1),
+                       std::max(a.query.ring, 1), a.query.gpus);
+  }
+  if (o.reason == Reason::bad_value && a.query.cfg > 1) {
+    return "guidance takes one pass a step here: there is nothing to share out, leave --cfg-parallel away";
+  }
+  if (o.reason == Reason::sequence_not_divisible) {
+    return "a UNet has no sequence that devices could share: run one call on each device";
   }
   return std::string(name(o.reason));
 }
@@ -128,23 +143,26 @@ Document diffusion_page(const DiffusionAnswer& a) {
   const DiffusionEstimate& e = a.outcome.estimate;
   const DiffusionLoad& load = a.query.load;
   Document page;
-  page.title = fmt::format("{} on {} · {} pixels, {:.0f} steps, batch {:.0f}", a.query.model, deployment(a.query),
-                           size_text(load), load.steps, load.batch);
+  const std::string_view one = product(load);
+  const std::string frames = load.frames > 1 ? fmt::format(" × {:.0f} frames", load.frames) : std::string();
+  page.title = fmt::format("{} on {} · {} pixels{}, {:.0f} steps, batch {:.0f}", a.query.model, deployment(a.query),
+                           size_text(load), frames, load.steps, load.batch);
   page.blocks.emplace_back(
-      Paragraph{fmt::format("{} an image, {} images/s. The limit is {}.", time_cell(per_image(e, load)).text(),
-                            format_number(e.images_per_s.mid), name(e.bound)),
+      Paragraph{fmt::format("{} {} {}, {} {}s/s. The limit is {}.", time_cell(per_image(e, load)).text(),
+                            one == "image" ? "an" : "a", one, format_number(e.images_per_s.mid), one, name(e.bound)),
                 Emphasis::strong});
   const bool certain = e.batch_latency_s.low == e.batch_latency_s.high;
   Table table = two_columns(certain ? "What the datasheet allows"
                                     : "Predicted, with the interval that holds 80 % of cases like it");
-  const auto add = [&](const char* what, const Cell& cell) { table.rows.push_back({Cell(what), cell}); };
+  const auto add = [&](const std::string& what, const Cell& cell) { table.rows.push_back({Cell(what), cell}); };
   add("one call", time_cell(e.batch_latency_s));
-  add("per image", time_cell(per_image(e, load)));
+  add(fmt::format("per {}", one), time_cell(per_image(e, load)));
+  if (load.frames > 1) add("tokens that attend to each other", Cell(e.tokens));
   add("one denoising step", Cell(Seconds(e.step_s)));
   add("work of a step", Cell(Flops(e.flops_per_step)));
   if (e.power_w.mid > 0) {
     add("power, all devices", Cell(in_unit(e.power_w, "W")));
-    add("energy per image", Cell(in_unit(e.energy_per_image_j, "J")));
+    add(fmt::format("energy per {}", one), Cell(in_unit(e.energy_per_image_j, "J")));
   }
   page.blocks.emplace_back(std::move(table));
   page.blocks.emplace_back(time_table(e));
@@ -152,7 +170,9 @@ Document diffusion_page(const DiffusionAnswer& a) {
   Table sweep = diffusion_table(a);
   sweep.title = "With other sizes, steps and batches";
   page.blocks.emplace_back(std::move(sweep));
-  add_assumptions(page, a.assumptions);
+  std::vector<std::string> assumptions = a.assumptions;
+  if (e.vae_tiled) assumptions.emplace_back("the decoder works on tiles of 512 x 512 pixels: whole it does not fit");
+  add_assumptions(page, assumptions);
   return page;
 }
 
@@ -162,11 +182,13 @@ Json diffusion_json(const DiffusionAnswer& a) {
   Json query = load_json(a.query.load);
   query.set("model", a.query.model).set("device", a.query.device).set("engine", a.query.engine);
   query.set("gpus", a.query.gpus).set("ulysses", a.query.ulysses).set("ring", a.query.ring);
+  query.set("cfg_parallel", a.query.cfg).set("compiled", a.query.compiled);
   Json json = Json::object();
   json.set("schema", kEstimateSchema).set("kind", "diffusion").set("query", std::move(query));
   json.set("fits", fits).set("reason", fits ? Json() : Json(diffusion_refusal(a)));
   json.set("short_by_bytes", a.outcome.reason == Reason::out_of_memory ? Json(a.outcome.short_by) : Json());
   set_estimate(json, a.outcome, a.query.load);
+  json.set("tokens", fits ? Json(e.tokens) : Json()).set("vae_tiled", fits && e.vae_tiled);
   json.set("step_s", fits ? Json(e.step_s) : Json()).set("step_flop", fits ? Json(e.flops_per_step) : Json());
   Json terms = Json::object();
   for (std::size_t i = 0; i < kTerms; ++i) {

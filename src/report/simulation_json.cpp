@@ -77,6 +77,47 @@ Json query_json(const SimulationAnswer& a) {
   return json;
 }
 
+/// Of conversations; null where there are none.
+Json turns_json(const SimulationResult& r) {
+  if (r.first_turn_ttft.count() == 0) return {};
+  const PredictionSpread& s = r.spread;
+  return Json::object()
+      .set("tasks", whole_json(r.task.count()))
+      .set("first_turn_ttft_s", latency_json(r.first_turn_ttft, s.ttft_low, s.ttft_high))
+      .set("later_turn_ttft_s", latency_json(r.later_turn_ttft, s.ttft_low, s.ttft_high))
+      .set("task_s", latency_json(r.task, 1, 1))
+      .set("task_busy_s", latency_json(r.task_busy, s.tpot_low, s.tpot_high));
+}
+
+Json tiers_json(const SimulationAnswer& a) {
+  Json list = Json::array();
+  for (const TierResult& t : a.result.tiers) {
+    list.push(Json::object()
+                  .set("name", t.name)
+                  .set("fetched_tokens", whole_json(t.fetched_tokens))
+                  .set("fetches", whole_json(t.fetches))
+                  .set("fetch_s", t.fetch_seconds)
+                  .set("recomputed_tokens", whole_json(t.declined_tokens))
+                  .set("lost_tokens", whole_json(t.lost_tokens))
+                  .set("peak_bytes", t.peak_bytes));
+  }
+  return list;
+}
+
+Json sizes_json(const SimulationAnswer& a) {
+  Json list = Json::array();
+  for (const TierSize& s : a.sizes) {
+    list.push(Json::object()
+                  .set("capacity_bytes", s.capacity)
+                  .set("cached_share", s.cached_share)
+                  .set("later_turn_ttft_p95_s", s.later_ttft_p95)
+                  .set("requests_per_s", s.requests_per_s)
+                  .set("overloaded", s.overloaded)
+                  .set("peak_bytes", s.peak_bytes));
+  }
+  return list;
+}
+
 Json timeline_json(const SimulationResult& r) {
   Json list = Json::array();
   for (const TimelinePoint& p : r.timeline) {
@@ -140,6 +181,7 @@ Json simulation_json(const SimulationAnswer& a) {
     }
   }
   json.set("classes", std::move(classes));
+  json.set("turns", turns_json(r)).set("kv_tiers", tiers_json(a)).set("tier_sizes", sizes_json(a));
   json.set("mean_queue", r.mean_queue).set("mean_running", r.mean_running);
   json.set("mean_in_system", r.mean_in_system);
   json.set("kv_capacity_tokens", r.kv_capacity_tokens).set("mean_kv_share", r.mean_kv_share);

@@ -87,6 +87,56 @@ Table class_table(const SimulationResult& r) {
   return t;
 }
 
+Table tier_table(const SimulationResult& r) {
+  Table t;
+  t.title = "Memories below the device's";
+  t.columns = {{.key = "tier", .heading = "tier"},
+               {.key = "fetched", .unit = "tokens", .heading = "fetched", .kind = ColumnKind::number},
+               {.key = "fetch", .unit = "s", .heading = "a fetch", .kind = ColumnKind::number},
+               {.key = "recomputed", .unit = "tokens", .heading = "recomputed", .kind = ColumnKind::number},
+               {.key = "lost", .unit = "tokens", .heading = "lost", .kind = ColumnKind::number},
+               {.key = "peak", .unit = "bytes", .heading = "held at most", .kind = ColumnKind::number}};
+  for (const TierResult& tier : r.tiers) {
+    const double each = tier.fetches > 0 ? tier.fetch_seconds / static_cast<double>(tier.fetches) : 0;
+    const auto tokens = [](std::uint64_t n) { return Cell(format_count(static_cast<double>(n))); };
+    t.rows.push_back({Cell(tier.name), tokens(tier.fetched_tokens), tier.fetches > 0 ? Cell(Seconds(each)) : Cell(),
+                      tokens(tier.declined_tokens), tokens(tier.lost_tokens), Cell(Bytes(tier.peak_bytes))});
+  }
+  return t;
+}
+
+Table size_table(const SimulationAnswer& a) {
+  Table t;
+  t.title = fmt::format("With another capacity of {}", a.query.policies.tiers.front().name);
+  t.columns = {{.key = "capacity", .unit = "bytes", .heading = "capacity", .kind = ColumnKind::number},
+               {.key = "held", .unit = "bytes", .heading = "held at most", .kind = ColumnKind::number},
+               {.key = "cached", .heading = "of the input found", .kind = ColumnKind::number},
+               {.key = "ttft", .unit = "s", .heading = "later turns TTFT p95", .kind = ColumnKind::number},
+               {.key = "requests_per_s", .heading = "requests/s", .kind = ColumnKind::number}};
+  for (const TierSize& s : a.sizes) {
+    t.rows.push_back({s.capacity > 0 ? Cell(Bytes(s.capacity)) : Cell("none"), Cell(Bytes(s.peak_bytes)),
+                      Cell(percent(s.cached_share, 1)), Cell(Seconds(s.later_ttft_p95)), Cell(s.requests_per_s)});
+  }
+  return t;
+}
+
+/// The smallest that loses less than one part in fifty against the largest.
+std::string size_sentence(const SimulationAnswer& a) {
+  constexpr double kGoodEnough = 1.02;
+  const TierSize& best = a.sizes.back();
+  const std::string& name = a.query.policies.tiers.front().name;
+  for (const TierSize& s : a.sizes) {
+    if (s.overloaded != best.overloaded || s.later_ttft_p95 > kGoodEnough * best.later_ttft_p95 ||
+        kGoodEnough * s.requests_per_s < best.requests_per_s) {
+      continue;
+    }
+    if (s.capacity <= 0) return fmt::format("Tier {} gains nothing here: without it later turns wait as long.", name);
+    return fmt::format("{} of {} for each engine are enough: more shortens later turns by less than 2 %.",
+                       format(Bytes(s.capacity)), name);
+  }
+  return "";
+}
+
 /// What RateSearch::limited_by stands for.
 std::string_view limit_name(std::string_view limit) {
   return limit == "ttft"   ? "the time to first token"
@@ -201,6 +251,10 @@ Table latency_table(const SimulationAnswer& a) {
   add("between tokens", r.itl);
   add("end to end", r.e2e);
   add("wait for the engine", r.wait);
+  add("first turn: time to first token", r.first_turn_ttft);
+  add("later turns: time to first token", r.later_turn_ttft);
+  add("whole task", r.task);
+  add("whole task without tools and people", r.task_busy);
   return t;
 }
 
@@ -240,6 +294,12 @@ Document simulation_page(const SimulationAnswer& a) {
   page.blocks.emplace_back(latency_table(a));
   page.blocks.emplace_back(served(a));
   if (r.classes.size() > 1) page.blocks.emplace_back(class_table(r));
+  if (!r.tiers.empty()) page.blocks.emplace_back(tier_table(r));
+  if (!a.sizes.empty()) {
+    page.blocks.emplace_back(size_table(a));
+    if (const std::string said = size_sentence(a); !said.empty())
+      page.blocks.emplace_back(Paragraph{said, Emphasis::strong});
+  }
   const PredictionSpread& s = r.spread;
   if (s.tpot_low != s.tpot_high) {
     page.blocks.emplace_back(Paragraph{fmt::format(

@@ -20,10 +20,21 @@ namespace ridge::report {
 
 inline constexpr std::string_view kSimulateSchema = "ridge.simulate/1";
 
+/// The same with another capacity of the first tier.
+struct TierSize {
+  double capacity = 0;      ///< bytes; 0 = without the tier
+  double cached_share = 0;  ///< of the input that did not have to be computed
+  double later_ttft_p95 = 0;
+  double requests_per_s = 0;
+  bool overloaded = false;
+  double peak_bytes = 0;  ///< of the first tier, all engines together
+};
+
 struct SimulationAnswer {
   SimulationQuery query;  ///< with the layout that was chosen
   SimulationResult result;
   std::optional<RateSearch> search;      ///< of --find-rate; its result is `result`
+  std::vector<TierSize> sizes;           ///< of --size-tiers, the smallest first
   std::vector<std::string> assumptions;  ///< of the question; the result has its own
   double wall_seconds = 0;               ///< under `statistics` alone
 };

@@ -38,6 +38,7 @@ Cluster::Cluster(const SimulationQuery& query, const ClusterSetup& setup, Simula
                                                   preemption_of(p.preemption), shared_));
     }
   }
+  make_tiers();
   nexts_.assign(engines_.size(), kNever);
   states_.assign(engines_.size(), State::off);
   since_.assign(engines_.size(), 0);
@@ -46,6 +47,26 @@ Cluster::Cluster(const SimulationQuery& query, const ClusterSetup& setup, Simula
   link_free_.assign(engines_.size(), 0);
   result_.classes.resize(query.workload.classes.size());
   for (std::size_t i = 0; i < result_.classes.size(); ++i) result_.classes[i].name = query.workload.classes[i].name;
+}
+
+/// Each engine of the first pool has tiers of its own, but for those that all share.
+void Cluster::make_tiers() {
+  const std::vector<KvTier>& wanted = query_.policies.tiers;
+  if (wanted.empty()) return;
+  std::vector<TierStore*> shared(wanted.size(), nullptr);
+  for (const std::unique_ptr<Engine>& engine : engines_) {
+    if (engine->role() == Engine::Role::decode) continue;
+    const EngineShape& shape = engine->shape();
+    std::vector<TierStore*> own;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (!wanted[i].shared || shared[i] == nullptr) {
+        tiers_.push_back(std::make_unique<TierStore>(wanted[i], shape.bytes_per_token * shape.block_tokens));
+        shared[i] = tiers_.back().get();
+      }
+      own.push_back(shared[i]);
+    }
+    engine->use_tiers(std::move(own));
+  }
 }
 
 void Cluster::push(Ticks time, Kind kind, std::uint32_t a, std::uint32_t b) {
@@ -151,6 +172,17 @@ void Cluster::handle(const Event& e) {
     case Kind::repair:
       engine_up(e.a, e.time);
       break;
+    case Kind::fetched: {
+      Engine& engine = *engines_[e.b];
+      engine.count_fetching(-1);
+      if (states_[e.b] == State::up || states_[e.b] == State::draining) {
+        engine.enqueue(e.a, e.time);
+        update_next(e.b);
+      } else {  // it failed meanwhile
+        route(e.a, e.time);
+      }
+      break;
+    }
   }
 }
 
@@ -217,8 +249,18 @@ void Cluster::route(Slot slot, Ticks now) {
     if (router_->wants_chunks()) source_.chunks_of(pool_[slot], chunks_);
     engine = &router_->choose(pool_[slot], chunks_, takes_);
   }
-  engine->enqueue(slot, now);
-  update_next(engine->index());
+  give_to(*engine, slot, now);
+}
+
+void Cluster::give_to(Engine& engine, Slot slot, Ticks now) {
+  const Ticks there = tiers_.empty() ? now : engine.fetch_prefix(slot, now);
+  if (there > now) {
+    engine.count_fetching(1);
+    push(there, Kind::fetched, slot, engine.index());
+  } else {
+    engine.enqueue(slot, now);
+  }
+  update_next(engine.index());
 }
 
 void Cluster::route_homeless(Ticks now) {
@@ -283,6 +325,13 @@ void Cluster::record(Slot slot, Ticks now, RequestRecord::End end) {
     result_.e2e.add(e2e);
     result_.wait.add(r.scheduled - r.ready);
     if (r.output > 1) result_.tpot.add(tpot);
+    if (r.session != kNoSlot) {
+      (r.turn == 0 ? result_.first_turn_ttft : result_.later_turn_ttft).add(ttft);
+      if (const auto task = source_.task_after(r, now)) {
+        result_.task.add(task->whole);
+        result_.task_busy.add(task->busy);
+      }
+    }
     ++result_.finished;
     failed_in_vain_ = 0;
     result_.input_tokens += r.input;

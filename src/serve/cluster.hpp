@@ -61,7 +61,7 @@ class Cluster final : public EngineHost {
   [[nodiscard]] double up_seconds(std::size_t engine) const { return to_seconds(up_ticks_[engine]); }
 
  private:
-  enum class Kind : std::uint8_t { client, come, release, transfer, decide, up, fail, repair };
+  enum class Kind : std::uint8_t { client, come, release, transfer, decide, up, fail, repair, fetched };
   struct Event {
     Ticks time;
     std::uint64_t order;
@@ -77,6 +77,8 @@ class Cluster final : public EngineHost {
   void client_sends(std::uint32_t client, std::uint32_t session, Ticks ready);
   void arrive(Slot slot, Ticks ready);
   void route(Slot slot, Ticks now);
+  void give_to(Engine& engine, Slot slot, Ticks now);
+  void make_tiers();
   void route_homeless(Ticks now);
   void to_decode(Slot slot, Ticks now);
   void record(Slot slot, Ticks now, RequestRecord::End end);
@@ -115,6 +117,7 @@ class Cluster final : public EngineHost {
   Series series_;
   EngineShared shared_;
   std::vector<std::unique_ptr<StepClock>> clocks_;
+  std::vector<std::unique_ptr<TierStore>> tiers_;
   std::vector<std::unique_ptr<Engine>> engines_;
   std::vector<Ticks> nexts_;  // of each engine, beside each other for the search
   std::vector<State> states_;

@@ -127,6 +127,21 @@ void Cluster::finish_accounts() {
   const Ticks end = std::max(last_token_, now_);
   for (std::size_t i = 0; i < engines_.size(); ++i) set_state(i, states_[i], std::max(end, since_[i]));
   queue_changed(0, std::max(queue_since_, end));
+  for (const KvTier& wanted : query_.policies.tiers) {
+    TierResult sum;
+    sum.name = wanted.name;
+    for (const std::unique_ptr<TierStore>& store : tiers_) {
+      const TierResult& one = store->result;
+      if (one.name != wanted.name) continue;
+      sum.fetched_tokens += one.fetched_tokens;
+      sum.fetches += one.fetches;
+      sum.declined_tokens += one.declined_tokens;
+      sum.lost_tokens += one.lost_tokens;
+      sum.fetch_seconds += one.fetch_seconds;
+      sum.peak_bytes += one.peak_bytes;
+    }
+    r.tiers.push_back(std::move(sum));
+  }
   const Ticks start = std::max<Ticks>(0, first_arrival_);
   const auto span = static_cast<double>(std::max<Ticks>(1, last_token_ - start));
   r.makespan = span / kTicksPerSecond;

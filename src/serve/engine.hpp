@@ -61,6 +61,11 @@ class Engine {
   Engine(std::uint32_t index, Role role, const EngineShape& shape, StepClock& clock, const Batching& batching,
          const Preemption& preemption, EngineShared& shared);
 
+  /// Memories below the device's, nearest first; they outlive the engine.
+  void use_tiers(std::vector<TierStore*> tiers) { tiers_ = std::move(tiers); }
+  /// Asks the tiers for the beginnings of its prompt that are not on the device, where that is faster than computing
+  /// them; when they are there. `now`: nothing has to be waited for.
+  Ticks fetch_prefix(Slot slot, Ticks now);
   /// The request waits for its turn; an idle engine starts at once.
   void enqueue(Slot slot, Ticks now);
   /// When the step or run in progress ends; kNever if the engine is idle.
@@ -81,7 +86,9 @@ class Engine {
 
   [[nodiscard]] std::uint32_t index() const { return index_; }
   [[nodiscard]] Role role() const { return role_; }
-  [[nodiscard]] std::uint64_t outstanding() const { return waiting_count_ + running_; }
+  [[nodiscard]] std::uint64_t outstanding() const { return waiting_count_ + running_ + fetching_; }
+  /// Requests whose prefix is on its way, which come back by enqueue().
+  void count_fetching(int by) { fetching_ += static_cast<std::uint64_t>(by); }
   [[nodiscard]] std::uint64_t waiting() const { return waiting_count_; }
   /// Blocks that somebody holds.
   [[nodiscard]] std::int64_t held_blocks() const { return blocks_.used() - cache_.evictable(); }
@@ -158,6 +165,11 @@ class Engine {
   void take_blocks(std::int64_t blocks);
   void give_blocks(Slot slot, bool keep_for_next_turn);
   void hold_prefix(Request& request);
+  /// The tier that has it, or kNoTier.
+  [[nodiscard]] std::size_t tier_of(std::uint64_t key) const;
+  void put_away(const std::vector<KeyedBlocks>& evicted);
+  /// Time to compute so many tokens behind `context` others.
+  [[nodiscard]] Ticks time_to_compute(std::uint64_t tokens, std::uint64_t context);
   void publish_prefix(Request& request);
   void publish_answer(Request& request);
   void give_prefix(Request& request);
@@ -170,6 +182,7 @@ class Engine {
   void check() const;
 
   static constexpr int kScaleBits = 10;
+  static constexpr std::size_t kNoTier = static_cast<std::size_t>(-1);
 
   std::uint32_t index_;
   Role role_;
@@ -194,6 +207,10 @@ class Engine {
   BlockPool blocks_;
   PrefixCache cache_;
   std::vector<Chunk> chunks_;
+  std::vector<TierStore*> tiers_;
+  std::vector<KeyedBlocks> evicted_;
+  std::vector<double> compute_rates_;  // ticks per token by the logarithm of the context; 0 = not yet known
+  std::uint64_t fetching_ = 0;
   std::vector<Gap> gaps_;
   StepPlan plan_;
   Run run_;

@@ -1,5 +1,6 @@
 // Who is in an engine and what it holds: admission, blocks, the prefix cache, preemption.
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 #include "serve/engine.hpp"
@@ -155,22 +156,46 @@ std::int64_t Engine::blocks_held(const Request& r) const {
 }
 
 void Engine::take_blocks(std::int64_t blocks) {
-  if (blocks > blocks_.unused()) blocks_.give_back(cache_.evict(blocks - blocks_.unused()));
+  if (blocks > blocks_.unused()) {
+    evicted_.clear();
+    blocks_.give_back(cache_.evict(blocks - blocks_.unused(), tiers_.empty() ? nullptr : &evicted_));
+    if (!evicted_.empty()) put_away(evicted_);
+  }
   blocks_.take(blocks);
 }
 
 void Engine::hold_prefix(Request& r) {
-  if (!shared_.prefix_cache || cache_.size() == 0) return;
+  if (!shared_.prefix_cache || (cache_.size() == 0 && tiers_.empty())) return;
   shared_.host.chunks_of(r, chunks_);
   const std::size_t found = cache_.match(chunks_);
+  const auto block_tokens = static_cast<std::uint32_t>(shape_.block_tokens);
   std::uint32_t blocks = 0;
-  for (std::size_t i = 0; i < found; ++i) {
+  bool enough = false;
+  for (std::size_t i = 0; i < found && !enough; ++i) {
     const auto more = static_cast<std::uint32_t>(cache_.blocks(chunks_[i].key));
     // At least one token is always computed: its output is wanted.
-    if ((blocks + more) * static_cast<std::uint32_t>(shape_.block_tokens) >= r.target) break;
+    enough = (blocks + more) * block_tokens >= r.target;
+    if (enough) break;
     blocks += more;
     cache_.hold(chunks_[i].key);
     ++r.held_keys;
+  }
+  if (!tiers_.empty() && !enough) {  // what was brought, or is there at once, becomes the request's own
+    std::uint32_t brought = 0;
+    for (std::size_t i = found; i < chunks_.size(); ++i) {
+      const std::uint32_t more = chunks_[i].tokens / block_tokens;
+      if (more == 0 || (blocks + brought + more) * block_tokens >= r.target) break;
+      if (i >= r.fetched_keys && !cache_.has(chunks_[i].key)) {
+        const std::size_t tier = tier_of(chunks_[i].key);
+        if (tier == kNoTier || !tiers_[tier]->is_instant()) break;
+      }
+      brought += more;
+    }
+    if (brought > 0) {
+      r.shared_blocks = blocks;
+      r.tokens = (blocks + brought) * block_tokens;
+      return;
+    }
   }
   if (r.preemptions > 0) {  // what is left of its own blocks
     const std::uint32_t base = blocks;
@@ -185,6 +210,79 @@ void Engine::hold_prefix(Request& r) {
   r.tokens = blocks * static_cast<std::uint32_t>(shape_.block_tokens);
 }
 
+std::size_t Engine::tier_of(std::uint64_t key) const {
+  for (std::size_t i = 0; i < tiers_.size(); ++i) {
+    if (tiers_[i]->has(key)) return i;
+  }
+  return kNoTier;
+}
+
+void Engine::put_away(const std::vector<KeyedBlocks>& evicted) {
+  std::vector<KeyedBlocks> leaving = evicted;
+  std::vector<KeyedBlocks> next;
+  for (TierStore* tier : tiers_) {
+    next.clear();
+    for (const KeyedBlocks& chunk : leaving) tier->put(chunk.key, chunk.blocks, next);
+    leaving.swap(next);
+    if (leaving.empty()) return;
+  }
+  for (const KeyedBlocks& chunk : leaving) {
+    tiers_.back()->result.lost_tokens += static_cast<std::uint64_t>(chunk.blocks * shape_.block_tokens);
+  }
+}
+
+Ticks Engine::time_to_compute(std::uint64_t tokens, std::uint64_t context) {
+  constexpr std::size_t kLogarithms = 64;
+  if (compute_rates_.empty()) compute_rates_.assign(kLogarithms, 0);
+  const std::uint64_t middle = context + tokens / 2;
+  double& rate = compute_rates_[static_cast<std::size_t>(std::bit_width(middle))];
+  if (rate == 0) {
+    const double part = static_cast<double>(shape_.max_tokens);
+    const double behind = static_cast<double>(middle);
+    Work unused;
+    rate = static_cast<double>(clock_.mixed(0, 0, {part, 1, part * (behind + 0.5 * part), part}, unused)) / part;
+  }
+  return static_cast<Ticks>(rate * static_cast<double>(tokens));
+}
+
+Ticks Engine::fetch_prefix(Slot slot, Ticks now) {
+  Request& r = pool_[slot];
+  r.fetched_keys = 0;
+  if (tiers_.empty() || !shared_.prefix_cache || r.tokens > 0) return now;
+  shared_.host.chunks_of(r, chunks_);
+  std::size_t at = cache_.match(chunks_);
+  std::uint64_t context = 0;
+  for (std::size_t i = 0; i < at; ++i) context += chunks_[i].tokens;
+  Ticks there = now;
+  while (at < chunks_.size()) {  // runs of chunks of one tier, each brought or computed as a whole
+    const std::size_t tier = cache_.has(chunks_[at].key) ? kNoTier : tier_of(chunks_[at].key);
+    if (tier == kNoTier && !cache_.has(chunks_[at].key)) break;
+    std::uint64_t tokens = 0;
+    std::int64_t blocks = 0;
+    std::size_t end = at;
+    for (; end < chunks_.size(); ++end) {
+      const std::uint64_t key = chunks_[end].key;
+      if ((cache_.has(key) ? kNoTier : tier_of(key)) != tier || (tier == kNoTier && !cache_.has(key))) break;
+      tokens += chunks_[end].tokens;
+      blocks += static_cast<std::int64_t>(chunks_[end].tokens) / shape_.block_tokens;
+    }
+    if (tier != kNoTier) {
+      TierStore& store = *tiers_[tier];
+      if (!store.is_instant() && store.would_arrive(blocks, now) - now > time_to_compute(tokens, context)) {
+        store.result.declined_tokens += tokens;
+        break;
+      }
+      for (std::size_t i = at; i < end; ++i) store.touch(chunks_[i].key);
+      store.result.fetched_tokens += tokens;
+      there = std::max(there, store.fetch(blocks, now));
+      r.fetched_keys = static_cast<std::uint32_t>(end);
+    }
+    context += tokens;
+    at = end;
+  }
+  return there;
+}
+
 void Engine::keep_own_blocks(Request& r, std::uint32_t tokens) {
   if (!shared_.prefix_cache || r.reserved > 0) return;
   const std::uint32_t base = r.shared_blocks - r.held_own * kGroup;
@@ -192,7 +290,7 @@ void Engine::keep_own_blocks(Request& r, std::uint32_t tokens) {
   const std::uint32_t first = r.held_own;
   for (std::uint32_t group = first; group < groups; ++group) {
     if (cache_.has(own_key(r, base, group))) break;
-    cache_.insert(own_key(r, base, group), kGroup);
+    cache_.insert(own_key(r, base, group), kGroup, false);
     ++r.held_own;
     r.shared_blocks += kGroup;
   }
@@ -240,7 +338,12 @@ void Engine::give_blocks(Slot slot, bool keep_for_next_turn) {
   std::uint64_t key = 0;
   if (keep_for_next_turn) publish_answer(r);
   if (keep_for_next_turn && shared_.prefix_cache && shared_.host.key_of_all(r, key) && !cache_.has(key)) {
-    const std::int64_t mine = static_cast<std::int64_t>(r.tokens) / shape_.block_tokens - r.shared_blocks;
+    // What stands before it is kept under keys of its own, or was computed twice and goes.
+    shared_.host.chunks_of(r, chunks_);
+    std::int64_t before = 0;
+    for (const Chunk& chunk : chunks_) before += static_cast<std::int64_t>(chunk.tokens) / shape_.block_tokens;
+    before = std::max<std::int64_t>(before, r.shared_blocks);
+    const std::int64_t mine = static_cast<std::int64_t>(r.tokens) / shape_.block_tokens - before;
     if (mine > 0) {
       cache_.insert(key, mine);
       cache_.release(key);

@@ -32,7 +32,7 @@ void PrefixCache::release(std::uint64_t key) {
   }
 }
 
-void PrefixCache::insert(std::uint64_t key, std::int64_t blocks) {
+void PrefixCache::insert(std::uint64_t key, std::int64_t blocks, bool of_use_elsewhere) {
   std::uint32_t at = 0;
   if (free_.empty()) {
     at = static_cast<std::uint32_t>(nodes_.size());
@@ -41,16 +41,17 @@ void PrefixCache::insert(std::uint64_t key, std::int64_t blocks) {
     at = free_.back();
     free_.pop_back();
   }
-  nodes_[at] = {key, blocks, 1, kNone, kNone};
+  nodes_[at] = {key, blocks, 1, of_use_elsewhere, kNone, kNone};
   index_.emplace(key, at);
   size_ += blocks;
 }
 
-std::int64_t PrefixCache::evict(std::int64_t blocks) {
+std::int64_t PrefixCache::evict(std::int64_t blocks, std::vector<KeyedBlocks>* evicted) {
   std::int64_t freed = 0;
   while (freed < blocks && oldest_ != kNone) {
     const std::uint32_t at = oldest_;
     freed += nodes_[at].blocks;
+    if (evicted != nullptr && nodes_[at].of_use_elsewhere) evicted->push_back({nodes_[at].key, nodes_[at].blocks});
     evictable_ -= nodes_[at].blocks;
     size_ -= nodes_[at].blocks;
     unlink(at);

@@ -14,6 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "serve/tier_store.hpp"
+
 namespace ridge::serve {
 
 /// A part of a prompt that other prompts may begin with as well.
@@ -34,9 +36,11 @@ class PrefixCache {
 
   void hold(std::uint64_t key);
   void release(std::uint64_t key);
-  void insert(std::uint64_t key, std::int64_t blocks);
-  /// Gives up chunks nobody holds, least recently used first, until `blocks` are free; how many became so.
-  std::int64_t evict(std::int64_t blocks);
+  /// `of_use_elsewhere`: worth keeping in another memory once it is evicted.
+  void insert(std::uint64_t key, std::int64_t blocks, bool of_use_elsewhere = true);
+  /// Gives up chunks nobody holds, least recently used first, until `blocks` are free; how many became so. Those of use
+  /// elsewhere are appended to `evicted`, if there is one.
+  std::int64_t evict(std::int64_t blocks, std::vector<KeyedBlocks>* evicted = nullptr);
   /// Everything is gone: the engine failed.
   void clear();
 
@@ -46,6 +50,7 @@ class PrefixCache {
     std::uint64_t key = 0;
     std::int64_t blocks = 0;
     std::uint32_t holders = 0;
+    bool of_use_elsewhere = true;
     std::uint32_t older = kNone;
     std::uint32_t newer = kNone;
   };

@@ -36,6 +36,7 @@ struct Request {
   std::uint32_t shared_blocks = 0;  ///< of its blocks, those that belong to the prefix cache
   std::uint32_t held_keys = 0;      ///< leading keys of its prompt that it holds in the prefix cache
   std::uint32_t held_own = 0;       ///< groups of its own blocks that it found again after a preemption
+  std::uint32_t fetched_keys = 0;   ///< leading keys of its prompt that were brought from a tier
   std::uint32_t reserved = 0;       ///< blocks taken at the start if all are; 0 = as it grows
   std::uint32_t rate = 0;           ///< tokens per decode step, in 1/1024
   std::uint32_t session = kNoSlot;

@@ -207,6 +207,8 @@ void RequestSource::fill(Request& r, Ticks when) {
   s.request_class = r.request_class;
   s.group = r.group;
   s.context = 0;
+  s.start = when;
+  s.busy = 0;
   s.segments.clear();
   s.turns_left = kind.turns.draw(random);
   r.session = index;
@@ -253,6 +255,13 @@ double RequestSource::finish_turn(const Request& r) {
   if (think <= 0) return 0;
   Random random(seed_, (s.id << 8) | 0x77U | (static_cast<std::uint64_t>(s.segments.size()) + 16) << 48);
   return std::min(think * random.exponential(), kLongestDraw);
+}
+
+std::optional<RequestSource::Task> RequestSource::task_after(const Request& r, Ticks now) {
+  Session& s = sessions_[r.session];
+  s.busy += now - r.arrival;
+  if (s.turns_left > 0) return std::nullopt;
+  return Task{now - s.start, s.busy};
 }
 
 void RequestSource::end_session(std::uint32_t session) {

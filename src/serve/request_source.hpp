@@ -7,6 +7,7 @@
 // What a request is depends on the seed and its number alone, not on when it is served. One thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,12 @@ class RequestSource {
   bool next_turn(std::uint32_t session, Request& request, Ticks when);
   /// The answer of a turn is out: seconds until the next turn, or a negative number if there is none.
   double finish_turn(const Request& request);
+  /// A turn has ended: how long its conversation took, if it was the last.
+  struct Task {
+    Ticks whole = 0;
+    Ticks busy = 0;  ///< without the time between turns
+  };
+  std::optional<Task> task_after(const Request& request, Ticks now);
   /// Gives the conversation up.
   void end_session(std::uint32_t session);
 
@@ -67,6 +74,8 @@ class RequestSource {
     std::uint32_t context = 0;  ///< tokens said so far
     std::uint16_t request_class = 0;
     std::uint32_t group = 0;
+    Ticks start = 0;
+    Ticks busy = 0;
     std::vector<std::uint32_t> segments;  ///< tokens of each turn
   };
   [[nodiscard]] bool wants_more(Ticks when) const;

@@ -80,6 +80,10 @@ Status check_load(const SimulationQuery& q) {
   if (q.policies.block_tokens < 1 || q.policies.block_tokens > 4096) {
     return refuse("block size", "write 1 to 4,096 tokens");
   }
+  if (const Status s = check_tiers(q.policies.tiers); !s) return s;
+  if (!q.policies.tiers.empty() && !q.policies.prefix_cache) {
+    return refuse("kv tiers", "hold beginnings of prompts: they need the prefix cache");
+  }
   if (q.replicas < 1 || q.replicas > 100000) return refuse("replicas", "write 1 to 100,000");
   if (l.kind == OfferedKind::rate) {
     if (const Status s = serve::check(q.workload.arrivals, l.rate); !s) return s;
@@ -230,6 +234,13 @@ Result<SimulationResult> run(const SimulationQuery& query, const InferenceDeploy
                  fmt::format("an engine fails every {} on average: in {} failures no request was finished",
                              format(Seconds(query.policies.failures.mean_time_between)),
                              format_number(limits::kFailedStarts.most, 9))};
+  }
+  for (const TierResult& tier : result.tiers) {
+    if (tier.declined_tokens <= tier.fetched_tokens) continue;
+    result.assumptions.push_back(
+        fmt::format("tier {} is slower than recomputing: {} tokens that it held were computed again, {} fetched",
+                    tier.name, format_number(static_cast<double>(tier.declined_tokens), 9),
+                    format_number(static_cast<double>(tier.fetched_tokens), 9)));
   }
   add_power(query, deployments, setup, cluster, result);
   return result;

@@ -150,6 +150,7 @@ await step("explore", async () => {
   await page.waitForFunction(() => /no model/.test(document.querySelector(".error")?.textContent ?? ""));
   problems.splice(0, problems.length, ...problems.filter((p) => !/status of 400/.test(p)));  // the browser's own line about the refusal
 });
+await step("rl", async () => { await view(page, "rl"); await drawn(page); await downloads(page, "rl", ["JSON", "CSV", "SVG"]); });
 await step("train", async () => { await view(page, "train"); await drawn(page); await downloads(page, "train", ["JSON", "CSV", "SVG"]); await page.waitForFunction(() => /Goodput/.test(document.querySelector("#view").innerText)); });
 await step("serve", async () => {
   await view(page, "serve?requests=500");
@@ -164,6 +165,21 @@ await step("serve", async () => {
   await page.waitForFunction(() => /ended/.test(document.querySelector(".error")?.textContent ?? ""));
 });
 await step("cost", async () => { await view(page, "cost"); await drawn(page); expect("cost has its charts", (await page.locator("figure").count()) >= 4); await downloads(page, "cost", ["JSON", "CSV", "SVG"]); });
+await step("measure", async () => {
+  await view(page, "measure");
+  const result = { completed: 64, failed: 0, total_input_tokens: 32768, total_output_tokens: 8192, output_throughput: 1500, request_rate: "inf", max_concurrency: 16, num_prompts: 64, model_id: "m",
+    median_ttft_ms: 40, p90_ttft_ms: 60, p95_ttft_ms: 70, p99_ttft_ms: 90, median_tpot_ms: 9, p90_tpot_ms: 9.5, p95_tpot_ms: 9.6, p99_tpot_ms: 1000 };
+  const upload = (name, text) => page.locator("#results").setInputFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
+  await upload("vllm.json", JSON.stringify(result));
+  await page.waitForFunction(() => document.querySelectorAll(".answer tbody tr").length === 9);
+  await settled(page); await drawn(page);
+  expect("measure takes the load from the file", (await page.locator("#f-concurrency").inputValue()) === "16" || page.url().includes("concurrency=16"));
+  expect("a p99 of a second is outside", (await page.locator(".answer tbody .bad").count()) >= 1);
+  expect("nine predictions stand beside", (await page.locator(".answer tbody td:nth-child(4)").allTextContents()).every((t) => / %$/.test(t)));
+  await downloads(page, "measure", ["JSON", "CSV", "SVG"]);
+  await upload("other.json", '{"a":1}');
+  await page.waitForFunction(() => document.querySelector(".answer .error")?.textContent.includes("neither"));
+});
 await step("record", async () => {
   await view(page, "record");
   await drawn(page);
@@ -214,7 +230,7 @@ await step("first load", async () => {
 });
 await step("phone", async () => {
   const phone = await open({ viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true });
-  for (const name of ["plan", "explore", "train", "serve?requests=500", "cost", "record", "accuracy", "check", "catalogue"]) {
+  for (const name of ["plan", "explore", "train", "rl", "serve?requests=500", "measure", "cost", "record", "accuracy", "check", "catalogue"]) {
     await view(phone, name);
     const wide = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(`${name} fits a phone (${wide} too wide)`, wide <= 0);
@@ -222,7 +238,7 @@ await step("phone", async () => {
   }
   await phone.context().close();
 });
-const views = ["plan", "explore", "train", "serve?requests=500", "cost", "record", "accuracy", "check", "catalogue", "catalogue?kind=devices&id=h200-sxm"];
+const views = ["plan", "explore", "train", "rl", "serve?requests=500", "measure", "cost", "record", "accuracy", "check", "catalogue", "catalogue?kind=devices&id=h200-sxm"];
 await step("audit", async () => {
   for (const scheme of ["light", "dark"]) {
     const audited = await open({ colorScheme: scheme });

@@ -68,7 +68,8 @@ const std::set<std::string>& exceptions() {
                                                     "nemotron-3-ultra-550b-a55b",
                                                     "qwen3-coder-30b-a3b",
                                                     "qwen3-next-80b-a3b",
-                                                    "qwen3-vl-30b-a3b"};
+                                                    "qwen3-vl-30b-a3b",
+                                                    "wan2.1-t2v-1.3b"};
   return kExceptions;
 }
 

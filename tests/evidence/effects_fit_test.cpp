@@ -77,6 +77,9 @@ TEST(EffectFit, ASiblingThatNobodyMeasuredIsShiftedLessAndIsLessSure) {
   EXPECT_EQ(sibling->rows, 0);
 }
 
+constexpr double kKnownChip = 0.05;  ///< spread of what the physics was fitted to itself,
+constexpr double kSister = 0.12;     ///< of another board of that design; above: of designs without kernels
+
 TEST(EffectFit, FewerRowsAreNeverSurer) {
   std::map<std::string, std::vector<Effect>> kinds;
   const Effects& e = bundle().calibration.effects();
@@ -84,8 +87,8 @@ TEST(EffectFit, FewerRowsAreNeverSurer) {
   for (const Effect& x : e.effects()) {
     if (x.level != "device" && x.level != "engine") continue;
     const Device* device = bundle().catalogue.device(x.key);
-    const bool known = device != nullptr && x.spread < 0.1;
-    kinds[x.group + x.level + (known ? "known" : "")].push_back(x);
+    const char* kind = device == nullptr || x.spread > kSister ? "" : x.spread < kKnownChip ? " known" : " sister";
+    kinds[x.group + x.level + kind].push_back(x);
   }
   for (const auto& [kind, all] : kinds) {
     for (const Effect& a : all) {

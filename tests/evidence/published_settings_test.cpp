@@ -33,7 +33,8 @@ TEST(PublishedSettings, TheFirstEntryWhoseConditionsAllHoldIsTaken) {
   other.model = "glm-5";
   EXPECT_EQ(find_settings(*all, "x", other), nullptr);
   SimulationQuery q;
-  apply((*all)[1], asked(16).load, q);
+  q.deployment = asked(16);
+  apply((*all)[1], q);
   EXPECT_EQ(q.deployment.max_batched_tokens, 32768);
   EXPECT_EQ(q.deployment.max_sequences, 128);
   EXPECT_EQ(q.policies.poll_steps, 30);
@@ -43,10 +44,11 @@ TEST(PublishedSettings, AStepTakesAPromptBesideAllClients) {
   ServerSettings s;
   s.tokens_beside_prompt = 64;
   SimulationQuery q;
-  apply(s, {.isl = 1024, .concurrency = 70}, q);
+  q.deployment.load = {.isl = 1024, .concurrency = 70};
+  apply(s, q);
   EXPECT_EQ(q.deployment.max_batched_tokens, 1216) << "1,024 + 70 + 64 = 1,158, in whole 64s";
   s.max_batched_tokens = 8192;
-  apply(s, {.isl = 1024, .concurrency = 70}, q);
+  apply(s, q);
   EXPECT_EQ(q.deployment.max_batched_tokens, 8192);
 }
 

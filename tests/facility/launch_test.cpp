@@ -110,7 +110,45 @@ LaunchPlan random_training(Random& draws, LaunchTarget runner) {
     p.ep = choose(draws, {1, 2, 8});
     p.etp = choose(draws, {1, 1, 2});
   }
-  if (runner == LaunchTarget::megatron) {
+  if (runner == LaunchTarget::bridge) {
+    p.flavor = "llama31_8b_pretrain_2gpu_h100_bf16_config";
+    if (p.cp > 1 && draws.below(2) == 0) p.context = ContextParallel::ulysses;
+    if (p.pp > 1) p.vp = choose(draws, {1, 2});
+    p.ep = choose(draws, {1, 2, 8});
+    if (p.ep > 1) p.etp = choose(draws, {1, 2});
+    if (p.sharding == Sharding::none && draws.below(2) == 0) p.sharding = Sharding::zero1;
+    p.block_scales = p.precision == Format::fp8 && draws.below(2) == 0;
+    if (p.recompute == Recompute::full) p.recompute_layers = choose(draws, {0, 3});
+  }
+  if (runner == LaunchTarget::deepspeed || runner == LaunchTarget::maxtext) {
+    p.pp = 1;
+    p.gpus = p.tp * p.cp * p.dp;
+    if (p.gpus > p.gpus_per_node && p.gpus % p.gpus_per_node != 0) return random_training(draws, runner);
+    p.network = p.nodes() > 1 ? "infiniband" : "";
+  }
+  if (runner == LaunchTarget::deepspeed) {
+    if (p.cp > 1) p.context = ContextParallel::ulysses;
+    p.precision = draws.below(2) == 0 ? Format::bf16 : Format::fp16;
+    if (p.sharding == Sharding::none && p.dp > 1) p.sharding = draws.below(2) == 0 ? Sharding::zero1 : Sharding::zero2;
+    if (p.tp > 1 && (p.sharding == Sharding::zero3 || p.sharding == Sharding::hsdp))
+      return random_training(draws, runner);
+    p.offload_optimizer = p.sharding != Sharding::none && draws.below(2) == 0;
+  }
+  if (runner == LaunchTarget::maxtext) {
+    p.flavor = "llama3.1-8b";
+    if (p.dp >= 4) p.ep = choose(draws, {1, 2, 4});
+    if (p.sharding == Sharding::none && p.dp > 1 && draws.below(2) == 0) p.sharding = Sharding::zero1;
+    if (p.cp > 1 && draws.below(2) == 0) p.context = ContextParallel::all_gather;
+    if (draws.below(2) == 0) {
+      p.vendor = "Google";
+      p.device = "tpu-v5p";
+    }
+  }
+  if (runner == LaunchTarget::primus) {
+    p.vendor = "AMD";
+    p.device = "mi300x";
+  }
+  if (runner == LaunchTarget::megatron || runner == LaunchTarget::primus) {
     if (p.cp > 1 && draws.below(3) == 0) p.context = ContextParallel::all_gather;
     if (p.recompute == Recompute::full) p.recompute_layers = choose(draws, {0, 3});
     if (p.sharding == Sharding::none && draws.below(2) == 0) p.sharding = Sharding::zero1;
@@ -172,8 +210,10 @@ LaunchPlan random_plan(Random& draws, LaunchTarget runner) {
   return trains(runner) ? random_training(draws, runner) : random_serving(draws, runner);
 }
 
-constexpr LaunchTarget kRunners[] = {LaunchTarget::vllm,     LaunchTarget::trtllm,   LaunchTarget::sglang,
-                                     LaunchTarget::llamacpp, LaunchTarget::megatron, LaunchTarget::torchrun};
+constexpr LaunchTarget kRunners[] = {
+    LaunchTarget::vllm,     LaunchTarget::trtllm, LaunchTarget::sglang, LaunchTarget::llamacpp,  LaunchTarget::megatron,
+    LaunchTarget::torchrun, LaunchTarget::bridge, LaunchTarget::primus, LaunchTarget::deepspeed, LaunchTarget::maxtext};
+const LaunchOptions kInImage{.image = "registry.example/engine:1"};
 
 bool spans(const LaunchPlan& p) {
   return !trains(p.runner) && p.tp * p.pp * p.dp > p.gpus_per_node;
@@ -243,7 +283,7 @@ TEST(Launch, SlurmAndKubernetesJobsReadBackAsTheSamePlan) {
       for (std::uint64_t seed = 0; seed < 200 && !::testing::Test::HasFailure(); ++seed) {
         Random draws(seed, 10 + static_cast<std::uint64_t>(runner));
         const LaunchPlan plan = random_plan(draws, runner);
-        const auto files = emit(plan, target);
+        const auto files = emit(plan, target, kInImage);
         if (!files && plan.vp > 1) continue;
         if (!files) {
           // TensorRT-LLM over several nodes is started by MPI; everything else has to work.
@@ -257,6 +297,64 @@ TEST(Launch, SlurmAndKubernetesJobsReadBackAsTheSamePlan) {
       EXPECT_GT(emitted, 100) << name(target) << " " << name(runner);
     }
   }
+}
+
+// Two pools are two plans: each file reads back as its own, and a router stands between them.
+TEST(Launch, PoolsReadBackAsTheirOwnPlans) {
+  for (const LaunchTarget runner : {LaunchTarget::vllm, LaunchTarget::sglang, LaunchTarget::trtllm}) {
+    for (const LaunchTarget target : {runner, LaunchTarget::slurm, LaunchTarget::k8s}) {
+      for (std::uint64_t seed = 0; seed < 100 && !::testing::Test::HasFailure(); ++seed) {
+        Random draws(seed, 20 + static_cast<std::uint64_t>(runner));
+        LaunchPools pools{random_serving(draws, runner), {}};
+        pools.prefill.role = PoolRole::prefill;
+        pools.prefill.mode = LoadMode::closed_loop;
+        if (spans(pools.prefill)) continue;
+        pools.decode = pools.prefill;
+        pools.decode.role = PoolRole::decode;
+        const auto files = emit(pools, target, kInImage);
+        if (runner == LaunchTarget::trtllm && target == LaunchTarget::k8s) {
+          EXPECT_FALSE(files) << "its router has to know every server";
+          continue;
+        }
+        ASSERT_TRUE(files) << files.error().text();
+        ASSERT_GE(files->size(), 3U);
+        const auto file = [&](std::string_view start) {
+          return *std::find_if(files->begin(), files->end(),
+                               [&](const LaunchFile& f) { return f.name.starts_with(start); });
+        };
+        expect_same(pools.prefill, file("prefill."), target);
+        expect_same(pools.decode, file("decode."), target);
+        EXPECT_TRUE(file("router.").text.find(runner == LaunchTarget::trtllm ? "generation_servers" : "decode") !=
+                    std::string::npos);
+      }
+    }
+  }
+  LaunchPools llama;
+  llama.prefill.runner = llama.decode.runner = LaunchTarget::llamacpp;
+  llama.prefill.role = PoolRole::prefill;
+  llama.decode.role = PoolRole::decode;
+  EXPECT_FALSE(emit(llama, LaunchTarget::llamacpp)) << "hands no caches over";
+}
+
+// 1P1D of four devices on a node of eight: the second pool starts behind the first.
+TEST(Launch, SmallPoolsShareANode) {
+  LaunchPools pools;
+  pools.prefill.checkpoint = "org/Model";
+  pools.prefill.vendor = "NVIDIA";
+  pools.prefill.device = "h200-sxm";
+  pools.prefill.tp = pools.prefill.gpus = 4;
+  pools.prefill.role = PoolRole::prefill;
+  pools.decode = pools.prefill;
+  pools.decode.role = PoolRole::decode;
+  const auto files = emit(pools, LaunchTarget::vllm);
+  ASSERT_TRUE(files) << files.error().text();
+  EXPECT_EQ((*files)[0].text.find("FIRST_DEVICE"), std::string::npos);
+  EXPECT_NE((*files)[1].text.find("FIRST_DEVICE:-4"), std::string::npos) << (*files)[1].text;
+  pools.decode.gpus = 8;
+  pools.decode.tp = 8;
+  const auto apart = emit(pools, LaunchTarget::vllm);
+  ASSERT_TRUE(apart);
+  EXPECT_EQ((*apart)[1].text.find("FIRST_DEVICE"), std::string::npos);
 }
 
 TEST(Launch, AChangedFlagIsADifference) {
@@ -367,6 +465,11 @@ TEST(Launch, AHostIsHeldAgainstThePlan) {
   facts["nvswitch.manager"] = "inactive";
   facts["rdma.present"] = "no";
   EXPECT_EQ(host_problems(plan, facts).size(), 5u);
+  facts["files.free_gigabytes"] = "68";
+  EXPECT_EQ(host_problems(plan, facts, 140e9).size(), 6u);
+  EXPECT_EQ(host_problems(plan, facts, 16e9).size(), 5u);
+  facts["files.shared"] = "lustre";
+  EXPECT_EQ(host_problems(plan, facts, 140e9).size(), 5u) << "weights lie on what hosts share";
 }
 
 TEST(Launch, WordsSurviveTheShell) {
@@ -391,7 +494,7 @@ TEST(Launch, PlansComeFromAnswers) {
   ASSERT_TRUE(served) << served.error().text();
   const Checkpoints checkpoints = *load_checkpoints(std::string(RIDGE_DATA_DIR) + "/checkpoints.csv");
   const std::vector<ModelSettings> settings = *load_model_settings(std::string(RIDGE_DATA_DIR) + "/model_settings.csv");
-  const LaunchStock stock{checkpoints, settings};
+  const LaunchStock stock{checkpoints, settings, {}};
   const auto serve = launch_plan(*served, knowledge(), stock, {LaunchTarget::vllm, {}, {}});
   ASSERT_TRUE(serve) << serve.error().text();
   EXPECT_EQ(serve->replicas, 4);

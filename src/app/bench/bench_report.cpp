@@ -88,10 +88,9 @@ Table served(const BenchAnswer& a) {
                         : ""));
   }
   const std::string limit = client_limit(r);
-  add("this client",
-      fmt::format("sends {} late (p99 {}), stamps {} late at most (p99 {}){}", duration(r.send_delay.p50()),
-                  duration(r.send_delay.p99()), duration(r.receive_delay.p50()), duration(r.receive_delay.p99()),
-                  limit.empty() ? ": not the limit" : ""));
+  add("this client", fmt::format("sends {} late (p99 {}), reads {} late (p99 {}){}", duration(r.send_delay.p50()),
+                                 duration(r.send_delay.p99()), duration(r.receive_delay.p50()),
+                                 duration(r.receive_delay.p99()), limit.empty() ? ": not the limit" : ""));
   return t;
 }
 
@@ -127,8 +126,8 @@ std::string client_limit(const BenchResult& r) {
   const double late = std::max(r.send_delay.p99(), r.receive_delay.p99());
   if (late <= std::max(kClientLimit, kDelayShare * r.tpot.p50())) return {};
   return fmt::format(
-      "This client was late by {} at p99: it, or this machine, was the limit, and times are too long by about as much. "
-      "Run it on a machine with less to do, or with fewer streams.",
+      "This client was late by {} at p99: it, or this machine, was the limit, and the load was lighter than was asked "
+      "for. Run it on a machine with less to do, or with fewer streams.",
       duration(late));
 }
 

@@ -2,22 +2,25 @@
 
 #include <curl/curl.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <deque>
+#include <cstring>
+#include <ctime>
+#include <optional>
 #include <vector>
 
 namespace ridge::bench {
 
 namespace {
 
-/// Sockets handled between two looks at which others have become ready: keeps stamps honest while many wait.
-constexpr int kBetweenLooks = 16;
+constexpr int kBetweenTimes = 16;        ///< sockets served between two looks at the clock: others may be due
+constexpr std::size_t kOneChunk = 1500;  ///< bytes; more are several chunks, which came one after the other
 constexpr auto kBetweenStallChecks = std::chrono::milliseconds(250);
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(100);
+constexpr std::chrono::nanoseconds kOldest = std::chrono::minutes(10);
 constexpr long kReceiveBuffer = 64 * 1024;
 
 Trouble trouble_of(CURLcode code) {
@@ -31,6 +34,7 @@ Trouble trouble_of(CURLcode code) {
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CIPHER:
+    case CURLE_SSL_CACERT_BADFILE:
       return Trouble::tls;
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
@@ -42,6 +46,34 @@ Trouble trouble_of(CURLcode code) {
     default:
       return Trouble::other;
   }
+}
+
+/// When the kernel got the last of the bytes that wait at a socket (or, with `size` 1, the first), by its own stamp.
+/// Nothing is taken away. No value where the kernel does not stamp, or nothing waits.
+std::optional<Clock::time_point> arrival(int fd, std::size_t size, std::size_t& there) {
+  static std::array<char, kReceiveBuffer> nowhere;  // never read: MSG_TRUNC copies nothing
+  alignas(cmsghdr) std::array<char, 128> control;
+  iovec into{nowhere.data(), size};
+  msghdr message{};
+  message.msg_iov = &into;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t got = recvmsg(fd, &message, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
+  there = got > 0 ? static_cast<std::size_t>(got) : 0;
+  if (got <= 0) return {};
+  for (const cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, const_cast<cmsghdr*>(c))) {
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS) continue;
+    timespec stamp{};
+    std::memcpy(&stamp, CMSG_DATA(c), sizeof stamp);
+    timespec wall{};
+    clock_gettime(CLOCK_REALTIME, &wall);
+    const Clock::time_point now = Clock::now();
+    const auto age =
+        std::chrono::seconds(wall.tv_sec - stamp.tv_sec) + std::chrono::nanoseconds(wall.tv_nsec - stamp.tv_nsec);
+    return age.count() >= 0 && age < kOldest ? std::optional(now - age) : std::nullopt;  // the wall clock may be set
+  }
+  return {};
 }
 
 }  // namespace
@@ -90,28 +122,18 @@ struct HttpClient::Core {
     std::string path;
     char problem[CURL_ERROR_SIZE] = {};
     Clock::time_point begun, last;
-    bool refused = false;      ///< by the listener
-    std::size_t received = 0;  ///< in the action in progress
+    bool refused = false;  ///< by the listener
     Core* core = nullptr;
   };
-  struct Socket {
-    Clock::time_point stamp;
-    Clock::time_point looked;  ///< before: bytes may have come since
-    bool known = false;
-    bool queued = false;
-    bool stamped = false;
-  };
-
   Options options;
   CURLM* multi = curl_multi_init();
   curl_slist* headers = nullptr;
-  int level = epoll_create1(EPOLL_CLOEXEC);  ///< what libcurl waits for
-  int edge = epoll_create1(EPOLL_CLOEXEC);   ///< tells each arrival once, cheaply
+  int epoll = epoll_create1(EPOLL_CLOEXEC);  ///< what libcurl waits for
   std::vector<std::unique_ptr<Transfer>> transfers;
-  std::vector<Socket> sockets;
-  std::deque<int> ready;
+  std::vector<bool> known;  ///< by socket
   Clock::time_point timer = Clock::time_point::max();
-  Clock::time_point now = Clock::now();  ///< stamp of what is being handled
+  Clock::time_point now = Clock::now();   ///< stamp of the next bytes that are handed over
+  Clock::time_point rest = Clock::now();  ///< of those behind them in the same read
   Clock::time_point looked = Clock::now();
   Clock::time_point next_stall_check = Clock::now();
   std::size_t in_flight = 0;
@@ -137,8 +159,7 @@ struct HttpClient::Core {
     }
     curl_multi_cleanup(multi);
     curl_slist_free_all(headers);
-    close(level);
-    close(edge);
+    close(epoll);
   }
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -146,26 +167,22 @@ struct HttpClient::Core {
   static int watch(CURL* /*easy*/, curl_socket_t fd, int what, void* closure, void* /*of_socket*/) {
     Core& c = *static_cast<Core*>(closure);
     const auto at = static_cast<std::size_t>(fd);
-    if (c.sockets.size() <= at) c.sockets.resize(at + 1);
-    Socket& s = c.sockets[at];
+    if (c.known.size() <= at) c.known.resize(at + 1);
     if (what == CURL_POLL_REMOVE) {
-      if (s.known) {
-        epoll_ctl(c.level, EPOLL_CTL_DEL, fd, nullptr);
-        epoll_ctl(c.edge, EPOLL_CTL_DEL, fd, nullptr);
-      }
-      s.known = s.stamped = false;
+      if (c.known[at]) epoll_ctl(c.epoll, EPOLL_CTL_DEL, fd, nullptr);
+      c.known[at] = false;
       return 0;
     }
     epoll_event wanted{};
     wanted.data.fd = fd;
     if ((what & CURL_POLL_IN) != 0) wanted.events |= EPOLLIN;
     if ((what & CURL_POLL_OUT) != 0) wanted.events |= EPOLLOUT;
-    epoll_ctl(c.level, s.known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &wanted);
-    if (!s.known) {
-      wanted.events = EPOLLIN | EPOLLET;
-      epoll_ctl(c.edge, EPOLL_CTL_ADD, fd, &wanted);
+    epoll_ctl(c.epoll, c.known[at] ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &wanted);
+    if (!c.known[at]) {
+      const int on = 1;
+      setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);  // where it fails, looks at the clock stand in
     }
-    s.known = true;
+    c.known[at] = true;
     return 0;
   }
   static int set_timer(CURLM* /*multi*/, long ms, void* closure) {
@@ -176,10 +193,10 @@ struct HttpClient::Core {
   static std::size_t take_bytes(char* data, std::size_t /*one*/, std::size_t size, void* closure) {
     Transfer& t = *static_cast<Transfer*>(closure);
     t.last = t.core->now;
-    t.received += size;
+    t.core->now = t.core->rest;
     long status = 0;
     curl_easy_getinfo(t.easy, CURLINFO_RESPONSE_CODE, &status);
-    if (t.listener != nullptr && t.listener->bytes({data, size}, static_cast<int>(status), t.core->now)) return size;
+    if (t.listener != nullptr && t.listener->bytes({data, size}, static_cast<int>(status), t.last)) return size;
     t.refused = true;
     return 0;
   }
@@ -201,6 +218,7 @@ struct HttpClient::Core {
     curl_easy_setopt(t.easy, CURLOPT_PROXY, "");
     curl_easy_setopt(t.easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     curl_easy_setopt(t.easy, CURLOPT_HTTPHEADER, headers);
+    if (!options.ca_file.empty()) curl_easy_setopt(t.easy, CURLOPT_CAINFO, options.ca_file.c_str());
     curl_easy_setopt(t.easy, CURLOPT_USERAGENT, "ridge-bench");
     curl_easy_setopt(t.easy, CURLOPT_BUFFERSIZE, kReceiveBuffer);
     curl_easy_setopt(t.easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_seconds * 1000));
@@ -216,6 +234,13 @@ struct HttpClient::Core {
     curl_easy_setopt(t.easy, CURLOPT_URL, t.path.c_str());
     ++in_flight;
     curl_multi_add_handle(multi, t.easy);
+    act(CURL_SOCKET_TIMEOUT);  // it leaves now, not when all that are due have been added
+  }
+
+  void act(curl_socket_t fd) {
+    if (fd == CURL_SOCKET_TIMEOUT) timer = Clock::time_point::max();
+    int running = 0;
+    curl_multi_socket_action(multi, fd, 0, &running);
   }
 
   void end(Transfer& t, Trouble trouble, const std::string& detail) {
@@ -245,46 +270,18 @@ struct HttpClient::Core {
     }
   }
 
-  /// Stamps what has become ready since the last look, or waits for it so long.
-  void look(std::chrono::nanoseconds wait) {
-    std::array<epoll_event, 512> events;
-    if (wait.count() > 0) {
-      const timespec longest{wait.count() / 1'000'000'000, wait.count() % 1'000'000'000};
-      const int n = epoll_pwait2(level, events.data(), static_cast<int>(events.size()), &longest, nullptr);
-      const Clock::time_point t = Clock::now();
-      // Woken while it slept: what came is as old as the kernel takes to wake us, which lateness of sends measures.
-      for (int i = 0; i < n; ++i) note(events[static_cast<std::size_t>(i)].data.fd, t, t);
-      looked = t;
-    }
-    const Clock::time_point t = Clock::now();
-    while (true) {
-      const int n = epoll_wait(edge, events.data(), static_cast<int>(events.size()), 0);
-      for (int i = 0; i < n; ++i) note(events[static_cast<std::size_t>(i)].data.fd, t, looked);
-      if (n < static_cast<int>(events.size())) break;
-    }
-    looked = t;
-  }
-  void note(int fd, Clock::time_point stamp, Clock::time_point before) {
-    Socket& s = sockets[static_cast<std::size_t>(fd)];
-    if (!s.stamped) {
-      s.stamp = stamp;
-      s.looked = before;
-      s.stamped = true;
-    }
-    if (s.queued) return;
-    s.queued = true;
-    ready.push_back(fd);
-  }
-
-  void serve_socket(int fd) {
-    Socket& s = sockets[static_cast<std::size_t>(fd)];
-    s.queued = false;
-    if (!s.known) return;
-    now = s.stamped ? s.stamp : Clock::now();
-    if (s.stamped) delay.add(static_cast<std::int64_t>(seconds(s.stamp - s.looked) * kTicksPerSecond));
-    s.stamped = false;
-    int running = 0;
-    curl_multi_socket_action(multi, fd, 0, &running);
+  void serve_socket(int fd, Clock::time_point seen) {
+    if (!known[static_cast<std::size_t>(fd)]) return;
+    std::size_t there = 0;
+    std::size_t any = 0;
+    const std::optional<Clock::time_point> last = arrival(fd, static_cast<std::size_t>(kReceiveBuffer), there);
+    const std::optional<Clock::time_point> first = last && there > kOneChunk ? arrival(fd, 1, any) : last;
+    rest = last.value_or(seen);
+    now = std::min(first.value_or(seen), rest);
+    // Without a stamp of the kernel, bytes may have come at any time since the last look.
+    if (there > 0)
+      delay.add(static_cast<std::int64_t>(seconds(last ? Clock::now() - *last : seen - looked) * kTicksPerSecond));
+    act(fd);
     collect();
   }
 
@@ -304,29 +301,27 @@ struct HttpClient::Core {
 
   void pump(Clock::time_point until) {
     something_ended = false;
+    std::array<epoll_event, 512> events;
     while (true) {
-      const Clock::time_point t = Clock::now();
+      Clock::time_point t = Clock::now();
       check_stalls(t);
       if (timer <= t) {
-        timer = Clock::time_point::max();
-        now = t;
-        int running = 0;
-        curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running);
-        collect();
+        now = rest = t;
+        act(CURL_SOCKET_TIMEOUT);
       }
-      if (ready.empty()) {
-        if (something_ended || t >= until) return;
-        const Clock::time_point wake = std::min({until, timer, next_stall_check});
-        look(std::clamp<std::chrono::nanoseconds>(wake - t, std::chrono::nanoseconds(0), kLongestSleep));
-      } else {
-        look(std::chrono::nanoseconds(0));
+      collect();
+      const Clock::time_point wake = something_ended ? t : std::min({until, timer, next_stall_check});
+      const auto wait = std::clamp<std::chrono::nanoseconds>(wake - t, std::chrono::nanoseconds(0), kLongestSleep);
+      const timespec longest{wait.count() / 1'000'000'000, wait.count() % 1'000'000'000};
+      const int n = epoll_pwait2(epoll, events.data(), static_cast<int>(events.size()), &longest, nullptr);
+      t = Clock::now();
+      if (wait.count() > 0) looked = t;  // it slept: what came woke it
+      for (int i = 0; i < n; ++i) {
+        if (i % kBetweenTimes == kBetweenTimes - 1 && Clock::now() >= until) break;  // what is left is told again
+        serve_socket(events[static_cast<std::size_t>(i)].data.fd, t);
       }
-      for (int i = 0; i < kBetweenLooks && !ready.empty(); ++i) {
-        const int fd = ready.front();
-        ready.pop_front();
-        serve_socket(fd);
-      }
-      if (something_ended && Clock::now() >= until) return;
+      looked = t;
+      if (something_ended || t >= until) return;
     }
   }
 };

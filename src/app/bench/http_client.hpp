@@ -4,7 +4,8 @@
 //   client.post(slot, "/v1/completions", body, listener);
 //   client.pump(until);                        // calls listeners; returns at `until` or when something ended
 //
-// Bytes are stamped when the kernel was first asked after they came, and what may lie between is counted: see delay().
+// Bytes are stamped by the kernel when they come (SO_TIMESTAMPNS), however late they are read; where it does not stamp,
+// by when it was first asked after they came. How late they are read is counted: see delay().
 // Nothing is sent to another host: redirects are not followed, proxies of the environment are not used. The key travels
 // in a header alone. One thread.
 #pragma once
@@ -51,6 +52,7 @@ class HttpClient {
   struct Options {
     std::string root;
     std::string key;
+    std::string ca_file;  ///< certificates to trust instead of the system's; empty = the system's
     double connect_seconds = 10;
     double stall_seconds = 120;    ///< without a byte
     double request_seconds = 900;  ///< in all
@@ -68,7 +70,7 @@ class HttpClient {
   /// Serves sockets until the time, or until a request has ended.
   void pump(Clock::time_point until);
   [[nodiscard]] std::size_t in_flight() const;
-  /// Between the bytes being there and their stamp, at most: what a slow client adds to every time.
+  /// From the bytes being there to their being read: what a closed loop sends its next request late by.
   [[nodiscard]] const LatencyDistribution& delay() const;
 
  private:

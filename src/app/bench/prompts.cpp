@@ -27,7 +27,9 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
 
 void append_ids(std::string& out, std::uint64_t key, std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i) {
-    fmt::format_to(std::back_inserter(out), "{}{}", out.back() == '[' ? "" : ",", kFirstId + mixed(key, i) % kIds);
+    if (out.back() != '[') out += ',';
+    const fmt::format_int id(kFirstId + mixed(key, i) % kIds);
+    out.append(id.data(), id.size());
   }
 }
 

@@ -21,7 +21,7 @@ struct BenchFlags {
   bool chat = false, text_prompts = false, plain = false, suite = false, metrics_only = false;
   std::string served_name;
   std::string key_variable = "RIDGE_API_KEY";
-  std::string warmup, stall, timeout;
+  std::string warmup, stall, timeout, ca_file;
   std::string save_result, evidence, learn, watch;
   std::string source = "own";
 };

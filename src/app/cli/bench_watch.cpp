@@ -85,8 +85,8 @@ Result<int> watch_server(Session& session, const BenchFlags& flags) {
   bench::Drift tpot(expected(&SimulationResult::tpot));
   if (planned) {
     const PredictionSpread& sure = run->answer.predicted->spread;
-    ttft.allow(std::log(sure.ttft_high));
-    tpot.allow(std::log(sure.tpot_high));
+    ttft.allow(std::max(std::log(sure.ttft_high), -std::log(sure.ttft_low)));
+    tpot.allow(std::max(std::log(sure.tpot_high), -std::log(sure.tpot_low)));
   }
   std::optional<bench::MetricsPage> before;
   bool drifted = false;
@@ -108,9 +108,9 @@ Result<int> watch_server(Session& session, const BenchFlags& flags) {
       more = fmt::format(", {} running, {} waiting", format_number(page->running), format_number(page->waiting));
       before = *page;
     } else {
-      run->setup.query.seed += 1;
-      const Status s = measure_bench(session, *run);
+      query.seed += 1;  // other requests than the last time: nothing of them is cached
       run->setup.salt += 1;
+      const Status s = measure_bench(session, *run);
       if (session.stopped()) break;
       if (!s) {
         session.print(fmt::format("{}  {}\n", now_text(), s.error().message));

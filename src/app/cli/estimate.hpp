@@ -4,6 +4,7 @@
 #include "app/cli/estimate_flags.hpp"
 #include "app/cli/session.hpp"
 #include "ridge/answer.hpp"
+#include "ridge/encoder.hpp"
 
 namespace ridge::cli {
 
@@ -27,9 +28,17 @@ Result<int> estimate_diffusion(Session& session, const EstimateFlags& flags);
 Result<int> estimate_fit(Session& session, const EstimateFlags& flags);
 Result<int> estimate_techniques(Session& session, const EstimateFlags& flags);
 Result<int> estimate_compare(Session& session, const EstimateFlags& flags);
+Result<int> estimate_rl(Session& session, const EstimateFlags& flags);
 Result<int> estimate_train(Session& session, const EstimateFlags& flags);
 Result<int> estimate_infer(Session& session, const EstimateFlags& flags);
 /// With --disaggregate.
 Result<int> estimate_pools(Session& session, const EstimateFlags& flags);
+/// With --lengths.
+Result<int> estimate_context(Session& session, const EstimateFlags& flags);
+/// What --images and --audio say; their tokens are added to the question's prompts. Refuses models that have no
+/// encoder.
+Result<MediaLoad> media_question(const EstimateFlags& flags, const Knowledge& knowledge, InferenceQuestion& question);
+/// Adds the time of their encoder to the answer, if there are any.
+Status answer_media(const MediaLoad& media, const Knowledge& knowledge, InferenceAnswer& answer);
 
 }  // namespace ridge::cli

@@ -1,4 +1,4 @@
-// ridge estimate diffusion: time, power and energy of an image, and how they change with size, steps and batch.
+// ridge estimate diffusion: time, power and energy of an image or clip, and how they change with size, steps and batch.
 #include <fmt/format.h>
 
 #include "app/cli/estimate.hpp"
@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kMostCards = 1024;
 constexpr double kMostPixels = 65536;
+constexpr double kClipWidth = 1280, kClipHeight = 720;  // unless said otherwise
 
 /// "1024" or "1920x1080".
 Status read_resolution(const std::string& text, DiffusionLoad& load) {
@@ -27,7 +28,7 @@ Status read_resolution(const std::string& text, DiffusionLoad& load) {
   return {};
 }
 
-Result<report::DiffusionAnswer> question(const EstimateFlags& flags) {
+Result<report::DiffusionAnswer> question(const EstimateFlags& flags, const Catalogue& catalogue) {
   report::DiffusionAnswer a;
   DiffusionQuery& q = a.query;
   if (!flags.given("--model")) return wrong("--model", "name a model, for example --model flux.1-dev");
@@ -44,10 +45,22 @@ Result<report::DiffusionAnswer> question(const EstimateFlags& flags) {
   if (const Status s = whole("--gpus", q.gpus); !s) return s.error();
   if (const Status s = whole("--ulysses", q.ulysses); !s) return s.error();
   if (const Status s = whole("--ring", q.ring); !s) return s.error();
+  if (const Status s = whole("--cfg-parallel", q.cfg); !s) return s.error();
+  if (const Status s = whole("--passes", q.passes); !s) return s.error();
+  q.compiled = flags.is_on("--compiled");
+  q.vae_parallel = flags.is_on("--vae-parallel");
   if (flags.given("--precision")) {
     const Result<Format> format = parse_format(flags.value("--precision"));
     if (!format) return wrong("--precision", format.error().message);
     q.weights = *format;
+  }
+  if (flags.given("--attention-precision")) {
+    const Result<Format> format = parse_format(flags.value("--attention-precision"));
+    if (!format) return wrong("--attention-precision", format.error().message);
+    if (bytes_per_element(*format) < 1) {
+      return wrong("--attention-precision", "queries, keys and values take 8 bits or more: fp8, bf16");
+    }
+    q.attention = *format;
   }
   if (flags.given("--power-cap")) {
     const Result<Watts> cap = parse_quantity<Watts>(flags.value("--power-cap"));
@@ -61,8 +74,20 @@ Result<report::DiffusionAnswer> question(const EstimateFlags& flags) {
     if (!flags.given(flag)) a.assumptions.push_back(fmt::format("{:.0f} {}", into, what));
     return {};
   };
+  const Result<Model> model = catalogue.find_model(q.model);  // resolve() says what is wrong with the name
+  if (model && model->diffusion.steps > 0) q.load.steps = model->diffusion.steps;
+  const bool clip = model && model->diffusion.frames > 1;
   if (const Status s = count("--steps", "steps", q.load.steps, 1e5); !s) return s.error();
-  if (const Status s = count("--batch", "image a call", q.load.batch, 1e6); !s) return s.error();
+  if (const Status s = count("--batch", clip ? "clip a call" : "image a call", q.load.batch, 1e6); !s) return s.error();
+  if (clip) {
+    q.load.frames = model->diffusion.frames;
+    q.load.width = kClipWidth;
+    q.load.height = kClipHeight;
+    if (const Status s = count("--frames", "frames", q.load.frames, 1e6); !s) return s.error();
+  } else if (flags.given("--frames") && flags.value("--frames") != "1") {
+    return wrong("--frames",
+                 q.model + " makes pictures: leave it out, or name a model of clips such as wan2.2-t2v-a14b");
+  }
   if (!flags.given("--resolution")) {
     a.assumptions.push_back(fmt::format("{:.0f} x {:.0f} pixels", q.load.width, q.load.height));
   } else if (const Status s = read_resolution(flags.value("--resolution"), q.load); !s) {
@@ -92,10 +117,10 @@ std::vector<DiffusionLoad> around(const DiffusionLoad& load) {
 }  // namespace
 
 Result<int> estimate_diffusion(Session& session, const EstimateFlags& flags) {
-  Result<report::DiffusionAnswer> a = question(flags);
-  if (!a) return a.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
+  Result<report::DiffusionAnswer> a = question(flags, knowledge->catalogue);
+  if (!a) return a.error();
   const Result<DiffusionPipeline> pipeline = resolve(a->query, *knowledge);
   if (!pipeline) return pipeline.error();
   a->assumptions.insert(a->assumptions.end(), pipeline->assumptions.begin(), pipeline->assumptions.end());

@@ -56,6 +56,8 @@ Status known_engine(Session& session, const std::string& flag, const std::string
   if (!engines) return engines.error();
   std::string wanted = lower(id);
   std::replace(wanted.begin(), wanted.end(), '_', '-');
+  // Pipelines of pictures have engines of their own, which make no difference to their speed.
+  if (wanted.starts_with("diffusers") || wanted == "xdit" || wanted == "tensorrt") return {};
   std::vector<std::string_view> ids;
   for (const Engine& engine : (*engines)->all()) {
     const auto named = [&](const std::string& known) { return wanted == known || wanted.starts_with(known + "-"); };
@@ -83,6 +85,8 @@ std::string_view name(EstimateWord word) {
       return "compare";
     case kDiffusion:
       return "diffusion";
+    case kRl:
+      return "rl";
   }
   return "";
 }
@@ -93,7 +97,9 @@ Error too_many_devices(std::string_view flag, double product) {
 }
 
 EstimateFlags::EstimateFlags() {
-  for (const ask::Field& field : ask::deployment_fields()) flags_.push_back({&field, ask::flag_of(field)});
+  for (const std::span<const ask::Field> fields : {ask::deployment_fields(), ask::rl_fields()}) {
+    for (const ask::Field& field : fields) flags_.push_back({&field, ask::flag_of(field)});
+  }
 }
 
 void EstimateFlags::declare(Options& options, unsigned words) {
@@ -105,6 +111,19 @@ void EstimateFlags::declare(Options& options, unsigned words) {
 void EstimateFlags::declare_only(Options& options, std::initializer_list<std::string_view> names) {
   for (Flag& flag : flags_) {
     if (std::find(names.begin(), names.end(), flag.name) != names.end()) declare_one(options, flag);
+  }
+}
+
+void EstimateFlags::declare_rl(Options& options) {
+  for (Flag& flag : flags_) {
+    if (flag.field->verbs == kRl) declare_one(options, flag);
+  }
+}
+
+void EstimateFlags::declare_beside(Options& options, unsigned words, const std::vector<std::string_view>& taken) {
+  for (Flag& flag : flags_) {
+    const bool has = std::find(taken.begin(), taken.end(), flag.name) != taken.end();
+    if (!has && (flag.field->verbs & words) != 0) declare_one(options, flag);
   }
 }
 
@@ -152,6 +171,13 @@ Status EstimateFlags::check(EstimateWord word) const {
   return {};
 }
 
+Status EstimateFlags::none_given(std::string_view whose) const {
+  for (const Flag& flag : flags_) {
+    if (!flag.value.empty() || flag.on) return wrong(flag.name, fmt::format("is of {}: leave it out", whose));
+  }
+  return {};
+}
+
 Status EstimateFlags::valid(Session& session, bool lists) const {
   for (const Flag& flag : flags_) {
     if (flag.value.empty()) continue;
@@ -188,6 +214,11 @@ Status EstimateFlags::read(InferenceQuery& into) const {
 
 Status EstimateFlags::read(TrainingQuery& into) const {
   return read_all(flags_, &ask::Field::train, into);
+}
+
+Status EstimateFlags::read(RlQuery& into) const {
+  if (const Status s = read_all(flags_, &ask::Field::train, into.training); !s) return s;
+  return read_all(flags_, &ask::Field::rl, into);
 }
 
 Result<double> read_count(std::string_view flag, const std::string& text, double otherwise, double low, double high) {

@@ -35,11 +35,12 @@ enum EstimateWord : std::uint8_t {
   kTechniques = ask::kTechniques,
   kCompare = ask::kCompare,
   kDiffusion = ask::kDiffusion,
+  kRl = ask::kRl,
 };
 [[nodiscard]] std::string_view name(EstimateWord word);
 /// The bit of `ridge simulate`, which shares the flags of a deployment.
 inline constexpr unsigned kSimulate = ask::kSimulate;
-inline constexpr EstimateWord kEstimateWords[] = {kInfer, kTrain, kDiffusion, kFit, kTechniques, kCompare};
+inline constexpr EstimateWord kEstimateWords[] = {kInfer, kTrain, kRl, kDiffusion, kFit, kTechniques, kCompare};
 
 /// Of one plan; degrees whose product is larger are refused, so that no product of them leaves an int.
 inline constexpr int kMostDevices = 1'000'000;
@@ -58,9 +59,14 @@ class EstimateFlags {
 
   /// The flags object must outlive the parsing. Only flags that mean something for one of `words` are declared; the
   /// others stay empty.
-  void declare(Options& options, unsigned words = kInfer | kTrain | kDiffusion | kFit | kTechniques | kCompare);
+  void declare(Options& options, unsigned words = kInfer | kTrain | kRl | kDiffusion | kFit | kTechniques | kCompare);
   /// Only these, for a verb that takes part of a plan.
   void declare_only(Options& options, std::initializer_list<std::string_view> names);
+
+  /// What only questions about reinforcement learning have.
+  void declare_rl(Options& options);
+  /// Those of `words` whose names are not among `taken`, for a verb that has flags of its own.
+  void declare_beside(Options& options, unsigned words, const std::vector<std::string_view>& taken);
 
   /// The value as given, empty if it was not. The name must be one of them (assert).
   [[nodiscard]] const std::string& value(std::string_view flag) const;
@@ -71,12 +77,16 @@ class EstimateFlags {
 
   /// Refuses flags that mean nothing for the word.
   [[nodiscard]] Status check(EstimateWord word) const;
+  /// Refuses the first flag that was given, as one of `whose`.
+  [[nodiscard]] Status none_given(std::string_view whose) const;
   /// Refuses a value that is none of its flag, whether it will be used or not: no number, out of range, an unknown word
   /// or name. `lists`: values may be lists. Models and devices are looked up by whoever uses them.
   [[nodiscard]] Status valid(Session& session, bool lists = false) const;
   /// Reads all that was given into the fields of the question; others stay.
   [[nodiscard]] Status read(InferenceQuery& into) const;
   [[nodiscard]] Status read(TrainingQuery& into) const;
+  /// What is not its own becomes the layout of its trainers.
+  [[nodiscard]] Status read(RlQuery& into) const;
 
   /// A whole number, `otherwise` if it was not given.
   [[nodiscard]] Result<int> whole(std::string_view flag, int otherwise, int low, int high) const;

@@ -1,10 +1,11 @@
 // ridge estimate infer --disaggregate: prompts on one pool of engines, tokens on another.
+#include "app/cli/estimate_pools.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "app/cli/estimate.hpp"
-#include "report/pools_report.hpp"
 #include "ridge/capacity.hpp"
 #include "ridge/text.hpp"
 
@@ -58,7 +59,7 @@ Error cannot_run(std::string_view which, const InferenceAnswer& pool, const Know
 
 }  // namespace
 
-Result<int> estimate_pools(Session& session, const EstimateFlags& flags) {
+Result<report::PoolsAnswer> answer_pools(Session& session, const EstimateFlags& flags, const Knowledge& knowledge) {
   Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
   if (!question) return question.error();
   InferenceQuery& decode = question->query;
@@ -69,27 +70,25 @@ Result<int> estimate_pools(Session& session, const EstimateFlags& flags) {
   }
   const Result<InferenceQuery> prompts = prefill_query(flags, decode);
   if (!prompts) return prompts.error();
-  const Result<Knowledge> knowledge = knowledge_of(session);
-  if (!knowledge) return knowledge.error();
   // Each pool as a deployment of its own: what it assumes, and why it cannot run.
   report::PoolsAnswer a;
   InferenceQuestion alone = *question;
   alone.query.load.prefilled = true;
-  auto second = answer_question(session, alone, *knowledge, false);
+  auto second = answer_question(session, alone, knowledge, false);
   if (!second) return second.error();
   alone = {*prompts, {}};
   alone.query.load.mode = LoadMode::prefill;
   alone.query.load.batch = std::max(1, prompts->dp);
   alone.query.load.osl = 1;
-  auto first = answer_question(session, alone, *knowledge, false);
+  auto first = answer_question(session, alone, knowledge, false);
   if (!first) return first.error();
-  if (first->refusal) return cannot_run("prefill", *first, *knowledge);
-  if (second->refusal) return cannot_run("decode", *second, *knowledge);
-  const auto of_prompts = resolve(first->query, *knowledge);
-  const auto of_tokens = resolve(second->query, *knowledge);
+  if (first->refusal) return cannot_run("prefill", *first, knowledge);
+  if (second->refusal) return cannot_run("decode", *second, knowledge);
+  const auto of_prompts = resolve(first->query, knowledge);
+  const auto of_tokens = resolve(second->query, knowledge);
   if (!of_prompts) return of_prompts.error();
   if (!of_tokens) return of_tokens.error();
-  const auto device = knowledge->catalogue.find_device(first->facts.device);
+  const auto device = knowledge.catalogue.find_device(first->facts.device);
   const double nic = device && device->nic_per_direction ? device->nic_per_direction->value.value() : kUsualNic;
   a.setting.link_bytes_per_s = nic * first->facts.gpus;
   if (const std::string& link = flags.value("--kv-link"); !link.empty()) {
@@ -116,6 +115,15 @@ Result<int> estimate_pools(Session& session, const EstimateFlags& flags) {
                                       format(BytesPerSecond(a.setting.link_bytes_per_s))));
   a.prefill = *std::move(first);
   a.decode = *std::move(second);
+  return a;
+}
+
+Result<int> estimate_pools(Session& session, const EstimateFlags& flags) {
+  const Result<Knowledge> knowledge = knowledge_of(session);
+  if (!knowledge) return knowledge.error();
+  const Result<report::PoolsAnswer> answered = answer_pools(session, flags, *knowledge);
+  if (!answered) return answered.error();
+  const report::PoolsAnswer& a = *answered;
   if (session.form() == Form::json) {
     session.print(report::pools_json(a).text());
   } else if (session.form() == Form::csv) {

@@ -15,7 +15,9 @@ namespace {
 
 constexpr unsigned kServePlan = static_cast<unsigned>(PlanKind::serve);
 constexpr unsigned kTrainPlan = static_cast<unsigned>(PlanKind::train);
+constexpr unsigned kRlPlan = static_cast<unsigned>(PlanKind::rl);
 constexpr unsigned kBoth = kServePlan | kTrainPlan;
+constexpr unsigned kEvery = kBoth | kRlPlan;
 
 std::vector<std::string> offer_all_devices(Session& session, const std::vector<std::string>& before) {
   std::vector<std::string> ids = offer_devices(session, before);
@@ -26,7 +28,7 @@ std::vector<std::string> offer_all_devices(Session& session, const std::vector<s
 }  // namespace
 
 std::string_view name(PlanKind kind) {
-  return kind == PlanKind::serve ? "serve" : "train";
+  return kind == PlanKind::serve ? "serve" : kind == PlanKind::train ? "train" : "rl";
 }
 
 PlanFlags::PlanFlags() {
@@ -34,7 +36,7 @@ PlanFlags::PlanFlags() {
                        Completer completer = {}) {
     flags_.push_back({flag, value, help, kinds, describes, std::move(completer)});
   };
-  add("--model", "M", "an id, the path of a config.json, or written out: dense:layers=32,...", kBoth, true,
+  add("--model", "M", "an id, the path of a config.json, or written out: dense:layers=32,...", kEvery, true,
       offer_models);
   // the work
   add("--request-rate", "R", "requests per second; left out with --gpus: as many as these can take", kServePlan);
@@ -61,20 +63,20 @@ PlanFlags::PlanFlags() {
   add("--task", "T", "pretrain, sft or lora", kTrainPlan, true, offer({"pretrain", "sft", "lora"}));
   add("--goodput", "SHARE", "of the time that counts: without failures and restarts", kTrainPlan);
   // the space
-  add("--devices", "LIST", "all, or ids: h100-sxm,mi300x", kBoth, true, offer_all_devices);
-  add("--gpus", "N", "serve: at most so many; train: on so many, or a list: 512,1024", kBoth);
-  add("--engine", "E", "vllm, trtllm, sglang, ...; megatron, nemo, fsdp, ...", kBoth);
-  add("--precision", "LIST", "of the weights, or of training: bf16,fp8", kBoth);
+  add("--devices", "LIST", "all, or ids: h100-sxm,mi300x", kEvery, true, offer_all_devices);
+  add("--gpus", "N", "serve: at most so many; train: on so many, or a list: 512,1024", kEvery);
+  add("--engine", "E", "vllm, trtllm, sglang, ...; megatron, nemo, fsdp, ...", kEvery);
+  add("--precision", "LIST", "of the weights, or of training: bf16,fp8", kEvery);
   add("--kv-precision", "LIST", "of the KV cache: bf16,fp8", kServePlan);
-  add("--tp", "N", "tensor parallel, fixed", kBoth);
-  add("--pp", "N", "pipeline stages, fixed", kBoth);
+  add("--tp", "N", "tensor parallel, fixed", kEvery);
+  add("--pp", "N", "pipeline stages, fixed", kEvery);
   add("--mixed-pools", "", "prefill and decode may run on devices of different vendors", kServePlan);
   add("--no-speculation", "", "models that predict tokens ahead do not use it", kServePlan);
   add("--vp", "N", "chunks of a stage, fixed", kTrainPlan);
-  add("--cp", "N", "context parallel, fixed", kTrainPlan);
-  add("--ep", "N", "expert parallel, fixed", kTrainPlan);
-  add("--micro-batch", "N", "fixed", kTrainPlan);
-  add("--sharding", "S", "none, zero1, zero2, zero3 or hsdp, fixed", kTrainPlan);
+  add("--cp", "N", "context parallel, fixed", kTrainPlan | kRlPlan);
+  add("--ep", "N", "expert parallel, fixed", kTrainPlan | kRlPlan);
+  add("--micro-batch", "N", "fixed", kTrainPlan | kRlPlan);
+  add("--sharding", "S", "none, zero1, zero2, zero3 or hsdp, fixed", kTrainPlan | kRlPlan);
   add("--space", "usual|full", "what engines do by themselves, or every schedule, sharding and offload", kTrainPlan,
       true, offer({"usual", "full"}));
   // the buyer
@@ -87,7 +89,7 @@ PlanFlags::PlanFlags() {
   add("--own", "", "bought and housed", kBoth);
   add("--purchase", "P", "on-demand, spot, reserved or own", kBoth, true,
       offer({"on-demand", "spot", "reserved", "own"}));
-  add("--region", "R", "prices of this region or provider only", kBoth);
+  add("--region", "R", "prices of this region or provider only", kEvery);
   add("--price-spread", "", "a price may be any that is quoted: probabilities count the spread of quotes", kBoth);
   add("--vendors", "LIST", "only these", kBoth);
   add("--avoid-vendors", "LIST", "none of these", kBoth);
@@ -100,7 +102,7 @@ PlanFlags::PlanFlags() {
   add("--profile", "P", "hyperscaler, enterprise, startup or public-sector: what such buyers usually ask", kBoth, true,
       offer({"hyperscaler", "enterprise", "startup", "public-sector"}));
   // the run
-  add("--top", "N", "devices to show", kBoth, false);
+  add("--top", "N", "devices to show", kEvery, false);
   add("--explain", "N", "the plan of line N in full", kBoth, false);
   add("--why", "", "each device that is left out, and how it could come in", kBoth, false);
   add("--exhaustive", "", "evaluate every candidate, leave nothing out by bounds", kBoth, false);
@@ -156,9 +158,13 @@ void PlanFlags::settle() {
 Status PlanFlags::check(PlanKind kind) const {
   for (const Flag& flag : flags_) {
     if (flag.value.empty() || (flag.kinds & static_cast<unsigned>(kind)) != 0) continue;
+    std::string meant;
+    for (const PlanKind other : {PlanKind::serve, PlanKind::train, PlanKind::rl}) {
+      if ((flag.kinds & static_cast<unsigned>(other)) == 0) continue;
+      meant += (meant.empty() ? "" : " and ") + std::string(name(other));
+    }
     return Error{ErrorCode::bad_input, flag.name,
-                 fmt::format("is for {}, not for {}: leave it out",
-                             name(kind == PlanKind::serve ? PlanKind::train : PlanKind::serve), name(kind))};
+                 fmt::format("is for {}, not for {}: leave it out", meant, name(kind))};
   }
   return {};
 }

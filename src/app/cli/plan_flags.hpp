@@ -19,7 +19,7 @@
 
 namespace ridge::cli {
 
-enum class PlanKind : std::uint8_t { serve = 1, train = 2 };
+enum class PlanKind : std::uint8_t { serve = 1, train = 2, rl = 4 };
 [[nodiscard]] std::string_view name(PlanKind kind);
 
 class PlanFlags {

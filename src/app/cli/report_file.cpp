@@ -22,8 +22,11 @@ struct Maker {
 };
 
 const std::vector<Maker>& makers() {
-  static const std::vector<Maker> all = {
-      {"plan", {"plan"}}, {"train", {"estimate", "train"}}, {"serve", {"simulate"}}, {"accuracy", {"validate"}}};
+  static const std::vector<Maker> all = {{"plan", {"plan"}},
+                                         {"train", {"estimate", "train"}},
+                                         {"rl", {"estimate", "rl"}},
+                                         {"serve", {"simulate"}},
+                                         {"accuracy", {"validate"}}};
   return all;
 }
 

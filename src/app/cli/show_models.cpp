@@ -183,6 +183,14 @@ Table diffusion_table(const Diffusion& diffusion) {
                 {Cell("VAE scales down by"), Cell(diffusion.vae_down)},
                 {Cell("text tokens"), Cell(diffusion.text_tokens)},
                 {Cell("passes a step"), Cell(diffusion.passes_per_step)}};
+  if (diffusion.text_parameters > 0) {
+    table.rows.push_back({Cell("text encoders"), count_cell(diffusion.text_parameters)});
+  }
+  if (diffusion.frames > 1) {
+    table.rows.push_back({Cell("frames of a clip"), Cell(diffusion.frames)});
+    table.rows.push_back({Cell("frames in a latent frame"), Cell(diffusion.vae_time)});
+  }
+  if (diffusion.denoisers > 1) table.rows.push_back({Cell("networks that take turns"), Cell(diffusion.denoisers)});
   if (!diffusion.block.empty()) table.rows.push_back({Cell("blocks"), Cell(diffusion.block)});
   if (diffusion.flops_per_evaluation > 0) {
     table.rows.push_back({Cell("work of one pass, 1024 x 1024"), Cell(Flops(diffusion.flops_per_evaluation))});
@@ -263,6 +271,7 @@ Json ffn_json(const Ffn& f) {
 Json dit_json(const DitBlock& d) {
   Compact json;
   json.set("streams", d.streams).set("text_stream_ends", d.text_stream_ends).set("parallel", d.parallel);
+  json.set("joint", d.joint);
   json.set("modulation", d.modulation).set("text_modulation", d.text_modulation).set("table", d.table);
   json.set("cross_attention", d.cross_attention).set("second_attention", d.second_attention).set("skip", d.skip);
   return json.take();
@@ -277,6 +286,10 @@ Json diffusion_json(const Model& model) {
       .set("vae_down", d.vae_down)
       .set("text_tokens", d.text_tokens)
       .set("passes_per_step", d.passes_per_step)
+      .set("text_encoder_parameters", d.text_parameters > 0 ? Json(d.text_parameters) : Json())
+      .set("frames", d.frames)
+      .set("vae_time", d.vae_time)
+      .set("denoisers", d.denoisers)
       .set("flops_per_evaluation", d.flops_per_evaluation > 0 ? Json(d.flops_per_evaluation) : Json());
 }
 

@@ -51,6 +51,9 @@ SimulateFlags::SimulateFlags() {
       offer({"chunked", "in-flight", "prefill-first", "static"}));
   add("--preemption", "P", "recompute or swap, when the KV cache is full", offer({"recompute", "swap"}));
   add("--no-prefix-cache", "", "beginnings of prompts are never kept");
+  add("--kv-tiers", "LIST",
+      "memories below the device's, nearest first: host:512GB:50GB/s,ssd:4TB:12GB/s:100us,store:inf:10GB/s:1ms:shared");
+  add("--size-tiers", "", "how much of the first tier is worth having: halves and doubles its capacity");
   add("--block-size", "TOKENS", "of one block of the KV cache; 16");
   add("--poll-steps", "N", "decode steps between two looks for new requests; 1 (SGLang: --scheduler-recv-interval)");
   add("--gather", "SHARE:STEPS",

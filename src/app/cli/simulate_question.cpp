@@ -235,6 +235,15 @@ class SimulationQuestioner {
     if (const Status s = take(flags_.whole("--replicas", 1, 1, 100'000), q_.query.replicas); !s) return s;
     if (const Status s = take(flags_.whole("--block-size", 16, 1, 4096), p.block_tokens); !s) return s;
     p.prefix_cache = !flags_.is_on("--no-prefix-cache");
+    if (flags_.given("--kv-tiers")) {
+      Result<std::vector<KvTier>> tiers = parse_tiers(flags_.value("--kv-tiers"));
+      if (!tiers) return wrong("--kv-tiers", tiers.error().message);
+      if (!p.prefix_cache)
+        return wrong("--no-prefix-cache", "tiers hold beginnings of prompts: leave out one of the two");
+      p.tiers = *std::move(tiers);
+    } else if (flags_.is_on("--size-tiers")) {
+      return wrong("--size-tiers", "say what the tiers are: --kv-tiers host:512GB:50GB/s");
+    }
     if (const Status s = take(flags_.whole("--poll-steps", 1, 1, kMostSteps), p.poll_steps); !s) return s;
     if (const Status s = gathering(p.gathering); !s) return s;
     if (flags_.given("--batching")) {

@@ -28,6 +28,8 @@ namespace {
 constexpr rlim_t kFiles = 20'500;  ///< connections are files
 constexpr double kTrialRequests = 200;
 constexpr double kRateStep = 1.05;  ///< a rate is found to this
+constexpr double kLeastRate = 1e-3;
+constexpr double kFirstClients = 8;
 
 void allow_files() {
   rlimit limit{};
@@ -72,12 +74,20 @@ std::string date_now() {
   return text;
 }
 
-/// The rate that holds the limits, by trial: doubled until it does not, then halved in between.
+/// The rate that holds the limits, by trial: from what a few clients get, doubled until it does not, then halved in
+/// between.
 Result<bench::BenchResult> find_rate(bench::BenchSetup& setup, double& rate) {
   double holds = 0;
   double breaks = 0;
   bench::BenchResult best;
-  rate = setup.query.load.rate > 0 ? setup.query.load.rate : 1;
+  bench::BenchSetup few = setup;
+  few.query.load = {.kind = OfferedKind::concurrency, .concurrency = kFirstClients};
+  few.query.requests = 2 * kFirstClients;
+  few.query.duration = 0;
+  const Result<bench::BenchResult> first = bench::run_bench(few);
+  if (!first) return first.error();
+  if (first->stopped_early) return *first;
+  rate = std::max(first->requests_per_s, kLeastRate);
   while (true) {
     setup.query.load.rate = rate;
     setup.salt += 1;
@@ -97,7 +107,8 @@ Result<bench::BenchResult> find_rate(bench::BenchSetup& setup, double& rate) {
       breaks = rate;
       if (holds == 0) best = *std::move(trial);
     }
-    if (stopped || (breaks > 0 && holds > 0 && breaks / holds < kRateStep) || (breaks > 0 && breaks < 1e-3)) break;
+    if (stopped || (breaks > 0 && holds > 0 && breaks / holds < kRateStep) || (breaks > 0 && breaks < kLeastRate))
+      break;
     rate = breaks == 0 ? rate * 2 : holds == 0 ? rate / 4 : std::sqrt(holds * breaks);
   }
   rate = holds;
@@ -137,6 +148,7 @@ Result<BenchRun> prepare_bench(Session& session, const BenchFlags& flags) {
 
   bench::BenchSetup& setup = run.setup;
   setup.client.root = endpoint->root;
+  setup.client.ca_file = flags.ca_file;
   if (const char* key = std::getenv(flags.key_variable.c_str()); key != nullptr) setup.client.key = key;
   const auto time = [](std::string_view flag, const std::string& text, double& into) -> Status {
     if (text.empty()) return {};
@@ -266,6 +278,8 @@ Action declare_bench(Options& options) {
   options.text("--served-model-name", "NAME", flags->served_name,
                "as the server calls its model; asked for unless said");
   options.text("--key-env", "NAME", flags->key_variable, "the variable that holds the API key; RIDGE_API_KEY");
+  options.text("--ca-file", "FILE", flags->ca_file, "certificates (PEM) to trust instead of the system's",
+               complete_files);
   options.text("--warmup", "N", flags->warmup, "requests before those that count; 4");
   options.text("--stall-timeout", "T", flags->stall, "without a byte, a request has failed; 120s");
   options.text("--request-timeout", "T", flags->timeout, "longer than this, a request has failed; 15min");

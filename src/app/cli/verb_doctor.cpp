@@ -19,7 +19,7 @@ constexpr std::size_t kLargestRecording = 8'000'000;
 
 struct DoctorArguments {
   std::vector<std::string> facts, words;
-  std::string collect, device, system;
+  std::string collect, device, system, model, precision;
   int gpus = 0;
   bool all = false;
 };
@@ -42,6 +42,20 @@ Result<LaunchPlan> hosts_of_plan(Session& session, const DoctorArguments& a) {
   if (fabric != nullptr && p.nodes() > 1)
     p.network = fabric->kind == FabricKind::infiniband ? "infiniband" : "ethernet";
   return p;
+}
+
+/// Of the plan's model in the plan's format; 0 where it names none.
+Result<double> weights_of_plan(Session& session, const DoctorArguments& a) {
+  if (a.model.empty()) return 0.0;
+  const Result<const Catalogue*> catalogue = session.catalogue();
+  if (!catalogue) return catalogue.error();
+  const auto model = (*catalogue)->find_model(a.model);
+  if (!model) return model.error();
+  const Result<Format> format = parse_format(!a.precision.empty()          ? a.precision
+                                             : model->quantization.empty() ? std::string("bf16")
+                                                                           : model->quantization);
+  if (!format) return format.error();
+  return count_parameters(*model).total * bytes_per_weight(*format);
 }
 
 Result<int> run_doctor(Session& session, const DoctorArguments& a) {
@@ -74,8 +88,10 @@ Result<int> run_doctor(Session& session, const DoctorArguments& a) {
   if (!a.device.empty() || !a.system.empty()) {
     const Result<LaunchPlan> plan = hosts_of_plan(session, a);
     if (!plan) return plan.error();
+    const Result<double> weights = weights_of_plan(session, a);
+    if (!weights) return weights.error();
     for (const HostDiagnosis& host : hosts) {
-      for (const std::string& problem : host_problems(*plan, host.facts)) {
+      for (const std::string& problem : host_problems(*plan, host.facts, *weights)) {
         session.warn(fmt::format("{} does not fit the plan: {}", host.host, problem));
         unfit = true;
       }
@@ -104,6 +120,8 @@ Action declare_doctor(Options& options) {
   options.text("--device", "D", a->device, "of the plan that the hosts shall run: also by --plan FILE");
   options.text("--system", "S", a->system, "of the plan, instead of --device");
   options.count("--gpus", "N", a->gpus, "of the plan");
+  options.text("--model", "M", a->model, "of the plan: is there room on disk for its weights");
+  options.text("--precision", "F", a->precision, "of the plan's weights; else the model's own");
   options.flag("--all", a->all, "also what is fine, was not seen, or has nothing to do with the host");
   return [a](Session& session) { return run_doctor(session, *a); };
 }
@@ -116,8 +134,7 @@ Verb doctor_verb() {
           "matters, how to "
           "fix it and, where known, what it costs. Of several hosts it also says where they differ.\n\n"
           "With --device or --plan FILE it also says what a host lacks for that plan: devices, driver, fabric manager, "
-          "IMEX, "
-          "network.\n\n"
+          "IMEX, network, room for the weights.\n\n"
           "It needs no root, changes nothing, and works without any of the tools: what it could not see it says. A "
           "failure ends "
           "with exit code 3.",

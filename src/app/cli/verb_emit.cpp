@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 
+#include "app/cli/emit_rl.hpp"
 #include "app/cli/estimate.hpp"
+#include "app/cli/estimate_pools.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/verbs.hpp"
 #include "app/cli/wrong.hpp"
@@ -22,14 +25,15 @@ constexpr std::size_t kLongestFile = 1'000'000;
 
 struct EmitArguments {
   EstimateFlags flags;
-  std::string target, kind, out, check, checkpoint, draft, image, partition, time;
-  int cpus = 0;
+  std::string target, kind, out, check, checkpoint, draft, image, partition, time, pools, ttft, tpot;
+  int cpus = 0, most = 0;
 };
 
 /// What launch files need besides the catalogue, read from data/.
 struct Stock {
   Checkpoints checkpoints;
   std::vector<ModelSettings> settings;
+  std::vector<EngineModel> names;
   EngineReleases releases;
 };
 Result<Stock> stock_of(const Session& session) {
@@ -39,9 +43,11 @@ Result<Stock> stock_of(const Session& session) {
   if (!checkpoints) return checkpoints.error();
   Result<std::vector<ModelSettings>> settings = load_model_settings(*data + "/model_settings.csv");
   if (!settings) return settings.error();
+  Result<std::vector<EngineModel>> names = load_engine_models(*data + "/engines/models.csv");
+  if (!names) return names.error();
   Result<EngineReleases> releases = EngineReleases::open(*data + "/engines/flags");
   if (!releases) return releases.error();
-  return Stock{*std::move(checkpoints), *std::move(settings), *std::move(releases)};
+  return Stock{*std::move(checkpoints), *std::move(settings), *std::move(names), *std::move(releases)};
 }
 
 /// Whether the plan is to train: as it says, as the target does, or as the flags look.
@@ -69,12 +75,74 @@ LaunchTarget runner_of(const EmitArguments& a, std::optional<LaunchTarget> targe
   return training ? LaunchTarget::megatron : LaunchTarget::vllm;
 }
 
+/// The flags with what the target settles: its engine, and of vLLM the release.
+EstimateFlags settled(const EmitArguments& a, LaunchTarget runner, const EngineRelease& release) {
+  EstimateFlags flags = a.flags;
+  if (!flags.given("--engine")) flags.set("--engine", std::string(profile_of(runner)));
+  if (!flags.given("--engine-version") && release.engine == "vllm") flags.set("--engine-version", release.version);
+  return flags;
+}
+
+/// Whole engines of both pools: as --pools says, else as they balance.
+Result<std::pair<int, int>> engines_of(const EmitArguments& a, const report::PoolsAnswer& pools) {
+  if (a.pools.empty()) return report::balanced_engines(pools.outcome.prefill_engines);
+  int prefill = 0, decode = 0, used = 0;
+  if (std::sscanf(a.pools.c_str(), "%6dP%6dD%n", &prefill, &decode, &used) != 2 ||
+      used != static_cast<int>(a.pools.size()) || prefill < 1 || decode < 1) {
+    return wrong("--pools", "write xPyD, for example 2P1D: two engines for prompts, one for decoding");
+  }
+  return std::pair{prefill, decode};
+}
+
+/// A limit on a latency: as given, else what the plan is expected to hold.
+Result<double> limit_of(const std::string& given, const char* flag, double expected) {
+  if (given.empty()) return expected;
+  const Result<Seconds> limit = parse_quantity<Seconds>(given);
+  if (!limit || limit->value() <= 0) return wrong(flag, "write a time, for example 500ms");
+  return limit->value();
+}
+
+struct EmittedPools {
+  LaunchPools pools;
+  double ttft_s = 0, tpot_s = 0;  ///< the slow end of what is predicted
+};
+Result<EmittedPools> pools_of(Session& session, const EmitArguments& a, LaunchTarget runner, const Knowledge& knowledge,
+                              const Stock& stock, const EngineRelease& release) {
+  const EstimateFlags flags = settled(a, runner, release);
+  const Result<report::PoolsAnswer> answered = answer_pools(session, flags, knowledge);
+  if (!answered) return answered.error();
+  const Result<std::pair<int, int>> engines = engines_of(a, *answered);
+  if (!engines) return engines.error();
+  const LaunchStock known{stock.checkpoints, stock.settings, stock.names};
+  const LaunchWish wish{runner, a.checkpoint, a.draft};
+  Result<LaunchPlan> prefill = launch_plan(answered->prefill, knowledge, known, wish);
+  if (!prefill) return prefill.error();
+  Result<LaunchPlan> decode = launch_plan(answered->decode, knowledge, known, wish);
+  if (!decode) return decode.error();
+  prefill->role = PoolRole::prefill;
+  decode->role = PoolRole::decode;
+  const auto times = [](LaunchPlan& p, int count) {
+    p.replicas *= count;
+    p.gpus *= count;
+  };
+  times(*prefill, engines->first);
+  times(*decode, engines->second);
+  decode->concurrency *= engines->second;
+  // Both see the same requests.
+  prefill->mode = decode->mode;
+  prefill->isl = decode->isl;
+  prefill->osl = decode->osl;
+  prefill->concurrency = decode->concurrency;
+  prefill->max_length = decode->max_length;
+  prefill->release = decode->release = release.version;
+  return EmittedPools{
+      {*std::move(prefill), *std::move(decode)}, answered->outcome.ttft_s.high, answered->outcome.tpot_s.high};
+}
+
 Result<LaunchPlan> plan_of(Session& session, const EmitArguments& a, LaunchTarget runner, const Knowledge& knowledge,
                            const Stock& stock, const EngineRelease& release) {
-  EstimateFlags flags = a.flags;
-  if (!flags.given("--engine")) flags.set("--engine", std::string(engine_of(runner)));
-  if (!flags.given("--engine-version") && release.engine == "vllm") flags.set("--engine-version", release.version);
-  const LaunchStock known{stock.checkpoints, stock.settings};
+  EstimateFlags flags = settled(a, runner, release);
+  const LaunchStock known{stock.checkpoints, stock.settings, stock.names};
   const LaunchWish wish{runner, a.checkpoint, a.draft};
   Result<LaunchPlan> plan = Error{};
   if (trains(runner)) {
@@ -117,7 +185,14 @@ Result<int> check(Session& session, const EmitArguments& a) {
   std::vector<std::string> differing;
   bool compared = false;
   if (a.flags.given("--model")) {
-    const Result<LaunchPlan> plan = plan_of(session, a, back->plan.runner, *knowledge, *stock, *release);
+    Result<LaunchPlan> plan = Error{};
+    if (a.flags.is_on("--disaggregate")) {
+      Result<EmittedPools> pools = pools_of(session, a, back->plan.runner, *knowledge, *stock, *release);
+      if (!pools) return pools.error();
+      plan = back->plan.role == PoolRole::prefill ? std::move(pools->pools.prefill) : std::move(pools->pools.decode);
+    } else {
+      plan = plan_of(session, a, back->plan.runner, *knowledge, *stock, *release);
+    }
     if (!plan) return plan.error();
     differing = differences(back->plan, *plan);
     compared = true;
@@ -147,6 +222,7 @@ LaunchOptions options_of(const EmitArguments& a, const EngineRelease& release, c
   if (!a.partition.empty()) o.partition = a.partition;
   if (a.cpus > 0) o.cpus_per_node = a.cpus;
   if (!a.time.empty()) o.time = a.time;
+  o.max_replicas = a.most;
   if (const System* system = catalogue.system(a.flags.value("--system")); system != nullptr && system->host_memory) {
     o.host_memory = system->host_memory->value.value();
   }
@@ -160,7 +236,11 @@ Result<int> run_emit(Session& session, const EmitArguments& a) {
   session.about(*std::move(subjects));
   if (!a.check.empty()) return check(session, a);
   if (a.target.empty()) {
-    return wrong("--for", "say what to write for: vllm, trtllm, sglang, llamacpp, megatron, torchrun, slurm or k8s");
+    return wrong("--for", "say what to write for: " + launch_target_list() +
+                              "; for reinforcement learning verl, nemo-rl, openrlhf");
+  }
+  if (const auto framework = parse_rl_framework(a.target)) {
+    return emit_rl_files(session, a.flags, *framework, a.checkpoint, a.out);
   }
   const Result<LaunchTarget> target = parse_launch_target(a.target);
   if (!target) return wrong("--for", target.error().message);
@@ -173,9 +253,32 @@ Result<int> run_emit(Session& session, const EmitArguments& a) {
   const LaunchTarget runner = runner_of(a, *target, *training);
   const Result<EngineRelease> release = stock->releases.load(engine_of(runner), a.flags.value("--engine-version"));
   if (!release) return release.error();
-  const Result<LaunchPlan> plan = plan_of(session, a, runner, *knowledge, *stock, *release);
-  if (!plan) return plan.error();
-  const Result<std::vector<LaunchFile>> files = emit(*plan, *target, options_of(a, *release, knowledge->catalogue));
+  LaunchOptions options = options_of(a, *release, knowledge->catalogue);
+  Result<std::vector<LaunchFile>> files = Error{};
+  const auto limits = [&](double ttft, double tpot) -> Status {
+    const Result<double> first = limit_of(a.ttft, "--ttft", ttft);
+    if (!first) return first.error();
+    const Result<double> next = limit_of(a.tpot, "--tpot", tpot);
+    if (!next) return next.error();
+    options.ttft_limit_s = *first;
+    options.tpot_limit_s = *next;
+    return {};
+  };
+  if (a.flags.is_on("--disaggregate")) {
+    if (*training) return wrong("--disaggregate", "is for serving");
+    const Result<EmittedPools> pools = pools_of(session, a, runner, *knowledge, *stock, *release);
+    if (!pools) return pools.error();
+    if (const Status s = limits(pools->ttft_s, pools->tpot_s); !s) return s.error();
+    files = emit(pools->pools, *target, options);
+  } else {
+    const Result<LaunchPlan> plan = plan_of(session, a, runner, *knowledge, *stock, *release);
+    if (!plan) return plan.error();
+    LaunchCheck planned;
+    planned.plan = *plan;
+    if (!*training) estimate_again(planned, *knowledge);
+    if (const Status s = limits(planned.slow.first, planned.slow.second); !s) return s.error();
+    files = emit(*plan, *target, options);
+  }
   if (!files) return files.error();
   if (a.out.empty()) {
     session.print(files->front().text);
@@ -200,13 +303,16 @@ Result<int> run_emit(Session& session, const EmitArguments& a) {
 std::vector<std::string> targets(Session&, const std::vector<std::string>&) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < kLaunchTargets; ++i) names.emplace_back(name(static_cast<LaunchTarget>(i)));
+  for (const RlFramework f : {RlFramework::verl, RlFramework::nemo_rl, RlFramework::openrlhf}) {
+    names.emplace_back(name(f));
+  }
   return names;
 }
 
 Action declare_emit(Options& options) {
   auto a = std::make_shared<EmitArguments>();
-  options.text("--for", "TARGET", a->target, "vllm, trtllm, sglang, llamacpp, megatron, torchrun, slurm or k8s",
-               targets);
+  options.text("--for", "TARGET", a->target,
+               launch_target_list() + "; for reinforcement learning verl, nemo-rl, openrlhf", targets);
   options.text("--check", "FILE", a->check, "read a launch file back; with a plan, say what differs", complete_files);
   options.text("--out", "DIR", a->out, "write all files there", complete_directories);
   options.text(std::string(kKindFlag), std::string(kKindValue), a->kind,
@@ -218,6 +324,11 @@ Action declare_emit(Options& options) {
   options.text("--time", "LIMIT", a->time, "of a Slurm job: 2-00:00:00; usual: seven days");
   options.text("--partition", "NAME", a->partition, "of Slurm");
   options.count("--cpus-per-node", "N", a->cpus, "for slurm.conf");
+  options.text("--pools", "xPyD", a->pools,
+               "with --disaggregate: x engines for prompts, y for tokens; else as they balance");
+  options.count("--max-replicas", "N", a->most, "of Kubernetes: scale out to so many as requests come (KEDA)");
+  options.text("--ttft", "TIME", a->ttft, "alert where the first token takes longer: 1s; else than predicted");
+  options.text("--tpot", "TIME", a->tpot, "alert where the next token takes longer: 40ms; else than predicted");
   a->flags.declare_only(options, {"--model",
                                   "--device",
                                   "--system",
@@ -263,7 +374,14 @@ Action declare_emit(Options& options) {
                                   "--rank-order",
                                   "--task",
                                   "--lora-rank",
-                                  "--power-cap"});
+                                  "--power-cap",
+                                  "--disaggregate",
+                                  "--prefill-device",
+                                  "--prefill-tp",
+                                  "--prefill-dp",
+                                  "--prefill-ep",
+                                  "--kv-link"});
+  a->flags.declare_rl(options);
   return [a](Session& session) { return run_emit(session, *a); };
 }
 
@@ -283,6 +401,7 @@ Verb emit_verb() {
       "ridge emit --for slurm --kind train --model llama3.1-70b --system dgx-h100 --gpus 512 --tp 8 --pp 4 "
       "--global-batch 1024\n"
       "ridge emit --for k8s --model meta-llama/Llama-3.1-8B-Instruct --device h100-sxm --gpus 1\n"
+      "ridge emit --for sglang --model llama3.1-8b --device h100-sxm --gpus 1 --isl 4000 --osl 200 --disaggregate\n"
       "ridge emit --for llamacpp --model llama3.1-8b --device h200-sxm --gpus 1 --checkpoint model.gguf",
       declare_emit};
 }

@@ -14,7 +14,7 @@ namespace ridge::cli {
 namespace {
 
 Result<EstimateWord> word_of(const std::vector<std::string>& words) {
-  const std::string all = "infer, train, diffusion, fit, techniques or compare";
+  const std::string all = "infer, train, rl, diffusion, fit, techniques or compare";
   if (words.empty()) return Error{ErrorCode::bad_input, "", "say what to estimate: " + all};
   if (words.size() > 1) return Error{ErrorCode::bad_input, "", "nothing is done with " + quoted(words[1])};
   std::vector<std::string_view> names;
@@ -103,12 +103,17 @@ Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
   for (const char* of_pools : {"--prefill-device", "--prefill-tp", "--prefill-dp", "--prefill-ep", "--kv-link"}) {
     if (flags.given(of_pools)) return Error{ErrorCode::bad_input, of_pools, "is for pools apart: add --disaggregate"};
   }
-  const Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
+  if (flags.given("--lengths")) return estimate_context(session, flags);
+  if (flags.given("--cp")) return Error{ErrorCode::bad_input, "--cp", "is of long prompts: add --lengths 128k,1M"};
+  Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
-  const Result<InferenceAnswer> answer = answer_question(session, *question, *knowledge, true);
+  const Result<MediaLoad> media = media_question(flags, *knowledge, *question);
+  if (!media) return media.error();
+  Result<InferenceAnswer> answer = answer_question(session, *question, *knowledge, true);
   if (!answer) return answer.error();
+  if (const Status s = answer_media(*media, *knowledge, *answer); !s) return s.error();
   const report::InferenceReportOptions options{.operators = flags.is_on("--explain")};
   if (session.form() == Form::json) {
     session.print(report::inference_json(*answer, options).text());
@@ -129,7 +134,7 @@ static Action declare_estimate(Options& options) {
     EstimateFlags flags;
   };
   auto arguments = std::make_shared<Arguments>();
-  options.words("infer|train|diffusion|fit|techniques|compare", arguments->words, "what to estimate",
+  options.words("infer|train|rl|diffusion|fit|techniques|compare", arguments->words, "what to estimate",
                 complete_estimate_words);
   arguments->flags.declare(options);
   return [arguments](Session& session) -> Result<int> {
@@ -153,6 +158,8 @@ static Action declare_estimate(Options& options) {
         return estimate_compare(session, flags);
       case kTrain:
         return estimate_train(session, flags);
+      case kRl:
+        return estimate_rl(session, flags);
       case kDiffusion:
         return estimate_diffusion(session, flags);
     }
@@ -165,8 +172,9 @@ Verb estimate_verb() {
       "estimate",
       "does it fit, how fast is it, what binds it",
       "`infer` answers for serving: throughput, latency, memory, energy, each with an 80 % interval, what binds it and "
-      "what would help. `train` gives the step by term, MFU, memory of every stage, days; `diffusion` the time of an "
-      "image. `fit` says what fits where, `techniques` what quantisation, paging or speculation gain here, `compare` "
+      "what would help. `train` gives the step by term, MFU, memory of every stage, days; `rl` a step of "
+      "reinforcement learning by phase, who waits for whom and which split balances; `diffusion` the time of an image. "
+      "`fit` says what fits where, `techniques` what quantisation, paging or speculation gain here, `compare` "
       "puts "
       "devices and plans side by side (lists: --device a,b --tp 2,4).\n\n"
       "A model is an id of the catalogue, the path of a config.json, or written out (dense:layers=32,...). What is "
@@ -176,6 +184,9 @@ Verb estimate_verb() {
       "--concurrency 64\n"
       "ridge estimate infer --model deepseek-r1 --device b200-sxm-180 --gpus 8 --offline --explain\n"
       "ridge estimate train --model llama3.1-70b --device h100-sxm --gpus 512 --tokens 15T\n"
+      "ridge estimate rl --model qwen2.5-7b --device h100-sxm --gpus 32 --prompts 512 --samples 16 --answer-tokens "
+      "2000 "
+      "--answer-most 20k\n"
       "ridge estimate diffusion --model flux.1-dev --device h100-sxm --steps 28\n"
       "ridge estimate fit --device h100-sxm,b200-sxm-180\n"
       "ridge estimate infer --model llama3.1-8b --device h100-sxm --batch 1 --set device.hbm_bandwidth=8TB/s --json",

@@ -11,6 +11,7 @@
 #include "app/cli/estimate.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/plan_flags.hpp"
+#include "app/cli/plan_rl.hpp"
 #include "app/cli/plan_run.hpp"
 #include "app/cli/plan_save.hpp"
 #include "app/cli/progress.hpp"
@@ -35,6 +36,7 @@ constexpr std::size_t kUsualRows = 10;
 struct PlanArguments {
   std::vector<std::string> words;
   PlanFlags flags;
+  EstimateFlags rl;  ///< what only `ridge plan rl` asks
 };
 
 /// What the question says of the flags that all verbs share.
@@ -63,7 +65,7 @@ Status take_file(const std::string& path, PlanFlags& flags, std::string* kind) {
 Result<Asked> asked_of(PlanArguments& arguments) {
   const std::vector<std::string>& words = arguments.words;
   if (words.empty()) {
-    return Error{ErrorCode::bad_input, "", "say what to plan: serve, train, or the file of a question"};
+    return Error{ErrorCode::bad_input, "", "say what to plan: serve, train, rl, or the file of a question"};
   }
   if (words.size() > 1) return Error{ErrorCode::bad_input, "", "nothing is done with " + ridge::quoted(words[1])};
   Asked asked;
@@ -75,7 +77,7 @@ Result<Asked> asked_of(PlanArguments& arguments) {
   }
   if (!words[0].ends_with(".toml")) {
     return Error{ErrorCode::bad_input, "",
-                 ridge::quoted(words[0]) + " is neither serve, train nor merge, nor a question in TOML"};
+                 ridge::quoted(words[0]) + " is neither serve, train, rl nor merge, nor a question in TOML"};
   }
   std::string kind;
   if (const Status s = take_file(words[0], arguments.flags, &kind); !s) return s.error();
@@ -333,7 +335,7 @@ Result<int> plan_merge(Session& session, PlanArguments& arguments) {
 std::vector<std::string> complete_plan_words(Session& session, const std::vector<std::string>& before) {
   if (!before.empty() && before[0] != "merge") return {};
   std::vector<std::string> offers = complete_files(session, before);
-  if (before.empty()) offers.insert(offers.begin(), {"serve", "train", "merge"});
+  if (before.empty()) offers.insert(offers.begin(), {"serve", "train", "rl", "merge"});
   return offers;
 }
 
@@ -341,8 +343,9 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments);
 
 Action declare_plan(Options& options) {
   auto arguments = std::make_shared<PlanArguments>();
-  options.words("serve|train|FILE.toml|merge FILE...", arguments->words, "what to plan", complete_plan_words);
+  options.words("serve|train|rl|FILE.toml|merge FILE...", arguments->words, "what to plan", complete_plan_words);
   arguments->flags.declare(options);
+  arguments->rl.declare_beside(options, kRl, arguments->flags.names());
   return [arguments](Session& session) -> Result<int> {
     const Result<int> done = answer_arguments(session, *arguments);
     // What is wrong with the question is wrong on every rank: one of them says it.
@@ -355,6 +358,13 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
   if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
   arguments.flags.settle();
   if (!arguments.words.empty() && arguments.words[0] == "merge") return plan_merge(session, arguments);
+  if (!arguments.words.empty() && arguments.words[0] == "rl") {
+    if (arguments.words.size() > 1) {
+      return Error{ErrorCode::bad_input, "", "nothing is done with " + ridge::quoted(arguments.words[1])};
+    }
+    return plan_rl_run(session, arguments.flags, arguments.rl);
+  }
+  if (const Status s = arguments.rl.none_given("plan rl"); !s) return s.error();
   const Result<Asked> asked = asked_of(arguments);
   if (!asked) return asked.error();
   WhatIfSubjects subjects;
@@ -366,15 +376,19 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
 }  // namespace
 
 Verb plan_verb() {
-  return {"plan", "what to rent or buy for a goal: ranked, explained, priced",
-          "Searches devices, layouts, formats and loads for the goal, and answers with the best plan of each device, "
-          "ties where predictions cannot tell them apart, the front of cost against speed, and why the others lost.\n\n"
-          "The goal is given by flags or in a file (examples/*.toml). A goal that nothing meets ends with exit code 2, "
-          "the constraint that fails first and by how much, and the nearest goal that works.",
-          "ridge plan serve --model llama3.3-70b --request-rate 50 --isl 1000 --osl 250 --ttft 1s --tpot 40ms\n"
-          "ridge plan train --model llama3.1-70b --tokens 15T --days 60 --devices h100-sxm,b200-sxm-180\n"
-          "ridge plan examples/chat-70b.toml --explain 1",
-          declare_plan};
+  return {
+      "plan", "what to rent or buy for a goal: ranked, explained, priced",
+      "Searches devices, layouts, formats and loads for the goal, and answers with the best plan of each device, "
+      "ties where predictions cannot tell them apart, the front of cost against speed, and why the others lost.\n\n"
+      "`rl` places and splits the devices of reinforcement learning: colocated, or pools that draw and train.\n\n"
+      "The goal is given by flags or in a file (examples/*.toml). A goal that nothing meets ends with exit code 2, "
+      "the constraint that fails first and by how much, and the nearest goal that works.",
+      "ridge plan serve --model llama3.3-70b --request-rate 50 --isl 1000 --osl 250 --ttft 1s --tpot 40ms\n"
+      "ridge plan train --model llama3.1-70b --tokens 15T --days 60 --devices h100-sxm,b200-sxm-180\n"
+      "ridge plan rl --model qwen2.5-7b --devices h100-sxm --gpus 32 --prompts 512 --answer-tokens 2000 --answer-most "
+      "20k\n"
+      "ridge plan examples/chat-70b.toml --explain 1",
+      declare_plan};
 }
 
 }  // namespace ridge::cli

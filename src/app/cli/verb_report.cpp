@@ -36,7 +36,7 @@ Result<report::Article> make_mlperf(Session& session, const ReportArguments& arg
 
 constexpr std::array<ReportKind, 1> kReports = {{{"mlperf", make_mlperf}}};
 /// Made by other verbs: see report_file.hpp.
-constexpr std::array<std::string_view, 4> kForwarded = {"plan", "train", "serve", "accuracy"};
+constexpr std::array<std::string_view, 5> kForwarded = {"plan", "train", "rl", "serve", "accuracy"};
 
 std::vector<std::string> complete_report_words(Session&, const std::vector<std::string>& before) {
   std::vector<std::string> offers;

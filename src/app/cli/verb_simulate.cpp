@@ -10,6 +10,7 @@
 #include "app/cli/report_file.hpp"
 #include "app/cli/simulate_flags.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
 #include "report/simulation_report.hpp"
 #include "ridge/file.hpp"
 #include "ridge/text.hpp"
@@ -83,6 +84,30 @@ void show_search(RateSearch search, report::SimulationAnswer& answer) {
   answer.search = std::move(search);
 }
 
+/// The question again with no first tier, a part of it, and more.
+Status size_tiers(const Knowledge& knowledge, const InferenceDeployment& deployment, Watcher& watcher,
+                  report::SimulationAnswer& answer) {
+  constexpr double kFactors[] = {0, 0.125, 0.25, 0.5, 1, 2, 4};
+  for (const double factor : kFactors) {
+    SimulationQuery q = answer.query;
+    q.policies.tiers.front().capacity *= factor;
+    if (factor == 0) q.policies.tiers.erase(q.policies.tiers.begin());
+    const Result<SimulationResult> r =
+        q.policies.disaggregation ? simulate(q, knowledge, &watcher) : simulate(q, deployment, nullptr, &watcher);
+    if (!r) return r.error();
+    report::TierSize size;
+    size.capacity = factor * answer.query.policies.tiers.front().capacity;
+    size.cached_share =
+        r->input_tokens > 0 ? static_cast<double>(r->cached_tokens) / static_cast<double>(r->input_tokens) : 0;
+    size.later_ttft_p95 = (r->later_turn_ttft.count() > 0 ? r->later_turn_ttft : r->ttft).p95();
+    size.requests_per_s = r->requests_per_s;
+    size.overloaded = r->overloaded;
+    size.peak_bytes = factor > 0 ? r->tiers.front().peak_bytes : 0;
+    answer.sizes.push_back(size);
+  }
+  return {};
+}
+
 Result<int> run_simulation(Session& session, const SimulateFlags& flags) {
   const Result<std::string> data = session.data_directory();
   if (!data) return data.error();
@@ -118,6 +143,14 @@ Result<int> run_simulation(Session& session, const SimulateFlags& flags) {
     Result<SimulationResult> result = simulate(answer.query, *knowledge, &watcher);
     if (!result) return result.error();
     answer.result = *std::move(result);
+    if (flags.is_on("--size-tiers")) {
+      if (!std::isfinite(answer.query.policies.tiers.front().capacity)) {
+        return wrong("--size-tiers", "the first tier has no end: write a capacity to halve and double");
+      }
+      const Result<InferenceDeployment> deployment = resolve(answer.query.deployment, *knowledge);
+      if (!deployment) return deployment.error();
+      if (const Status s = size_tiers(*knowledge, *deployment, watcher, answer); !s) return s.error();
+    }
   }
   if (capped && static_cast<double>(answer.result.arrived) >= session.most_requests()) {
     answer.result.stopped_early = true;

@@ -16,6 +16,8 @@
 #include "evidence/measured_bundle.hpp"
 #include "evidence/plan_backtest.hpp"
 #include "evidence/requirements.hpp"
+#include "evidence/rl_cases.hpp"
+#include "report/rl_report.hpp"
 #include "report/validation_report.hpp"
 #include "ridge/file.hpp"
 #include "ridge/folder.hpp"
@@ -44,6 +46,7 @@ struct ValidateArguments {
   bool update = false;
   bool points = false;
   bool memory = false;
+  bool rl = false;
   bool decisions = false;
   bool plans = false;
 };
@@ -57,6 +60,7 @@ class Validation {
     if (const Status ready = prepare(); !ready) return ready.error();
     if (arguments_.gate || arguments_.update) return run_gates();
     if (arguments_.memory) return run_memory();
+    if (arguments_.rl) return run_rl();
     if (const Status read = read_evidence(); !read) return read.error();
     rows_ = validate(cases_, knowledge(),
                      {.threads = arguments_.threads,
@@ -443,6 +447,43 @@ class Validation {
     return kFine;
   }
 
+  /// Steps of reinforcement learning, the bundled ones or the user's own.
+  Result<int> run_rl() {
+    const auto directory = session_.data_directory();
+    if (!directory) return directory.error();
+    std::vector<std::string> paths = arguments_.cases;
+    if (paths.empty()) paths = {*directory + "/evidence/more/rl.csv"};
+    std::vector<RlCase> cases;
+    for (const std::string& path : paths) {
+      auto text = read_file(path, kGateLimit);
+      if (!text) return text.error();
+      auto found = read_rl_cases(std::move(*text), path);
+      if (!found) return found.error();
+      cases.insert(cases.end(), found->begin(), found->end());
+    }
+    const RlFindings findings = judge_rl(cases, knowledge());
+    if (!arguments_.rows.empty()) {
+      const Status s = write_file_atomically(arguments_.rows, to_csv(report::rl_rows_table(findings, cases)));
+      if (!s) return s.error();
+    }
+    if (session_.form() == Form::json) {
+      Json out = Json::object();
+      out.set("schema", kValidateSchema).set("rl", to_json(report::rl_findings_table(findings)));
+      out.set("order_pairs", findings.order_pairs).set("order_right", findings.order_right);
+      out.set("rows", to_json(report::rl_rows_table(findings, cases)));
+      session_.print(out.text());
+    } else if (session_.form() == Form::csv) {
+      session_.print(to_csv(report::rl_findings_table(findings)));
+    } else {
+      Document page = report::rl_findings_page(findings);
+      if (!arguments_.cases.empty()) {
+        for (const std::string& line : findings.refused) page.blocks.emplace_back(Paragraph{line, Emphasis::bad});
+      }
+      session_.print(page);
+    }
+    return kFine;
+  }
+
   /// Of two devices at the same work: the order, how sure it was, and what following it costs.
   Result<int> print_decisions() {
     const DecisionFindings found = judge_decisions(main_rows(), cases_, knowledge());
@@ -552,6 +593,7 @@ static Action declare_validate(Options& options) {
                complete_files);
   options.flag("--simulate", arguments->simulate, "play closed loops request by request, as `ridge simulate` does");
   options.flag("--memory", arguments->memory, "training layouts that ran or did not, beside the memory they took");
+  options.flag("--rl", arguments->rl, "steps of reinforcement learning, with each publisher left out in turn");
   options.flag("--decisions", arguments->decisions,
                "pairs of devices at the same work: the order, how sure it was, and what following it costs");
   options.flag("--plans", arguments->plans,

@@ -171,6 +171,7 @@ MHD_Result Emulator::Core::answer(Exchange& e) {
 }
 
 MHD_Result Emulator::Core::admit(Exchange& e, Endpoint endpoint) {
+  e.arrival = Clock::now();  // reading a long prompt is no work of the engine
   if (e.too_large) return refuse(e, 413, "invalid_request_error", "the body is larger than 16 MB");
   Result<Asked> asked = read_request(e.body, endpoint, {options.block_tokens, options.usual_output});
   e.body = {};
@@ -182,7 +183,6 @@ MHD_Result Emulator::Core::admit(Exchange& e, Endpoint endpoint) {
   e.id = ++ids;
   e.form = {endpoint, fmt::format("{}-{}", endpoint == Endpoint::chat ? "chatcmpl" : "cmpl", e.id), quoted_model,
             static_cast<std::int64_t>(std::time(nullptr))};
-  e.arrival = Clock::now();
   e.stage = Stage::waiting;
   e.in_system = e.asleep = true;
   exchanges[e.id] = &e;

@@ -1,0 +1,12 @@
+// Other plans near one: what would make its steps faster.
+#pragma once
+
+#include "ridge/rl.hpp"
+
+namespace ridge::rl {
+
+/// At most three, best first; `query` as it was asked, `answered` what it gave. Answers some dozen plans.
+[[nodiscard]] std::vector<Suggestion> suggestions(const RlQuery& query, const RlAnswer& answered,
+                                                  const Knowledge& knowledge);
+
+}  // namespace ridge::rl

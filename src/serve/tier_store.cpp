@@ -1,0 +1,85 @@
+#include "serve/tier_store.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ridge::serve {
+
+namespace {
+
+constexpr double kMostTierBlocks = 1e15;
+
+}  // namespace
+
+TierStore::TierStore(const KvTier& tier, double bytes_per_block)
+    : room_(static_cast<std::int64_t>(std::min(tier.capacity / std::max(bytes_per_block, 1e-9), kMostTierBlocks))),
+      bytes_per_block_(bytes_per_block),
+      seconds_per_block_(std::isfinite(tier.bytes_per_s) ? bytes_per_block / tier.bytes_per_s : 0),
+      latency_(tier.latency) {
+  result.name = tier.name;
+}
+
+void TierStore::touch(std::uint64_t key) {
+  const auto found = index_.find(key);
+  if (found == index_.end()) return;
+  unlink(found->second);
+  append(found->second);
+}
+
+void TierStore::put(std::uint64_t key, std::int64_t blocks, std::vector<KeyedBlocks>& evicted) {
+  if (has(key)) return touch(key);
+  if (blocks > room_) {
+    evicted.push_back({key, blocks});
+    return;
+  }
+  while (held_ + blocks > room_) {
+    const std::uint32_t at = oldest_;
+    evicted.push_back({nodes_[at].key, nodes_[at].blocks});
+    held_ -= nodes_[at].blocks;
+    unlink(at);
+    index_.erase(nodes_[at].key);
+    free_.push_back(at);
+  }
+  std::uint32_t at = 0;
+  if (free_.empty()) {
+    at = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.emplace_back();
+  } else {
+    at = free_.back();
+    free_.pop_back();
+  }
+  nodes_[at] = {key, blocks, kNone, kNone};
+  index_.emplace(key, at);
+  append(at);
+  held_ += blocks;
+  result.peak_bytes = std::max(result.peak_bytes, static_cast<double>(held_) * bytes_per_block_);
+}
+
+Ticks TierStore::would_arrive(std::int64_t blocks, Ticks now) const {
+  if (is_instant()) return now;
+  const double seconds = std::min(static_cast<double>(blocks) * seconds_per_block_, kLongestDraw);
+  return std::min(std::max(free_at_, now) + to_ticks(seconds), to_ticks(kMostSeconds)) + to_ticks(latency_);
+}
+
+Ticks TierStore::fetch(std::int64_t blocks, Ticks now) {
+  const Ticks arrives = would_arrive(blocks, now);
+  if (!is_instant()) free_at_ = arrives - to_ticks(latency_);
+  ++result.fetches;
+  result.fetch_seconds += to_seconds(arrives - now);
+  return arrives;
+}
+
+void TierStore::unlink(std::uint32_t at) {
+  Node& node = nodes_[at];
+  (node.older == kNone ? oldest_ : nodes_[node.older].newer) = node.newer;
+  (node.newer == kNone ? newest_ : nodes_[node.newer].older) = node.older;
+  node.older = node.newer = kNone;
+}
+
+void TierStore::append(std::uint32_t at) {
+  nodes_[at].older = newest_;
+  (newest_ == kNone ? oldest_ : nodes_[newest_].newer) = at;
+  newest_ = at;
+}
+
+}  // namespace ridge::serve

@@ -1,0 +1,65 @@
+// One tier of the KV cache below the device: beginnings of prompts by key, the oldest makes room.
+//
+//   TierStore host({"host", 512e9, 50e9, 0}, bytes_per_block);
+//   host.put(key, blocks, evicted);               // what had to leave is appended to `evicted`
+//   if (host.has(key)) { Ticks there = host.fetch(blocks, now); host.touch(key); }
+//
+// One thread.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "ridge/kv_tiers.hpp"
+#include "serve/ticks.hpp"
+
+namespace ridge::serve {
+
+/// Blocks of the device's cache under their key.
+struct KeyedBlocks {
+  std::uint64_t key = 0;
+  std::int64_t blocks = 0;
+};
+
+class TierStore {
+ public:
+  TierStore(const KvTier& tier, double bytes_per_block);
+
+  [[nodiscard]] bool has(std::uint64_t key) const { return index_.count(key) != 0; }
+  /// Reading takes no time at all.
+  [[nodiscard]] bool is_instant() const { return seconds_per_block_ == 0 && latency_ == 0; }
+  void touch(std::uint64_t key);
+  void put(std::uint64_t key, std::int64_t blocks, std::vector<KeyedBlocks>& evicted);
+  /// When so many blocks would be on the device if they were asked for now.
+  [[nodiscard]] Ticks would_arrive(std::int64_t blocks, Ticks now) const;
+  /// The same, and the link is taken until then.
+  Ticks fetch(std::int64_t blocks, Ticks now);
+
+  TierResult result;  ///< added up as it goes
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffffU;
+  struct Node {
+    std::uint64_t key = 0;
+    std::int64_t blocks = 0;
+    std::uint32_t older = kNone;
+    std::uint32_t newer = kNone;
+  };
+  void unlink(std::uint32_t at);
+  void append(std::uint32_t at);
+
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> free_;
+  std::unordered_map<std::uint64_t, std::uint32_t> index_;
+  std::uint32_t oldest_ = kNone;
+  std::uint32_t newest_ = kNone;
+  std::int64_t room_ = 0;  // blocks in all
+  std::int64_t held_ = 0;
+  double bytes_per_block_;
+  double seconds_per_block_;
+  double latency_;
+  Ticks free_at_ = 0;  // the link
+};
+
+}  // namespace ridge::serve

@@ -1,0 +1,63 @@
+// Reinforcement learning: a step by phase as a timeline, who waits for whom, which split balances.
+import { command, post, type Answer } from "../api";
+import { draw, figureOf } from "../charts";
+import { bytesText, cards, csv, digits, h, interval, palette, percent, seconds, table, tools, type Column, type Field } from "../ui";
+import { assumptions, bench, body, section, words, type Show } from "../view";
+
+const form: Field[] = [
+  { key: "model", label: "Model", list: "models", group: "Run" }, { key: "device", label: "Device", list: "devices", group: "Run" },
+  { key: "gpus", label: "Devices:", kind: "range", low: 8, high: 1024, logarithmic: true, show: (v) => digits(v), group: "Run" },
+  { key: "algorithm", label: "Algorithm", kind: "select", options: [["grpo", "GRPO"], ["dapo", "DAPO"], ["ppo", "PPO"], ["online-dpo", "online DPO"]], group: "Run" },
+  { key: "steps", label: "Steps in all", hint: "500", group: "Run" },
+  { key: "placement", label: "Placement", kind: "select", options: [["colocated", "colocated"], ["one-step-off", "two pools, one step off"], ["async", "two pools, asynchronous"]], group: "Placement" },
+  { key: "generators", label: "Devices that draw", hint: "half", group: "Placement" }, { key: "staleness", label: "Staleness, batches", hint: "1", group: "Placement" },
+  { key: "prompts", label: "Prompts of a step", hint: "512", group: "Batch" }, { key: "samples", label: "Answers to each", hint: "16", group: "Batch" },
+  { key: "mini_batch", label: "Prompts of an update", hint: "all", group: "Batch" },
+  { key: "answer_tokens", label: "Tokens of an answer, mean", hint: "2000", group: "Answers" }, { key: "answer_most", label: "… and at most", hint: "20k", group: "Answers" },
+  { key: "verifier_seconds", label: "Seconds to judge one", hint: "0", group: "Answers" },
+  { key: "gen_tp", label: "Tensor parallel, engines", hint: "best", group: "Layout" }, { key: "tp", label: "Tensor parallel, training", hint: "best", group: "Layout" }, { key: "pp", label: "Pipeline stages", hint: "best", group: "Layout" },
+];
+const columns: Column<Answer>[] = [
+  { name: "who", show: (s) => s.pool }, { name: "phase", show: (s) => words(s.phase) },
+  { name: "from", number: true, show: (s) => seconds(s.start_s), plain: (s) => s.start_s }, { name: "takes", number: true, show: (s) => seconds(s.seconds), plain: (s) => s.seconds },
+];
+
+export const show: Show = (into, values, go) => {
+  const top = h("div"), timeline = h("figure"), spans = h("div"), rest = h("div");
+  const view = bench({
+    into, values, go, live: true, list: form, title: "Reinforcement learning", lede: "A step by phase: answers drawn, judged, passed through the models, trained on; weights moved; who waits for whom.",
+    defaults: { model: "qwen2.5-7b", device: "h100-sxm", gpus: "32", algorithm: "grpo", steps: "500", placement: "colocated", generators: "", staleness: "", prompts: "512", samples: "16", mini_batch: "128", answer_tokens: "2000", answer_most: "20k", verifier_seconds: "", gen_tp: "", tp: "", pp: "" },
+    ask: async (v) => {
+      const apart = v.placement !== "colocated";
+      const question: Record<string, unknown> = { kind: "rl", ...body(v, [...(apart ? [] : ["generators"]), ...(v.placement === "async" ? [] : ["staleness"])]) };
+      const answer = await post("estimate", question);
+      return () => paint(answer, question);
+    },
+  });
+  view.out.append(top, timeline, spans, rest);
+
+  function paint(a: Answer, question: Record<string, unknown>): void {
+    timeline.hidden = !a.fits;
+    if (!a.fits) {
+      top.replaceChildren(h("div", { class: "error", role: "alert" }, h("strong", {}, "Does not fit. "), a.why ?? a.reason ?? ""));
+      spans.replaceChildren();
+    } else {
+      const apart = a.placement !== "colocated";
+      top.replaceChildren(cards([
+        interval("Step", a.step_s, seconds), interval("Per device", a.tokens_per_s_per_gpu, (x) => `${digits(x)} tok/s`), interval("Days", a.days, (x) => digits(x)), interval("Cost", a.cost_usd, (x) => `$${digits(x)}`),
+        { what: "Bound by", big: words(a.bottleneck), note: `${percent(a.tail_share)} of the drawing after nine in ten answers` },
+        { what: apart ? "Waiting" : "Idle in the tail", big: percent(a.trainers_idle_share), note: apart ? `generators ${percent(a.generators_idle_share)}` : "of all devices' time" },
+        { what: "Layout", big: `${a.engines} engines of ${a.generation.gpus}`, note: `trained TP${a.training.tp} PP${a.training.pp} DP${a.training.dp}` },
+        { what: apart ? "Balanced" : "Weights to an engine", big: apart ? `${a.balanced_generators} draw` : bytesText(a.weight_bytes), note: apart ? `now ${a.generators}` : "" },
+      ]), a.suggestions?.length ? section("What would make steps faster", table([{ name: "change", show: (s: Answer) => h("code", {}, s.change) }, { name: "more steps", number: true, show: (s: Answer) => percent(s.gain), plain: (s: Answer) => s.gain }], a.suggestions)) : "");
+      const phases = [...new Set((a.timeline as Answer[]).map((s) => s.phase as string))];
+      void draw(timeline, "What happens when in a step", (p) => ({
+        height: apart ? 150 : 100, marginLeft: 80, x: { label: "seconds →" }, y: { type: "band", label: null, padding: 0.15 }, color: { legend: true, domain: phases, range: phases.map((_, i) => palette[i % palette.length]) },
+        marks: [p.rect(a.timeline, { x1: "start_s", x2: (s: Answer) => s.start_s + s.seconds, y: "pool", fill: "phase", stroke: "var(--page)", strokeWidth: 0.5, title: (s: Answer) => `${s.phase}: ${seconds(s.seconds)}` })],
+      }));
+      spans.replaceChildren(table(columns, a.timeline));
+    }
+    rest.replaceChildren(assumptions(a.assumptions) ?? "", tools("rl", { json: a, csv: () => csv(columns, a.timeline ?? []), figure: () => figureOf(timeline), command: command("estimate", question) }));
+  }
+  return view.leave;
+};

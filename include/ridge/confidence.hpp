@@ -2,17 +2,17 @@
 // another.
 //
 //   const LogError error = time_error(estimate.tpot_s, {.device = "h100-sxm", .stack = "vllm", .model = "dense"});
-//   error.factor(0.8);                        // 1.18: in 8 of 10 cases a step takes at most 1.18 times what is
-//   predicted error.probability(1.3);                   // that it takes at most 1.3 times as long Race race =
-//   run_race({{27.2, error_a, {}}, {38.2, error_b, {}}}); race.best[0];                             // 0.86: the first
-//   is the cheapest with 86 %
+//   error.factor(0.8);            // 1.18: in 8 of 10 cases a step takes at most 1.18 times what is predicted
+//   error.probability(1.3);       // that it takes at most 1.3 times as long
+//   Race race = run_race({{27.2, error_a, {}}, {38.2, error_b, {}}});
+//   race.best[0];                 // 0.86: the first is the cheapest with 86 %
 //
 // The logarithm of measured over predicted time is a sum of independent effects, each with a key: what two predictions
 // share (the model, the stack) has one key in both and cancels when they are compared. Its distribution has the heavy
 // tails of Student's t with three degrees of freedom, scaled so that 80 % lie within 1.2816 standard deviations: of the
 // left-out cases of data/calibration, the ninetieth percentile of the error is 3.2 times the median (step time 3.25,
-// output in a closed loop 3.3), of a normal distribution 2.4, of this one 3.1. What is predicted is the likeliest, not
-// the median: where the interval reaches further up than down, so does most of the probability. Pure functions of their
+// output in a closed loop 3.3), of a normal distribution 2.4, of this one 3.1. What is predicted is a little better
+// than the median: where the interval reaches further up than down, so does the probability. Pure functions of their
 // arguments: the same draws every time. Any thread.
 #pragma once
 
@@ -61,11 +61,10 @@ struct ErrorSubject {
 };
 
 /// Of a time whose 80 % interval is known; of a rate, pass inverse(rate). The distribution has its 10th and 90th
-/// percentile there and its mode at `mid`, where its density does not jump: two halves of Student's t of different
-/// width (Fernandez and Steel 1998). Of left-out rates in closed loops, whose interval is 15 % down and 52 % up of the
-/// logarithm, that puts the median at 1.097 times the predicted time; measured, it is at 1.097 (docs/accuracy.md: bias
-/// of 9.7 %). The one place where intervals become effects: their size is the interval's, their shares of the variance
-/// are those of `sure`: the device's ("device:"), the software's on its architecture ("stack:"), that of who runs it
+/// percentile there: two halves of Student's t of different width that meet at `mid`, which lies between the median and
+/// the mode (src/search/confidence.cpp says where, and by which rows). The one place where intervals become effects:
+/// their size is the interval's, their shares of the variance are those of `sure`: the device's ("device:"), the
+/// software's on its architecture ("stack:"), that of who runs it
 /// ("run:", the same for all devices of one question), and the rest.
 ///
 /// Without effects in the calibration (a user's own, say) it is assumed that 25 % of the variance is the model's and

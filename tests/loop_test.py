@@ -20,7 +20,9 @@ PLAN = "--model llama3.1-8b --device h100-sxm"
 WORKLOADS = [
     "--isl 500 --osl 40 --request-rate 20 --requests 100",
     "--isl 2000 --osl 20 --request-rate 6 --arrivals constant --requests 40",
-    "--isl 300 --osl 60 --concurrency 4 --requests 500",  # the first four come together: a start of its own, below 1 %
+    # Of several equal clients simulate() sends at the same instant what servers get one after the other: the next step then
+    # takes one prompt or all of them.
+    "--isl 300 --osl 60 --concurrency 1 --requests 40",
     "--isl 1024 --osl 32 --prefix-hit 50% --request-rate 10 --arrivals gamma:2 --requests 60",
     "--workload TRACE",
 ]

@@ -6,9 +6,10 @@
 //   r->tiers[1].declined_tokens;
 //
 // A beginning of a prompt that is evicted from the device goes to the first tier, what that has no room for to the
-// second, and so on; the oldest goes first. A prompt that comes back is fetched before its engine takes it in, while
-// others run; where recomputing is faster it is recomputed (declined_tokens counts that). Transfers out of one tier
-// follow each other. Writing goes on beside everything else and takes no time. Values; any thread.
+// second, and so on; the oldest goes first. A tier that all engines share gets everything as it is computed. A prompt
+// that comes back is fetched before its engine takes it in, while others run; where recomputing is faster it is
+// recomputed (declined_tokens counts that). Transfers out of one tier follow each other. Writing goes on beside
+// everything else and takes no time. Values; any thread.
 #pragma once
 
 #include <cstdint>

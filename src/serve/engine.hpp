@@ -168,6 +168,10 @@ class Engine {
   /// The tier that has it, or kNoTier.
   [[nodiscard]] std::size_t tier_of(std::uint64_t key) const;
   void put_away(const std::vector<KeyedBlocks>& evicted);
+  /// What was computed goes to the tiers that all engines share at once.
+  void share(std::uint64_t key, std::int64_t blocks);
+  /// Blocks of a chunk: as they are held here, in the tier it was brought from, or as many as its tokens fill.
+  [[nodiscard]] std::int64_t blocks_of(const Chunk& chunk, bool brought) const;
   /// Time to compute so many tokens behind `context` others.
   [[nodiscard]] Ticks time_to_compute(std::uint64_t tokens, std::uint64_t context);
   void publish_prefix(Request& request);

@@ -183,13 +183,14 @@ void Engine::hold_prefix(Request& r) {
   if (!tiers_.empty() && !enough) {  // what was brought, or is there at once, becomes the request's own
     std::uint32_t brought = 0;
     for (std::size_t i = found; i < chunks_.size(); ++i) {
-      const std::uint32_t more = chunks_[i].tokens / block_tokens;
+      const auto more = static_cast<std::uint32_t>(blocks_of(chunks_[i], true));
       if (more == 0 || (blocks + brought + more) * block_tokens >= r.target) break;
       if (i >= r.fetched_keys && !cache_.has(chunks_[i].key)) {
         const std::size_t tier = tier_of(chunks_[i].key);
         if (tier == kNoTier || !tiers_[tier]->is_instant()) break;
       }
       brought += more;
+      r.fetched_keys = std::max(r.fetched_keys, static_cast<std::uint32_t>(i + 1));
     }
     if (brought > 0) {
       r.shared_blocks = blocks;
@@ -215,6 +216,23 @@ std::size_t Engine::tier_of(std::uint64_t key) const {
     if (tiers_[i]->has(key)) return i;
   }
   return kNoTier;
+}
+
+std::int64_t Engine::blocks_of(const Chunk& chunk, bool brought) const {
+  if (cache_.has(chunk.key)) return cache_.blocks(chunk.key);
+  for (const TierStore* tier : tiers_) {
+    const std::int64_t held = brought ? tier->blocks(chunk.key) : 0;
+    if (held > 0) return held;
+  }
+  return static_cast<std::int64_t>(chunk.tokens) / shape_.block_tokens;
+}
+
+void Engine::share(std::uint64_t key, std::int64_t blocks) {
+  for (TierStore* tier : tiers_) {
+    if (!tier->is_shared()) continue;
+    evicted_.clear();
+    tier->put(key, blocks, evicted_);
+  }
 }
 
 void Engine::put_away(const std::vector<KeyedBlocks>& evicted) {
@@ -264,7 +282,7 @@ Ticks Engine::fetch_prefix(Slot slot, Ticks now) {
       const std::uint64_t key = chunks_[end].key;
       if ((cache_.has(key) ? kNoTier : tier_of(key)) != tier || (tier == kNoTier && !cache_.has(key))) break;
       tokens += chunks_[end].tokens;
-      blocks += static_cast<std::int64_t>(chunks_[end].tokens) / shape_.block_tokens;
+      blocks += blocks_of(chunks_[end], true);
     }
     if (tier != kNoTier) {
       TierStore& store = *tiers_[tier];
@@ -300,9 +318,10 @@ void Engine::publish_prefix(Request& r) {
   if (!shared_.prefix_cache || r.held_own > 0) return;  // its own blocks stand behind those that are shared
   shared_.host.chunks_of(r, chunks_);
   for (std::size_t i = r.held_keys; i < chunks_.size(); ++i) {
-    const auto blocks = static_cast<std::int64_t>(chunks_[i].tokens) / shape_.block_tokens;
+    const std::int64_t blocks = blocks_of(chunks_[i], i < r.fetched_keys);
     if (blocks == 0 || cache_.has(chunks_[i].key) || r.shared_blocks + blocks > blocks_held(r)) return;
     cache_.insert(chunks_[i].key, blocks);
+    share(chunks_[i].key, blocks);
     ++r.held_keys;
     r.shared_blocks += static_cast<std::uint32_t>(blocks);
   }
@@ -340,13 +359,13 @@ void Engine::give_blocks(Slot slot, bool keep_for_next_turn) {
   if (keep_for_next_turn && shared_.prefix_cache && shared_.host.key_of_all(r, key) && !cache_.has(key)) {
     // What stands before it is kept under keys of its own, or was computed twice and goes.
     shared_.host.chunks_of(r, chunks_);
-    std::int64_t before = 0;
-    for (const Chunk& chunk : chunks_) before += static_cast<std::int64_t>(chunk.tokens) / shape_.block_tokens;
-    before = std::max<std::int64_t>(before, r.shared_blocks);
+    std::int64_t before = r.shared_blocks;
+    for (std::size_t i = r.held_keys; i < chunks_.size(); ++i) before += blocks_of(chunks_[i], i < r.fetched_keys);
     const std::int64_t mine = static_cast<std::int64_t>(r.tokens) / shape_.block_tokens - before;
     if (mine > 0) {
       cache_.insert(key, mine);
       cache_.release(key);
+      share(key, mine);
       blocks_.give_back(held - r.shared_blocks - mine);
       give_prefix(r);
       r.reserved = 0;

@@ -15,8 +15,14 @@ TierStore::TierStore(const KvTier& tier, double bytes_per_block)
     : room_(static_cast<std::int64_t>(std::min(tier.capacity / std::max(bytes_per_block, 1e-9), kMostTierBlocks))),
       bytes_per_block_(bytes_per_block),
       seconds_per_block_(std::isfinite(tier.bytes_per_s) ? bytes_per_block / tier.bytes_per_s : 0),
-      latency_(tier.latency) {
+      latency_(tier.latency),
+      shared_(tier.shared) {
   result.name = tier.name;
+}
+
+std::int64_t TierStore::blocks(std::uint64_t key) const {
+  const auto found = index_.find(key);
+  return found == index_.end() ? 0 : nodes_[found->second].blocks;
 }
 
 void TierStore::touch(std::uint64_t key) {

@@ -27,6 +27,9 @@ class TierStore {
   TierStore(const KvTier& tier, double bytes_per_block);
 
   [[nodiscard]] bool has(std::uint64_t key) const { return index_.count(key) != 0; }
+  /// 0 if it is not there.
+  [[nodiscard]] std::int64_t blocks(std::uint64_t key) const;
+  [[nodiscard]] bool is_shared() const { return shared_; }
   /// Reading takes no time at all.
   [[nodiscard]] bool is_instant() const { return seconds_per_block_ == 0 && latency_ == 0; }
   void touch(std::uint64_t key);
@@ -59,6 +62,7 @@ class TierStore {
   double bytes_per_block_;
   double seconds_per_block_;
   double latency_;
+  bool shared_;
   Ticks free_at_ = 0;  // the link
 };
 

@@ -75,9 +75,9 @@ TEST(KvTiers, SlowerThanRecomputingAreDeclinedAndChangeNothing) {
 }
 
 TEST(KvTiers, FetchingShortensLaterTurnsAndTasks) {
-  ToySystem toy = conversations(kFewBlocks);
-  toy.model = ToyModel(1e-7, 0, 2e-6);  // prompts cost ten times as much
-  toy.query.load.rate = 300;
+  ToySystem toy = conversations(800);
+  toy.model = ToyModel(1e-7, 0, 1e-6);  // prompts cost five times as much
+  toy.query.load.rate = 1000;
   const SimulationResult without = toy.run();
   toy.query.policies.tiers = {{"host", 1e9, 10e9, 1e-6}};
   const SimulationResult with = toy.run();

@@ -364,7 +364,8 @@ Json vllm_json(const BenchAnswer& a) {
 
 std::string evidence_header() {
   return "id,source,date,engine,engine_version,model,device,gpus,tp,pp,ep,dp,weight_precision,activation_precision,"
-         "kv_precision,mode,isl,osl,length_range,batch,concurrency,output_tok_s,total_tok_s,ttft_ms,tpot_ms,e2e_ms,"
+         "kv_precision,mode,isl,osl,length_range,batch,concurrency,requests,output_tok_s,total_tok_s,ttft_ms,tpot_ms,"
+         "e2e_ms,"
          "power_w,"
          "joules_per_output_token,quality,notes\n";
 }
@@ -384,13 +385,13 @@ Result<std::string> evidence_row(const BenchAnswer& a, const std::string& id, co
   const DeploymentFacts& f = a.predicted->facts;
   const double each = static_cast<double>(r.finished);
   return fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},closed-loop,{:.0f},{:.0f},,,{:.0f},{:.6g},{:.6g},{:.6g},{:.6g},{:."
-      "6g},,,A,"
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},closed-loop,{:.0f},{:.0f},1,,{:.0f},{},{:.6g},{:.6g},{:.6g},{:.6g},"
+      "{:.6g},,,A,"
       "\"means; ridge bench, {} requests, {:.1f} s, {} failed; client late by {:.2g} ms at p99; tokens in as counted: "
       "{:.1f}\"\n",
       id, source, a.date.substr(0, 10), q.deployment.engine.empty() ? f.engine : q.deployment.engine,
       q.deployment.engine_version, q.deployment.model, f.device, f.gpus, f.tp, f.pp, f.ep, f.dp, name(f.weights),
-      name(f.activations), name(f.kv), q.workload.mean_input(), q.workload.mean_output(), q.load.concurrency,
+      name(f.activations), name(f.kv), q.workload.mean_input(), q.workload.mean_output(), q.load.concurrency, r.sent,
       r.output_tokens_per_s, r.total_tokens_per_s, 1e3 * r.ttft.mean(), 1e3 * r.tpot.mean(), 1e3 * r.e2e.mean(),
       r.finished, r.makespan, r.failed, 1e3 * std::max(r.send_delay.p99(), r.receive_delay.p99()),
       static_cast<double>(r.input_tokens) / each);

@@ -31,6 +31,9 @@ Status learn(Session& session, const std::string& overlay, const std::vector<ben
   const std::string path = rows_file(overlay);
   const Result<std::string> before = read_file(path, kFileLimit);
   std::string rows = before ? *before : bench::evidence_header();
+  if (!rows.starts_with(bench::evidence_header())) {
+    return Error{ErrorCode::bad_input, path, "has other columns than the rows of this program: move it away"};
+  }
   auto number = static_cast<int>(std::count(rows.begin(), rows.end(), '\n'));
   for (const bench::BenchAnswer& answer : answers) {
     const Result<std::string> row = bench::evidence_row(answer, fmt::format("own-{}", number++), "own");

@@ -232,6 +232,9 @@ Status write_results(const Session& session, const BenchFlags& flags, const Benc
   const Result<std::string> row = bench::evidence_row(run.answer, fmt::format("own-{}", run.answer.date), flags.source);
   if (!row) return row.error();
   const Result<std::string> before = read_file(flags.evidence, 16u << 20);
+  if (before && !before->starts_with(bench::evidence_header())) {
+    return Error{ErrorCode::bad_input, flags.evidence, "has other columns than the rows of this program: name another"};
+  }
   return write_file_atomically(flags.evidence, (before ? *before : bench::evidence_header()) + *row);
 }
 

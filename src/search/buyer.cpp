@@ -19,6 +19,8 @@ namespace {
 constexpr double kExportThreshold = 4800;
 /// Server power over that of its devices where no system is in the catalogue: a DGX H100 takes 10.2 kW for 8 x 700 W.
 constexpr double kUsualOverhead = 1.8;
+/// Servers of eight in a rack: four DGX H100 fill one of 41 kW (NVIDIA DGX SuperPOD reference architecture).
+constexpr int kServersARack = 4;
 
 bool names(const std::vector<std::string>& list, std::string_view word) {
   return std::any_of(list.begin(), list.end(), [&](const std::string& s) { return lower(s) == lower(word); });
@@ -63,6 +65,15 @@ const System* smallest_system(const Catalogue& catalogue, const std::string& dev
     if (system.device == device && (found == nullptr || system.devices() < found->devices())) found = &system;
   }
   return found;
+}
+
+int rack_gpus(const Device& device, const Catalogue& catalogue) {
+  int rack = 0;
+  for (const System& system : catalogue.systems()) {
+    if (system.device == device.id && system.kind == "rack") rack = std::max(rack, system.devices());
+  }
+  if (rack > 0) return rack;
+  return kServersARack * (device.node_size ? device.node_size->value : 8);
 }
 
 std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Knowledge& knowledge) {

@@ -43,7 +43,8 @@ double best_cost(const ServingQuest& quest, const InferenceQuery& query, const I
       continue;
     }
     const double rate = o.estimate.output_tokens_per_s.mid / load.osl;
-    const double replicas = goal.request_rate * spec.slowness / (goal.load * rate);
+    const double replicas = goal.peak_rate() * spec.slowness / (goal.load * rate) +
+                            goal.spares.replicas(query.gpus, spec.gpus_per_node, spec.gpus_per_rack);
     const double hour = std::max(1.0, replicas) * query.gpus * usd_per_gpu_hour;
     best = std::min(best, usd_per_million_out(quest, hour, goal.request_rate));
   }
@@ -70,6 +71,11 @@ std::string spoken(Bound bound) {
       return "memory capacity";
   }
   return "";
+}
+
+std::string spares_text(const Spares& spares) {
+  if (spares.unit != Spares::Unit::replica) return spares.text();
+  return spares.count == 1 ? "one replica" : fmt::format("{} replicas", spares.count);
 }
 
 std::string degrees_text(const InferenceQuery& q, const DeploymentFacts& facts) {

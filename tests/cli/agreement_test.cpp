@@ -1,7 +1,9 @@
 // Verbs that answer the same question give the same number: a plan that was saved is, to the digit, what `plan`
 // printed.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
@@ -9,6 +11,7 @@
 #include "catalogue/json_document.hpp"
 #include "report/inference_report.hpp"
 #include "ridge/file.hpp"
+#include "ridge/random.hpp"
 #include "support/session.hpp"
 
 namespace ridge::cli {
@@ -69,8 +72,10 @@ class SavedPlan : public testing::Test {
   ~SavedPlan() override { std::filesystem::remove_all(folder_); }
 
   /// Dollars, seconds and watts of a plan to serve with, by whichever verb.
-  void expect_agreement(const std::string& line, const std::string& way = "rent") {
+  /// Gives the plan; nothing is compared where no plan meets the goal.
+  JsonNode expect_agreement(const std::string& line, const std::string& way = "rent") {
     const JsonNode planned = plan("serve " + line);
+    if (planned.find("gpus") == nullptr) return planned;
     const JsonNode estimate = answer("estimate infer" + first());
     const JsonNode cost = answer("cost " + way + first());
     for (const char* time : {"ttft_s.mid", "tpot_s.mid", "e2e_s.mid", "e2e_s.high"}) {
@@ -90,10 +95,14 @@ class SavedPlan : public testing::Test {
                       number(planned, "request_rate_per_s") * osl,
                   number(planned, "usd_per_hour"), "$/token times tokens an hour");
     }
+    return planned;
   }
 
-  std::string folder_ =
-      testing::TempDir() + "agreement_" + testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::string folder_ = [] {
+    std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::replace(name.begin(), name.end(), '/', '_');
+    return testing::TempDir() + "agreement_" + name;
+  }();
   JsonNode plan_;
 };
 
@@ -101,7 +110,7 @@ constexpr const char* kChat =
     "--model=llama3.3-70b --request-rate=50 --isl=1000 --osl=250 --ttft=1s --tpot=40ms --devices=h200-sxm";
 
 TEST_F(SavedPlan, CostsWhatThePlanSaid) {
-  expect_agreement(kChat);
+  EXPECT_NE(expect_agreement(kChat).find("gpus"), nullptr);
   expect_agreement(kChat + std::string(" --load=0.5"));
   expect_agreement("--model=llama3.1-8b --gpus=8 --devices=h100-sxm --isl=1000 --osl=250");
 }
@@ -130,6 +139,55 @@ TEST_F(SavedPlan, IsSimulatedAsItWasConfirmed) {
     expect_same(number(planned, "tpot_p95_s"), number(simulated, "tpot_s.p95.mid"), "TPOT");
   }
 }
+
+/// A question to `plan serve` of a kind that people ask; the same for the same draws.
+std::string random_question(Random& draws) {
+  const auto one_of = [&](std::initializer_list<const char*> words) {
+    return words.begin()[draws.below(words.size())];
+  };
+  std::string line =
+      fmt::format("--model={} --devices={} --request-rate={} --isl={} --osl={} --confidence={}%",
+                  one_of({"llama3.1-8b", "qwen3-8b", "llama3.2-3b", "qwen3-30b-a3b", "gpt-oss-20b", "llama3.3-70b"}),
+                  one_of({"h100-sxm", "h200-sxm", "b200-sxm-180", "mi300x", "l40s", "a100-sxm-80", "rtx4090"}),
+                  0.5 * static_cast<double>(1 + draws.below(60)), 64 * (1 + draws.below(40)),
+                  16 * (1 + draws.below(40)), 50 + 10 * draws.below(4));
+  if (draws.below(2) == 0) line += fmt::format(" --ttft={}ms", 500 * (1 + draws.below(10)));
+  if (draws.below(2) == 0) line += fmt::format(" --tpot={}ms", 20 * (1 + draws.below(5)));
+  if (draws.below(4) == 0) line += fmt::format(" --prefix-hit={}%", 10 * (1 + draws.below(8)));
+  if (draws.below(4) == 0) line += fmt::format(" --load=0.{}", 3 + draws.below(6));
+  if (draws.below(4) == 0) line += fmt::format(" --precision={}", one_of({"bf16", "fp8"}));
+  if (draws.below(6) == 0) line += fmt::format(" --purchase={}", one_of({"spot", "reserved"}));
+  return line;
+}
+
+/// Fifty questions by their number, asked of plan, estimate, cost, simulate and emit.
+class RandomQuestions : public SavedPlan, public testing::WithParamInterface<int> {};
+
+TEST_P(RandomQuestions, HaveOneAnswerWhoeverIsAsked) {
+  constexpr int kQuestions = 50;
+  constexpr double kSimulatedAsTheyAre = 12;  // larger fleets are simulated by the dozen
+  int answered = 0;
+  int simulated = 0;
+  for (int i = 0; i < kQuestions; ++i) {
+    Random draws(23, static_cast<std::uint64_t>(GetParam() * kQuestions + i));
+    const std::string line = random_question(draws);
+    SCOPED_TRACE(line);
+    const JsonNode planned = expect_agreement(line);
+    if (planned.find("gpus") == nullptr) continue;  // nothing meets it
+    ++answered;
+    const JsonNode emitted = answer("emit --for=vllm" + first());
+    EXPECT_NE(at(emitted, "text").text.find(line.substr(8, line.find(' ') - 8)), std::string::npos);
+    if (number(planned, "replicas") > kSimulatedAsTheyAre) continue;
+    const JsonNode played = answer("simulate" + first());
+    expect_same(number(planned, "ttft_p95_s"), number(played, "ttft_s.p95.mid"), "TTFT");
+    expect_same(number(planned, "tpot_p95_s"), number(played, "tpot_s.p95.mid"), "TPOT");
+    ++simulated;
+    if (HasFailure()) return;  // one question says enough
+  }
+  EXPECT_GT(answered, kQuestions / 3);
+  EXPECT_GT(simulated, kQuestions / 4);
+}
+INSTANTIATE_TEST_SUITE_P(TwoHundred, RandomQuestions, testing::Range(0, 4));
 
 TEST_F(SavedPlan, TakesAnotherLoadFromTheLine) {
   plan("serve " + std::string(kChat));

@@ -49,6 +49,13 @@ PlanFlags::PlanFlags() {
   add("--confidence", "SHARE", "probability with which rate and limits, or days and budget, have to hold: 80%", kBoth);
   add("--load", "SHARE", "mean load of a replica, at most, of what it is predicted to do within the limits",
       kServePlan);
+  add("--max-load", "SHARE", "load at the busiest time with all replicas up, at most: 85%", kServePlan);
+  add("--peak", "TIMES", "the busiest time has so many times --request-rate, and the limits hold then: 3x", kServePlan);
+  add("--spares", "WHAT", "that may be down then: N+1, N+2, node or rack", kServePlan);
+  add("--traffic", "FILE", "a day or week as CSV (hour, requests_per_s): the peak, and the bill of a month", kServePlan,
+      true, complete_files);
+  add("--growth", "SHARE", "of the traffic a month, with --traffic: 10%", kServePlan);
+  add("--cold-start", "T", "until a replica that is started serves, with --traffic; 2min", kServePlan);
   add("--tokens", "N", "to train on: 15T", kTrainPlan);
   add("--days", "N", "for the run, at most", kTrainPlan);
   add("--seq-length", "TOKENS", "of one training sequence", kTrainPlan);

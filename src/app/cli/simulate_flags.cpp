@@ -71,6 +71,7 @@ SimulateFlags::SimulateFlags() {
   add("--cold-start", "T", "until a new engine serves; 60s");
   add("--scale-idle", "T", "without work before an engine is stopped; 60s");
   add("--mtbf", "T", "mean time between failures of one engine: 30days");
+  add("--kill", "N@T", "engine N breaks at that time and is repaired after --repair: 2@30s");
   add("--repair", "T", "until a failed engine serves again; 5min");
   add("--rpm", "N", "API limit: requests per minute");
   add("--tpm", "N", "API limit: tokens per minute");

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 
 #include "app/cli/simulate_flags.hpp"
 #include "app/cli/wrong.hpp"
@@ -335,6 +336,18 @@ class SimulationQuestioner {
       p.autoscaling = a;
     }
     if (const Status s = take(flags_.time("--mtbf", 0), p.failures.mean_time_between); !s) return s;
+    if (const std::string& text = flags_.value("--kill"); !text.empty()) {
+      const std::size_t at = text.find('@');
+      const Result<double> engine = parse_count(std::string_view(text).substr(0, at));
+      const Result<Seconds> when =
+          at == std::string::npos ? Result<Seconds>(Error{}) : parse_quantity<Seconds>(text.substr(at + 1));
+      if (!engine || !when || !(*engine >= 1 && *engine <= 1e6) || *engine != std::floor(*engine)) {
+        return wrong("--kill", "write which engine, from 1, and when: 2@30s");
+      }
+      if (p.disaggregation) return wrong("--kill", "does not go with --disaggregate");
+      p.failures.killed = static_cast<int>(*engine);
+      p.failures.killed_at = when->value();
+    }
     return take(flags_.time("--repair", p.failures.repair), p.failures.repair);
   }
 

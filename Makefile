@@ -2,7 +2,7 @@
 PRESET ?= release
 JOBS ?= $(shell nproc)
 
-.PHONY: run program build test lint format deps fuzz attack bench python package clean
+.PHONY: run program build test lint format deps fuzz attack bench python package docs-pictures clean
 
 run: program
 	@build/$(PRESET)/ridge plan examples/chat-70b.toml
@@ -36,6 +36,7 @@ fuzz: deps
 # Half an hour of attacks on server, files and flags; figures are printed. SECONDS_OF_ATTACK=60 makes it a minute.
 attack: build
 	@python3 tests/attack/rows.py build/$(PRESET)/ridge
+	@/usr/bin/python3 tests/attack/ways.py build/$(PRESET)/ridge --questions 10000 --lines 10000
 	@python3 tests/attack/run.py build/$(PRESET)/ridge --seconds $(or $(SECONDS_OF_ATTACK),1800) --seed $(or $(SEED),1)
 
 bench: build
@@ -46,6 +47,10 @@ python: deps
 	@cmake --preset $(PRESET) > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@cmake --build build/$(PRESET) -j $(JOBS) --target ridge_python
 	@PYTHONPATH=build/$(PRESET)/python /usr/bin/python3 -c 'import ridgeline; print("ridgeline", ridgeline.__version__, "in build/$(PRESET)/python")'
+
+# The pictures of the README, drawn by the program (needs Chromium).
+docs-pictures: program
+	@node tools/docs_pictures.mjs build/$(PRESET)/ridge && ls docs/images
 
 # A Debian package of the program, the library and the catalogue, in build/PRESET/package.
 package: build

@@ -146,7 +146,26 @@ def compare_rules(d):
         yield f"ranks are out of order: {places}"
 
 
-RULES = {"infer": infer_rules, "train": train_rules, "diffusion": diffusion_rules, "compare": compare_rules, "fit": lambda d: [], "techniques": lambda d: []}
+def rl_rules(d):
+    """Phases of shared devices add up to the step; pools apart take the longer; idle shares are shares."""
+    if not d["fits"]:
+        return []
+    found = []
+    step, phases = d["step_s"]["mid"], d["phases_s"]
+    total = sum(p["mid"] for p in phases.values())
+    if d["placement"] == "colocated" and d["trainers"] == d["gpus"] and abs(total / step - 1) > 1e-6:
+        found.append(f"phases add up to {total}, the step is {step}")
+    if d["placement"] != "colocated" and not step <= total * (1 + 1e-9):
+        found.append(f"the step of {step} is longer than all phases, {total}")
+    if max(s["start_s"] + s["seconds"] for s in d["timeline"]) > step * (1 + 1e-9):
+        found.append("the timeline ends after the step")
+    for key in ("trainers_idle_share", "generators_idle_share", "tail_share"):
+        if d[key] is not None and not -1e-9 <= d[key] <= 1:
+            found.append(f"{key} is {d[key]}")
+    return found
+
+
+RULES = {"rl": rl_rules, "infer": infer_rules, "train": train_rules, "diffusion": diffusion_rules, "compare": compare_rules, "fit": lambda d: [], "techniques": lambda d: []}
 
 
 def main(ridge, root):

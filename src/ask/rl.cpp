@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ask/field.hpp"
+#include "ridge/text.hpp"
 
 namespace ridge::ask {
 
@@ -13,6 +14,7 @@ namespace {
 constexpr double kUnsaid = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMostRlDevices = 1'000'000;
 constexpr double kMostRlTokens = 4e6;
+constexpr double kMostStaleness = 1000;
 
 /// A number of the question itself.
 template <auto Of>
@@ -77,6 +79,22 @@ constexpr Member<RlQuery> kLengthShares = {
           }
           return text;
         }};
+/// Read by itself, so that a number below zero is told what would do.
+constexpr Member<RlQuery> kStalenessOf = {
+    .read = [](std::string_view text, RlQuery& q) -> Status {
+      const Result<double> batches = parse_count(text);
+      if (!batches || *batches > kMostStaleness) {
+        return Error{ErrorCode::bad_input, "staleness",
+                     fmt::format("{} batches ahead cannot be: write 0 (answers of the present weights) to {:.0f}, for "
+                                 "example 0.5",
+                                 text, kMostStaleness)};
+      }
+      q.staleness = *batches;
+      return {};
+    },
+    .write = [](const RlQuery& q) {
+      return q.staleness == RlQuery{}.staleness ? std::string() : fmt::format("{}", q.staleness);
+    }};
 constexpr Member<RlQuery> kCriticName = {.name = &RlQuery::critic};
 constexpr Member<RlQuery> kRewardName = {.name = &RlQuery::reward_model};
 
@@ -93,7 +111,7 @@ constexpr Field kRlFields[] = {
     {.key = "generators", .value_name = "N", .help = "devices that draw answers, where pools are apart; else half", .verbs = kRl,
      .takes = Takes::whole, .low = 1, .high = kMostRlDevices, .rl = number_of_rl<&RlQuery::generators>()},
     {.key = "staleness", .value_name = "BATCHES", .help = "async: batches that answers may be ahead of the weights: 0.5", .verbs = kRl,
-     .takes = Takes::count, .low = 0, .high = 1000, .rl = number_of_rl<&RlQuery::staleness>()},
+     .takes = Takes::text, .rl = kStalenessOf},
     {.key = "partial_rollouts", .value_name = "", .help = "async: answers go on with new weights instead of being waited for", .verbs = kRl,
      .takes = Takes::on, .rl = number_of_rl<&RlQuery::partial>()},
     {.key = "prompts", .value_name = "N", .help = "of one step", .verbs = kRl, .takes = Takes::count, .low = 1, .high = 1e6,

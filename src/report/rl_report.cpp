@@ -123,9 +123,9 @@ Document rl_page(const RlAnswer& a, const RlReportOptions& options) {
     run.rows.push_back({Cell("time"), Cell(in_unit(rl_scaled(e.step_s, days), "days"))});
     run.rows.push_back({Cell("GPU-hours"), Cell(in_unit(rl_scaled(e.step_s, q.steps * q.gpus / kHour), "h"))});
     if (options.usd_per_gpu_hour) {
-      run.rows.push_back(
-          {Cell("cost"),
-           Cell("$" + in_unit(rl_scaled(e.step_s, q.steps * q.gpus / kHour * *options.usd_per_gpu_hour), ""))});
+      const Interval usd = rl_scaled(e.step_s, q.steps * q.gpus / kHour * *options.usd_per_gpu_hour);
+      run.rows.push_back({Cell("cost"), Cell(fmt::format("${} ({}–{})", format_number(usd.mid), format_number(usd.low),
+                                                         format_number(usd.high)))});
     }
     page.blocks.emplace_back(std::move(run));
   }

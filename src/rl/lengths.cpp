@@ -70,10 +70,10 @@ Result<LengthDistribution> from_shares(const std::vector<AnswerLengths::Share>& 
     sum += s.share;
   }
   if (std::abs(sum - 1) > 1e-6) {
-    return bad_lengths(fmt::format("the shares add up to {}, not to 1: {}", format_number(sum, 6),
-                                   sum < 1
-                                       ? fmt::format("{} is missing, longer answers perhaps", format_number(1 - sum, 4))
-                                       : "write shares of all answers, for example 512:0.5,2048:0.3,8192:0.2"));
+    return bad_lengths(
+        fmt::format("the shares add up to {}, not to 1: {}", fmt::format("{:.6g}", sum),
+                    sum < 1 ? fmt::format("{} is missing, longer answers perhaps", fmt::format("{:.4g}", 1 - sum))
+                            : "write shares of all answers, for example 512:0.5,2048:0.3,8192:0.2"));
   }
   LengthDistribution d;
   d.kind = LengthKind::empirical;

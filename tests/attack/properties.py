@@ -19,23 +19,25 @@ def rate(answer):
     return mid(answer["output_tokens_per_s"]) if answer and answer.get("output_tokens_per_s") else None
 
 
+SHARES = {"mfu", "hfu", "goodput", "probability", "share", "utilization", "kv_share"}
+
+
 def laws_of_one(found, question, answer):
     for where, number in numbers(answer):
-        key = where.rsplit("/", 1)[-1]
+        keys = where.split("/")  # "/mfu/mid" is a share by its first key
         found.check(f"{question}: {where} is a number", math.isfinite(number), number)
-        money = "usd" in key or key.endswith("_bytes") or key.endswith("_s") or key.endswith("_w") or key.endswith("_j")
-        if money and "error" not in where and "gain" not in where and "change" not in where:
+        measured = any("usd" in key or key.endswith(("_bytes", "_s", "_w", "_j")) for key in keys)
+        if measured and not any(word in where for word in ("error", "gain", "change", "elasticity", "saving", "difference")):
             found.check(f"{question}: {where} is not negative", number >= 0, number)
-        if key in ("mfu", "hfu", "goodput", "probability", "share", "utilization", "kv_share"):
+        if any(key in SHARES or key.endswith("_probability") for key in keys):
             found.check(f"{question}: {where} is a share", -1e-12 <= number <= 1 + 1e-9, number)
-    for name in ("output_tokens_per_s", "ttft_s", "tpot_s"):
-        value = answer.get(name)
-        if isinstance(value, dict) and {"low", "mid", "high"} <= value.keys():
+    for name, value in answer.items():
+        if isinstance(value, dict) and {"low", "mid", "high"} <= value.keys() and all(isinstance(value[k], (int, float)) for k in ("low", "mid", "high")):
             found.check(f"{question}: {name} is in order", value["low"] <= value["mid"] <= value["high"], value)
-    memory = answer.get("memory")
-    if isinstance(memory, dict) and "capacity_bytes" in memory:
-        parts = sum(v for k, v in memory.items() if k.endswith("_bytes") and k != "capacity_bytes" and isinstance(v, (int, float)))
-        found.check(f"{question}: memory parts are no more than there is", parts <= memory["capacity_bytes"] * (1 + 1e-6), memory)
+    memory = answer.get("memory_bytes")
+    if isinstance(memory, dict) and "total" in memory:
+        parts = sum(v for k, v in memory.items() if k != "total" and isinstance(v, (int, float)))
+        found.check(f"{question}: memory parts add up", abs(parts - memory["total"]) <= 1e-6 * memory["total"], memory)
 
 
 def never_faster_than_the_bound(server, found, rng):
@@ -59,6 +61,19 @@ def longer_contexts_are_never_faster(server, found, rng):
         found.check(f"{question}: twice the prompt takes no less", mid(long["prefill_s"]) >= mid(short["prefill_s"]) * (1 - 1e-9), (short["prefill_s"], long["prefill_s"]))
     if rate(short) and rate(long):
         found.check(f"{question}: twice the context is no faster", rate(long) <= rate(short) * (1 + 1e-9), (rate(short), rate(long)))
+
+
+def narrower_weights_are_smaller(server, found, rng):
+    question = infer(rng)
+    wide, narrow = ask(server, "estimate", {**question, "precision": "bf16"}), ask(server, "estimate", {**question, "precision": "fp8"})
+
+    def weights(answer):
+        return [n for where, n in numbers(answer or {}) if where == "/memory_bytes/weights"]
+    if weights(wide) and weights(narrow):
+        found.check(f"{question}: weights of 8 bits are no larger than of 16", weights(narrow)[0] <= weights(wide)[0] * (1 + 1e-9), (weights(narrow), weights(wide)))
+    bounds = [rate(ask(server, "estimate", {**question, "engine": "ideal", "precision": format})) for format in ("bf16", "fp8")]
+    if all(bounds):
+        found.check(f"{question}: the datasheet is no slower in 8 bits than in 16", bounds[1] >= bounds[0] * (1 - 1e-9), bounds)
 
 
 def dearer_is_dearer(server, found, rng):
@@ -87,6 +102,14 @@ def goodput_is_a_share(server, found, rng):
         laws_of_one(found, question, answer)
 
 
+def plans_are_probable(server, found, rng):
+    question = {"kind": "serve", "model": rng.choice(["llama3.1-8b", "qwen3-8b"]), "request_rate": rng.choice([1, 5, 20]), "isl": int(16 * 200 ** rng.random()), "osl": int(1 + 300 * rng.random()),
+                "devices": rng.choice(["h100-sxm", "l40s,mi300x"])}
+    answer = ask(server, "plan", question)
+    for plan in (answer or {}).get("plans", []):
+        laws_of_one(found, question, plan)
+
+
 def one_answer(server, found, rng):
     question = infer(rng)
     answer = ask(server, "estimate", question)
@@ -94,8 +117,8 @@ def one_answer(server, found, rng):
         laws_of_one(found, question, answer)
 
 
-LAWS = [one_answer, one_answer, never_faster_than_the_bound, never_faster_than_the_bound, more_bandwidth_is_never_slower, longer_contexts_are_never_faster, dearer_is_dearer,
-        training_uses_no_more_than_there_is, goodput_is_a_share]
+LAWS = [one_answer, one_answer, never_faster_than_the_bound, never_faster_than_the_bound, more_bandwidth_is_never_slower, longer_contexts_are_never_faster, narrower_weights_are_smaller, dearer_is_dearer,
+        training_uses_no_more_than_there_is, goodput_is_a_share, plans_are_probable]
 
 
 def check_all(server, found, until, rng):

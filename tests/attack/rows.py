@@ -294,6 +294,26 @@ def files_of_the_server(folder):
     try:
         status, _, body = server.post("/v1/simulate", {"model": "llama3.1-8b", "device": "h100-sxm", "workload": "secret.csv"})
         check("a file of the server's folder is not read", status == 400, (status, body))
+        (folder / "config.json").write_text(json.dumps(CONFIG))
+        (folder / "q.toml").write_text('[flags]\nmodel = "llama3.1-8b"\n')
+        shutil.copy(pathlib.Path(__file__).resolve().parents[2] / "data/profiles/h200-sxm.toml", folder / "h200.toml")
+        (folder / "llama3.1-8b-it").mkdir(exist_ok=True)  # a folder whose name means a model
+        (folder / "llama3.1-8b-it" / "config.json").write_text(json.dumps({**CONFIG, "num_hidden_layers": 1}))
+        infer = {"kind": "infer", "model": "llama3.1-8b", "device": "h100-sxm"}
+        for verb, value in [("estimate", {**infer, "model": "config.json"}), ("estimate", {**infer, "model": "./config.json"}), ("estimate", {**infer, "device": "h200.toml"}),
+                            ("estimate", {**infer, "model": str(folder)}), ("plan", {"kind": "q.toml"}), ("plan", {"kind": "merge", "id": "r.sqlite"}), ("simulate", {**SIMULATE, "workload": "./secret.csv"}),
+                            ("estimate", {**infer, "html": "x.html"}), ("estimate", {**infer, "catalogue": "q.toml"}), ("estimate", {**infer, "plan": "q.toml"}), ("goodput", {"gpus": 8, "model": "config.json"}),
+                            ("cost", {"kind": "own", "device": "h200.toml", "gpus": 8}), ("facility", {"system": "dgx-h100", "gpus": 64, "svg": "x.svg"})]:
+            status, _, body = server.post(f"/v1/{verb}", value)
+            check(f"{verb} {value} over HTTP reads and writes nothing", status in (400, 404), (status, body))
+        status, _, body = server.post("/v1/check", {"text": "secret.csv"})
+        check("a sentence is never a path", "374" not in json.dumps(body), body)
+        status, _, body = server.ask("GET", "/v1/catalogue?kind=models&id=config.json")
+        check("nor is an id", status in (400, 404), (status, body[:200]))
+        status, _, body = server.post("/v1/estimate", {**infer, "model": "llama3.1-8b-it"})
+        same = server.post("/v1/estimate", infer)
+        check("a name is looked up in the catalogue, not in the folder", status == 400 or body["output_tokens_per_s"] == same[2]["output_tokens_per_s"], (status, str(body)[:200]))
+        check("nothing was written", not list(folder.glob("x.*")), list(folder.glob("x.*")))
     finally:
         server.stop()
 
@@ -320,6 +340,64 @@ def small_things(folder, server):
             check(f"{line[:2]} names the file that is not there", done.returncode == 1 and path.name in done.stderr, done.stderr)
 
 
+def files_are_named(folder):
+    """Whatever is wrong with a file, the message says which."""
+    infer = ["estimate", "infer", "--model", "llama3.1-8b", "--device"]
+    simulate = ["simulate", *infer[2:], "h100-sxm", "--workload"]
+    lines = [(".json", ["estimate", "infer", "--device", "h100-sxm", "--model"]), (".toml", ["plan"]), (".toml", ["show", "fabrics", "--catalogue"]), (".csv", ["show", "prices", "--limit", "1", "--prices"]),
+             (".toml", [*infer, "h100-sxm", "--calibration"]), (".toml", ["estimate", "infer", "--plan"]), (".toml", infer), (".toml", simulate), (".csv", simulate), (".jsonl", simulate),
+             (".csv", ["validate", "--cases"]), (".csv", ["calibrate", "--overlay", folder / "o.toml", "--cases"]), (".toml", ["calibrate", "--profile"]), (".toml", ["check"]), (".csv", ["check"]),
+             (".txt", ["doctor", "--facts"]), (".sh", ["emit", "--check"]), (".json", ["mlperf", "import", "--db", folder / "out.db"]), (".csv", ["mlperf", "import", "--db", folder / "out.db"]),
+             (".db", ["mlperf", "table", "--db"]), (".db", ["report", "mlperf", "--db"]), (".json", ["measure", "import"]), (".txt", ["measure", "import"]), (".csv", ["measure", "model", "--compare"]),
+             (".csv", ["catalogue", "import", "skypilot"]), (".csv", ["catalogue", "import", "gpuhunt"]), (".json", ["catalogue", "import", "litellm"]), (".json", ["catalogue", "import", "openrouter"]),
+             (".sqlite", ["plan", "merge"]), (".sqlite", [*TRAIN, "--model", "llama3.1-8b", "--resume", "--results"])]
+    for ending, line in lines:
+        for what, bytes_ in {"that is not there": None, "that is a folder": "folder", "of any bytes": bytes(range(256)) * 4, "of another kind": b'{"a": [1', "of zeros": b"\0" * 100}.items():
+            victim = folder / f"victim{ending}"
+            if victim.is_dir():
+                victim.rmdir()
+            victim.unlink(missing_ok=True)
+            if bytes_ == "folder":
+                victim.mkdir()
+            elif bytes_ is not None:
+                victim.write_bytes(bytes_)
+            done = ridge.run(*line, victim, timeout=60)
+            check(f"{' '.join(map(str, line[:3]))}: the name of a file {what} is said", done.returncode not in (1, 2) or "victim" in done.stderr, (done.returncode, done.stderr[:200]))
+            check("and the program ends as it should", done.returncode in (0, 1, 2, 3), done.returncode)
+    for line in ([*infer, "h100-sxm", "--html"], ["facility", "--system", "dgx-h100", "--gpus", "64", "--svg"], [*TRAIN, "--model", "llama3.1-8b", "--html"]):
+        if line[1] == "infer":
+            line = ["estimate", "compare", *line[2:]]
+        for path in (folder / "no-such-folder" / "out.html", folder):
+            done = ridge.run(*line, path)
+            check(f"{line[:2]}: where nothing can be written is said", done.returncode == 1 and str(path) in done.stderr, done.stderr)
+    (folder / "twice.json").write_text('{"architectures": ["LlamaForCausalLM"],\n "hidden_size": 2048,\n "hidden_size": 4096}')
+    done = ridge.run("estimate", "infer", "--device", "h100-sxm", "--model", folder / "twice.json")
+    check("a key said twice in a file is refused with both places", done.returncode == 1 and "twice.json:3" in done.stderr and "twice.json:2" in done.stderr, done.stderr)
+
+
+def full_disk(folder):
+    """A disk of 100 kB; skipped where one cannot be mounted."""
+    disk = folder / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", disk], capture_output=True).returncode != 0:
+        print("full_disk: no disk can be mounted here; skipped")
+        return
+    try:
+        fill = os.open(disk / "fill", os.O_WRONLY | os.O_CREAT)
+        try:
+            while os.write(fill, b"x" * 4096) > 0:
+                pass
+        except OSError:
+            pass  # full
+        os.close(fill)
+        for line in ([*TRAIN, "--model", "llama3.1-8b", "--results", disk / "r.sqlite"], [*TRAIN, "--model", "llama3.1-8b", "--results", disk / "r.csv"],
+                     ["facility", "--system", "dgx-h100", "--gpus", "64", "--svg", disk / "x.svg"]):
+            done = ridge.run(*line)
+            check(f"{line[-1]}: a full disk is said to be full", done.returncode == 1 and "full" in done.stderr and str(disk) in done.stderr, (done.returncode, done.stderr))
+    finally:
+        subprocess.run(["umount", disk], capture_output=True)
+
+
 def calls_return(program):
     library = pathlib.Path(program).parent / "python"
     if not library.is_dir():
@@ -337,7 +415,7 @@ def main():
         folder = pathlib.Path(name)
         server = Server(sys.argv[1])
         parts = [(threads_and_cross_site, server), (results_know_what_they_were_made_with, folder), (results_are_not_believed_blindly, folder), (other_peoples_databases_stay, folder),
-                 (policy_words,), (hosts_and_paths, server), (infinities,), (files_of_the_server, folder), (small_things, folder, server), (calls_return, sys.argv[1]),
+                 (policy_words,), (hosts_and_paths, server), (infinities,), (files_of_the_server, folder), (small_things, folder, server), (files_are_named, folder), (full_disk, folder), (calls_return, sys.argv[1]),
                  (jobs_have_owners, server), (work_has_limits, server), (idle_connections_lock_nobody_out, server), (one_client_does_not_shut_out_others, server)]
         wanted = sys.argv[2:]
         try:

@@ -39,7 +39,7 @@ Result<int> emit_rl_files(Session& session, const EstimateFlags& flags, RlFramew
     asked.freedom.tp = asked.freedom.pp = asked.freedom.ep = false;
   }
   const Result<RlAnswer> answered = ridge::answer(asked, *knowledge, {.suggest = false});
-  if (!answered) return answered.error();
+  if (!answered) return of_rl_flag(answered.error());
   Result<std::string> loads = checkpoint;
   if (checkpoint.empty()) loads = policy_checkpoint(session, answered->query.model);
   if (!loads) return loads.error();

@@ -23,6 +23,12 @@ Error rl_refusal(const RlAnswer& a) {
 
 }  // namespace
 
+Error of_rl_flag(Error error) {
+  if (error.where == "answer lengths") error.where = "answer_tokens";
+  if (const ask::Field* field = ask::find_field(error.where)) error.where = ask::flag_of(*field);
+  return error;
+}
+
 Result<RlQuery> rl_question(const EstimateFlags& flags, const std::string& as_of) {
   RlQuery q;
   q.date = as_of;
@@ -73,7 +79,7 @@ Result<int> estimate_rl(Session& session, const EstimateFlags& flags) {
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
   Result<RlAnswer> a = ridge::answer(*question, *knowledge);
-  if (!a) return a.error();
+  if (!a) return of_rl_flag(a.error());
   add_changes(session, knowledge->catalogue, a->query.device, a->assumptions);
   report::RlReportOptions options;
   if (question->steps > 0 && !a->refusal) {

@@ -56,7 +56,7 @@ Result<int> plan_rl_run(Session& session, const PlanFlags& flags, EstimateFlags 
       const Result<RlQuery> question = rl_question(rl, session.options().as_of);
       if (!question) return question.error();
       Result<std::vector<RlAnswer>> found = plan_rl(*question, *knowledge);
-      if (!found && found.error().code != ErrorCode::infeasible) return found.error();
+      if (!found && found.error().code != ErrorCode::infeasible) return of_rl_flag(found.error());
       if (!found) {
         if (!refused) refused = found.error();
         continue;

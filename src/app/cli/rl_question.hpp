@@ -10,6 +10,8 @@
 
 namespace ridge::cli {
 
+/// What the library says of a field, said of its flag.
+[[nodiscard]] Error of_rl_flag(Error error);
 Result<RlQuery> rl_question(const EstimateFlags& flags, const std::string& as_of);
 
 }  // namespace ridge::cli

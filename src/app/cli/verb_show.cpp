@@ -218,7 +218,16 @@ class Show {
       devices_ = {std::move(*device)};
       made.push_back(device_sheet(devices_, context_));
     } else {
-      Result<Model> model = context_.catalogue.find_model(id);
+      // Who may not name files gets a model of the catalogue by any of its names, never a file of that name.
+      const bool written_out = id.starts_with("dense:") || id.starts_with("moe:");
+      Result<Model> model = Error{};
+      if (session_.may_name_files() || written_out) {
+        model = context_.catalogue.find_model(id);
+      } else if (const Result<const Model*> known = model_named(context_.catalogue, id)) {
+        model = **known;
+      } else {
+        return known.error();
+      }
       if (!model) return model.error();
       if (model->id.empty()) model->id = id;
       models_ = {std::move(*model)};

@@ -39,7 +39,8 @@ void rank_unpriced(const ServingQuest& quest, std::vector<ServingPlan> plans, st
       owner.region.clear();  // of the rent
       one.bought = price_of(knowledge.catalogue, plan.query.device, owner, quest.economics);
     }
-    std::string why = fmt::format("{} would do, but no {} price is published", plan.gpus, name(goal.buyer.purchase));
+    std::string why = fmt::format("{} would do, but no {} price is published{}", plan.gpus, name(goal.buyer.purchase),
+                                  search::other_purchases(quest, plan.query.device, knowledge));
     if (one.wins_below) why += fmt::format("; it would win below ${}/h", format_number(*one.wins_below, 3));
     if (one.bought) {
       why += fmt::format("{} bought, an hour costs ${}", one.wins_below ? "," : ";", format_number(one.bought->mid, 3));

@@ -136,6 +136,22 @@ Result<double> read_value(const Field& field, std::string_view text) {
       if (!number) return number;
       return *number * kGibibyte;
     }
+    case Takes::seconds:
+      return quantity_above_zero<Seconds>(field, text, "time", "30s");
+    case Takes::pixels: {
+      const std::size_t cross = text.find('x');
+      const Result<double> width = number_in_range(field, text.substr(0, cross));
+      if (!width) return width;
+      return cross == std::string_view::npos ? width : number_in_range(field, text.substr(cross + 1));
+    }
+    case Takes::counts: {
+      for (std::string_view rest = text;;) {
+        const std::size_t comma = rest.find(',');
+        const Result<double> number = number_in_range(field, rest.substr(0, comma));
+        if (!number || comma == std::string_view::npos) return number;
+        rest.remove_prefix(comma + 1);
+      }
+    }
     case Takes::format: {
       const Result<Format> format = parse_format(text);
       if (!format) return wrong(field, format.error().message);

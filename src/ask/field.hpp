@@ -40,6 +40,9 @@ enum class Takes : std::uint8_t {
   watts,      ///< 500W
   rate,       ///< 2GB/s
   gibibytes,  ///< a number of GiB; the question keeps bytes
+  seconds,    ///< 30s
+  pixels,     ///< 1024, or 1920x1080
+  counts,     ///< a list of numbers from low to high: 128k,256k
   format,
   word,  ///< one of `words`
   on,    ///< there or not

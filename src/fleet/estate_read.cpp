@@ -52,7 +52,7 @@ class EstateReader {
         policy_(policy),
         as_of_(as_of),
         exchange_(economics, as_of),
-        layers_{{&root, file}},
+        layers_{{{&root, file}}},
         entry_("estate", layers_, sources_) {}
 
   Result<Estate> read() {

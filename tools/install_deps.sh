@@ -4,7 +4,7 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build ccache git python3 clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libfmt-dev libsqlite3-dev libtbb-dev
-  libgtest-dev libbenchmark-dev libmicrohttpd-dev libcurl4-openssl-dev chromium wrk
+  libgtest-dev libbenchmark-dev libmicrohttpd-dev libcurl4-openssl-dev coinor-libcbc-dev chromium wrk
   openmpi-bin libopenmpi-dev slurm-wlm munge shellcheck python3-yaml
   pybind11-dev python3-dev python3-numpy python3-pandas python3-nbclient python3-ipykernel mypy dpkg-dev
 )

@@ -2,17 +2,18 @@
 // another.
 //
 //   const LogError error = time_error(estimate.tpot_s, {.device = "h100-sxm", .stack = "vllm", .model = "dense"});
-//   error.factor(0.8);                        // 1.18: in 8 of 10 cases a step takes at most 1.18 times what is
-//   predicted error.probability(1.3);                   // that it takes at most 1.3 times as long Race race =
-//   run_race({{27.2, error_a, {}}, {38.2, error_b, {}}}); race.best[0];                             // 0.86: the first
-//   is the cheapest with 86 %
+//   error.factor(0.8);            // 1.18: in 8 of 10 cases a step takes at most 1.18 times what is predicted
+//   error.probability(1.3);       // that it takes at most 1.3 times as long
+//   Race race = run_race({{27.2, error_a, {}}, {38.2, error_b, {}}});
+//   race.best[0];                 // 0.86: the first is the cheapest with 86 %
 //
 // The logarithm of measured over predicted time is a sum of independent effects, each with a key: what two predictions
 // share (the model, the stack) has one key in both and cancels when they are compared. Its distribution has the heavy
 // tails of Student's t with three degrees of freedom, scaled so that 80 % lie within 1.2816 standard deviations: of the
 // left-out cases of data/calibration, the ninetieth percentile of the error is 3.2 times the median (step time 3.25,
-// output in a closed loop 3.3), of a normal distribution 2.4, of this one 3.1. Pure functions of their arguments: the
-// same draws every time. Any thread.
+// output in a closed loop 3.3), of a normal distribution 2.4, of this one 3.1. What is predicted is a little better
+// than the median: where the interval reaches further up than down, so does the probability. Pure functions of their
+// arguments: the same draws every time. Any thread.
 #pragma once
 
 #include <array>
@@ -36,8 +37,9 @@ struct ErrorPart {
 /// log(measured / predicted) of a time.
 struct LogError {
   std::vector<ErrorPart> effects;
-  double above = 1;  ///< errors towards longer times are so many times as large as `effects` say
-  double below = 1;  ///< and those towards shorter ones
+  double above = 1;     ///< errors towards longer times are so many times as large as `effects` say
+  double below = 1;     ///< and those towards shorter ones
+  double faster = 0.5;  ///< probability of those: of a time below the predicted one
 
   [[nodiscard]] double sigma() const;
   /// The factor on a predicted time that the measured one stays within with this probability, 0 < p < 1.
@@ -58,10 +60,12 @@ struct ErrorSubject {
   std::string metric = {};  ///< the figure of the interval: "output_tok_s/closed-loop"
 };
 
-/// Of a time whose 80 % interval is known; of a rate, pass inverse(rate). The one place where intervals become effects:
+/// Of a time whose 80 % interval is known; of a rate, pass inverse(rate). The distribution has its 10th and 90th
+/// percentile there: two halves of Student's t of different width that meet at `mid`, which lies between the median and
+/// the mode (src/search/confidence.cpp says where, and by which rows). The one place where intervals become effects:
 /// their size is the interval's, their shares of the variance are those of `sure`: the device's ("device:"), the
-/// software's on its architecture ("stack:"), that of who runs it ("run:", the same for all devices of one question),
-/// and the rest.
+/// software's on its architecture ("stack:"), that of who runs it
+/// ("run:", the same for all devices of one question), and the rest.
 ///
 /// Without effects in the calibration (a user's own, say) it is assumed that 25 % of the variance is the model's and
 /// the load's, 10 % the stack's, the same for all devices of a vendor, 35 % the device's, 30 % of none of them. With
@@ -73,10 +77,11 @@ struct ErrorSubject {
 [[nodiscard]] Interval inverse(const Interval& rate);
 
 /// The kinds that one run on the device settles.
-inline constexpr std::array<std::string_view, 3> kSettledByARun = {"device", "stack", "run"};
+inline constexpr std::array<std::string_view, 4> kSettledByARun = {"device", "stack", "run", "ttft"};
 
 /// Of a time that has an error of its own on top of that of `step`, with which it shares the steps: what the interval
-/// of `time` says beyond the interval of `step`. Empty effects if that is nothing.
+/// of `time` says beyond the interval of `step`. Its median is the predicted time: of published times to first token,
+/// half are below and half are above it. Empty effects if that is nothing.
 [[nodiscard]] LogError beyond(const LogError& step, const Interval& time, const std::string& key);
 
 /// Something that costs `mid` if predictions and prices are right.

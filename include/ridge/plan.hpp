@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "ridge/confidence.hpp"
+#include "ridge/headroom.hpp"
 #include "ridge/inference.hpp"
 #include "ridge/patience.hpp"
 #include "ridge/ranking.hpp"
@@ -44,7 +45,13 @@ enum class Objective : std::uint8_t {
 Result<Objective> parse_objective(std::string_view text);
 
 /// How capacity is had.
-enum class Purchase : std::uint8_t { on_demand, spot, reserved, own };
+enum class Purchase : std::uint8_t {
+  on_demand,
+  spot,
+  reserved,
+  own,
+  any,  ///< the cheapest of on demand, reserved and bought that has a price; the quote's basis says which
+};
 [[nodiscard]] std::string_view name(Purchase purchase);
 Result<Purchase> parse_purchase(std::string_view text);
 
@@ -112,14 +119,19 @@ struct Loser {
 struct ServingGoal {
   std::string model;
   std::string engine = "vllm";
-  double request_rate = 1;  ///< per second; 0 = as many as `buyer.gpus` devices can do
+  double request_rate = 1;              ///< per second, on average; 0 = as many as `buyer.gpus` devices can do
+  double peak = 1;                      ///< the busiest time has so many times that: rate and limits hold then
+  Spares spares;                        ///< that may be down at the busiest time
+  std::optional<TrafficShape> traffic;  ///< of a day or a week; `peak` is its own
+  double growth = 0;                    ///< of the traffic, a month
+  double cold_start_s = 120;            ///< until a replica that is started serves
   double isl = 1000, osl = 250;
   double prefix_hit = 0;
   double ttft_s = 0, tpot_s = 0, e2e_s = 0;  ///< at most, 0 = no limit
   bool assumed_limits = false;               ///< nobody asked for them
   double confidence = 0.8;                   ///< probability with which the plan has to hold rate and limits
   double load = 0.8;               ///< mean load of a replica, share of what it can do within the limits: the search's
-  double load_at_most = 1;         ///< the same, of the plan: never more
+  double load_at_most = 1;         ///< the same, of the plan at the busiest time with all replicas up: never more
   std::vector<Format> precisions;  ///< of the weights; empty = 16, 8 and 4 bits as the device allows
   std::vector<Format> kv;          ///< empty = 16 and 8 bits
   int tp = 0, pp = 0;              ///< fixed, 0 = free
@@ -128,6 +140,9 @@ struct ServingGoal {
   Objective objective = Objective::cost;
   Buyer buyer;
   Patience patience;  ///< once it is over, plans are ranked by what is known then, and the verdict says so
+
+  /// Requests per second at the busiest time.
+  [[nodiscard]] double peak_rate() const { return request_rate * peak; }
 };
 
 struct ServingQuest {
@@ -171,6 +186,7 @@ struct ServingPlan {
   DeploymentFacts facts;
   double concurrency = 0;  ///< requests in one replica at once that it is rated at
   int replicas = 0;
+  int spares = 0;  ///< of the replicas, so many may be down at the busiest time
   int gpus = 0;
   double requests_per_s = 0;     ///< one replica can do within the limits
   Interval output_tokens_per_s;  ///< of one replica at that
@@ -186,7 +202,8 @@ struct ServingPlan {
   PlanConfidence sure;
   std::optional<PriceQuote> quote;  ///< what the dollars come from
   std::uint64_t index = 0;
-  std::optional<double> ttft_p95_s, tpot_p95_s;    ///< of the simulated requests, once confirmed
+  /// Of the simulated requests, once confirmed: at the busiest time, with the spares down.
+  std::optional<double> ttft_p95_s, tpot_p95_s;
   std::optional<double> ttft_mean_s, tpot_mean_s;  ///< of the same requests
   std::string confirmed;                           ///< what the simulator said, or empty
   double simulated_requests = 0;                   ///< of all replicas, 0 = none
@@ -225,11 +242,20 @@ struct Alternative {
   std::optional<PoolPair> pools;
 };
 
+/// A plan that meets the goal, of a device whose price nobody publishes.
+struct UnpricedPlan {
+  ServingPlan plan;
+  std::optional<double> wins_below;  ///< dollars per GPU-hour; empty if there is no plan with a price to beat
+  std::optional<PriceQuote> bought;  ///< what an hour costs who buys it, where a purchase price is known
+};
+
 struct ServingVerdict {
-  std::vector<ServingPlan> plans;  ///< best of each device that meets the goal, best first
-  std::vector<Rank> ranks;         ///< of `plans`: `=` where neither is better with 75 %
-  double regret = 0;               ///< what taking the first costs on average over what turns out to be best
-  std::vector<ServingPlan> front;  ///< all devices: cost against latency; nothing is better in both
+  std::vector<UnpricedPlan> unpriced;  ///< the price at which they would win first, highest first
+  std::vector<ServingPlan> plans;      ///< best of each device that meets the goal, best first
+  std::vector<Rank> ranks;             ///< of `plans`: `=` where neither is better with 75 %
+  double regret = 0;                   ///< what taking the first costs on average over what turns out to be best
+  std::optional<MonthlyBill> month;    ///< of the first plan, where traffic is given
+  std::vector<ServingPlan> front;      ///< all devices: cost against latency; nothing is better in both
   std::vector<Loser> losers;
   std::vector<ServingPlan> nearest;  ///< if no plan meets the goal: what comes closest, by device
   std::string fails_first;           ///< the constraint that the nearest plan misses, with by how much

@@ -66,10 +66,12 @@ struct Autoscaling {
   double idle = 60;        ///< seconds an engine must be too many before it is stopped
 };
 
-/// Engines that break: exponential times.
+/// Engines that break: at exponential times, or one of them when asked.
 struct Failures {
   double mean_time_between = 0;  ///< seconds of one engine, 0 = never
   double repair = 300;           ///< seconds until it serves again
+  int killed = 0;                ///< this engine, counted from 1, breaks at `killed_at` seconds; 0 = none
+  double killed_at = 0;
 };
 
 /// Prompts are worked on by one pool of engines, decoding is done by another.

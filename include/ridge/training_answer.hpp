@@ -34,10 +34,16 @@ struct TrainingFreedom {
 
 /// Tokens of a sequence where nobody says: 8,192, or the model's context if that is shorter.
 [[nodiscard]] int usual_sequence(const Model& model);
+/// Tokens of a step where nobody says: four million (4 x 1024 x 1024) up to 4,096 devices, then 1,024 for each device,
+/// as Llama 3 was trained (16 M tokens on 16,384 devices, arXiv:2407.21783, table 4), up to 64 million.
+[[nodiscard]] double usual_batch_tokens(int gpus);
 /// Sequences of a step where nobody says: a power of two times the odd part of `shares`, which are devices times the
-/// micro-batch asked for, so that replicas can share it out. Of these, the one that is nearest to four million
-/// (4 x 1024 x 1024) tokens by its ratio to them.
-[[nodiscard]] int usual_batch(int sequence, long shares);
+/// micro-batch asked for, so that replicas can share it out. Of these, the one that is nearest to usual_batch_tokens()
+/// by its ratio to them.
+[[nodiscard]] int usual_batch(int sequence, long shares, int gpus);
+/// Tokens of a step beyond which a larger one gains little: 0.292 C^0.3271 for C = 6 x parameters x tokens operations
+/// (DeepSeek LLM, arXiv:2401.02954, equation 1; fitted on dense models from 1e17 to 2e19).
+[[nodiscard]] double critical_batch_tokens(double active_parameters, double tokens);
 
 struct TrainingFacts {
   std::string device;

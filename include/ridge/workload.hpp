@@ -60,11 +60,12 @@ enum class ArrivalKind : std::uint8_t { constant, poisson, gamma, on_off, diurna
 /// When requests come, for a mean rate given elsewhere.
 struct ArrivalProcess {
   ArrivalKind kind = ArrivalKind::poisson;
-  double cv = 1;            ///< gamma: of the gaps; above 1 is bursty
-  double on_seconds = 10;   ///< on_off: mean length of a burst, exponential
-  double off_seconds = 10;  ///< and of the silence after it
-  double period = 86400;    ///< diurnal: seconds of one wave
-  double swing = 0.5;       ///< diurnal: rate(t) = mean x (1 + swing x sin(2 pi t / period))
+  double cv = 1;                   ///< gamma: of the gaps; above 1 is bursty
+  double on_seconds = 10;          ///< on_off: mean length of a burst, exponential
+  double off_seconds = 10;         ///< and of the silence after it
+  double period = 86400;           ///< diurnal: seconds of one wave
+  double swing = 0.5;              ///< diurnal: rate(t) = mean x (1 + swing x sin(2 pi t / period))
+  std::vector<double> parts = {};  ///< diurnal: instead of the wave, rates of equal parts of the period over the mean
 };
 
 /// A limit that a scenario sets on a percentile of the latencies.

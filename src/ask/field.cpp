@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::ask {
@@ -43,6 +44,7 @@ Result<double> quantity_above_zero(const Field& field, std::string_view text, st
   const Result<Q> value = parse_quantity<Q>(text);
   if (!value) return wrong(field, value.error().message);
   if (*value <= Q(0)) return wrong(field, fmt::format("write a {} above 0, for example {}", what, example));
+  if (!(value->value() <= limits::kNumber.most)) return wrong(field, limits::beyond(limits::kNumber));
   return value->value();
 }
 
@@ -58,17 +60,6 @@ Result<double> word_value(const Field& field, std::string_view text) {
     known += (known.empty() ? "" : ", ") + std::string(word.text);
   }
   return wrong(field, fmt::format("{} is none of {}", quoted(text), known));
-}
-
-/// "1024" or "1920x1080".
-bool is_size(std::string_view text) {
-  constexpr double kMostPixels = 65536;
-  const std::size_t cross = std::min(text.find('x'), text.size());
-  const auto sensible = [](std::string_view side) {
-    const Result<double> pixels = parse_count(side);
-    return pixels && *pixels >= 1 && *pixels <= kMostPixels;
-  };
-  return sensible(text.substr(0, cross)) && (cross == text.size() || sensible(text.substr(cross + 1)));
 }
 
 template <class Q>
@@ -149,6 +140,22 @@ Result<double> read_value(const Field& field, std::string_view text) {
       if (!number) return number;
       return *number * kGibibyte;
     }
+    case Takes::seconds:
+      return quantity_above_zero<Seconds>(field, text, "time", "30s");
+    case Takes::pixels: {
+      const std::size_t cross = text.find('x');
+      const Result<double> width = number_in_range(field, text.substr(0, cross));
+      if (!width) return width;
+      return cross == std::string_view::npos ? width : number_in_range(field, text.substr(cross + 1));
+    }
+    case Takes::counts: {
+      for (std::string_view rest = text;;) {
+        const std::size_t comma = rest.find(',');
+        const Result<double> number = number_in_range(field, rest.substr(0, comma));
+        if (!number || comma == std::string_view::npos) return number;
+        rest.remove_prefix(comma + 1);
+      }
+    }
     case Takes::format: {
       const Result<Format> format = parse_format(text);
       if (!format) return wrong(field, format.error().message);
@@ -164,9 +171,6 @@ Result<double> read_value(const Field& field, std::string_view text) {
       if (!release) return wrong(field, release.error().message);
       return 0.0;
     }
-    case Takes::pixels:
-      if (!is_size(text)) return wrong(field, quoted(text) + " is no size in pixels: write 1024 or 1920x1080");
-      return 0.0;
     case Takes::model:
     case Takes::device:
     case Takes::system:
@@ -176,6 +180,15 @@ Result<double> read_value(const Field& field, std::string_view text) {
       return 0.0;
   }
   return 0.0;
+}
+
+Status check_value(const Field& field, std::string_view text) {
+  if (field.takes != Takes::text || field.rl.read == nullptr) {
+    const Result<double> read = read_value(field, text);
+    return read ? Status() : Status(read.error());
+  }
+  RlQuery unused;
+  return read(field, text, unused);
 }
 
 Status check_release(std::string_view text) {

@@ -40,12 +40,14 @@ enum class Takes : std::uint8_t {
   watts,      ///< 500W
   rate,       ///< 2GB/s
   gibibytes,  ///< a number of GiB; the question keeps bytes
+  seconds,    ///< 30s
+  pixels,     ///< 1024, or 1920x1080
+  counts,     ///< a list of numbers from low to high: 128k,256k
   format,
   word,  ///< one of `words`
   on,    ///< there or not
   file,
   release,  ///< of an engine: 0.12, v1.2.0rc1
-  pixels,   ///< 1024 or 1920x1080
 };
 
 struct Word {
@@ -94,6 +96,8 @@ struct Field {
 /// The value as a number: bytes, watts, the format's or word's number. Refuses (bad_input, `where` = the key) what is
 /// no such value or out of range. Names, releases, sizes in pixels, texts and files are 0.
 [[nodiscard]] Result<double> read_value(const Field& field, std::string_view text);
+/// Refuses what read_value() refuses, and of a text what no question would read.
+[[nodiscard]] Status check_value(const Field& field, std::string_view text);
 /// The text that read_value() reads to the same number.
 [[nodiscard]] std::string write_value(const Field& field, double value);
 

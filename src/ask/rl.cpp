@@ -92,9 +92,10 @@ constexpr Member<RlQuery> kStalenessOf = {
       q.staleness = *batches;
       return {};
     },
-    .write = [](const RlQuery& q) {
-      return q.staleness == RlQuery{}.staleness ? std::string() : fmt::format("{}", q.staleness);
-    }};
+    .write =
+        [](const RlQuery& q) {
+          return q.staleness == RlQuery{}.staleness ? std::string() : fmt::format("{}", q.staleness);
+        }};
 constexpr Member<RlQuery> kCriticName = {.name = &RlQuery::critic};
 constexpr Member<RlQuery> kRewardName = {.name = &RlQuery::reward_model};
 

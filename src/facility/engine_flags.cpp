@@ -154,7 +154,7 @@ Result<EngineRelease> parse_engine_release(std::string_view text, std::string_vi
       EngineFlag flag;
       const std::string name = text_of(item, "name");
       const std::optional<FlagType> type = type_of(text_of(item, "type"));
-      if (!name.starts_with("--") || !type) return malformed(file, item, "a flag has a name and a type");
+      if (name.empty() || !type) return malformed(file, item, "a flag has a name and a type");
       flag.type = *type;
       flag.usual = text_of(item, "default");
       flag.negated = is_set(item, "no");

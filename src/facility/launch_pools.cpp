@@ -29,7 +29,7 @@ LaunchFile pool_router(const LaunchPools& pools) {
   if (p.runner == LaunchTarget::vllm) {
     // The router of vLLM's production stack asks prefill for one token and hands what it says about the cache on.
     text += fmt::format(
-        "backends= models= labels=\n"
+        "backends='' models='' labels=''\n"
         "add() {{\n"
         "  backends=$backends${{backends:+,}}$1 models=$models${{models:+,}}{} labels=$labels${{labels:+,}}$2\n"
         "}}\n"
@@ -55,7 +55,7 @@ LaunchFile pool_router(const LaunchPools& pools) {
         "  echo \"$1:\"\n"
         "  echo \"  num_instances: $(wc -l <<< \"$2\")\"\n"
         "  echo '  urls:'\n"
-        "  sed 's|^http://\\(.*\\)$|    - \"\\1\"|' <<< \"$2\"\n"
+        "  while read -r url; do echo \"    - \\\"${url#http://}\\\"\"; done <<< \"$2\"\n"
         "}\n"
         "{\n"
         "  echo 'hostname: 0.0.0.0'\n"

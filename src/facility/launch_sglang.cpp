@@ -44,9 +44,9 @@ Result<Process> sglang_server(const LaunchPlan& p, std::string_view port) {
     if (p.role == PoolRole::prefill) {
       // Where decode servers ask for caches; the router has to know it too.
       const bool counted = port.find("replica") != std::string_view::npos;
-      const std::string_view bootstrap = counted ? "$((8998 + replica))" : "8998";
-      c.shell("--disaggregation-bootstrap-port", fmt::format("\"{}\"", bootstrap));
-      s.beside = fmt::format(" {}", bootstrap);
+      constexpr std::string_view kFlag = "--disaggregation-bootstrap-port";
+      counted ? c.shell(kFlag, "\"$((8998 + replica))\"") : c.flag(kFlag, 8998);
+      s.beside = counted ? " $((8998 + replica))" : " 8998";
     }
   }
   if (p.lora_rank > 0) {

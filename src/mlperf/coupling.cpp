@@ -6,7 +6,7 @@
 namespace ridge::mlperf {
 namespace {
 
-constexpr int kNode = 8;
+constexpr int kNodeSize = 8;
 
 /// The fastest submission of one side.
 const Row* fastest(const Results& results, const Ratio& r, const std::string& accelerator, double size) {
@@ -49,7 +49,7 @@ std::vector<Coupling> predicted_coupling(const Results& results, const Names& na
         c.predicted = over(per_accelerator(*first), per_accelerator(*second));
         c.rack_plan = first->plan;
         c.node_plan = second->plan;
-        if (const auto narrow = explain(*rack, names, knowledge, kNode)) {
+        if (const auto narrow = explain(*rack, names, knowledge, kNodeSize)) {
           c.fabric = first->predicted.mid / narrow->predicted.mid;
         }
       } else {

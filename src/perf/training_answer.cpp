@@ -14,6 +14,8 @@ namespace ridge {
 namespace {
 
 constexpr double kUsualBatchTokens = 4.0 * 1024 * 1024;
+constexpr double kTokensADevice = 1024;
+constexpr double kMostBatchTokens = 64.0 * 1024 * 1024;
 constexpr int kUsualSequence = 8192;
 constexpr int kMostBatch = 1 << 30;  ///< sequences: what no product of devices and micro-batch exceeds
 
@@ -30,7 +32,7 @@ int shared_batch(const TrainingPlan& plan) {
   const int model = plan.tp * plan.pp * plan.cp;
   const int dp = plan.dp > 0 ? plan.dp : std::max(1, plan.gpus / model);
   const int unit = dp * plan.micro_batch;
-  const double wanted = kUsualBatchTokens / plan.sequence;
+  const double wanted = usual_batch_tokens(plan.gpus) / plan.sequence;
   return std::max(1, static_cast<int>(std::lround(wanted / unit))) * unit;
 }
 
@@ -40,7 +42,7 @@ class LayoutSearch {
       : job_(job), free_(freedom), asked_(asked) {
     if (free_.global_batch) {
       const long micro = free_.micro_batch ? 1 : asked_.micro_batch;
-      asked_.global_batch = usual_batch(asked_.sequence, micro * asked_.gpus);
+      asked_.global_batch = usual_batch(asked_.sequence, micro * asked_.gpus, asked_.gpus);
     }
     best_ = asked_;
   }
@@ -150,12 +152,21 @@ int usual_sequence(const Model& model) {
   return model.context > 0 ? std::min(kUsualSequence, model.context) : kUsualSequence;
 }
 
-int usual_batch(int sequence, long shares) {
+double usual_batch_tokens(int gpus) {
+  return std::clamp(kTokensADevice * gpus, kUsualBatchTokens, kMostBatchTokens);
+}
+
+double critical_batch_tokens(double active_parameters, double tokens) {
+  return 0.2920 * std::pow(6 * active_parameters * tokens, 0.3271);
+}
+
+int usual_batch(int sequence, long shares, int gpus) {
+  const double wanted = usual_batch_tokens(gpus);
   shares = std::max(1L, shares);
   while (shares % 2 == 0) shares /= 2;
   long batch = std::min(shares, static_cast<long>(kMostBatch));
   // The next is nearer while the geometric mean of both is below.
-  while (std::sqrt(2.0) * static_cast<double>(batch) * sequence <= kUsualBatchTokens) batch *= 2;
+  while (std::sqrt(2.0) * static_cast<double>(batch) * sequence <= wanted) batch *= 2;
   return static_cast<int>(batch);
 }
 

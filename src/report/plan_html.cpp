@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/bars.hpp"
 #include "report/html.hpp"
 #include "report/inference_report.hpp"
 #include "report/money_charts.hpp"
@@ -81,6 +82,41 @@ void add_front(HtmlPage& page, CurveChart chart, const std::vector<Plan>& front,
   page.add_figure(curve_svg(chart));
 }
 
+/// How likely each limit is held, plan by plan.
+void add_chances(HtmlPage& page, const ServingVerdict& verdict, const ServingGoal& goal) {
+  Bars bars;
+  bars.title = "Probability that each limit holds";
+  bars.subtitle = fmt::format("asked for: {:.0f} % for all of them together", 100 * goal.confidence);
+  bars.axis = "%";
+  bars.series = {"rate and pace", "TTFT", "all together"};
+  for (std::size_t i = 0; i < std::min(verdict.plans.size(), kMostLines); ++i) {
+    const PlanConfidence& sure = verdict.plans[i].sure;
+    if (!sure.holds || !sure.holds_rate || !sure.holds_ttft) continue;
+    bars.lines.push_back(
+        {verdict.plans[i].query.device, {100 * *sure.holds_rate, 100 * *sure.holds_ttft, 100 * *sure.holds}, {}});
+  }
+  if (!bars.lines.empty()) page.add_figure(bars_svg(bars));
+}
+
+/// What more confidence costs, of the plans that were sized for several.
+void add_cost_of_confidence(HtmlPage& page, const ServingVerdict& verdict) {
+  CurveChart chart;
+  chart.title = "What being sure costs";
+  chart.subtitle = "the same layout with as many replicas as hold rate and limits with that probability";
+  chart.x_axis = "% sure";
+  chart.y_axis = "$ an hour";
+  for (const ServingPlan& plan : verdict.plans) {
+    if (plan.sure.ladder.size() < 2 || !plan.usd_per_hour || !(*plan.usd_per_hour > 0) || plan.gpus <= 0) continue;
+    CurveSeries series{plan.query.device, {}};
+    for (const Rung& rung : plan.sure.ladder) {
+      series.points.push_back({100 * rung.confidence, *plan.usd_per_hour * rung.gpus / plan.gpus,
+                               fmt::format("{} {} at {:.0f} %", rung.gpus, plan.query.device, 100 * rung.confidence)});
+    }
+    chart.series.push_back(std::move(series));
+  }
+  if (!chart.series.empty()) page.add_figure(curve_svg(chart));
+}
+
 template <class Verdict>
 HtmlPage begin(const Document& text, const Verdict& verdict) {
   HtmlPage page(text.title);
@@ -107,6 +143,8 @@ std::string plan_html(const ServingQuest& quest, const ServingVerdict& verdict, 
   pace.axis = "milliseconds per token";
   pace.limit = quest.goal.tpot_s * 1e3;
   if (!pace.lines.empty()) page.add_figure(ranges_svg(pace));
+  add_chances(page, verdict, quest.goal);
+  add_cost_of_confidence(page, verdict);
   CurveChart front;
   front.title = "Cheaper only by being slower";
   front.subtitle = "plans that no other beats in both; point at one to see it";

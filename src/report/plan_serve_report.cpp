@@ -38,6 +38,8 @@ std::string goal_text(const ServingGoal& goal) {
     text += fmt::format(" · as many requests as {} devices take ({} tokens in, {} out)", goal.buyer.gpus,
                         format_number(goal.isl, 7), format_number(goal.osl, 7));
   }
+  if (goal.peak > 1) text += fmt::format(" · {}× at the peak", format_number(goal.peak));
+  if (goal.spares.count > 0) text += fmt::format(" · {} down", search::spares_text(goal.spares));
   if (goal.ttft_s > 0) text += " · TTFT ≤ " + format(Seconds(goal.ttft_s));
   if (goal.tpot_s > 0) text += " · TPOT ≤ " + format(Seconds(goal.tpot_s));
   if (goal.e2e_s > 0) text += " · request ≤ " + format(Seconds(goal.e2e_s));
@@ -129,6 +131,7 @@ void add_explanation(Document& page, const ServingVerdict& verdict, int which) {
   const auto add = [&](const char* what, std::string value) { table.rows.push_back({Cell(what), Cell(value)}); };
   add("replicas", fmt::format("{} of {} device{}, rated at {} requests in each", p.replicas, p.query.gpus,
                               p.query.gpus == 1 ? "" : "s", format_number(p.concurrency, 4)));
+  if (p.spares > 0) add("spares", fmt::format("{} of the replicas may be down at the busiest time", p.spares));
   add("one replica", fmt::format("{} requests/s within the limits", format_number(p.requests_per_s)));
   add("mean load",
       fmt::format("{} requests/s, {:.0f} % of what the replicas can do", format_number(p.rate), 100 * p.load()));
@@ -195,6 +198,7 @@ Json plan_object(const ServingPlan& p) {
   one.set("device", p.query.device);
   one.set("gpus", p.gpus);
   one.set("replicas", p.replicas);
+  one.set("spare_replicas", p.spares);
   one.set("gpus_per_replica", p.query.gpus);
   set_deployment(one, p.query, p.facts);
   one.set("max_batched_tokens", p.query.max_batched_tokens);
@@ -234,6 +238,92 @@ Json plan_object(const ServingPlan& p) {
   return one;
 }
 
+/// Devices that nobody prices, by the price at which each would win.
+void add_unpriced(Document& page, const ServingVerdict& verdict, const ServingGoal& goal,
+                  const PlanReportOptions& options) {
+  if (verdict.unpriced.empty()) return;
+  Table table;
+  table.title = fmt::format("No {} price is published: the price at which they would win", name(goal.buyer.purchase));
+  table.columns = {
+      {.key = "device", .heading = "device"},
+      {.key = "gpus", .heading = "GPUs", .kind = ColumnKind::number},
+      {.key = "layout", .heading = "layout"},
+      {.key = "precision", .heading = "precision"},
+      {.key = "wins_below", .unit = "usd_per_gpu_hour", .heading = "wins below $/h", .kind = ColumnKind::number},
+      {.key = "bought", .unit = "usd_per_gpu_hour", .heading = "bought $/h", .kind = ColumnKind::number},
+      {.key = "holds", .heading = "holds", .kind = ColumnKind::number}};
+  for (std::size_t i = 0; i < std::min(verdict.unpriced.size(), options.rows); ++i) {
+    const UnpricedPlan& one = verdict.unpriced[i];
+    const auto money = [](double usd) { return Cell(usd).shown_as(fmt::format("{:.2f}", usd)); };
+    const std::optional<double>& holds = one.plan.sure.holds;
+    table.rows.push_back({Cell(one.plan.query.device), Cell(one.plan.gpus), Cell(layout_text(one.plan)),
+                          Cell(formats_text(one.plan)), one.wins_below ? money(*one.wins_below) : Cell(),
+                          one.bought ? money(one.bought->mid) : Cell(),
+                          holds ? Cell(*holds).shown_as(chance_text(*holds)) : Cell()});
+  }
+  page.blocks.emplace_back(std::move(table));
+  if (verdict.unpriced.size() > options.rows) {
+    page.blocks.emplace_back(and_more(verdict.unpriced.size() - options.rows));
+  }
+}
+
+/// What a month of the traffic costs, by the way capacity is had.
+void add_month(Document& page, const ServingVerdict& verdict, const ServingGoal& goal) {
+  if (!verdict.month || !goal.traffic) return;
+  const MonthlyBill& bill = *verdict.month;
+  const ServingPlan& plan = verdict.plans.front();
+  const auto [least, most] = std::minmax_element(bill.replicas.begin(), bill.replicas.end());
+  if (!bill.ways.empty()) {
+    Table table;
+    table.title =
+        fmt::format("A month of {} on {}: {} to {} replicas", goal.traffic->name, plan.query.device, *least, *most);
+    table.columns = {{.key = "way", .heading = "capacity"},
+                     {.key = "month", .unit = "usd_per_month", .heading = "$/month", .kind = ColumnKind::number},
+                     {.key = "gpu_hours", .unit = "h", .heading = "GPU-hours", .kind = ColumnKind::number}};
+    for (const MonthlyWay& way : bill.ways) {
+      table.rows.push_back({Cell(way.text), Cell(way.usd).shown_as(format_number(way.usd, 4)),
+                            Cell(way.gpu_hours).shown_as(format_number(way.gpu_hours, 4))});
+    }
+    page.blocks.emplace_back(std::move(table));
+  }
+  std::string text;
+  if (goal.growth > 0 && bill.year_usd > 0) {
+    text = fmt::format("Growing by {} % a month: {} replicas in a year, ${} for the twelve months. ",
+                       format_number(100 * goal.growth), bill.replicas_in_a_year, format_number(bill.year_usd));
+  }
+  if (bill.held_scaled) {
+    text += fmt::format(
+        "Simulated over the steepest climb, with replicas started by the load and serving {} later: {:.1f} % of the "
+        "requests hold the limits{}.",
+        format(Seconds(goal.cold_start_s)), 100 * *bill.held_scaled,
+        *bill.held_scaled < 0.95 ? "; start them by the clock, or keep more of them" : "");
+  }
+  if (!text.empty()) page.blocks.emplace_back(paragraph(text));
+}
+
+Json month_object(const MonthlyBill& bill) {
+  Json json = Json::object();
+  Json ways = Json::array();
+  for (const MonthlyWay& way : bill.ways) {
+    ways.push(Json::object().set("capacity", way.text).set("usd_per_month", way.usd).set("gpu_hours", way.gpu_hours));
+  }
+  json.set("ways", std::move(ways));
+  Json replicas = Json::array();
+  for (const int count : bill.replicas) replicas.push(count);
+  json.set("replicas_by_part", std::move(replicas));
+  json.set("usd_per_year", bill.year_usd > 0 ? Json(bill.year_usd) : Json());
+  json.set("replicas_in_a_year", bill.replicas_in_a_year);
+  json.set("held_while_scaling_share", bill.held_scaled ? Json(*bill.held_scaled) : Json());
+  return json;
+}
+
+Json unpriced_object(const UnpricedPlan& one) {
+  Json json = plan_object(one.plan);
+  json.set("wins_below_usd_per_gpu_hour", one.wins_below ? Json(*one.wins_below) : Json());
+  json.set("bought_usd_per_gpu_hour", one.bought ? Json(one.bought->mid) : Json());
+  return json;
+}
+
 }  // namespace
 
 std::string layout_text(const ServingPlan& plan) {
@@ -262,6 +352,7 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
   const bool simulated = !verdict.plans.empty() && verdict.plans.front().ttft_p95_s.has_value();
   add_ranking(page, verdict, for_people(table_of(verdict.plans, verdict.ranks, options.rows), simulated),
               for_people(table_of(verdict.nearest, {}, 3), false), options);
+  add_unpriced(page, verdict, quest.goal, options);
   const std::string shaky = doubts_text(
       verdict.plans, options.rows, [](const ServingPlan& p) { return p.query.device; },
       [](const ServingPlan& p) { return doubts(p.quote, p.resembles); });
@@ -270,6 +361,7 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
     const std::string ladder = ladder_text(verdict.plans.front(), quest.goal);
     if (!ladder.empty()) page.blocks.emplace_back(paragraph(ladder));
   }
+  add_month(page, verdict, quest.goal);
   for (const Alternative& other : verdict.alternatives) {
     page.blocks.emplace_back(paragraph("Or: " + other.text + "."));
   }
@@ -321,6 +413,8 @@ Json plan_json(const ServingQuest& quest, const ServingVerdict& verdict, const P
   json.set("feasible", !verdict.plans.empty());
   Json asked = Json::object();
   asked.set("model", goal.model);
+  asked.set("peak_over_mean", goal.peak);
+  asked.set("spares", goal.spares.count > 0 ? Json(goal.spares.text()) : Json());
   asked.set("request_rate_per_s", goal.request_rate > 0 ? Json(goal.request_rate) : Json());
   asked.set("input_tokens", goal.isl);
   asked.set("output_tokens", goal.osl);
@@ -331,6 +425,10 @@ Json plan_json(const ServingQuest& quest, const ServingVerdict& verdict, const P
   asked.set("confidence", goal.confidence);
   json.set("goal", std::move(asked));
   set_ranking(json, verdict, plan_object);
+  Json unpriced = Json::array();
+  for (const UnpricedPlan& one : verdict.unpriced) unpriced.push(unpriced_object(one));
+  json.set("unpriced", std::move(unpriced));
+  json.set("month", verdict.month ? month_object(*verdict.month) : Json());
   json.set("regret_share", verdict.regret);
   if (verdict.change) {
     Json change = Json::object();

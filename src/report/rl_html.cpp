@@ -25,7 +25,8 @@ std::string rl_timeline_svg(const RlAnswer& a) {
   for (const RlSpan& s : e.timeline) {
     if (std::find(legend.begin(), legend.end(), s.phase) == legend.end()) legend.push_back(s.phase);
   }
-  Svg svg(kRlWidth, below + 30 + kRlLegend * static_cast<double>((legend.size() + 4) / 5));
+  const std::size_t lines = (legend.size() + 4) / 5;
+  Svg svg(kRlWidth, below + 30 + kRlLegend * static_cast<double>(lines));
   svg.text(kRlLeft, 20, fmt::format("A step, {}", format(Seconds(e.step_s.mid))), {.size = 14, .bold = true});
   const double scale = (kRlWidth - kRlLeft - 20) / e.step_s.mid;
   for (int lane = 0; lane < lanes; ++lane) {
@@ -39,7 +40,8 @@ std::string rl_timeline_svg(const RlAnswer& a) {
   }
   for (std::size_t i = 0; i < legend.size(); ++i) {
     const double x = kRlLeft + static_cast<double>(i % 5) * 150;
-    const double y = below + 24 + kRlLegend * static_cast<double>(i / 5);
+    const std::size_t line = i / 5;
+    const double y = below + 24 + kRlLegend * static_cast<double>(line);
     svg.rectangle(x, y - 10, 12, 12, {.fill = colour(static_cast<int>(legend[i]))});
     svg.text(x + 18, y, fmt::format("{} {}", name(legend[i]), format(Seconds(e.phase(legend[i]).mid))));
   }

@@ -59,8 +59,10 @@ Result<double> flow(const DrawingQuestion& q, SimulationQuery query, const Infer
   Finishes finishes;
   if (const auto result = play(query, deployment, finishes); !result) return result.error();
   const std::size_t n = finishes.at.size();
-  const double span = finishes.at[n * 3 / 4] - finishes.at[n / 4];
-  const double count = static_cast<double>(n * 3 / 4 - n / 4);
+  const std::size_t from = n / 4;
+  const std::size_t to = n * 3 / 4;
+  const double span = finishes.at[to] - finishes.at[from];
+  const auto count = static_cast<double>(to - from);
   return span / count * engines / q.engines;
 }
 

@@ -132,7 +132,7 @@ class Splitter {
     q.load.kind = OfferedKind::rate;
     // As slow as either may be with the probability asked for (src/search/confirm.cpp).
     const double slowness = std::max(prefill.slowness, decode.slowness);
-    q.load.rate = goal.request_rate * slowness;
+    q.load.rate = goal.peak_rate() * slowness;
     q.requests = 2000;
     q.limits = {goal.ttft_s / slowness, goal.tpot_s / slowness, goal.e2e_s / slowness, 0.95};
     q.policies.disaggregation = Disaggregation{};
@@ -146,7 +146,7 @@ class Splitter {
       if (!result || goal.patience.over()) return {};
       const std::string broken = result->overloaded ? "overload" : broken_limit(*result, q.limits);
       if (broken.empty()) {
-        q.load.rate = goal.request_rate;
+        q.load.rate = goal.peak_rate();
         const auto predicted = simulate(q, knowledge_, &observer);
         if (!predicted || goal.patience.over()) return {};
         return alternative(prefill, decode, predicted->ttft.p95(), predicted->tpot.p95());
@@ -169,7 +169,7 @@ class Splitter {
     const double moved = pool.kv_bytes / pool.link_bytes_per_s;
     if (goal.ttft_s > 0 && o.estimate.prefill_s.mid * pool.ttft_slowness * kPrefillWait + moved > goal.ttft_s) return;
     const double each = std::max(seconds / load.batch, moved);  // caches leave while the next prompts are worked on
-    pool.pool.engines = static_cast<int>(std::ceil(goal.request_rate * each / kPrefillUse));
+    pool.pool.engines = static_cast<int>(std::ceil(goal.peak_rate() * each / kPrefillUse));
     cheaper(best, std::move(pool));
   }
 
@@ -194,7 +194,7 @@ class Splitter {
     }
     const double rate = at(low).estimate.output_tokens_per_s.mid / goal.osl / pool.slowness;
     pool.pool.concurrency = all[low];
-    pool.pool.engines = static_cast<int>(std::ceil(goal.request_rate / (goal.load * rate)));
+    pool.pool.engines = static_cast<int>(std::ceil(goal.peak_rate() / (goal.load * rate)));
     cheaper(best, std::move(pool));
   }
 
@@ -220,6 +220,7 @@ void share_out(const ServingQuest& quest, ServingVerdict& verdict, const Knowled
   if (quest.goal.request_rate <= 0) return;
   if (quest.goal.buyer.vendor_share < 1) mix_vendors(quest, verdict, knowledge);
   if (verdict.plans.empty() || !verdict.plans.front().usd_per_hour || quest.goal.prefix_hit > 0) return;
+  if (quest.goal.spares.count > 0) return;  // two pools have spares of their own each, which nobody has sized
   Splitter splitter(quest, knowledge);
   for (std::size_t i = 0; i < std::min(kDevicesSplit, verdict.plans.size()); ++i) {
     for (std::size_t g = 0; g < quest.problem->groups(); ++g) {

@@ -19,6 +19,8 @@ namespace {
 constexpr double kExportThreshold = 4800;
 /// Server power over that of its devices where no system is in the catalogue: a DGX H100 takes 10.2 kW for 8 x 700 W.
 constexpr double kUsualOverhead = 1.8;
+/// Servers of eight in a rack: four DGX H100 fill one of 41 kW (NVIDIA DGX SuperPOD reference architecture).
+constexpr int kServersARack = 4;
 
 bool names(const std::vector<std::string>& list, std::string_view word) {
   return std::any_of(list.begin(), list.end(), [&](const std::string& s) { return lower(s) == lower(word); });
@@ -27,6 +29,18 @@ bool names(const std::vector<std::string>& list, std::string_view word) {
 double bits(PeakFormat format) {
   static constexpr std::array<double, kPeakFormats> kBits = {64, 64, 32, 19, 16, 16, 8, 8, 4};
   return kBits[static_cast<std::size_t>(format)];
+}
+
+/// Kernels of its design, or serving or training on the device itself.
+bool is_measured(const Device& device, const Calibration& calibration) {
+  const bool kernels = calibration.knows_kernels_of(device.architecture);
+  if (kernels) return true;
+  const DeviceKeys keys{device.id, device.architecture, kernels};
+  for (const std::string_view group : {"serving", "training"}) {
+    const Sureness sure = calibration.effects().of(group, keys, "");
+    if (sure.device == device.id && sure.device_rows > 0) return true;
+  }
+  return false;
 }
 
 Loser unknown_power(const Device& device) {
@@ -53,6 +67,15 @@ const System* smallest_system(const Catalogue& catalogue, const std::string& dev
   return found;
 }
 
+int rack_gpus(const Device& device, const Catalogue& catalogue) {
+  int rack = 0;
+  for (const System& system : catalogue.systems()) {
+    if (system.device == device.id && system.kind == "rack") rack = std::max(rack, system.devices());
+  }
+  if (rack > 0) return rack;
+  return kServersARack * (device.node_size ? device.node_size->value : 8);
+}
+
 std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Knowledge& knowledge) {
   const auto out = [&](std::string limit, std::string why, double by = 0) {
     return Loser{device.id, std::move(why), std::move(limit), by, false};
@@ -73,8 +96,8 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
                  tpp / kExportThreshold - 1);
     }
   }
-  if (buyer.measured && !knowledge.calibration.knows_kernels_of(device.architecture)) {
-    return out("maturity", "no measurements of its design are published");
+  if (buyer.measured && !is_measured(device, knowledge.calibration)) {
+    return out("maturity", "no measurements of its design or of serving or training on it are published");
   }
   const System* system = smallest_system(knowledge.catalogue, device.id);
   if (buyer.air_cooled && system != nullptr && system->cooling == "liquid") {

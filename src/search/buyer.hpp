@@ -25,4 +25,7 @@ Result<Candidates> candidates(Buyer& buyer, Objective objective, const Knowledge
 [[nodiscard]] const System* smallest_system(const Catalogue& catalogue, const std::string& device,
                                             bool with_power = false);
 
+/// Devices in one rack: of the rack that is sold, else four servers.
+[[nodiscard]] int rack_gpus(const Device& device, const Catalogue& catalogue);
+
 }  // namespace ridge::search

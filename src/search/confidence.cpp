@@ -35,21 +35,58 @@ double standard_probability(double x) {
   return student(x / kScale);
 }
 
+/// Newton's steps from the tail's or the middle's own expansion; the distribution is concave above 0.
 double standard_quantile(double p) {
-  if (p == 0.5) return 0;
   if (p < 0.5) return -standard_quantile(1 - p);
-  double low = 0;
-  double high = 1;
-  while (standard_probability(high) < p && high < 1e9) high *= 2;
-  for (int i = 0; i < 200 && high - low > 1e-14 * high; ++i) {
-    const double middle = 0.5 * (low + high);
-    (standard_probability(middle) < p ? low : high) = middle;
+  if (p <= 0.5) return 0;
+  if (p >= 1) return std::numeric_limits<double>::infinity();
+  const double root = std::sqrt(kFreedom);
+  // 1 - F(t) -> 2 / (pi sqrt 3) (sqrt 3 / t)^3 / ... far out: 6 sqrt(3) / (3 pi t^3).
+  double t = p > 0.9 ? std::cbrt(2 * root / (std::numbers::pi * (1 - p))) : (p - 0.5) * std::numbers::pi * root / 2;
+  for (int i = 0; i < 60; ++i) {
+    const double u = 1 + t * t / kFreedom;
+    const double density = 2 / (std::numbers::pi * root * u * u);
+    const double step = (student(t) - p) / density;
+    const double next = std::max(0.5 * t, t - step);
+    if (std::fabs(next - t) <= 1e-15 * next) break;
+    t = next;
   }
-  return 0.5 * (low + high);
+  return t * kScale;
 }
 
-double skewed(const LogError& error, double standard, double sigma) {
-  return standard * sigma * (standard > 0 ? error.above : error.below);
+/// The logarithm that this share of the errors stays below.
+double error_quantile(const LogError& error, double p, double sigma) {
+  if (p < error.faster) return error.below * sigma * standard_quantile(0.5 * p / error.faster);
+  return error.above * sigma * standard_quantile(0.5 + 0.5 * (p - error.faster) / (1 - error.faster));
+}
+
+constexpr double kTenth = 0.1;  ///< beyond either end of an interval
+
+/// Widths of the two halves, so that a tenth lies beyond each end: `down` and `up` are logarithms, both at least 0.
+void set_widths(LogError& error, double down, double up, double sigma) {
+  error.below = down / (-standard_quantile(0.5 * kTenth / error.faster) * sigma);
+  error.above = up / (standard_quantile(1 - 0.5 * kTenth / (1 - error.faster)) * sigma);
+}
+
+/// What is predicted lies between the median (0) and the mode (1) of what is measured. Of 1,787 rates, 999 training
+/// steps and 987 times per token whose publisher was left out of the fit, 51, 53 and 46 % were at least as fast as the
+/// median at 0.4; as the mode 58, 63 and 51 %, as the median itself 40, 40 and 40 % (ridge validate --plans, November
+/// 2026).
+constexpr double kTowardsMode = 0.4;
+
+/// The share below the mode with which the density does not jump there: below / (below + above).
+double continuous_share(double down, double up) {
+  constexpr double kLeast = 0.12;  // less would put the mode beyond the 10th percentile
+  double low = kLeast;
+  double high = 1 - kLeast;
+  for (int i = 0; i < 60; ++i) {
+    LogError tried;
+    tried.faster = 0.5 * (low + high);
+    set_widths(tried, down, up, 1);
+    // More on the lower side makes that side wider, but by less than its share grows.
+    (tried.below / (tried.below + tried.above) > tried.faster ? low : high) = tried.faster;
+  }
+  return 0.5 * (low + high);
 }
 
 /// One stream for each key, the same in every race.
@@ -90,7 +127,7 @@ class Draws {
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += effect.sigma * z[i];
     }
     for (std::size_t i = 0; i < sum.size(); ++i) {
-      logs[i] += skewed(error, sum[i] / sigma * heavy_[i], sigma);
+      logs[i] += error_quantile(error, standard_probability(sum[i] / sigma * heavy_[i]), sigma);
     }
   }
 
@@ -114,14 +151,16 @@ double LogError::sigma() const {
 }
 
 double LogError::factor(double p) const {
-  return std::exp(skewed(*this, standard_quantile(p), sigma()));
+  const double all = sigma();
+  return all > 0 ? std::exp(error_quantile(*this, p, all)) : 1;
 }
 
 double LogError::probability(double factor) const {
   const double error = std::log(factor);
   const double all = sigma() * (error > 0 ? above : below);
   if (!(all > 0)) return error >= 0 ? 1 : 0;
-  return standard_probability(error / all);
+  const double half = standard_probability(error / all);
+  return error > 0 ? faster + (1 - faster) * (2 * half - 1) : 2 * faster * half;
 }
 
 LogError LogError::without(std::span<const std::string_view> kinds) const {
@@ -139,12 +178,12 @@ Interval inverse(const Interval& rate) {
 
 LogError time_error(const Interval& time, const ErrorSubject& about) {
   LogError error;
-  const double above = std::log(time.high / time.mid) / kNormal90;
-  const double below = std::log(time.mid / time.low) / kNormal90;
-  if (!(above >= 0) || !(below >= 0) || !std::isfinite(above + below) || above + below == 0) return error;
-  const double sigma = 0.5 * (above + below);
-  error.above = above / sigma;
-  error.below = below / sigma;
+  const double up = std::log(time.high / time.mid);
+  const double down = std::log(time.mid / time.low);
+  if (!(up >= 0) || !(down >= 0) || !std::isfinite(up + down) || up + down == 0) return error;
+  const double sigma = 0.5 * (up + down) / kNormal90;
+  error.faster = 0.5 + kTowardsMode * (continuous_share(down, up) - 0.5);
+  set_widths(error, down, up, sigma);
   const auto add = [&](std::string key, double share) {
     error.effects.push_back({std::move(key), sigma * std::sqrt(share)});
   };
@@ -174,15 +213,13 @@ LogError time_error(const Interval& time, const ErrorSubject& about) {
 
 LogError beyond(const LogError& step, const Interval& time, const std::string& key) {
   LogError own;
-  const auto rest = [&](double all, double shared) { return std::sqrt(std::max(0.0, all * all - shared * shared)); };
-  const double sigma = step.sigma();
-  const double above = rest(std::log(time.high / time.mid) / kNormal90, sigma * step.above);
-  const double below = rest(std::log(time.mid / time.low) / kNormal90, sigma * step.below);
-  const double mean = 0.5 * (above + below);
-  if (!(mean > 0) || !std::isfinite(mean)) return own;
-  own.above = above / mean;
-  own.below = below / mean;
-  own.effects = {{key, mean}};
+  const auto rest = [](double all, double shared) { return std::sqrt(std::max(0.0, all * all - shared * shared)); };
+  const double up = rest(std::log(time.high / time.mid), std::log(step.factor(1 - kTenth)));
+  const double down = rest(std::log(time.mid / time.low), std::log(step.factor(kTenth)));
+  const double sigma = 0.5 * (up + down) / kNormal90;
+  if (!(sigma > 0) || !std::isfinite(sigma)) return own;
+  set_widths(own, down, up, sigma);
+  own.effects = {{key, sigma}};
   return own;
 }
 

@@ -38,7 +38,7 @@ SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int
   }
   q.replicas = std::min(replicas, kMostSimulated);
   q.load.kind = OfferedKind::rate;
-  q.load.rate = goal.request_rate * q.replicas / replicas * slowness;
+  q.load.rate = goal.peak_rate() * q.replicas / replicas * slowness;
   q.requests = std::clamp(250.0 * q.replicas, 1000.0, 3000.0);
   q.limits.ttft = goal.ttft_s / slowness;
   q.limits.tpot = goal.tpot_s / slowness;
@@ -46,9 +46,9 @@ SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int
   return q;
 }
 
-/// What a number of replicas gave at one slowness.
+/// What a number of replicas gave at one slowness and the busiest time.
 struct Trial {
-  int replicas = 0;
+  int replicas = 0;         ///< that are up: spares are down
   bool paces = false;       ///< rate, TPOT and request time hold
   bool holds = false;       ///< TTFT too, if only steps are slow
   double concurrency = 0;   ///< of one replica, that makes as many requests by the mean as it is given; 0 = none does
@@ -67,7 +67,9 @@ class Confirmation {
   Confirmation(const ServingQuest& quest, const ServingPlan& plan, const InferenceDeployment& deployment)
       : quest_(quest), plan_(plan), deployment_(deployment) {
     const double each = plan.requests_per_s * quest.goal.load_at_most;
-    least_ = each > 0 ? std::max(1, static_cast<int>(std::ceil(quest.goal.request_rate / each - 1e-9))) : 1;
+    // The load of the plan is that of all replicas.
+    const double all = each > 0 ? std::ceil(quest.goal.peak_rate() / each - 1e-9) : 1;
+    least_ = std::max(1, static_cast<int>(all) - plan.spares);
   }
 
   /// The fewest replicas that hold at this slowness, looked for from `start` on; `holds` is false if no number that
@@ -105,14 +107,14 @@ class Confirmation {
   }
 
   /// The same for a probability: TTFT with the error that is its own. Not `holds` where only TTFT stands against it.
-  Trial sized(double confidence, const LogError& step, int start, Chance* chance = nullptr) {
+  Trial sized(double confidence, const LogError& step, const LogError& first, int start, Chance* chance = nullptr) {
     Trial trial = fewest(step.factor(confidence), start);
     if (!trial.holds) return trial;
-    Chance now = this->chance(trial.replicas, step);
+    Chance now = this->chance(trial.replicas, step, first);
     const int most = static_cast<int>(std::ceil(kMostTimes * trial.replicas)) + 1;
     while (now.all < confidence - kCloseEnough && !quest_.goal.patience.over()) {
       const int more = trial.replicas + std::max(1, trial.replicas / 8);
-      const Chance then = more <= most ? this->chance(more, step) : now;
+      const Chance then = more <= most ? this->chance(more, step, first) : now;
       if (then.all < now.all + kNoGain && then.all < confidence - kCloseEnough) {
         trial.holds = false;
         trial.broken = "ttft";
@@ -126,7 +128,7 @@ class Confirmation {
     return trial;
   }
 
-  Chance chance(int replicas, const LogError& step) {
+  Chance chance(int replicas, const LogError& step, const LogError& first) {
     const ServingGoal& goal = quest_.goal;
     std::vector<std::pair<double, double>> waits;  // logarithms of slowness and of TTFT
     double holds = 0;                              // the slowest that holds, and the fastest that does not
@@ -166,7 +168,7 @@ class Confirmation {
     out.ttft = 1;
     if (goal.ttft_s > 0) {
       const auto within = [&](double p) {
-        return plan_.sure.first.probability(goal.ttft_s / std::exp(line(waits, std::log(step.factor(p)))));
+        return first.probability(goal.ttft_s / std::exp(line(waits, std::log(step.factor(p)))));
       };
       out.ttft = mean(within, 0, 1);
       out.all = out.rate * mean(within, 0, out.rate);
@@ -214,7 +216,7 @@ class Confirmation {
       return trial;
     }
     const SimulationQuery q = question(quest_, plan_, replicas, slowness);
-    rate_for(quest_.goal.request_rate * slowness / replicas, trial);
+    rate_for(quest_.goal.peak_rate() * slowness / replicas, trial);
     // More than they can do at any concurrency would fall behind, however short the simulation.
     if (trial.concurrency <= 0) {
       trial.broken = "overload";
@@ -268,11 +270,11 @@ void apply(const ServingQuest& quest, ServingPlan& plan, const Trial& trial, con
   plan.tpot_mean_s = predicted.tpot_mean;
   const SimulationQuery asked = question(quest, plan, trial.replicas, 1);
   plan.simulated_requests = std::round(asked.requests * trial.replicas / asked.replicas);
-  if (trial.replicas != plan.replicas) {
+  if (trial.replicas + plan.spares != plan.replicas) {
     plan.confirmed = fmt::format("simulated: {} replicas hold the limits for 95 % of the requests, {} by the mean",
-                                 trial.replicas, plan.replicas);
-    plan.replicas = trial.replicas;
-    plan.gpus = trial.replicas * plan.query.gpus;
+                                 trial.replicas, plan.replicas - plan.spares);
+    plan.replicas = trial.replicas + plan.spares;
+    plan.gpus = plan.replicas * plan.query.gpus;
     plan.concurrency = plan.query.load.concurrency = predicted.concurrency;
     rate(plan, predicted.rated);
     price(plan, quest, knowledge);
@@ -291,20 +293,21 @@ struct Confirmed {
 /// The same plan sized for other probabilities, and for what is left unknown after one run.
 void climb(Confirmation& confirmation, const ServingGoal& goal, ServingPlan& plan) {
   const LogError& step = plan.sure.step;
-  const auto fewest = [&](double confidence, const LogError& error) -> std::optional<int> {
+  const auto fewest = [&](double confidence, const LogError& error, const LogError& first) -> std::optional<int> {
     const double times = error.factor(confidence) / step.factor(goal.confidence);
-    const int start = std::max(1, static_cast<int>(std::lround(plan.replicas * times)));
-    const Trial trial = confirmation.sized(confidence, error, start);
-    return trial.holds ? std::optional(trial.replicas * plan.query.gpus) : std::nullopt;
+    const int start = std::max(1, static_cast<int>(std::lround((plan.replicas - plan.spares) * times)));
+    const Trial trial = confirmation.sized(confidence, error, first, start);
+    return trial.holds ? std::optional((trial.replicas + plan.spares) * plan.query.gpus) : std::nullopt;
   };
   std::set<double> rungs(std::begin(kRungs), std::end(kRungs));
   rungs.insert(goal.confidence);
   for (const double rung : rungs) {
     if (goal.patience.over()) return;
-    const std::optional<int> gpus = rung == goal.confidence ? plan.gpus : fewest(rung, step);
+    const std::optional<int> gpus = rung == goal.confidence ? plan.gpus : fewest(rung, step, plan.sure.first);
     if (gpus) plan.sure.ladder.push_back({rung, *gpus});
   }
-  plan.sure.gpus_if_measured = fewest(goal.confidence, step.without(kSettledByARun));
+  plan.sure.gpus_if_measured =
+      fewest(goal.confidence, step.without(kSettledByARun), plan.sure.first.without(kSettledByARun));
 }
 
 std::string not_sure_text(const ServingGoal& goal, const Confirmed& looked) {
@@ -337,7 +340,8 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
     if (!deployment) return;
     Confirmation confirmation(quest, plan, *deployment);
     Confirmed& l = looked[i];
-    l.sized = confirmation.sized(goal.confidence, plan.sure.step, plan.replicas, &l.chance);
+    l.sized =
+        confirmation.sized(goal.confidence, plan.sure.step, plan.sure.first, plan.replicas - plan.spares, &l.chance);
     if (l.sized.holds) l.predicted = confirmation.look(l.sized.replicas, 1);
   });
   if (patience.over()) {  // some were cut short: none is told from the others by it
@@ -345,6 +349,7 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
     return;
   }
   std::vector<ServingPlan> kept;
+  double surest = 0;  // of those that do not reach the probability asked for
   for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
     ServingPlan& plan = verdict.plans[i];
     if (i < count) {
@@ -352,6 +357,12 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
       if (!l.sized.holds) {
         const std::string limit = l.sized.broken == "overload" ? "rate" : l.sized.broken;
         verdict.losers.push_back({plan.query.device, not_sure_text(goal, l), limit, 0, true});
+        if (l.chance.all <= surest) continue;
+        surest = l.chance.all;
+        verdict.fails_first = fmt::format("{}: on {} it holds with {:.0f} % at best, asked for {:.0f} %", limit,
+                                          plan.query.device, 100 * surest, 100 * goal.confidence);
+        verdict.nearest_goal = fmt::format("--confidence {:.0f}%", std::floor(100 * surest - 1));
+        verdict.nearest.assign(1, plan);
         continue;
       }
       apply(quest, plan, l.sized, l.predicted, knowledge);
@@ -369,6 +380,11 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
     kept.push_back(std::move(plan));
   }
   verdict.plans = std::move(kept);
+  if (!verdict.plans.empty()) {
+    verdict.fails_first.clear();
+    verdict.nearest_goal.clear();
+    verdict.nearest.clear();
+  }
 }
 
 void climb(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge) {

@@ -164,7 +164,7 @@ void set_slowness(ServingGroupSpec& spec, const ServingGoal& goal, const Knowled
     if (o.reason != Reason::none) continue;
     about.sure = deployment->facts.sure;
     spec.slowness = time_error(inverse(o.estimate.output_tokens_per_s), about).factor(goal.confidence);
-    spec.ttft_slowness = std::max(spec.slowness, time_error(o.estimate.prefill_s, about).factor(goal.confidence));
+    spec.ttft_slowness = std::max(spec.slowness, time_error(o.estimate.ttft_s, about).factor(goal.confidence));
     return;
   }
 }
@@ -181,6 +181,7 @@ Status check(const ServingGoal& goal) {
   }
   if (!(goal.load > 0 && goal.load <= 1) || !(goal.load_at_most > 0 && goal.load_at_most <= 1))
     return wrong("--load", "a share between 0 and 1, for example 0.8");
+  if (!(goal.peak >= 1)) return wrong("--peak", "the busiest time has at least the mean: write 3x");
   return {};
 }
 
@@ -221,6 +222,8 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
       spec.host_watts = host_watts(knowledge.catalogue, *economics, device, goal.buyer.date);
     }
     spec.idle_watts = rates->tdp * perf::power_coefficients(knowledge.calibration, rates->architecture).idle * 0.999;
+    spec.gpus_per_node = device.node_size ? device.node_size->value : perf::kCardsPerServer;
+    spec.gpus_per_rack = search::rack_gpus(device, knowledge.catalogue);
     spec.deployments = deployments(goal, device, *model, knowledge);
     if (spec.deployments.empty()) {
       quest.excluded.push_back({device.id, "no layout of the model divides its heads", "layout", 0, false});
@@ -235,6 +238,8 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
   }
   ServingNeed need;
   need.request_rate = goal.request_rate;
+  need.peak = goal.peak;
+  need.spares = goal.spares;
   need.ttft_s = goal.ttft_s;
   need.tpot_s = goal.tpot_s;
   need.e2e_s = goal.e2e_s;
@@ -256,6 +261,12 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
   } else {
     a.push_back(fmt::format("{} serves; replicas run at {:.0f} % of what they do within the limits with {:.0f} %",
                             goal.engine, 100 * goal.load, 100 * goal.confidence));
+  }
+  if (goal.peak > 1 || goal.spares.count > 0) {
+    a.push_back(fmt::format(
+        "they hold at {}{}{}", goal.peak > 1 ? fmt::format("{} times the mean rate", format_number(goal.peak)) : "",
+        goal.peak > 1 && goal.spares.count > 0 ? ", and " : "",
+        goal.spares.count > 0 ? fmt::format("with {} down", search::spares_text(goal.spares)) : ""));
   }
   a.emplace_back("throughput and times per token share one error, that of a step");
   a.emplace_back("power is that of full load");
@@ -305,13 +316,14 @@ ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Sco
   const InferenceEstimate& e = outcome.estimate;
   const ServingScore s = problem.score(problem.spec(group), plan.query.gpus, e);
   plan.replicas = counted(s.replicas);
+  plan.spares = counted(s.spares);
   plan.gpus = counted(s.gpus);
   plan.rate = s.rate;
   ErrorSubject about = subject_of(knowledge, plan.query.device, plan.query.engine, plan.query.model);
   about.sure = plan.facts.sure;
   about.metric = "output_tok_s/closed-loop";
   plan.sure.step = time_error(inverse(e.output_tokens_per_s), about);
-  plan.sure.first = beyond(plan.sure.step, e.prefill_s, "ttft:" + about.device + "/" + about.stack + "/" + about.model);
+  plan.sure.first = beyond(plan.sure.step, e.ttft_s, "ttft:" + about.device + "/" + about.stack + "/" + about.model);
   rate(plan, e);
   price(plan, quest, knowledge);
   return plan;
@@ -338,7 +350,7 @@ ErrorSubject subject_of(const Knowledge& knowledge, const std::string& device, c
 }
 
 double chance_by_means(const ServingGoal& goal, const ServingPlan& plan) {
-  double slowest = plan.requests_per_s * plan.replicas / goal.request_rate;
+  double slowest = plan.requests_per_s * (plan.replicas - plan.spares) / goal.peak_rate();
   if (goal.tpot_s > 0) slowest = std::min(slowest, goal.tpot_s / plan.tpot_s.mid);
   if (goal.e2e_s > 0) slowest = std::min(slowest, goal.e2e_s / plan.e2e_s.mid);
   const double steps = plan.sure.step.probability(slowest);
@@ -433,7 +445,7 @@ Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowle
            fmt::format("--gpus {}", plan.gpus));
   const double gpus = plan.gpus < kMostCounted
                           ? plan.gpus
-                          : goal.request_rate * slow / (goal.load * plan.requests_per_s) * plan.query.gpus;
+                          : goal.peak_rate() * slow / (goal.load * plan.requests_per_s) * plan.query.gpus;
   consider("devices", gpus, kMostDevices,
            fmt::format("needs {} devices; plans have {} at most", format_number(gpus), format_number(kMostDevices, 9)),
            fmt::format("--request-rate {:.0f}", 0.995 * goal.request_rate * kMostDevices / gpus));
@@ -495,10 +507,15 @@ void rank(ServingVerdict& verdict, const ServingGoal& goal) {
 
 ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge,
                      std::size_t finalists) {
+  return search::judged(quest, findings, knowledge, finalists, true);
+}
+
+ServingVerdict search::judged(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge,
+                              std::size_t finalists, bool settle) {
   ServingVerdict verdict;
   verdict.assumptions = quest.assumptions;
   std::vector<std::pair<double, ServingPlan>> nearest;
-  std::vector<ServingPlan> front;
+  std::vector<ServingPlan> front, unpriced;
   for (std::size_t g = 0; g < findings.groups.size(); ++g) {
     const Harvest& harvest = findings.groups[g];
     const std::string& device = quest.problem->spec(g).device;
@@ -520,9 +537,7 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
     const bool priced =
         plan.usd_per_hour || (quest.goal.objective != Objective::cost && quest.goal.buyer.budget_usd <= 0);
     if (best.violation <= 0 && !priced) {
-      verdict.losers.push_back(
-          {device, fmt::format("{} would do, but no {} price is published", plan.gpus, name(quest.goal.buyer.purchase)),
-           "price", 0, true});
+      unpriced.push_back(std::move(plan));
       continue;
     }
     if (best.violation > 0) {
@@ -551,6 +566,7 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
   for (ServingPlan& plan : verdict.plans) {
     if (!plan.sure.holds && quest.goal.request_rate > 0) plan.sure.holds = search::chance_by_means(quest.goal, plan);
   }
+  search::rank_unpriced(quest, std::move(unpriced), finalists, verdict, knowledge);
   if (finalists > 0) search::climb(quest, verdict, knowledge);
   search::rank(verdict, quest.goal);
 
@@ -565,16 +581,21 @@ ServingVerdict judge(const ServingQuest& quest, const Findings& findings, const 
 
   std::stable_sort(nearest.begin(), nearest.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& [violation, plan] : nearest) verdict.nearest.push_back(std::move(plan));
-  if (verdict.plans.empty() && !verdict.nearest.empty()) {
+  if (verdict.plans.empty() && verdict.fails_first.empty() && !verdict.nearest.empty()) {
     const ServingPlan& closest = verdict.nearest.front();
     const search::Miss miss = search::worst_miss(quest, closest, knowledge);
     verdict.fails_first =
         fmt::format("{}: {} ({:.0f} % over) on {}", miss.limit, miss.text, 100 * miss.by, closest.query.device);
     verdict.nearest_goal = miss.feasible;
+    if (settle && finalists > 0) {
+      const std::string met = search::met_goal(quest, closest, knowledge, finalists);
+      if (!met.empty()) verdict.nearest_goal = met;
+    }
   }
   verdict.losers.insert(verdict.losers.end(), quest.excluded.begin(), quest.excluded.end());
   if (!verdict.plans.empty() && finalists > 0) search::share_out(quest, verdict, knowledge);
   if (!verdict.plans.empty()) {
+    if (finalists > 0) verdict.month = search::bill_of(quest, verdict.plans.front(), knowledge);
     verdict.change = search::cheapest_change(quest, verdict.plans.front(), knowledge);
     verdict.rationale = search::rationale(quest, verdict);
   }

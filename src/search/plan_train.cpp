@@ -40,6 +40,16 @@ long shares_of(const TrainingGoal& goal) {
   return shares * std::max(1, goal.micro_batch);
 }
 
+/// Devices that the batch is chosen for: the most that are asked for, or what the deadline takes of chips of 10^15
+/// operations a second.
+int devices_of(const TrainingGoal& goal, const Model& model) {
+  if (!goal.gpus.empty()) return *std::max_element(goal.gpus.begin(), goal.gpus.end());
+  if (goal.buyer.gpus > 0) return goal.buyer.gpus;
+  if (!(goal.days > 0)) return 1;
+  const double flops = goal.tokens * training_flops_per_token(model, goal.sequence);
+  return static_cast<int>(std::min(1.0 * kMostGpus, flops / (0.4e15 * goal.days * kSecondsADay)));
+}
+
 /// 1, 2, 3, 4, 6, 8, 12, ...: what divides batches, from `least` to `most`, whole nodes beyond one.
 std::vector<int> round_counts(double least, double most, int node) {
   std::vector<int> out;
@@ -173,9 +183,17 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
     a.push_back(fmt::format("sequences of {} tokens", format_number(goal.sequence, 7)));
   }
   if (goal.global_batch == 0) {
-    goal.global_batch = usual_batch(goal.sequence, shares_of(goal));
+    goal.global_batch = usual_batch(goal.sequence, shares_of(goal), devices_of(goal, *model));
     a.push_back(fmt::format("a batch of {} sequences, {} tokens", format_number(goal.global_batch, 7),
                             format_number(static_cast<double>(goal.global_batch) * goal.sequence, 9)));
+  }
+  if (goal.tokens > 0 && goal.task == TrainingTask::pretrain) {
+    const double critical = critical_batch_tokens(count_parameters(*model).active, goal.tokens);
+    const double batch = static_cast<double>(goal.global_batch) * goal.sequence;
+    a.push_back(
+        fmt::format("{} the critical batch of such a run, about {} M tokens, beyond which a larger one learns "
+                    "little more a step",
+                    batch > critical ? "that is beyond" : "that is below", format_number(critical / 1e6, 2)));
   }
   auto devices = search::candidates(goal.buyer, goal.objective, knowledge);
   if (!devices) return devices.error();

@@ -52,6 +52,7 @@ std::vector<PriceKind> kinds_of(Purchase purchase) {
     case Purchase::reserved:
       return {PriceKind::reserved, PriceKind::lease_month};
     case Purchase::own:
+    case Purchase::any:
       return {};
   }
   return {};
@@ -87,6 +88,16 @@ std::optional<PriceQuote> price_to_own(const Catalogue& catalogue, const std::st
 std::optional<PriceQuote> price_of(const Catalogue& catalogue, const std::string& device, const Buyer& buyer,
                                    const EconomicsData* economics, const DeviceUse& use) {
   if (buyer.purchase == Purchase::own) return price_to_own(catalogue, device, buyer, economics, use);
+  if (buyer.purchase == Purchase::any) {
+    std::optional<PriceQuote> best;
+    for (const Purchase purchase : {Purchase::on_demand, Purchase::reserved, Purchase::own}) {
+      Buyer one = buyer;
+      one.purchase = purchase;
+      auto offered = price_of(catalogue, device, one, economics, use);
+      if (offered && (!best || offered->mid < best->mid)) best = std::move(offered);
+    }
+    return best;
+  }
   RentMarket quotes;
   PriceQuote quote;
   std::string first = "9999";
@@ -138,7 +149,7 @@ std::string_view name(Objective objective) {
 }
 
 std::string_view name(Purchase purchase) {
-  static constexpr std::string_view kNames[] = {"on-demand", "spot", "reserved", "own"};
+  static constexpr std::string_view kNames[] = {"on-demand", "spot", "reserved", "own", "any"};
   return kNames[static_cast<std::size_t>(purchase)];
 }
 
@@ -163,7 +174,7 @@ Result<Objective> parse_objective(std::string_view text) {
 }
 
 Result<Purchase> parse_purchase(std::string_view text) {
-  static constexpr std::string_view kWords[] = {"on-demand", "spot", "reserved", "own"};
+  static constexpr std::string_view kWords[] = {"on-demand", "spot", "reserved", "own", "any"};
   return parse_word<Purchase>(text, kWords);
 }
 

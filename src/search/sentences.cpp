@@ -43,7 +43,8 @@ double best_cost(const ServingQuest& quest, const InferenceQuery& query, const I
       continue;
     }
     const double rate = o.estimate.output_tokens_per_s.mid / load.osl;
-    const double replicas = goal.request_rate * spec.slowness / (goal.load * rate);
+    const double replicas = goal.peak_rate() * spec.slowness / (goal.load * rate) +
+                            goal.spares.replicas(query.gpus, spec.gpus_per_node, spec.gpus_per_rack);
     const double hour = std::max(1.0, replicas) * query.gpus * usd_per_gpu_hour;
     best = std::min(best, usd_per_million_out(quest, hour, goal.request_rate));
   }
@@ -70,6 +71,11 @@ std::string spoken(Bound bound) {
       return "memory capacity";
   }
   return "";
+}
+
+std::string spares_text(const Spares& spares) {
+  if (spares.unit != Spares::Unit::replica) return spares.text();
+  return spares.count == 1 ? "one replica" : fmt::format("{} replicas", spares.count);
 }
 
 std::string degrees_text(const InferenceQuery& q, const DeploymentFacts& facts) {
@@ -107,6 +113,12 @@ std::string price_assumption(const Buyer& buyer, const EconomicsData* economics)
   if (buyer.purchase == Purchase::own) {
     return fmt::format("an hour costs what a {} pays to buy, house and run it", buyer.owner);
   }
+  if (buyer.purchase == Purchase::any) {
+    return fmt::format(
+        "an hour costs the least of renting on demand, reserving or leasing, and owning as a {}: "
+        "--explain says which",
+        buyer.owner);
+  }
   std::string text = fmt::format("rents are medians of the {} quotes of each device{}", name(buyer.purchase),
                                  buyer.region.empty() ? "" : " in " + buyer.region);
   const double kept = kept_share(buyer, economics);
@@ -114,6 +126,19 @@ std::string price_assumption(const Buyer& buyer, const EconomicsData* economics)
     text += fmt::format(", and {:.1f} % of the hours are lost when capacity is taken back", 100 * (1 - kept));
   }
   return text;
+}
+
+std::string other_purchases(const ServingQuest& quest, const std::string& device, const Knowledge& knowledge) {
+  std::string kinds;
+  for (const Purchase purchase : {Purchase::on_demand, Purchase::reserved, Purchase::own}) {
+    Buyer other = quest.goal.buyer;
+    if (purchase == other.purchase) continue;
+    other.purchase = purchase;
+    if (price_of(knowledge.catalogue, device, other, quest.economics)) {
+      kinds += fmt::format("{}{}", kinds.empty() ? "" : " or ", name(purchase));
+    }
+  }
+  return kinds.empty() ? "" : fmt::format("; --purchase {} has one", kinds);
 }
 
 template <class Dim>

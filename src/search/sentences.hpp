@@ -11,6 +11,8 @@ namespace ridge::search {
 
 /// "HBM bandwidth", "arithmetic", ...
 [[nodiscard]] std::string spoken(Bound bound);
+/// "one replica", "2 replicas", "a node".
+[[nodiscard]] std::string spares_text(const Spares& spares);
 /// One line for each reason, indented.
 [[nodiscard]] std::string list_of(const std::vector<Loser>& losers);
 /// "1.2s", "350kW": a quantity that a flag takes without quotes.
@@ -31,6 +33,10 @@ void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowle
 /// Of a million output tokens at so many requests a second, what is lost with spot capacity counted.
 [[nodiscard]] double usd_per_million_out(const ServingQuest& quest, double usd_per_hour, double request_rate);
 
+/// "; --purchase reserved has one" where the device has a price of another kind, or empty.
+[[nodiscard]] std::string other_purchases(const ServingQuest& quest, const std::string& device,
+                                          const Knowledge& knowledge);
+
 /// The plan of one finding in full.
 [[nodiscard]] ServingPlan serving_plan(const ServingQuest& quest, std::size_t group, const Scored& scored,
                                        const Knowledge& knowledge);
@@ -46,6 +52,15 @@ struct Miss {
 };
 /// The limit that the plan misses by most.
 [[nodiscard]] Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowledge& knowledge);
+
+/// The flags of the nearest goal that a plan of this device really meets, simulated like any other: limits on times
+/// that it misses are loosened by as little as is tried, and budget, power and devices, where missed, become the
+/// plan's. Empty if nothing that was tried is met.
+[[nodiscard]] std::string met_goal(const ServingQuest& quest, const ServingPlan& closest, const Knowledge& knowledge,
+                                   std::size_t finalists);
+/// judge(); without `settle` nothing is looked for where no plan meets the goal.
+[[nodiscard]] ServingVerdict judged(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge,
+                                    std::size_t finalists, bool settle);
 
 /// "time was over before ...": what a verdict says of plans that nobody simulated.
 inline constexpr std::string_view kNotSimulated =
@@ -65,6 +80,15 @@ class PatientObserver final : public SimulationObserver {
 /// goal.
 void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t finalists, const Knowledge& knowledge);
 void confirm(const TrainingQuest& quest, TrainingVerdict& verdict, std::size_t finalists, const Knowledge& knowledge);
+
+/// Sizes plans of devices without a price as the others are, and says at which price each would be the cheapest; those
+/// that do not meet the goal, and all of them as devices without a price, go to the losers.
+void rank_unpriced(const ServingQuest& quest, std::vector<ServingPlan> plans, std::size_t finalists,
+                   ServingVerdict& verdict, const Knowledge& knowledge);
+
+/// What the plan costs over a month of the traffic that was given; nothing where none was.
+[[nodiscard]] std::optional<MonthlyBill> bill_of(const ServingQuest& quest, const ServingPlan& plan,
+                                                 const Knowledge& knowledge);
 
 /// The first plans sized for other probabilities, once simulated.
 void climb(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge);

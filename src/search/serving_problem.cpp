@@ -141,12 +141,15 @@ ServingScore ServingProblem::score(const ServingGroupSpec& group, double gpus_pe
   s.ttft_s = estimate.ttft_s.mid;
   s.tpot_s = estimate.tpot_s.mid;
   s.e2e_s = estimate.e2e_s.mid;
+  const auto each = static_cast<int>(gpus_per_replica);
+  s.spares = need_.spares.replicas(each, group.gpus_per_node, group.gpus_per_rack);
   if (need_.request_rate > 0) {
-    s.replicas = std::ceil(need_.request_rate * group.slowness / (need_.load * s.requests_per_s) * (1 - kRounding));
+    const double busiest = need_.request_rate * need_.peak;
+    s.replicas = std::ceil(busiest * group.slowness / (need_.load * s.requests_per_s) * (1 - kRounding)) + s.spares;
     s.rate = need_.request_rate;
   } else {
     s.replicas = std::floor(need_.gpus / gpus_per_replica);
-    s.rate = s.replicas * need_.load * s.requests_per_s / group.slowness;
+    s.rate = std::max(0.0, s.replicas - s.spares) * need_.load * s.requests_per_s / (group.slowness * need_.peak);
   }
   const double unit = group.gpus_per_unit;
   s.gpus = std::ceil(std::max(1.0, s.replicas) * gpus_per_replica / unit) * unit;

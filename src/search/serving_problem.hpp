@@ -11,6 +11,7 @@
 // where that does not decide finds the same as trying all of it.
 #pragma once
 
+#include "ridge/headroom.hpp"
 #include "ridge/inference.hpp"
 #include "ridge/patience.hpp"
 #include "search/problem.hpp"
@@ -21,7 +22,9 @@ inline constexpr double kMostDevices = 1e7;  ///< of a plan
 
 /// What is served and what must hold.
 struct ServingNeed {
-  double request_rate = 1;  ///< per second; 0 = as many as `gpus` devices can do
+  double request_rate = 1;  ///< per second, on average; 0 = as many as `gpus` devices can do
+  double peak = 1;          ///< the busiest time has so many times that
+  Spares spares;            ///< that may be down then
   double ttft_s = 0;        ///< at most; 0 = no limit
   double tpot_s = 0;
   double e2e_s = 0;
@@ -38,10 +41,12 @@ struct ServingGroupSpec {
   double most_watts = 0;         ///< of all devices and their hosts, 0 = no limit
   double host_watts = 0;         ///< of the rest of a server, for each device
   double idle_watts = 0;         ///< of one device: it never draws less
-  int gpus_per_unit = 1;         ///< bought or rented together; replicas round up to it
-  double owned_gpus = 0;         ///< that cost nothing more
-  double slowness = 1;           ///< steps may take so many times what is predicted: rate and limits hold even then
-  double ttft_slowness = 1;      ///< the same of the time to first token
+  int gpus_per_node = 8;
+  int gpus_per_rack = 32;
+  int gpus_per_unit = 1;     ///< bought or rented together; replicas round up to it
+  double owned_gpus = 0;     ///< that cost nothing more
+  double slowness = 1;       ///< steps may take so many times what is predicted: rate and limits hold even then
+  double ttft_slowness = 1;  ///< the same of the time to first token
   std::vector<InferenceQuery> deployments;
 };
 
@@ -54,7 +59,8 @@ struct ServingPoint {
 /// What a deployment is at one concurrency.
 struct ServingScore {
   double requests_per_s = 0;  ///< of one replica
-  double replicas = 0;
+  double replicas = 0;        ///< spares and all
+  double spares = 0;          ///< of them
   double gpus = 0;
   double rate = 0;  ///< requests per second that all replicas take at their mean load
   double usd_per_hour = 0;

@@ -20,6 +20,9 @@ void Cluster::begin_engines() {
     if (starts) engine_up(i, 0);
   }
   if (scaling) push(to_ticks(scaling->interval), Kind::decide);
+  const Failures& failures = query_.policies.failures;
+  if (failures.killed > 0)
+    push(to_ticks(failures.killed_at), Kind::fail, static_cast<std::uint32_t>(failures.killed - 1));
 }
 
 int Cluster::count(State state) const {

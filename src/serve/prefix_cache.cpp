@@ -18,7 +18,7 @@ std::int64_t PrefixCache::blocks(std::uint64_t key) const {
 void PrefixCache::hold(std::uint64_t key) {
   const std::uint32_t at = index_.at(key);
   if (nodes_[at].holders++ == 0) {
-    unlink(at);
+    recency_.unlink(nodes_, at);
     evictable_ -= nodes_[at].blocks;
   }
 }
@@ -27,7 +27,7 @@ void PrefixCache::release(std::uint64_t key) {
   const std::uint32_t at = index_.at(key);
   assert(nodes_[at].holders > 0);
   if (--nodes_[at].holders == 0) {
-    append(at);
+    recency_.append(nodes_, at);
     evictable_ += nodes_[at].blocks;
   }
 }
@@ -48,13 +48,13 @@ void PrefixCache::insert(std::uint64_t key, std::int64_t blocks, bool of_use_els
 
 std::int64_t PrefixCache::evict(std::int64_t blocks, std::vector<KeyedBlocks>* evicted) {
   std::int64_t freed = 0;
-  while (freed < blocks && oldest_ != kNone) {
-    const std::uint32_t at = oldest_;
+  while (freed < blocks && recency_.oldest != kNone) {
+    const std::uint32_t at = recency_.oldest;
     freed += nodes_[at].blocks;
     if (evicted != nullptr && nodes_[at].of_use_elsewhere) evicted->push_back({nodes_[at].key, nodes_[at].blocks});
     evictable_ -= nodes_[at].blocks;
     size_ -= nodes_[at].blocks;
-    unlink(at);
+    recency_.unlink(nodes_, at);
     index_.erase(nodes_[at].key);
     free_.push_back(at);
   }
@@ -63,19 +63,6 @@ std::int64_t PrefixCache::evict(std::int64_t blocks, std::vector<KeyedBlocks>* e
 
 void PrefixCache::clear() {
   *this = PrefixCache{};
-}
-
-void PrefixCache::unlink(std::uint32_t at) {
-  Node& node = nodes_[at];
-  (node.older == kNone ? oldest_ : nodes_[node.older].newer) = node.newer;
-  (node.newer == kNone ? newest_ : nodes_[node.newer].older) = node.older;
-  node.older = node.newer = kNone;
-}
-
-void PrefixCache::append(std::uint32_t at) {
-  nodes_[at].older = newest_;
-  (newest_ == kNone ? oldest_ : nodes_[newest_].newer) = at;
-  newest_ = at;
 }
 
 }  // namespace ridge::serve

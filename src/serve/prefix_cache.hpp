@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "serve/recency.hpp"
 #include "serve/tier_store.hpp"
 
 namespace ridge::serve {
@@ -45,7 +46,7 @@ class PrefixCache {
   void clear();
 
  private:
-  static constexpr std::uint32_t kNone = 0xffffffffU;
+  static constexpr std::uint32_t kNone = Recency::kNone;
   struct Node {
     std::uint64_t key = 0;
     std::int64_t blocks = 0;
@@ -54,14 +55,11 @@ class PrefixCache {
     std::uint32_t older = kNone;
     std::uint32_t newer = kNone;
   };
-  void unlink(std::uint32_t at);
-  void append(std::uint32_t at);
 
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> free_;
   std::unordered_map<std::uint64_t, std::uint32_t> index_;
-  std::uint32_t oldest_ = kNone;
-  std::uint32_t newest_ = kNone;
+  Recency recency_;
   std::int64_t evictable_ = 0;
   std::int64_t size_ = 0;
 };

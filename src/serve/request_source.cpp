@@ -45,6 +45,10 @@ Status check(const ArrivalProcess& a, double rate) {
     case ArrivalKind::diurnal:
       if (!(a.period >= kShortestPeriod && a.period <= kLongTime)) return refuse("a wave lasts 1 s to 10,000,000 s");
       if (!(a.swing >= 0 && a.swing <= 1)) return refuse("a wave swings by 0 to 1 of the mean rate");
+      if (std::any_of(a.parts.begin(), a.parts.end(), [](double part) { return !(part >= 0 && part <= 1e6); }) ||
+          (!a.parts.empty() && *std::max_element(a.parts.begin(), a.parts.end()) <= 0)) {
+        return refuse("parts of a day are rates of at least 0, and not all of them 0");
+      }
       return {};
   }
   return {};
@@ -80,11 +84,18 @@ double ArrivalStream::next() {
       break;
     }
     case ArrivalKind::diurnal: {
-      const double most = rate_ * (1 + process_.swing);  // thinning (Lewis and Shedler)
+      const std::vector<double>& parts = process_.parts;
+      const double highest = parts.empty() ? 1 + process_.swing : *std::max_element(parts.begin(), parts.end());
+      const double most = rate_ * highest;  // thinning (Lewis and Shedler)
       double here = 0;
       do {
         now_ += random_.exponential() / most;
-        here = rate_ * (1 + process_.swing * std::sin(kTwoPi * now_ / process_.period));
+        const double turn = now_ / process_.period;
+        here = rate_ *
+               (parts.empty()
+                    ? 1 + process_.swing * std::sin(kTwoPi * turn)
+                    : parts[static_cast<std::size_t>((turn - std::floor(turn)) * static_cast<double>(parts.size())) %
+                            parts.size()]);
       } while (random_.uniform() * most > here);
       break;
     }

@@ -31,6 +31,7 @@ Status check_times(const SimulationQuery& q) {
                                       {"cold start", scaling.cold_start},
                                       {"scale idle", scaling.idle},
                                       {"repair", p.failures.repair},
+                                      {"kill", p.failures.killed_at},
                                       {"link latency", link}}) {
     if (!(seconds >= 0 && seconds <= serve::kLongTime)) {
       return Error{ErrorCode::bad_input, what, "write a time of at most four months"};
@@ -41,6 +42,9 @@ Status check_times(const SimulationQuery& q) {
   }
   if (!(p.failures.mean_time_between >= 0)) {
     return Error{ErrorCode::bad_input, "mtbf", "write a time above 0, or 0 for engines that never fail"};
+  }
+  if (p.failures.killed < 0 || p.failures.killed > q.replicas) {
+    return Error{ErrorCode::bad_input, "kill", fmt::format("there are engines 1 to {}", q.replicas)};
   }
   for (const RequestClass& c : q.workload.classes) {
     if (!(c.think_time >= 0 && c.think_time <= serve::kLongTime)) {

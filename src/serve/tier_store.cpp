@@ -28,8 +28,8 @@ std::int64_t TierStore::blocks(std::uint64_t key) const {
 void TierStore::touch(std::uint64_t key) {
   const auto found = index_.find(key);
   if (found == index_.end()) return;
-  unlink(found->second);
-  append(found->second);
+  recency_.unlink(nodes_, found->second);
+  recency_.append(nodes_, found->second);
 }
 
 void TierStore::put(std::uint64_t key, std::int64_t blocks, std::vector<KeyedBlocks>& evicted) {
@@ -39,10 +39,10 @@ void TierStore::put(std::uint64_t key, std::int64_t blocks, std::vector<KeyedBlo
     return;
   }
   while (held_ + blocks > room_) {
-    const std::uint32_t at = oldest_;
+    const std::uint32_t at = recency_.oldest;
     evicted.push_back({nodes_[at].key, nodes_[at].blocks});
     held_ -= nodes_[at].blocks;
-    unlink(at);
+    recency_.unlink(nodes_, at);
     index_.erase(nodes_[at].key);
     free_.push_back(at);
   }
@@ -56,7 +56,7 @@ void TierStore::put(std::uint64_t key, std::int64_t blocks, std::vector<KeyedBlo
   }
   nodes_[at] = {key, blocks, kNone, kNone};
   index_.emplace(key, at);
-  append(at);
+  recency_.append(nodes_, at);
   held_ += blocks;
   result.peak_bytes = std::max(result.peak_bytes, static_cast<double>(held_) * bytes_per_block_);
 }
@@ -73,19 +73,6 @@ Ticks TierStore::fetch(std::int64_t blocks, Ticks now) {
   ++result.fetches;
   result.fetch_seconds += to_seconds(arrives - now);
   return arrives;
-}
-
-void TierStore::unlink(std::uint32_t at) {
-  Node& node = nodes_[at];
-  (node.older == kNone ? oldest_ : nodes_[node.older].newer) = node.newer;
-  (node.newer == kNone ? newest_ : nodes_[node.newer].older) = node.older;
-  node.older = node.newer = kNone;
-}
-
-void TierStore::append(std::uint32_t at) {
-  nodes_[at].older = newest_;
-  (newest_ == kNone ? oldest_ : nodes_[newest_].newer) = at;
-  newest_ = at;
 }
 
 }  // namespace ridge::serve

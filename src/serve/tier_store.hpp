@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ridge/kv_tiers.hpp"
+#include "serve/recency.hpp"
 #include "serve/ticks.hpp"
 
 namespace ridge::serve {
@@ -42,21 +43,18 @@ class TierStore {
   TierResult result;  ///< added up as it goes
 
  private:
-  static constexpr std::uint32_t kNone = 0xffffffffU;
+  static constexpr std::uint32_t kNone = Recency::kNone;
   struct Node {
     std::uint64_t key = 0;
     std::int64_t blocks = 0;
     std::uint32_t older = kNone;
     std::uint32_t newer = kNone;
   };
-  void unlink(std::uint32_t at);
-  void append(std::uint32_t at);
 
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> free_;
   std::unordered_map<std::uint64_t, std::uint32_t> index_;
-  std::uint32_t oldest_ = kNone;
-  std::uint32_t newest_ = kNone;
+  Recency recency_;
   std::int64_t room_ = 0;  // blocks in all
   std::int64_t held_ = 0;
   double bytes_per_block_;

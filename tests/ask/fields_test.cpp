@@ -61,6 +61,7 @@ TEST(Fields, RefuseWhatIsNoneOfTheirs) {
     if (f.takes <= Takes::text || f.takes == Takes::file) continue;
     for (const char* garbage : {"zzz", "-1", "nan", "inf", "1e400", "0x10", "1,5", ""}) {
       if (f.takes == Takes::format && std::string_view(garbage).empty()) continue;
+      if (f.takes == Takes::counts && std::string_view(garbage) == "1,5") continue;  // a list
       EXPECT_FALSE(read_value(f, garbage)) << f.key << " took " << garbage;
     }
   }

@@ -143,7 +143,9 @@ TEST(BundledDevices, DensePeaksFollowFromCoresClockAndDesign) {
     const double limit =
         device.cores->value * device.boost_clock->value.value() * *architecture->bf16_flops_per_core_clock;
     const double share = peak->value.value() / limit;
-    EXPECT_TRUE((share > 0.9 && share < 1.1) || (share > 0.49 && share < 0.52)) << device.id << ' ' << share;
+    // Tensor cores slowed for export to 148 TFLOP/s, all else at its clock.
+    const bool cut = device.id.starts_with("h20-") && share > 0.22 && share < 0.25;
+    EXPECT_TRUE((share > 0.9 && share < 1.1) || (share > 0.49 && share < 0.52) || cut) << device.id << ' ' << share;
     ++checked;
   }
   EXPECT_GT(checked, 25);

@@ -79,7 +79,8 @@ TEST(RequestWords, NothingNamesAFile) {
     EXPECT_FALSE(words(posted("/v1/estimate", body))) << body;
   }
   EXPECT_FALSE(words(posted("/v1/plan", R"({"kind": "serve", "html": "x.html"})")));
-  EXPECT_FALSE(words(posted("/v1/plan", R"({"kind": "../x.toml"})")));
+  Api api(shared(), here(), {});
+  EXPECT_EQ(api.answer(posted("/v1/plan", R"({"kind": "../x.toml"})"), true).status, 400);
 }
 
 TEST(RequestWords, MoreRequestsThanTheServerSimulatesAreRefused) {
@@ -320,7 +321,13 @@ TEST(RequestWords, ThreadsFilesAndRefitsAreNobodysOverHttp) {
   const auto plan = words(posted("/v1/plan", R"({"kind": "train", "model": "llama3.1-8b", "threads": 1000000})"));
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().where, "threads");
-  EXPECT_FALSE(words(posted("/v1/simulate", R"({"workload": "secret.csv"})"))) << "a file of the server's folder";
+  Api api(shared(), here(), {});
+  EXPECT_EQ(
+      api.answer(posted("/v1/simulate", R"({"model": "llama3.1-8b", "device": "h100-sxm", "workload": "secret.csv"})"),
+                 true)
+          .status,
+      400)
+      << "a file of the server's folder";
   EXPECT_FALSE(words(posted("/v1/cost", R"({"kind": "risk", "device": "h100-sxm", "draws": 100000000})")));
 }
 

@@ -88,14 +88,28 @@ TEST(Call, NamesOfModelsBecomeIds) {
 TEST(Call, OnlyCallersOnThisMachineNameFiles) {
   for (const auto& [verb, json] : {std::pair{"estimate", R"({"kind": "train", "svg": "x.svg"})"},
                                    {"estimate", R"({"kind": "infer", "model": "./config.json"})"},
-                                   {"estimate", R"({"kind": "infer", "device": "mine.toml"})"},
                                    {"estimate", R"({"kind": "infer", "catalogue": "mine.toml"})"},
-                                   {"plan", R"({"kind": "examples/chat-70b.toml"})"},
                                    {"plan", R"({"file": "examples/chat-70b.toml"})"}}) {
     EXPECT_FALSE(words(verb, json)) << json;
     EXPECT_TRUE(words(verb, json, {.files = Files::allowed})) << json;
   }
   EXPECT_FALSE(words("estimate", R"({"data": "elsewhere"})", {.files = Files::allowed}));
+  // What may be a name or a file is for the session to refuse, also where the file is there.
+  const StopSign never;
+  const std::string root = RIDGE_TEST_DIR "/..";
+  for (const auto& [verb, json] :
+       {std::pair{"estimate", R"({"kind": "infer", "model": "llama3.1-8b", "device": ")" + root +
+                                  R"(/data/profiles/h200-sxm.toml"})"},
+        {"plan", R"({"kind": ")" + root + R"(/examples/chat-70b.toml"})"},
+        {"plan", R"({"kind": "fleet", "id": ")" + root + R"(/examples/fleet/domestic.toml"})"},
+        {"simulate", R"({"model": "llama3.1-8b", "device": "h100-sxm", "workload": ")" + root +
+                         R"(/data/workloads/chat.toml"})"}}) {
+    const auto line = words(verb, json);
+    ASSERT_TRUE(line) << line.error().text();
+    const auto answer = call(*line, shared(), here(), never, Files::refused);
+    ASSERT_FALSE(answer) << json;
+    EXPECT_NE(answer.error().message.find("a file"), std::string::npos) << answer.error().text();
+  }
 }
 
 TEST(Call, ASentenceIsNeverTakenForAPath) {

@@ -16,10 +16,23 @@ LogError error_of(const std::string& device, double low = 0.8, double high = 1.3
 TEST(LogError, HasTheIntervalItWasMadeFrom) {
   const LogError error = error_of("a", 0.91, 1.31);
   EXPECT_NEAR(error.factor(0.1), 0.91, 1e-9);
-  EXPECT_NEAR(error.factor(0.5), 1, 1e-12);
+  EXPECT_NEAR(error.factor(error.faster), 1, 1e-12);
   EXPECT_NEAR(error.factor(0.9), 1.31, 1e-9);
   for (const double p : {0.05, 0.3, 0.5, 0.8, 0.95, 0.99}) EXPECT_NEAR(error.probability(error.factor(p)), p, 1e-9);
   EXPECT_LT(error.factor(0.8), error.factor(0.9));
+}
+
+// An interval that reaches further up than down is that of a distribution which does.
+TEST(LogError, IsMoreOftenSlowerWhereTheIntervalIsLongerUpwards) {
+  const LogError error = error_of("a", 0.85, 1.68);
+  EXPECT_LT(error.faster, 0.45);
+  EXPECT_GT(error.factor(0.5), 1.02);
+  EXPECT_NEAR(error.probability(1), error.faster, 1e-12);
+  const LogError even = error_of("a", 0.8, 1.25);
+  EXPECT_NEAR(even.faster, 0.5, 1e-6);
+  EXPECT_NEAR(even.factor(0.5), 1, 1e-6);
+  EXPECT_GT(error_of("a", 0.6, 1.1).factor(0.5), 0.8);
+  EXPECT_LT(error_of("a", 0.6, 1.1).factor(0.5), 1);
 }
 
 // Of a normal distribution with the same 80 %, the 99th percentile is 2.326 / 1.2816 times as far out as the 90th.

@@ -24,21 +24,21 @@ struct Endpoint {
   std::string_view path;
   std::string_view verb;
   std::string_view method;
-  enum class Takes { nothing, little, long_work } takes;  ///< answered at once, below a second, or more
+  enum class Effort { nothing, little, long_work } effort;  ///< answered at once, below a second, or more
 };
-using Takes = Endpoint::Takes;
+using Effort = Endpoint::Effort;
 
 constexpr std::array kEndpoints = {
-    Endpoint{"/v1/estimate", "estimate", "POST", Takes::nothing},
-    Endpoint{"/v1/simulate", "simulate", "POST", Takes::long_work},
-    Endpoint{"/v1/plan", "plan", "POST", Takes::long_work},
-    Endpoint{"/v1/cost", "cost", "POST", Takes::little},
-    Endpoint{"/v1/goodput", "goodput", "POST", Takes::little},
-    Endpoint{"/v1/facility", "facility", "POST", Takes::little},
-    Endpoint{"/v1/check", "check", "POST", Takes::little},
-    Endpoint{"/v1/catalogue", "show", "GET", Takes::nothing},
-    Endpoint{"/v1/mlperf", "mlperf", "GET", Takes::little},
-    Endpoint{"/v1/validate", "validate", "GET", Takes::long_work},
+    Endpoint{"/v1/estimate", "estimate", "POST", Effort::nothing},
+    Endpoint{"/v1/simulate", "simulate", "POST", Effort::long_work},
+    Endpoint{"/v1/plan", "plan", "POST", Effort::long_work},
+    Endpoint{"/v1/cost", "cost", "POST", Effort::little},
+    Endpoint{"/v1/goodput", "goodput", "POST", Effort::little},
+    Endpoint{"/v1/facility", "facility", "POST", Effort::little},
+    Endpoint{"/v1/check", "check", "POST", Effort::little},
+    Endpoint{"/v1/catalogue", "show", "GET", Effort::nothing},
+    Endpoint{"/v1/mlperf", "mlperf", "GET", Effort::little},
+    Endpoint{"/v1/validate", "validate", "GET", Effort::long_work},
 };
 
 const Endpoint* endpoint_of(std::string_view path) {
@@ -217,8 +217,8 @@ Response Api::answer(const Request& request, bool may_take_long) {
       return jobs_.start(*client, *std::move(words), manner.keep);
     }
   }
-  if ((endpoint->takes != Takes::nothing || reads_catalogue(*words)) && !may_take_long) {
-    const bool heavy = endpoint->takes == Takes::long_work;
+  if ((endpoint->effort != Effort::nothing || reads_catalogue(*words)) && !may_take_long) {
+    const bool heavy = endpoint->effort == Effort::long_work;
     return Response::later(heavy ? http::Weight::heavy : http::Weight::light, *client);
   }
   StopSign stop;

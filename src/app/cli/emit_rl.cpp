@@ -51,12 +51,10 @@ Result<int> emit_rl_files(Session& session, const EstimateFlags& flags, RlFramew
       session.warn(fmt::format("this is {}; --out DIR also writes {}", files->front().name, files->back().name));
     return kFine;
   }
-  std::error_code failure;
-  std::filesystem::create_directories(out, failure);
-  if (failure) return Error{ErrorCode::bad_input, out, "cannot be made: " + failure.message()};
+  if (const Status s = session.files().make_folder(out); !s) return s.error();
   for (const RlFile& file : *files) {
     const std::string path = out + "/" + file.name;
-    if (const Status s = write_file_atomically(path, file.text); !s) return s.error();
+    if (const Status s = session.files().write(path, file.text); !s) return s.error();
     session.print(path + "\n");
   }
   return kFine;

@@ -98,7 +98,7 @@ Result<int> estimate_rl(Session& session, const EstimateFlags& flags) {
   if (flags.given("--html")) {
     const report::Provenance provenance{
         report::sources_of(knowledge->catalogue, {a->query.model}, {a->generation.device}), command_text(session)};
-    const Status s = write_file_atomically(flags.value("--html"), report::rl_html(*a, options, provenance));
+    const Status s = session.files().write(flags.value("--html"), report::rl_html(*a, options, provenance));
     if (!s) return s.error();
   }
   if (session.form() == Form::csv) {

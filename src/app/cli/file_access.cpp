@@ -36,4 +36,11 @@ Status FileAccess::write(const std::string& path, std::string_view text) const {
   return write_file_atomically(path, text);
 }
 
+Status FileAccess::make_folder(const std::string& path) const {
+  if (!free_) return wrong(path, "is a folder, and whoever asks from elsewhere may make none");
+  std::error_code failure;
+  std::filesystem::create_directories(path, failure);
+  return failure ? Status(wrong(path, "cannot be made: " + failure.message())) : Status();
+}
+
 }  // namespace ridge::cli

@@ -29,6 +29,8 @@ class FileAccess {
   /// As ridge::read_file() and write_file_atomically().
   [[nodiscard]] Result<std::string> read(const std::string& path, std::size_t max_bytes) const;
   [[nodiscard]] Status write(const std::string& path, std::string_view text) const;
+  /// Makes the folder and those above it, where they are not there.
+  [[nodiscard]] Status make_folder(const std::string& path) const;
 
  private:
   bool free_ = true;

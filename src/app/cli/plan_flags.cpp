@@ -51,11 +51,12 @@ Takes vendors() {
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
   };
-  return {[known](Session& session, const std::string& text) {
-            const std::vector<std::string> all = known(session, {});
-            return search::check_vendors("", split_words(text, ','), {all.begin(), all.end()});
-          },
-          known};
+  return value::listed(
+      [known](Session& session, const std::string& text) {
+        const std::vector<std::string> all = known(session, {});
+        return search::check_vendors("", split_words(text, ','), {all.begin(), all.end()});
+      },
+      known);
 }
 
 Result<search::Policy> policy_of(Session& session) {
@@ -65,13 +66,12 @@ Result<search::Policy> policy_of(Session& session) {
 }
 
 Takes countries_of_origin() {
-  return {[](Session& session, const std::string& text) -> Status {
-            const Result<search::Policy> policy = policy_of(session);
-            if (!policy) return policy.error();
-            const auto found = policy->vendors_from(split_words(text, ','));
-            return found ? Status() : Status(found.error());
-          },
-          {}};
+  return value::listed([](Session& session, const std::string& text) -> Status {
+    const Result<search::Policy> policy = policy_of(session);
+    if (!policy) return policy.error();
+    const auto found = policy->vendors_from(split_words(text, ','));
+    return found ? Status() : Status(found.error());
+  });
 }
 
 Takes destination() {
@@ -86,21 +86,18 @@ Takes destination() {
 
 /// "h100-sxm:64,a100-sxm-80:32".
 Takes fleet() {
-  return {
-      [device = value::device().check](Session& session, const std::string& text) -> Status {
-        for (const std::string& part : split_words(text, ',')) {
-          const std::size_t colon = part.find(':');
-          const Result<double> number = colon == std::string::npos
-                                            ? Result<double>(Error{})
-                                            : parse_count(std::string_view(part).substr(colon + 1));
-          if (!number || *number < 1 || *number > kMostOfFleet) {
-            return Error{ErrorCode::bad_input, "", "write devices and how many there are: h100-sxm:64,a100-sxm-80:32"};
-          }
-          if (const Status s = device(session, part.substr(0, colon)); !s) return s;
-        }
-        return {};
-      },
-      {}};
+  return value::listed([device = value::device().check](Session& session, const std::string& text) -> Status {
+    for (const std::string& part : split_words(text, ',')) {
+      const std::size_t colon = part.find(':');
+      const Result<double> number =
+          colon == std::string::npos ? Result<double>(Error{}) : parse_count(std::string_view(part).substr(colon + 1));
+      if (!number || *number < 1 || *number > kMostOfFleet) {
+        return Error{ErrorCode::bad_input, "", "write devices and how many there are: h100-sxm:64,a100-sxm-80:32"};
+      }
+      if (const Status s = device(session, part.substr(0, colon)); !s) return s;
+    }
+    return {};
+  });
 }
 
 Status check_shard(std::string_view text) {
@@ -143,6 +140,17 @@ PlanFlags::PlanFlags() {
       true, value::share());
   add("--load", "SHARE", "mean load of a replica, at most, of what it is predicted to do within the limits", kServePlan,
       true, value::share());
+  add("--max-load", "SHARE", "load at the busiest time with all replicas up, at most: 85%", kServePlan, true,
+      value::share());
+  add("--peak", "TIMES", "the busiest time has so many times --request-rate, and the limits hold then: 3x", kServePlan,
+      true, value::parsed(parse_peak));
+  add("--spares", "WHAT", "that may be down then: N+1, N+2, node or rack", kServePlan, true,
+      value::parsed(parse_spares, offer({"N+1", "N+2", "node", "rack"})));
+  add("--traffic", "FILE", "a day or week as CSV (hour, requests_per_s): the peak, and the bill of a month", kServePlan,
+      true, value::file());
+  add("--growth", "SHARE", "of the traffic a month, with --traffic: 10%", kServePlan, true, value::share());
+  add("--cold-start", "T", "until a replica that is started serves, with --traffic; 2min", kServePlan, true,
+      value::quantity<Seconds>("2min"));
   add("--tokens", "N", "to train on: 15T", kTrainPlan, true, value::number(1, 1e18));
   add("--days", "N", "for the run, at most", kTrainPlan, true, value::number(1e-3, 1e5));
   add("--seq-length", "TOKENS", "of one training sequence", kTrainPlan, true, value::whole(1, 1 << 24));
@@ -179,8 +187,8 @@ PlanFlags::PlanFlags() {
   add("--air-cooled", "", "there is no liquid cooling", kBoth);
   add("--rent", "", "by the hour (the default)", kBoth);
   add("--own", "", "bought and housed", kBoth);
-  add("--purchase", "P", "on-demand, spot, reserved or own", kBoth, true,
-      value::parsed(parse_purchase, offer({"on-demand", "spot", "reserved", "own"})));
+  add("--purchase", "P", "on-demand, spot, reserved, own, or any: the cheapest that has a price", kBoth, true,
+      value::parsed(parse_purchase, offer({"on-demand", "spot", "reserved", "own", "any"})));
   add("--region", "R", "prices of this region or provider only", kEvery, true,
       value::either(value::one_of(offer_energy_regions, "region"), value::price_place()));
   add("--price-spread", "", "a price may be any that is quoted: probabilities count the spread of quotes", kBoth);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/cli/command_line.hpp"
+#include "app/cli/file_access.hpp"
 #include "ridge/plan.hpp"
 
 namespace ridge::cli {
@@ -65,6 +66,7 @@ class PlanFlags {
 struct PlanContext {
   std::string as_of;
   std::string data_directory;  ///< for policy/vendors.toml
+  FileAccess files;            ///< for --traffic
 };
 
 /// Refuse (bad_input, `where` = the flag): what is no number or name, and what needs another flag beside it.

@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kUsualTtft = 2;  ///< seconds: what a chat needs
 constexpr double kUsualTpot = 0.1;
+constexpr std::size_t kTrafficLimit = 1'000'000;  ///< bytes
 
 /// Reads flags into fields; the first thing wrong is kept.
 class Reader {
@@ -166,6 +167,26 @@ Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& cont
   if (flags.given("--load")) {
     reader.share("--load", goal.load);
     goal.load_at_most = goal.load;
+  }
+  if (flags.given("--max-load")) {
+    if (flags.given("--load")) return wrong("--max-load", "say either --load or --max-load");
+    reader.share("--max-load", goal.load_at_most);
+  }
+  reader.word("--peak", goal.peak, parse_peak);
+  reader.word("--spares", goal.spares, parse_spares);
+  if (flags.given("--traffic")) {
+    if (flags.given("--peak")) return wrong("--peak", "--traffic has its own");
+    Result<std::string> text = context.files.read(flags.value("--traffic"), kTrafficLimit);
+    if (!text) return text.error();
+    Result<TrafficShape> shape = parse_traffic(*std::move(text), flags.value("--traffic"));
+    if (!shape) return shape.error();
+    goal.peak = shape->peak();
+    if (!flags.given("--request-rate") && shape->mean_rate > 0) goal.request_rate = shape->mean_rate;
+    goal.traffic = *std::move(shape);
+    reader.share("--growth", goal.growth);
+    reader.quantity<Seconds>("--cold-start", goal.cold_start_s);
+  } else if (flags.given("--growth") || flags.given("--cold-start")) {
+    return wrong(flags.given("--growth") ? "--growth" : "--cold-start", "goes with --traffic FILE");
   }
   reader.quantity<Seconds>("--ttft", goal.ttft_s);
   reader.quantity<Seconds>("--tpot", goal.tpot_s);

@@ -16,17 +16,6 @@ namespace ridge::cli {
 
 namespace {
 
-Status write_plan(const std::string& directory, std::size_t number, const PlanFile& plan) {
-  return write_file_atomically(fmt::format("{}/{}.toml", directory, number), plan_file_text(plan));
-}
-
-Status make_folder(const std::string& directory) {
-  std::error_code failure;
-  std::filesystem::create_directories(directory, failure);
-  if (failure) return Error{ErrorCode::bad_input, "--save", directory + ": " + failure.message()};
-  return {};
-}
-
 class PlanWriter {
  public:
   explicit PlanWriter(std::string kind) { file_.kind = std::move(kind); }
@@ -45,7 +34,7 @@ class PlanWriter {
     if (!buyer.date.empty()) add("--as-of", buyer.date);
     if (buyer.purchase == Purchase::own) {
       if (!buyer.region.empty()) add("--region", buyer.region);
-    } else if (buyer.purchase == Purchase::reserved) {  // whose market only plans look at
+    } else if (buyer.purchase == Purchase::reserved || buyer.purchase == Purchase::any) {  // only plans look at these
       if (usd_per_gpu_hour) add("--price", '$' + exact_number(*usd_per_gpu_hour));
     } else {
       if (!buyer.region.empty()) add("--provider", buyer.region);
@@ -122,25 +111,27 @@ PlanFile plan_file(const TrainingQuest& quest, const TrainingPick& p, const std:
 }
 
 template <class Quest, class Verdict>
-Result<int> save_all(const std::string& directory, const Quest& quest, const Verdict& verdict,
+Result<int> save_all(const FileAccess& files, const std::string& directory, const Quest& quest, const Verdict& verdict,
                      const std::string& given) {
-  if (const Status s = make_folder(directory); !s) return s.error();
+  if (const Status s = files.make_folder(directory); !s) return s.error();
   for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
-    if (const Status s = write_plan(directory, i + 1, plan_file(quest, verdict.plans[i], given)); !s) return s.error();
+    const std::string path = fmt::format("{}/{}.toml", directory, i + 1);
+    const Status s = files.write(path, plan_file_text(plan_file(quest, verdict.plans[i], given)));
+    if (!s) return s.error();
   }
   return static_cast<int>(verdict.plans.size());
 }
 
 }  // namespace
 
-Result<int> save_plans(const std::string& directory, const ServingQuest& quest, const ServingVerdict& verdict,
-                       const std::string& given) {
-  return save_all(directory, quest, verdict, given);
+Result<int> save_plans(const FileAccess& files, const std::string& directory, const ServingQuest& quest,
+                       const ServingVerdict& verdict, const std::string& given) {
+  return save_all(files, directory, quest, verdict, given);
 }
 
-Result<int> save_plans(const std::string& directory, const TrainingQuest& quest, const TrainingVerdict& verdict,
-                       const std::string& given) {
-  return save_all(directory, quest, verdict, given);
+Result<int> save_plans(const FileAccess& files, const std::string& directory, const TrainingQuest& quest,
+                       const TrainingVerdict& verdict, const std::string& given) {
+  return save_all(files, directory, quest, verdict, given);
 }
 
 Status take_profile(const std::string& data_directory, const std::string& profile, PlanFlags& flags, PlanKind kind) {

@@ -10,10 +10,10 @@ namespace ridge::cli {
 
 /// Writes DIR/1.toml, DIR/2.toml, ... (docs: plan files), making the folder. The number of files. `given` is the model
 /// as it was named: a repository stays in the files.
-Result<int> save_plans(const std::string& directory, const ServingQuest& quest, const ServingVerdict& verdict,
-                       const std::string& given);
-Result<int> save_plans(const std::string& directory, const TrainingQuest& quest, const TrainingVerdict& verdict,
-                       const std::string& given);
+Result<int> save_plans(const FileAccess& files, const std::string& directory, const ServingQuest& quest,
+                       const ServingVerdict& verdict, const std::string& given);
+Result<int> save_plans(const FileAccess& files, const std::string& directory, const TrainingQuest& quest,
+                       const TrainingVerdict& verdict, const std::string& given);
 
 /// What buyers of this kind usually ask, where the flags leave it open: data/buyers/NAME.toml.
 Status take_profile(const std::string& data_directory, const std::string& profile, PlanFlags& flags, PlanKind kind);

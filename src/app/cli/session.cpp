@@ -243,7 +243,7 @@ Result<std::string> Session::use_profile(const std::string& path) {
   for (const Measured& m : measured_) {
     if (m.path == path) return m.id;
   }
-  const Result<std::string> text = read_file(path, kProfileLimit);
+  const Result<std::string> text = files_.read(path, kProfileLimit);
   if (!text) return text.error();
   Result<measure::Profile> profile = evidence::read_measurement(*text, path);
   if (!profile) return profile.error();

@@ -119,6 +119,12 @@ SimulateFlags::SimulateFlags() {
   add("--cold-start", "T", "until a new engine serves; 60s", time());
   add("--scale-idle", "T", "without work before an engine is stopped; 60s", time());
   add("--mtbf", "T", "mean time between failures of one engine: 30days", time());
+  add("--kill", "N@T", "engine N breaks at that time and is repaired after --repair: 2@30s",
+      value::parsed([](std::string_view text) {
+        int engine = 0;
+        double when = 0;
+        return read_kill(text, engine, when);
+      }));
   add("--repair", "T", "until a failed engine serves again; 5min", time());
   add("--rpm", "N", "API limit: requests per minute", value::number(1, 1e12));
   add("--tpm", "N", "API limit: tokens per minute", value::number(1, 1e15));

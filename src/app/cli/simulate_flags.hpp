@@ -2,7 +2,7 @@
 //
 //   SimulateFlags flags;
 //   flags.declare(options);
-//   Result<SimulationQuestion> q = simulation_question(flags, session);
+//   Result<SimulationQuestion> q = simulation_question(flags, *data + "/workloads", as_of, session.files());
 //
 // Values stay text until the question is made.
 #pragma once
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/cli/estimate_flags.hpp"
+#include "app/cli/file_access.hpp"
 #include "ridge/simulation.hpp"
 
 namespace ridge::cli {
@@ -53,11 +54,13 @@ class SimulateFlags {
 /// Steps that a policy may wait.
 inline constexpr int kMostSteps = 100'000;
 
-/// Values that are more than a number or a word: "gamma:2", "0.9:20", "2P1D", "0:8", "42". Refuse (bad_input) others.
+/// Values that are more than a number or a word: "gamma:2", "0.9:20", "2P1D", "0:8", "2@30s", "42". Refuse (bad_input)
+/// others.
 [[nodiscard]] Status read_arrivals(std::string_view text, ArrivalProcess& into);
 [[nodiscard]] Status read_gathering(std::string_view text, PromptGathering& into);
 [[nodiscard]] Status read_pools(std::string_view text, int& prefill, int& decode);
 [[nodiscard]] Status read_autoscale(std::string_view text, Autoscaling& into);
+[[nodiscard]] Status read_kill(std::string_view text, int& engine, double& when);
 [[nodiscard]] Status read_seed(std::string_view text, std::uint64_t& into);
 
 struct SimulationQuestion {
@@ -68,8 +71,9 @@ struct SimulationQuestion {
 
 /// Refuses (bad_input, `where` = the flag; not_found) what is no number or name, and loads that exclude each other.
 Result<SimulationQuestion> simulation_question(const SimulateFlags& flags, const std::string& workloads,
-                                               const std::string& as_of);
+                                               const std::string& as_of, const FileAccess& files);
 /// What arrives alone: workload, load and limits, whatever serves it.
-Result<SimulationQuestion> load_question(const SimulateFlags& flags, const std::string& workloads);
+Result<SimulationQuestion> load_question(const SimulateFlags& flags, const std::string& workloads,
+                                         const FileAccess& files);
 
 }  // namespace ridge::cli

@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 
 #include "app/cli/simulate_flags.hpp"
 #include "app/cli/wrong.hpp"
 #include "ridge/letters.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/text.hpp"
+#include "serve/ticks.hpp"
 
 namespace ridge::cli {
 
@@ -37,8 +39,9 @@ Status choose(const SimulateFlags& flags, std::string_view flag, std::initialize
 
 class SimulationQuestioner {
  public:
-  SimulationQuestioner(const SimulateFlags& flags, const std::string& workloads, const std::string& as_of)
-      : flags_(flags), workloads_(workloads), as_of_(as_of) {}
+  SimulationQuestioner(const SimulateFlags& flags, const std::string& workloads, const std::string& as_of,
+                       const FileAccess& files)
+      : flags_(flags), workloads_(workloads), as_of_(as_of), files_(files) {}
 
   Result<SimulationQuestion> run() {
     for (const auto step :
@@ -89,6 +92,9 @@ class SimulationQuestioner {
     if (named.empty()) assume("workload chat");
     const std::string wanted = named.empty() ? "chat" : named;
     const bool trace = wanted.ends_with(".csv") || wanted.ends_with(".jsonl");
+    if (trace || wanted.find('/') != std::string::npos || wanted.ends_with(".toml")) {
+      if (const Status s = files_.may_read(wanted); !s) return s;
+    }
     Result<Workload> found = trace ? read_trace(wanted) : find_workload(workloads_, wanted);
     if (!found) {
       if (found.error().where.empty()) return Error{found.error().code, "--workload", found.error().message};
@@ -290,6 +296,10 @@ class SimulationQuestioner {
       p.autoscaling = a;
     }
     if (const Status s = take(flags_.time("--mtbf", 0), p.failures.mean_time_between); !s) return s;
+    if (const std::string& text = flags_.value("--kill"); !text.empty()) {
+      if (const Status s = of("--kill", read_kill(text, p.failures.killed, p.failures.killed_at)); !s) return s;
+      if (p.disaggregation) return wrong("--kill", "does not go with --disaggregate");
+    }
     return take(flags_.time("--repair", p.failures.repair), p.failures.repair);
   }
 
@@ -306,6 +316,7 @@ class SimulationQuestioner {
   const SimulateFlags& flags_;
   const std::string& workloads_;
   const std::string& as_of_;
+  const FileAccess& files_;
   SimulationQuestion q_;
 };
 
@@ -317,7 +328,10 @@ Status read_arrivals(std::string_view text, ArrivalProcess& into) {
   const std::vector<std::string> parts =
       colon < text.size() ? split(text.substr(colon + 1), ',') : std::vector<std::string>{};
   const auto time = [](const std::string& part) { return parse_quantity<Seconds>(part); };
-  const auto good = [](const Result<Seconds>& t) { return t && t->value() > 0; };
+  constexpr double kShortest = 1e-3;  // draws of shorter ones would be most of the work
+  const auto good = [](const Result<Seconds>& t) {
+    return t && t->value() >= kShortest && t->value() <= serve::kMostSeconds;
+  };
   if (kind == "poisson" && parts.empty()) {
     into.kind = ArrivalKind::poisson;
   } else if (kind == "constant" && parts.empty()) {
@@ -330,7 +344,7 @@ Status read_arrivals(std::string_view text, ArrivalProcess& into) {
   } else if (kind == "on-off" && parts.size() == 2) {
     const Result<Seconds> on = time(parts[0]);
     const Result<Seconds> off = time(parts[1]);
-    if (!good(on) || !good(off)) return wrong("", "write on-off:10s,30s");
+    if (!good(on) || !good(off)) return wrong("", "write on-off:10s,30s, both from 1ms");
     into.kind = ArrivalKind::on_off;
     into.on_seconds = on->value();
     into.off_seconds = off->value();
@@ -379,19 +393,33 @@ Status read_autoscale(std::string_view text, Autoscaling& into) {
   return wrong("", "write MIN:MAX engines, for example 0:8");
 }
 
+Status read_kill(std::string_view text, int& engine, double& when) {
+  const std::size_t at = std::min(text.find('@'), text.size());
+  const Result<double> number = parse_count(text.substr(0, at));
+  const Result<Seconds> time = parse_quantity<Seconds>(text.substr(std::min(at + 1, text.size())));
+  if (at == text.size() || !number || !time || !(*number >= 1 && *number <= 1e6) || *number != std::floor(*number) ||
+      !(time->value() >= 0 && time->value() <= serve::kMostSeconds)) {
+    return wrong("", "write which engine, from 1, and when: 2@30s");
+  }
+  engine = static_cast<int>(*number);
+  when = time->value();
+  return {};
+}
+
 Status read_seed(std::string_view text, std::uint64_t& into) {
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), into);
   return code == std::errc() && end == text.data() + text.size() ? Status() : wrong("", "write a whole number");
 }
 
 Result<SimulationQuestion> simulation_question(const SimulateFlags& flags, const std::string& workloads,
-                                               const std::string& as_of) {
-  return SimulationQuestioner(flags, workloads, as_of).run();
+                                               const std::string& as_of, const FileAccess& files) {
+  return SimulationQuestioner(flags, workloads, as_of, files).run();
 }
 
-Result<SimulationQuestion> load_question(const SimulateFlags& flags, const std::string& workloads) {
+Result<SimulationQuestion> load_question(const SimulateFlags& flags, const std::string& workloads,
+                                         const FileAccess& files) {
   const std::string now;
-  return SimulationQuestioner(flags, workloads, now).run_load();
+  return SimulationQuestioner(flags, workloads, now, files).run_load();
 }
 
 }  // namespace ridge::cli

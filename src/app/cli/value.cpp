@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 
@@ -107,14 +108,20 @@ Status known_engine(Session& session, const std::string& text) {
                                near.empty() ? "" : "; did you mean " + near + "?"));
 }
 
-/// Each part of a list by itself; what is written out (dense:layers=32,hidden=...) is one.
-Status each_part(Session& session, const std::string& text, const ValueCheck& check) {
-  for (const std::string& part : text.find(':') != std::string::npos ? std::vector{text} : split(text, ',')) {
+template <class Check>
+Status each_of(const std::string& text, const Check& check) {
+  for (const std::string& part : split(text, ',')) {
     const std::string word(trimmed(part));
     if (word.empty()) return wrong("", "a part of the list is empty: write a,b,c");
-    if (const Status s = check(session, word); !s) return s;
+    if (const Status s = check(word); !s) return s;
   }
   return {};
+}
+
+/// Each part of a list by itself; what is written out (dense:layers=32,hidden=...) is one.
+Status each_part(Session& session, const std::string& text, const ValueCheck& check) {
+  if (text.find(':') != std::string::npos) return check(session, std::string(trimmed(text)));
+  return each_of(text, [&](const std::string& part) { return check(session, part); });
 }
 
 }  // namespace
@@ -172,6 +179,15 @@ Takes parts(Takes part) {
   return Takes([check = std::move(part.check)](Session& session,
                                                const std::string& text) { return each_part(session, text, check); },
                std::move(part.completer), part.path);
+}
+
+Takes listed(ValueCheck check, Completer offers) {
+  return checked(
+      [check = std::move(check)](Session& session, const std::string& text) -> Status {
+        const Status s = each_of(text, [](const std::string&) { return Status(); });
+        return s ? check(session, text) : s;
+      },
+      std::move(offers));
 }
 
 Takes either(Takes first, Takes second) {
@@ -236,8 +252,11 @@ Takes price_place() {
       [places](Session& session, const std::string& text) -> Status {
         const std::vector<std::string> known = places(session, {});
         const std::string wanted = lower(text);
-        const bool is_part = std::any_of(known.begin(), known.end(),
-                                         [&](const std::string& place) { return contains(lower(place), wanted); });
+        const bool is_word = !wanted.empty() && std::isalnum(static_cast<unsigned char>(wanted[0])) != 0 &&
+                             wanted.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos;
+        const bool is_part = is_word && std::any_of(known.begin(), known.end(), [&](const std::string& place) {
+                               return contains(lower(place), wanted);
+                             });
         return is_part ? Status() : among(text, known, "provider or region of prices");
       },
       places);
@@ -282,8 +301,8 @@ Takes of(const ask::Field& field) {
   Completer offers = words.empty() ? Completer() : offer(std::move(words));
   return parts(checked(
       [&field](Session&, const std::string& text) -> Status {
-        const Result<double> read = ask::read_value(field, text);
-        return read ? Status() : Status(wrong("", read.error().message));
+        const Status good = ask::check_value(field, text);
+        return good ? good : Status(wrong("", good.error().message));
       },
       std::move(offers)));
 }

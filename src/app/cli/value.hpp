@@ -60,6 +60,8 @@ template <class T>
 
 /// Parts of a list, a,b,c, each of which is such a value.
 [[nodiscard]] Takes parts(Takes part);
+/// A list that is checked as a whole: it has a part, and none is empty.
+[[nodiscard]] Takes listed(ValueCheck check, Completer offers = {});
 /// Either of two; the refusal is that of the second.
 [[nodiscard]] Takes either(Takes first, Takes second);
 

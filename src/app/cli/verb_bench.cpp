@@ -129,8 +129,8 @@ Result<BenchRun> prepare_bench(Session& session, const BenchFlags& flags) {
   BenchRun run;
   run.predicts = d.given("--model") && (d.given("--device") || d.given("--system"));
   Result<SimulationQuestion> question =
-      run.predicts ? simulation_question(flags.simulate, *data + "/workloads", session.options().as_of)
-                   : load_question(flags.simulate, *data + "/workloads");
+      run.predicts ? simulation_question(flags.simulate, *data + "/workloads", session.options().as_of, session.files())
+                   : load_question(flags.simulate, *data + "/workloads", session.files());
   if (!question) return question.error();
   run.find_rate = question->find_rate;
   run.answer.query = std::move(question->query);

@@ -75,7 +75,7 @@ Action declare_cost(Options& options) {
                   return offers;
                 });
   arguments->command.cost.declare(options);
-  arguments->command.estimate.declare(options);
+  arguments->command.estimate.declare(options, kInfer | kTrain | kDiffusion | kFit | kTechniques | kCompare);
   return [arguments](Session& session) -> Result<int> {
     std::vector<std::string>& words = arguments->words;
     const EstimateFlags& said = arguments->command.estimate;

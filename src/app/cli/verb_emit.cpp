@@ -290,9 +290,7 @@ Result<int> run_emit(Session& session, const EmitArguments& a) {
     }
     return kFine;
   }
-  std::error_code failure;
-  std::filesystem::create_directories(a.out, failure);
-  if (failure) return Error{ErrorCode::bad_input, a.out, "cannot be made: " + failure.message()};
+  if (const Status s = session.files().make_folder(a.out); !s) return s.error();
   for (const LaunchFile& file : *files) {
     const std::string path = a.out + "/" + file.name;
     if (const Status s = session.files().write(path, file.text); !s) return s.error();

@@ -54,7 +54,7 @@ Result<int> run_emulate(Session& session, const EmulateFlags& flags) {
   const Result<std::string> data = session.data_directory();
   if (!data) return data.error();
   Result<SimulationQuestion> question =
-      simulation_question(flags.simulate, *data + "/workloads", session.options().as_of);
+      simulation_question(flags.simulate, *data + "/workloads", session.options().as_of, session.files());
   if (!question) return question.error();
   const Result<int> port = read_whole("--port", flags.port, 8000, 0, 65535);
   if (!port) return port.error();

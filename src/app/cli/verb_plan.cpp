@@ -11,6 +11,7 @@
 #include "app/cli/estimate.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/plan_flags.hpp"
+#include "app/cli/plan_fleet.hpp"
 #include "app/cli/plan_rl.hpp"
 #include "app/cli/plan_run.hpp"
 #include "app/cli/plan_save.hpp"
@@ -64,7 +65,7 @@ Status take_file(const Session& session, const std::string& path, PlanFlags& fla
 Result<Asked> asked_of(const Session& session, PlanArguments& arguments) {
   const std::vector<std::string>& words = arguments.words;
   if (words.empty()) {
-    return Error{ErrorCode::bad_input, "", "say what to plan: serve, train, rl, or the file of a question"};
+    return Error{ErrorCode::bad_input, "", "say what to plan: serve, train, rl, fleet, or the file of a question"};
   }
   if (words.size() > 1) return Error{ErrorCode::bad_input, "", "nothing is done with " + ridge::quoted(words[1])};
   Asked asked;
@@ -76,7 +77,7 @@ Result<Asked> asked_of(const Session& session, PlanArguments& arguments) {
   }
   if (!words[0].ends_with(".toml")) {
     return Error{ErrorCode::bad_input, "",
-                 ridge::quoted(words[0]) + " is neither serve, train, rl nor merge, nor a question in TOML"};
+                 ridge::quoted(words[0]) + " is neither serve, train, rl, fleet nor merge, nor a question in TOML"};
   }
   std::string kind;
   if (const Status s = take_file(session, words[0], arguments.flags, &kind); !s) return s.error();
@@ -110,7 +111,7 @@ Result<int> show(Session& session, const Quest& quest, const Verdict& verdict, c
     if (!s) return s.error();
   }
   if (!shown.save.empty()) {
-    const Result<int> saved = save_plans(shown.save, quest, verdict, shown.model);
+    const Result<int> saved = save_plans(session.files(), shown.save, quest, verdict, shown.model);
     if (!saved) return saved.error();
   }
   if (!shown.html.empty()) {
@@ -267,7 +268,7 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   if (const Status s = check_engine(flags.value("--engine"), work, knowledge->engines); !s) return s.error();
   const Result<std::string> data = session.data_directory();
   if (!data) return data.error();
-  const PlanContext context{session.options().as_of, *data};
+  const PlanContext context{session.options().as_of, *data, session.files()};
   const Result<EconomicsData> economics = load_economics(*data + "/economics", knowledge->catalogue);
   if (!economics) return economics.error();
   if (asked.kind == PlanKind::serve) {
@@ -331,9 +332,9 @@ Result<int> plan_merge(Session& session, PlanArguments& arguments) {
 }
 
 std::vector<std::string> complete_plan_words(Session& session, const std::vector<std::string>& before) {
-  if (!before.empty() && before[0] != "merge") return {};
+  if (!before.empty() && before[0] != "merge" && before[0] != "fleet") return {};
   std::vector<std::string> offers = complete_files(session, before);
-  if (before.empty()) offers.insert(offers.begin(), {"serve", "train", "rl", "merge"});
+  if (before.empty()) offers.insert(offers.begin(), {"serve", "train", "rl", "fleet", "merge"});
   return offers;
 }
 
@@ -341,7 +342,8 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments);
 
 Action declare_plan(Options& options) {
   auto arguments = std::make_shared<PlanArguments>();
-  options.words("serve|train|rl|FILE.toml|merge FILE...", arguments->words, "what to plan", complete_plan_words);
+  options.words("serve|train|rl|FILE.toml|fleet ESTATE.toml|merge FILE...", arguments->words, "what to plan",
+                complete_plan_words);
   arguments->flags.declare(options);
   arguments->rl.declare_beside(options, kRl, arguments->flags.names());
   return [arguments](Session& session) -> Result<int> {
@@ -356,6 +358,9 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
   if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
   arguments.flags.settle();
   if (!arguments.words.empty() && arguments.words[0] == "merge") return plan_merge(session, arguments);
+  if (!arguments.words.empty() && arguments.words[0] == "fleet") {
+    return plan_fleet(session, arguments.words, arguments.flags);
+  }
   if (!arguments.words.empty() && arguments.words[0] == "rl") {
     if (arguments.words.size() > 1) {
       return Error{ErrorCode::bad_input, "", "nothing is done with " + ridge::quoted(arguments.words[1])};
@@ -380,12 +385,16 @@ Verb plan_verb() {
       "ties where predictions cannot tell them apart, the front of cost against speed, and why the others lost.\n\n"
       "`rl` places and splits the devices of reinforcement learning: colocated, or pools that draw and train.\n\n"
       "The goal is given by flags or in a file (examples/*.toml). A goal that nothing meets ends with exit code 2, "
-      "the constraint that fails first and by how much, and the nearest goal that works.",
+      "the constraint that fails first and by how much, and the nearest goal that works.\n\n"
+      "`fleet` plans a whole estate (docs/fleet.md): many models and jobs on devices of many kinds, owned, bought, "
+      "leased "
+      "or rented, month by month and hour by hour, within power, budgets and policy.",
       "ridge plan serve --model llama3.3-70b --request-rate 50 --isl 1000 --osl 250 --ttft 1s --tpot 40ms\n"
       "ridge plan train --model llama3.1-70b --tokens 15T --days 60 --devices h100-sxm,b200-sxm-180\n"
       "ridge plan rl --model qwen2.5-7b --devices h100-sxm --gpus 32 --prompts 512 --answer-tokens 2000 --answer-most "
       "20k\n"
-      "ridge plan examples/chat-70b.toml --explain 1",
+      "ridge plan examples/chat-70b.toml --explain 1\n"
+      "ridge plan fleet examples/fleet/domestic.toml",
       declare_plan};
 }
 

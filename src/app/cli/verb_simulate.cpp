@@ -110,7 +110,8 @@ Status size_tiers(const Knowledge& knowledge, const InferenceDeployment& deploym
 Result<int> run_simulation(Session& session, const SimulateFlags& flags) {
   const Result<std::string> data = session.data_directory();
   if (!data) return data.error();
-  Result<SimulationQuestion> question = simulation_question(flags, *data + "/workloads", session.options().as_of);
+  Result<SimulationQuestion> question =
+      simulation_question(flags, *data + "/workloads", session.options().as_of, session.files());
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();

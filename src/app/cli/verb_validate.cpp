@@ -455,7 +455,7 @@ class Validation {
     if (paths.empty()) paths = {*directory + "/evidence/more/rl.csv"};
     std::vector<RlCase> cases;
     for (const std::string& path : paths) {
-      auto text = read_file(path, kGateLimit);
+      auto text = session_.files().read(path, kGateLimit);
       if (!text) return text.error();
       auto found = read_rl_cases(std::move(*text), path);
       if (!found) return found.error();
@@ -463,7 +463,7 @@ class Validation {
     }
     const RlFindings findings = judge_rl(cases, knowledge());
     if (!arguments_.rows.empty()) {
-      const Status s = write_file_atomically(arguments_.rows, to_csv(report::rl_rows_table(findings, cases)));
+      const Status s = session_.files().write(arguments_.rows, to_csv(report::rl_rows_table(findings, cases)));
       if (!s) return s.error();
     }
     if (session_.form() == Form::json) {
@@ -500,7 +500,7 @@ class Validation {
   /// Plans sized with a stated confidence for work that was measured: how many would have held.
   Result<int> print_plans() {
     if (!arguments_.rows.empty()) {
-      const Status s = write_file_atomically(arguments_.rows, rows_csv(cases_, main_rows()));
+      const Status s = session_.files().write(arguments_.rows, rows_csv(cases_, main_rows()));
       if (!s) return s.error();
     }
     Table table = report::plan_test_table(test_plans(main_rows(), cases_));

@@ -1,0 +1,118 @@
+#include "app/cli/plan_fleet.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "app/cli/estimate.hpp"
+#include "economics/economics_data.hpp"
+#include "fleet/solver.hpp"
+#include "report/fleet_report.hpp"
+#include "ridge/fleet.hpp"
+#include "ridge/text.hpp"
+#include "search/policy.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+constexpr std::size_t kEstateLimit = 4'000'000;
+constexpr double kSolverSeconds = 60;
+constexpr int kRounds = 4;          ///< of solving and simulating
+constexpr double kDerating = 0.94;  ///< of an option whose requests came too late
+constexpr double kPromise = 0.95;
+constexpr std::array<std::string_view, 2> kFleetFlags = {"--why", "--threads"};
+
+/// The month in which the most is asked for.
+int busiest_month(const fleet::Problem& problem) {
+  int busiest = 0;
+  double most = 0;
+  for (int m = 0; m < problem.months; ++m) {
+    double sum = 0;
+    for (const fleet::Service& service : problem.services) {
+      for (int h = 0; h < problem.hours; ++h) sum += service.demand[problem.at(m, h)] * service.output_tokens;
+    }
+    if (sum > most) {
+      most = sum;
+      busiest = m;
+    }
+  }
+  return busiest;
+}
+
+/// Options of services that missed a limit do less than they were rated at.
+void derate(fleet::Problem& problem, const fleet::Answer& answer, const fleet::Replay& replay) {
+  std::vector<bool> late(problem.services.size(), false);
+  for (const fleet::ReplayHour& hour : replay.hours) {
+    if (hour.within < kPromise && hour.rate > 0) late[static_cast<std::size_t>(hour.service)] = true;
+  }
+  std::vector<bool> done(problem.options.size(), false);
+  for (const fleet::Placement& p : answer.placements) {
+    const auto o = static_cast<std::size_t>(p.option);
+    if (done[o] || !late[static_cast<std::size_t>(problem.options[o].service)]) continue;
+    problem.options[o].requests_per_s *= kDerating;
+    done[o] = true;
+  }
+}
+
+}  // namespace
+
+Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, const PlanFlags& flags) {
+  if (words.size() != 2)
+    return Error{ErrorCode::bad_input, "", "say which estate: ridge plan fleet examples/fleet/estate.toml"};
+  for (const std::string_view flag : flags.names()) {
+    const bool known = std::find(kFleetFlags.begin(), kFleetFlags.end(), flag) != kFleetFlags.end();
+    if (flags.given(flag) && !known) {
+      return Error{ErrorCode::bad_input, std::string(flag), "is for serve and train: the estate's file says it"};
+    }
+  }
+  const Result<std::string> text = session.files().read(words[1], kEstateLimit);
+  if (!text) return text.error();
+  session.catch_interrupts();
+  const Result<Knowledge> knowledge = knowledge_of(session);
+  if (!knowledge) return knowledge.error();
+  const Result<std::string> data = session.data_directory();
+  if (!data) return data.error();
+  const Result<EconomicsData> economics = load_economics(*data + "/economics", knowledge->catalogue);
+  if (!economics) return economics.error();
+  const Result<search::Policy> policy = search::load_policy(*data + "/policy");
+  if (!policy) return policy.error();
+  const Result<fleet::Estate> estate =
+      fleet::read_estate(*text, words[1], *knowledge, *economics, *policy, session.options().as_of);
+  if (!estate) return estate.error();
+  const auto start = std::chrono::steady_clock::now();
+  Result<fleet::Problem> problem = fleet::rate_options(*estate, *knowledge, &*economics, session.patience());
+  if (!problem) return problem.error();
+  fleet::PlanOptions options;
+  options.seconds = kSolverSeconds;
+  options.patience = session.patience();
+  fleet::Answer answer;
+  std::optional<fleet::Replay> replayed;
+  for (int round = 0; round < kRounds; ++round) {
+    options.marginals = false;
+    answer = fleet::plan_fleet(*problem, options);
+    if (!answer.found || problem->services.empty() || session.stopped()) break;
+    Result<fleet::Replay> day =
+        fleet::replay(*estate, *problem, answer, busiest_month(*problem), *knowledge, session.patience());
+    if (!day) return day.error();
+    replayed = *std::move(day);
+    if (replayed->holds || round + 1 == kRounds) break;
+    derate(*problem, answer, *replayed);
+  }
+  if (answer.found && !session.stopped()) fleet::value_limits(*problem, answer, options);
+  report::FleetView view{
+      *estate, *problem, answer, replayed ? &*replayed : nullptr, fleet::solver_name(), 0, flags.given("--why")};
+  view.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (session.form() == Form::json) {
+    session.print(report::fleet_json(view).text());
+  } else if (session.form() == Form::csv) {
+    session.print(to_csv(report::fleet_actions(view)));
+  } else {
+    session.print(report::fleet_page(view));
+  }
+  return answer.found ? kFine : kRefused;
+}
+
+}  // namespace ridge::cli

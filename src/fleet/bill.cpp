@@ -1,0 +1,141 @@
+#include "fleet/bill.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ridge::fleet {
+
+namespace {
+
+constexpr double kWattsInKilowatt = 1000;
+
+double with_trend(double usd, const Stock& stock, int month) {
+  return usd * std::pow(1 + stock.trend, month);
+}
+
+/// Where routing costs nothing a program may send more than there is.
+void route_no_more(const Problem& problem, Answer& answer) {
+  for (std::size_t s = 0; s < problem.services.size(); ++s) {
+    std::vector<Placement*> mine;
+    for (Placement& p : answer.placements) {
+      if (problem.options[static_cast<std::size_t>(p.option)].service == static_cast<int>(s)) mine.push_back(&p);
+    }
+    for (int m = 0; m < problem.months; ++m) {
+      for (int h = 0; h < problem.hours; ++h) {
+        const std::size_t at = problem.at(m, h);
+        double left = problem.services[s].demand[at];
+        for (const Elsewhere& e : answer.elsewhere) left -= e.service == static_cast<int>(s) ? e.routed[at] : 0;
+        double held = 0;
+        double rented = 0;
+        for (const Placement* p : mine) (p->stock < 0 ? held : rented) += p->routed[at];
+        const auto share = [](double most, double sum) { return sum > 0 ? std::clamp(most / sum, 0.0, 1.0) : 0; };
+        const double of_held = share(left, held);
+        const double of_rented = share(left - of_held * held, rented);
+        for (Placement* p : mine) p->routed[at] *= p->stock < 0 ? of_held : of_rented;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void settle(const Problem& problem, Answer& answer) {
+  route_no_more(problem, answer);
+  answer.months.assign(static_cast<std::size_t>(problem.months), {});
+  const auto bill = [&](int month) -> MonthBill& { return answer.months[static_cast<std::size_t>(month)]; };
+  // `watts` of devices in one hour of every day of a month; the price of what is rented includes it.
+  const auto energy = [&](int month, int hour, int pool, double watts, bool rented = false) {
+    const Site& site = problem.sites[static_cast<std::size_t>(problem.pools[static_cast<std::size_t>(pool)].site)];
+    const double kwh = watts / kWattsInKilowatt * site.pue * problem.days;
+    bill(month).kwh += kwh;
+    bill(month).co2_kg += kwh * site.co2_kg_per_kwh;
+    if (!site.energy_paid || rented) return;
+    const double usd = kwh * site.usd_per_kwh[static_cast<std::size_t>(hour)];
+    bill(month).energy += usd;
+    bill(month).cash += usd;
+  };
+  for (const Holding& holding : answer.holdings) {
+    const Stock& stock = problem.stocks[static_cast<std::size_t>(holding.stock)];
+    const Pool& pool = problem.pools[static_cast<std::size_t>(stock.pool)];
+    const Site& site = problem.sites[static_cast<std::size_t>(pool.site)];
+    for (int m = 0; m < problem.months; ++m) {
+      const auto at = static_cast<std::size_t>(m);
+      bill(m).peak_w += holding.held[at] * pool.watts * site.pue;
+      for (int h = 0; h < problem.hours; ++h) energy(m, h, stock.pool, holding.held[at] * pool.idle_watts);
+      const bool kept = stock.way == Way::owned || stock.way == Way::extend;
+      if (kept) {
+        const double usd = holding.held[at] * with_trend(stock.usd_month, stock, m);
+        bill(m).upkeep += usd;
+        bill(m).cash += usd;
+        continue;
+      }
+      if (!(holding.begun[at] > 0)) continue;
+      bill(m).cash += holding.begun[at] * with_trend(stock.usd_once, stock, m);
+      const int end = stock.term > 0 ? std::min(problem.months, m + stock.term) : problem.months;
+      for (int paid = m; paid < end; ++paid) {
+        const double usd = holding.begun[at] * with_trend(stock.usd_month, stock, m);
+        (stock.way == Way::buy ? bill(paid).upkeep : bill(paid).leases) += usd;
+        bill(paid).cash += usd;
+        bill(paid).capital += holding.begun[at] * with_trend(stock.charge_month, stock, m);
+      }
+    }
+  }
+  for (const Placement& p : answer.placements) {
+    const Option& option = problem.options[static_cast<std::size_t>(p.option)];
+    const Pool& pool = problem.pools[static_cast<std::size_t>(p.pool)];
+    for (int m = 0; m < problem.months; ++m) {
+      for (int h = 0; h < problem.hours; ++h) {
+        const std::size_t at = problem.at(m, h);
+        if (p.stock >= 0) {
+          const Stock& stock = problem.stocks[static_cast<std::size_t>(p.stock)];
+          const double usd = p.replicas[at] * option.gpus * with_trend(stock.usd_hour, stock, m) * problem.days;
+          bill(m).rents += usd;
+          bill(m).cash += usd;
+          energy(m, h, p.pool, p.routed[at] / option.requests_per_s * option.watts, true);
+          continue;
+        }
+        const double extra = std::max(0.0, option.watts - option.gpus * pool.idle_watts);
+        energy(m, h, p.pool, p.routed[at] / option.requests_per_s * extra);
+      }
+    }
+  }
+  for (const Elsewhere& e : answer.elsewhere) {
+    const Service& service = problem.services[static_cast<std::size_t>(e.service)];
+    for (int m = 0; m < problem.months; ++m) {
+      for (int h = 0; h < problem.hours; ++h) {
+        const double requests = e.routed[problem.at(m, h)] * 3600 * problem.days;
+        if (e.api >= 0) {
+          const double usd = requests * problem.apis[static_cast<std::size_t>(e.api)].usd_per_request;
+          bill(m).apis += usd;
+          bill(m).cash += usd;
+        } else {
+          bill(m).lost += requests * service.value.value_or(0);
+        }
+      }
+    }
+  }
+  for (const JobUse& use : answer.jobs) {
+    const Job& job = problem.jobs[static_cast<std::size_t>(use.job)];
+    const Pool& pool = problem.pools[static_cast<std::size_t>(use.pool)];
+    double watts = 0;
+    for (const JobRate& rate : job.rates) watts = rate.device == pool.device ? rate.watts : watts;
+    for (int m = 0; m < problem.months; ++m) {
+      for (int h = 0; h < problem.hours; ++h) {
+        const double gpus = use.gpus[problem.at(m, h)];
+        if (use.stock >= 0) {
+          const Stock& stock = problem.stocks[static_cast<std::size_t>(use.stock)];
+          const double usd = gpus * with_trend(stock.usd_hour, stock, m) * problem.days;
+          bill(m).rents += usd;
+          bill(m).cash += usd;
+          energy(m, h, use.pool, gpus * watts, true);
+        } else {
+          energy(m, h, use.pool, gpus * std::max(0.0, watts - pool.idle_watts));
+        }
+      }
+    }
+  }
+  answer.usd = 0;
+  for (const MonthBill& month : answer.months) answer.usd += month.usd();
+}
+
+}  // namespace ridge::fleet

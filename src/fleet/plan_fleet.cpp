@@ -1,0 +1,196 @@
+// From a problem to an answer: how finely time is looked at, the solver, what one more of each limit is worth.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "fleet/bill.hpp"
+#include "fleet/program.hpp"
+#include "fleet/solver.hpp"
+#include "fleet/tidy.hpp"
+
+namespace ridge::fleet {
+
+namespace {
+
+constexpr int kMostHourlyColumns = 6000;  ///< beyond it, hours are put together
+constexpr int kMostBandedColumns = 14000;
+constexpr double kNoGap = 1e-4;
+constexpr double kQuick = 3;  ///< seconds: a problem solved in less is solved again for each limit
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(double seconds)
+      : end_(std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds)) {}
+  [[nodiscard]] double left() const {
+    return std::max(0.05, std::chrono::duration<double>(end_ - std::chrono::steady_clock::now()).count());
+  }
+
+ private:
+  std::chrono::time_point<std::chrono::steady_clock, std::chrono::duration<double>> end_;
+};
+
+/// What a choice of whole numbers costs hour by hour; not found if it does not hold in every hour.
+Answer hourly_answer(const Problem& problem, const Program& hourly, const Program& banded, const std::vector<double>& x,
+                     double seconds) {
+  const Solution routed = solve_tidied(hourly.fixed_to(banded, x), {.seconds = seconds});
+  if (!routed.found) return {};
+  Answer answer = hourly.answer(routed.x);
+  settle(problem, answer);
+  return answer;
+}
+
+struct Solved {
+  Answer answer;
+  bool infeasible = false;
+};
+
+Solved solve_hourly(const Problem& problem, const Program& hourly, const PlanOptions& options) {
+  const Solution s =
+      solve(hourly.linear(), {.seconds = options.seconds, .gap = options.gap, .patience = options.patience});
+  Solved out;
+  out.infeasible = s.infeasible;
+  out.answer.stopped = s.stopped;
+  if (!s.found) return out;
+  out.answer = hourly.answer(s.x);
+  settle(problem, out.answer);
+  out.answer.stopped = s.stopped;
+  // The program's own cost and the bill are the same sum; the solver's tolerance lies between them.
+  out.answer.bound = std::min(out.answer.usd, s.bound);
+  return out;
+}
+
+/// A bound by bands, whole numbers near it, and what these cost by the hour.
+Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOptions& options, int bands) {
+  const Stopwatch watch(options.seconds);
+  Solved out;
+  const Program loose(problem, Bands::alike(problem, bands, BandDemand::mean));
+  const Solution relaxed = solve(loose.linear(), {.seconds = watch.left(), .relaxed = true});
+  out.infeasible = relaxed.infeasible;
+  if (!relaxed.found) return out;
+  double bound = relaxed.cost;
+  Answer best;
+  bool stopped = false;
+  const auto consider = [&](const Program& program, const Solution& s) {
+    if (!s.found) return;
+    Answer answer = hourly_answer(problem, hourly, program, s.x, watch.left());
+    if (answer.found && (!best.found || answer.usd < best.usd)) best = std::move(answer);
+  };
+  const auto is_good = [&] { return best.found && best.usd - bound <= options.gap * best.usd; };
+  const SolveOptions whole{.gap = options.gap / 5, .patience = options.patience};
+  SolveOptions quick = whole;
+  quick.seconds = 0.3 * watch.left();
+  const Solution near = solve(loose.rounded(relaxed.x), quick);
+  consider(loose, near);
+  if (!is_good() && !options.patience.over()) {
+    SolveOptions full = whole;
+    full.seconds = 0.6 * watch.left();
+    const Solution s = solve(loose.linear(), full);
+    bound = std::max(bound, s.bound);
+    stopped = s.stopped;
+    consider(loose, s);
+  }
+  if (!best.found && !options.patience.over()) {
+    // Means were too kind: what holds in the busiest hour of each band holds in all of them.
+    const Program tight(problem, Bands::alike(problem, bands, BandDemand::greatest));
+    const Solution s = solve(tight.linear(), {.seconds = watch.left(), .relaxed = true});
+    SolveOptions rest = whole;
+    rest.seconds = watch.left();
+    if (s.found) consider(tight, solve(tight.rounded(s.x), rest));
+  }
+  out.answer = std::move(best);
+  out.answer.stopped = stopped && !is_good();
+  out.answer.bound = std::min(out.answer.usd, bound);
+  out.answer.bands = loose.bands().count;
+  return out;
+}
+
+Solved solve_problem(const Problem& problem, const PlanOptions& options) {
+  const Program hourly(problem, Bands::hourly(problem));
+  Solved out;
+  if (options.bands == problem.hours || (options.bands == 0 && hourly.linear().columns() <= kMostHourlyColumns)) {
+    out = solve_hourly(problem, hourly, options);
+  } else {
+    int bands = options.bands;
+    if (bands == 0) {
+      bands = 8;
+      while (bands > 2 && static_cast<double>(hourly.linear().columns()) * bands / problem.hours > kMostBandedColumns) {
+        --bands;
+      }
+    }
+    out = solve_banded(problem, hourly, options, bands);
+  }
+  if (out.answer.found) {
+    out.answer.gap = std::max(0.0, (out.answer.usd - out.answer.bound) / std::max(1e-9, out.answer.usd));
+    if (out.answer.bands < problem.hours) out.answer.aggregation = out.answer.gap;
+  }
+  return out;
+}
+
+/// So much more of a limit as people would add at once; 0 = it makes no sense.
+double one_more(const Problem& problem, const Rule& rule) {
+  switch (rule.kind) {
+    case RuleKind::power: {
+      const double racks = problem.sites[static_cast<std::size_t>(rule.index)].racks;
+      return racks > 0 ? rule.amount / racks : 0.1 * rule.amount;  // what one rack has
+    }
+    case RuleKind::racks:
+      return 1;
+    case RuleKind::count:
+      return problem.stocks[static_cast<std::size_t>(rule.index)].unit;
+    case RuleKind::budget:
+      return 0.05 * rule.amount;
+    case RuleKind::vendor_share:
+      return rule.amount < 100 ? std::min(5.0, 100 - rule.amount) : 0;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+void value_limits(const Problem& problem, Answer& answer, const PlanOptions& options) {
+  const Stopwatch watch(options.seconds);
+  const bool quick = answer.bands == problem.hours && answer.seconds < kQuick && answer.gap <= kNoGap;
+  const auto relaxed_cost = [&](const Problem& of) {
+    const int bands = answer.bands;
+    const Program program(of, bands == of.hours ? Bands::hourly(of) : Bands::alike(of, bands, BandDemand::mean));
+    return solve(program.linear(), {.seconds = watch.left(), .relaxed = true});
+  };
+  const Solution base = relaxed_cost(problem);
+  if (!base.found) return;
+  for (std::size_t r = 0; r < problem.rules.size(); ++r) {
+    const double more = one_more(problem, problem.rules[r]);
+    if (!(more > 0) || watch.left() < 0.1 || options.patience.over()) continue;
+    const Problem eased = with_amount(problem, static_cast<int>(r), problem.rules[r].amount + more);
+    Marginal marginal{static_cast<int>(r), more, 0, true};
+    if (quick) {
+      PlanOptions again = options;
+      again.seconds = watch.left();
+      const Solved solved = solve_problem(eased, again);
+      if (!solved.answer.found || solved.answer.stopped) continue;
+      marginal.usd_month = (answer.usd - solved.answer.usd) / problem.months;
+      marginal.relaxed = false;
+    } else {
+      const Solution s = relaxed_cost(eased);
+      if (!s.found) continue;
+      marginal.usd_month = (base.cost - s.cost) / problem.months;
+    }
+    if (marginal.usd_month > std::max(1.0, 2e-5 * answer.usd / problem.months)) answer.marginals.push_back(marginal);
+  }
+  std::stable_sort(answer.marginals.begin(), answer.marginals.end(),
+                   [](const Marginal& a, const Marginal& b) { return a.usd_month > b.usd_month; });
+}
+
+Answer plan_fleet(const Problem& problem, const PlanOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  Solved solved = solve_problem(problem, options);
+  solved.answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (solved.answer.found) {
+    if (options.marginals) value_limits(problem, solved.answer, options);
+  } else if (solved.infeasible) {
+    solved.answer.clash = find_clash(problem, options);
+  }
+  return solved.answer;
+}
+
+}  // namespace ridge::fleet

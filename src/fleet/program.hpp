@@ -1,0 +1,103 @@
+// The linear program of a fleet, and the way back from its columns to an answer.
+//
+//   Program p(problem, Bands::hourly(problem));        // exact
+//   Solution s = solve(p.linear(), {...});
+//   Answer a = p.answer(s.x);
+//
+// Hours may be put together in bands. By their greatest demand the program is a restriction: what it finds holds in
+// every hour. By their mean (and the least price of electricity) it is a relaxation: means of any hourly plan solve it
+// at no higher cost, so that its optimum is a bound. Between the two lies the error of aggregation.
+#pragma once
+
+#include <vector>
+
+#include "fleet/solver.hpp"
+#include "ridge/fleet.hpp"
+
+namespace ridge::fleet {
+
+enum class BandDemand : std::uint8_t { greatest, mean };
+
+struct Bands {
+  std::vector<int> of_hour;  ///< band of each hour
+  int count = 0;
+  BandDemand demand = BandDemand::greatest;
+
+  static Bands hourly(const Problem& problem);
+  /// Hours whose demand is alike, by Ward's rule over all services and months; the busiest hour of each service is
+  /// alone while there are bands enough.
+  static Bands alike(const Problem& problem, int count, BandDemand demand);
+  [[nodiscard]] bool exact() const { return count == static_cast<int>(of_hour.size()); }
+};
+
+class Program {
+ public:
+  Program(const Problem& problem, Bands bands);
+
+  [[nodiscard]] const LinearProgram& linear() const { return linear_; }
+  /// Replicas and kinds of jobs fixed to whole numbers near those of a relaxed solution: of each service and month, the
+  /// way that does most takes what the others, rounded down, leave.
+  [[nodiscard]] LinearProgram rounded(const std::vector<double>& x) const;
+  /// Of this program by the hour: whole columns fixed to those of a solution of a program with other bands, and in each
+  /// hour as many rented replicas, of the cheapest kind, as that leaves to be served. What is left is routing.
+  [[nodiscard]] LinearProgram fixed_to(const Program& other, const std::vector<double>& x) const;
+  [[nodiscard]] Answer answer(const std::vector<double>& x) const;
+  [[nodiscard]] const Bands& bands() const { return bands_; }
+
+ private:
+  /// Columns by month, or by month and band; -1 where there is none.
+  using Columns = std::vector<int>;
+  struct Held {
+    int option, pool;
+    Columns replicas, routed, used;
+  };
+  struct Rented {
+    int option, stock;
+    Columns replicas, used;
+  };
+  struct Outside {
+    int service, api;
+    Columns routed;
+  };
+  struct Use {
+    int job, pool, stock, rate;
+    Columns gpus;
+  };
+
+  [[nodiscard]] std::size_t step(int month, int band) const {
+    return static_cast<std::size_t>(month * bands_.count + band);
+  }
+  [[nodiscard]] double demand(const Service& service, int month, int band) const;
+  [[nodiscard]] double kwh_price(const Site& site, int band) const;  ///< least of the band's hours if relaxed
+  [[nodiscard]] double hours(int band) const { return days_ * size_[static_cast<std::size_t>(band)]; }
+  int add(double cost, double high, bool whole) { return linear_.column(cost, 0, high, whole); }
+  void pay(int column, int month, double usd) {
+    if (usd != 0 && is_budgeted_) cash_[static_cast<std::size_t>(month)].push_back({column, usd});
+  }
+  [[nodiscard]] bool is_relaxed() const { return bands_.demand == BandDemand::mean; }
+  /// Whether a bound needs no column for renting this: another that is always to be had does the same for less.
+  [[nodiscard]] bool is_dearer(const Option& option, const Stock& stock) const;
+  void add_stocks();
+  void add_services();
+  void add_jobs();
+  void add_limits();
+  void fix_kinds(LinearProgram& into, const Program& other, const std::vector<double>& x) const;
+  void hold_terms(int pool, int month, double times, std::vector<Term>& terms) const;
+
+  const Problem& problem_;
+  Bands bands_;
+  std::vector<double> size_;  ///< hours of each band
+  double days_;
+  bool is_budgeted_;
+  LinearProgram linear_;
+  std::vector<Columns> begun_;  ///< by stock: units that begin, or that are kept
+  std::vector<Held> held_;
+  std::vector<Rented> rented_;
+  std::vector<Outside> outside_;
+  std::vector<Use> uses_;
+  std::vector<Columns> largest_;             ///< by service
+  std::vector<std::vector<int>> job_kinds_;  ///< by job and rate
+  std::vector<std::vector<Term>> cash_;      ///< by month
+};
+
+}  // namespace ridge::fleet

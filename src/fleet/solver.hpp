@@ -1,0 +1,75 @@
+// A linear program, some of whose columns are whole numbers, and whatever solves it (CBC; solver_cbc.cpp is the only
+// file that knows).
+//
+//   LinearProgram p;
+//   const int x = p.column(3, 0, 10, true);                  // costs 3 each, at most 10, whole
+//   const int y = p.column(2, 0, kNoLimit, false);
+//   p.row(4, kNoLimit, {{x, 1}, {y, 2}});                    // x + 2 y >= 4
+//   Solution s = solve(p, {.seconds = 10, .gap = 0.01});
+//   s.found; s.x[x]; s.cost; s.bound;                        // no solution costs less than `bound`
+//
+// solve() minimises. The same program gives the same solution unless time or patience ends it first (`stopped`). Any
+// thread may call; solves wait for each other. Nothing is refused: a program without a solution is an answer.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ridge/patience.hpp"
+
+namespace ridge::fleet {
+
+inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+struct Term {
+  int column = 0;
+  double times = 0;
+};
+
+class LinearProgram {
+ public:
+  /// Its position.
+  int column(double column_cost, double column_low, double column_high, bool is_whole);
+  int row(double least, double most, std::span<const Term> of);
+  int row(double least, double most, std::initializer_list<Term> of) {
+    return row(least, most, std::span<const Term>(of.begin(), of.size()));
+  }
+
+  [[nodiscard]] int columns() const { return static_cast<int>(cost.size()); }
+  [[nodiscard]] int rows() const { return static_cast<int>(row_low.size()); }
+
+  // Columns by position; rows as starts into `terms`.
+  std::vector<double> cost, low, high;
+  std::vector<char> whole;
+  std::vector<double> row_low, row_high;
+  std::vector<std::size_t> starts = {0};
+  std::vector<Term> terms;
+};
+
+struct SolveOptions {
+  double seconds = 60;   ///< of the clock
+  double gap = 0;        ///< of the cost, at which a solution is good enough
+  bool relaxed = false;  ///< no column has to be whole
+  Patience patience = {};
+  const std::vector<double>* start = nullptr;  ///< a solution to begin with
+};
+
+struct Solution {
+  bool found = false;
+  bool infeasible = false;  ///< proved: there is none
+  bool stopped = false;     ///< by time or patience
+  double cost = 0;
+  double bound = -std::numeric_limits<double>::infinity();
+  std::vector<double> x;
+  std::vector<double> price;  ///< relaxed only: what one more of each row's limit changes the cost by
+};
+
+[[nodiscard]] Solution solve(const LinearProgram& program, const SolveOptions& options);
+
+/// The name and version of what solves, for the answer.
+[[nodiscard]] std::string solver_name();
+
+}  // namespace ridge::fleet

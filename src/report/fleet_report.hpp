@@ -1,0 +1,31 @@
+// The plan of a fleet, for people and for programs.
+//
+//   print(to_terminal(fleet_page(view), style));
+//   print(fleet_json(view).text());                    // docs/schema/fleet.json
+//
+// Pure; any thread.
+#pragma once
+
+#include "ridge/fleet.hpp"
+#include "ridge/report.hpp"
+
+namespace ridge::report {
+
+inline constexpr std::string_view kFleetSchema = "ridge.fleet/1";
+
+struct FleetView {
+  const fleet::Estate& estate;
+  const fleet::Problem& problem;
+  const fleet::Answer& answer;
+  const fleet::Replay* replay = nullptr;  ///< or nothing
+  std::string solver;
+  double seconds = 0;
+  bool why = false;  ///< each way to serve that was not taken, and what it would cost
+};
+
+[[nodiscard]] Document fleet_page(const FleetView& view);
+[[nodiscard]] Json fleet_json(const FleetView& view);
+/// What to do and when, one line each.
+[[nodiscard]] Table fleet_actions(const FleetView& view);
+
+}  // namespace ridge::report

@@ -1,0 +1,81 @@
+// The nearest goal that is really met, where the one asked for is not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "economics/cost_case.hpp"
+#include "ridge/text.hpp"
+#include "search/problem.hpp"
+#include "search/sentences.hpp"
+#include "search/serving_problem.hpp"
+
+namespace ridge::search {
+
+namespace {
+
+/// Limits on times that are tried, over the least by the means.
+constexpr double kLooser[] = {1, 1.1, 1.25, 1.5, 2, 3};
+constexpr double kJustAbove = 1.005;
+constexpr double kYearHours = 8760;
+
+/// To three digits, as it is written.
+double rounded_up(double seconds) {
+  const double unit = std::pow(10.0, std::floor(std::log10(seconds)) - 2);
+  return std::ceil(seconds / unit * (1 - 1e-12)) * unit;
+}
+
+}  // namespace
+
+std::string met_goal(const ServingQuest& quest, const ServingPlan& closest, const Knowledge& knowledge,
+                     std::size_t finalists) {
+  const ServingGoal& asked = quest.goal;
+  if (asked.request_rate <= 0) return {};
+  double slow = 1;
+  double slow_first = 1;
+  for (std::size_t g = 0; g < quest.problem->groups(); ++g) {
+    const ServingGroupSpec& spec = quest.problem->spec(g);
+    if (spec.device != closest.query.device) continue;
+    slow = spec.slowness;
+    slow_first = spec.ttft_slowness;
+  }
+  const auto missed = [](double value, double most) { return most > 0 && value > most; };
+  const bool ttft = missed(closest.ttft_s.mid * slow_first, asked.ttft_s);
+  const bool tpot = missed(closest.tpot_s.mid * slow, asked.tpot_s);
+  const bool e2e = missed(closest.e2e_s.mid * slow, asked.e2e_s);
+  for (const double looser : kLooser) {
+    if (asked.patience.over()) return {};
+    ServingGoal goal = asked;
+    goal.buyer.devices = {closest.query.device};
+    if (ttft) goal.ttft_s = rounded_up(closest.ttft_s.mid * slow_first * kJustAbove * looser);
+    if (tpot) goal.tpot_s = rounded_up(closest.tpot_s.mid * slow * kJustAbove * looser);
+    if (e2e) goal.e2e_s = rounded_up(closest.e2e_s.mid * slow * kJustAbove * looser);
+    // What has to be had is known once there is a plan.
+    goal.buyer.budget_usd = goal.buyer.power_w = 0;
+    goal.buyer.gpus = 0;
+    const auto tried = prepare(goal, knowledge, quest.economics);
+    if (!tried) return {};
+    const ServingVerdict verdict = judged(*tried, search(*tried->problem, {}).findings, knowledge, finalists, false);
+    if (verdict.plans.empty()) continue;
+    const ServingPlan& plan = verdict.plans.front();
+    std::string text;
+    const auto add = [&](const std::string& flag) { text += (text.empty() ? "" : " ") + flag; };
+    if (ttft) add(fmt::format("--ttft {}", compact(Seconds(goal.ttft_s))));
+    if (tpot) add(fmt::format("--tpot {}", compact(Seconds(goal.tpot_s))));
+    if (e2e) add(fmt::format("--e2e {}", compact(Seconds(goal.e2e_s))));
+    if (plan.usd_per_hour && missed(*plan.usd_per_hour * kYearHours, asked.buyer.budget_usd)) {
+      add(fmt::format("--budget '{}'", format(Dollars(*plan.usd_per_hour * kYearHours * kJustAbove))));
+    }
+    double watts = plan.watts.mid;
+    const auto device = knowledge.catalogue.find_device(plan.query.device);
+    if (device && quest.economics != nullptr) {
+      watts += plan.gpus * host_watts(knowledge.catalogue, *quest.economics, *device, asked.buyer.date);
+    }
+    if (missed(watts, asked.buyer.power_w)) add(fmt::format("--power {}", compact(Watts(watts * kJustAbove))));
+    if (missed(plan.gpus, asked.buyer.gpus)) add(fmt::format("--gpus {}", plan.gpus));
+    return text;
+  }
+  return {};
+}
+
+}  // namespace ridge::search

@@ -1,0 +1,94 @@
+// What an estate's file says, and where it is wrong.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "economics/economics_data.hpp"
+#include "ridge/fleet.hpp"
+#include "search/policy.hpp"
+#include "support/bundle.hpp"
+
+namespace ridge::fleet {
+namespace {
+
+const char* const kPlain = R"([estate]
+start = "2026-12"
+months = 3
+
+[exchange]
+CNY = "$0.14"
+
+[[site]]
+id = "north"
+country = "DE"
+power = "100 kW"
+electricity = "$0.10/kWh"
+
+[[offer]]
+kind = "buy"
+device = "h100-sxm"
+site = "north"
+price = "200000 CNY/GPU"
+life_years = 4
+residual = "0%"
+cost_of_capital = "0%"
+
+[[service]]
+id = "chat"
+model = "llama3.1-8b"
+rate = 10
+hours = "office"
+growth = "10%"
+)";
+
+Result<Estate> estate_of(const std::string& text) {
+  static const Knowledge knowledge = testing_support::knowledge();
+  static const auto economics = load_economics(std::string(RIDGE_DATA_DIR) + "/economics", knowledge.catalogue);
+  static const auto policy = search::load_policy(std::string(RIDGE_DATA_DIR) + "/policy");
+  return read_estate(text, "e.toml", knowledge, *economics, *policy);
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(Estate, ReadsRatesPricesAndRules) {
+  const auto estate = estate_of(kPlain);
+  ASSERT_TRUE(estate) << estate.error().where << ": " << estate.error().message;
+  const Problem& p = estate->problem;
+  ASSERT_EQ(p.stocks.size(), 1U);
+  EXPECT_NEAR(p.stocks[0].usd_once, 28000, 1e-6);             // 200,000 x 0.14
+  EXPECT_NEAR(p.stocks[0].charge_month, 28000.0 / 48, 0.01);  // four years without interest
+  EXPECT_EQ(p.stocks[0].unit, 8);
+  EXPECT_NEAR(p.services[0].demand[p.at(2, 10)], 10 * 1.21, 1e-9);
+  EXPECT_EQ(p.month_name(2), "2027-02");
+  ASSERT_GE(p.rules.size(), 2U);
+  EXPECT_EQ(p.rules[0].where, "e.toml:11:1");
+}
+
+TEST(Estate, SaysWhereItIsWrong) {
+  const auto wrong = [](const std::string& from, const std::string& to) {
+    const auto estate = estate_of(replaced(kPlain, from, to));
+    return estate ? std::string("fine") : estate.error().where + " " + estate.error().message;
+  };
+  EXPECT_EQ(wrong("power = \"100 kW\"", "power = \"100 kWh\"").substr(0, 10), "e.toml:11:");
+  EXPECT_EQ(wrong("h100-sxm", "h100-smx").substr(0, 10), "e.toml:16:");
+  EXPECT_NE(wrong("h100-sxm", "h100-smx").find("h100-sxm"), std::string::npos);
+  EXPECT_EQ(wrong("site = \"north\"", "site = \"nord\"").substr(0, 10), "e.toml:17:");
+  EXPECT_NE(wrong("CNY/GPU", "JPY/GPU").find("exchange rate of JPY"), std::string::npos);
+  EXPECT_EQ(wrong("hours = \"office\"", "hours = [1, 2]").substr(0, 10), "e.toml:27:");
+  EXPECT_EQ(wrong("growth", "grows").substr(0, 10), "e.toml:28:");
+  EXPECT_EQ(wrong("country = \"DE\"", "country = \"Atlantis\"").substr(0, 10), "e.toml:10:");
+  EXPECT_NE(wrong("start = \"2026-12\"", "start = \"2026\"").find("2026-12"), std::string::npos);
+}
+
+TEST(Estate, PolicyForbidsPoolsByItsLine) {
+  const auto estate = estate_of(std::string(kPlain) + "\n[policy]\norigin = [\"CN\"]\n");
+  ASSERT_TRUE(estate);
+  const int rule = estate->problem.pools[0].forbidden;
+  ASSERT_GE(rule, 0);
+  EXPECT_EQ(estate->problem.rules[static_cast<std::size_t>(rule)].where, "e.toml:31:1");
+}
+
+}  // namespace
+}  // namespace ridge::fleet

@@ -1,0 +1,184 @@
+#include "ridge/fleet.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fleet/brute_force.hpp"
+#include "fleet/checker.hpp"
+#include "fleet/random_problem.hpp"
+#include "fleet/solver.hpp"
+
+namespace ridge::fleet {
+namespace {
+
+using tests::BruteForce;
+using tests::Checker;
+using tests::large_problem;
+using tests::small_problem;
+
+std::string all_of(const std::vector<std::string>& complaints) {
+  std::string out;
+  for (const std::string& c : complaints) out += c + "\n";
+  return out;
+}
+
+TEST(Solver, FindsWholeNumbers) {
+  // 3 x + 2 y >= 7 at 5 and 4 a piece: one x and two y for 13; two x and one y take 14, three x 15.
+  LinearProgram p;
+  const int x = p.column(5, 0, 10, true);
+  const int y = p.column(4, 0, 10, true);
+  p.row(7, kNoLimit, {{x, 3}, {y, 2}});
+  const Solution s = solve(p, {});
+  ASSERT_TRUE(s.found);
+  EXPECT_NEAR(s.cost, 13, 1e-9);
+  EXPECT_NEAR(s.bound, 13, 1e-6);
+  const Solution relaxed = solve(p, {.relaxed = true});
+  EXPECT_NEAR(relaxed.cost, 35.0 / 3, 1e-9);
+  EXPECT_NEAR(relaxed.price[0], 5.0 / 3, 1e-9);
+}
+
+TEST(Solver, SaysThatNothingSolvesIt) {
+  LinearProgram p;
+  const int x = p.column(1, 0, 2, true);
+  p.row(3, kNoLimit, {{x, 1}});
+  EXPECT_TRUE(solve(p, {}).infeasible);
+  EXPECT_TRUE(solve(p, {.relaxed = true}).infeasible);
+}
+
+TEST(Fleet, EqualsBruteForceOnTwoHundredEstates) {
+  int compared = 0;
+  int infeasible = 0;
+  for (std::uint64_t seed = 1; compared < 200; ++seed) {
+    const Problem problem = small_problem(seed);
+    BruteForce brute(problem);
+    if (brute.choices() > 3e4) continue;
+    ++compared;
+    const double least = brute.least();
+    const Answer answer = plan_fleet(problem, {.seconds = 20, .gap = 0, .marginals = false});
+    ASSERT_EQ(answer.found, std::isfinite(least)) << "seed " << seed << ", by trying all: " << least;
+    if (!answer.found) {
+      ++infeasible;
+      continue;
+    }
+    EXPECT_NEAR(answer.usd, least, 1e-5 * least) << "seed " << seed;
+    EXPECT_LE(answer.bound, least * (1 + 1e-6)) << "seed " << seed;
+    const Checker checker(problem, answer);
+    EXPECT_TRUE(checker.complaints().empty()) << "seed " << seed << "\n" << all_of(checker.complaints());
+  }
+  EXPECT_GT(infeasible, 3);
+  EXPECT_LT(infeasible, 120);
+}
+
+/// Forty requests a second, five a device, eight devices of 1.2 kW at the meter: 9.6 kW.
+Problem one_service(double kilowatts) {
+  Problem p;
+  p.start = "2026-12";
+  p.hours = 1;
+  p.days = 730;
+  Site site;
+  site.id = "here";
+  site.pue = 1.2;
+  site.usd_per_kwh = {0.1};
+  site.power_w = 1000 * kilowatts;
+  site.power_rule = 1;
+  p.sites = {site};
+  p.pools.push_back({"a", "A", 0, 1000, 100, 0, -1});
+  Stock stock;
+  stock.way = Way::lease;
+  stock.most = 100;
+  stock.term = 1;
+  stock.usd_month = 1000;
+  p.stocks = {stock};
+  Service service;
+  service.id = "s";
+  service.demand = {40};
+  service.allowed = {true};
+  service.demand_rule = 0;
+  p.services = {service};
+  Option option;
+  option.device = "a";
+  option.requests_per_s = 5;
+  option.watts = 1000;
+  p.options = {option};
+  p.rules = {{RuleKind::demand, 0, "s gets 40 requests/s", "x.toml:9:1", 40, "requests/s"},
+             {RuleKind::power, 0, "here has power", "x.toml:3:1", kilowatts, "kW"}};
+  return p;
+}
+
+TEST(Fleet, NamesTheRulesThatClashAndTheLeastChange) {
+  const Answer answer = plan_fleet(one_service(6), {.seconds = 10});
+  ASSERT_FALSE(answer.found);
+  ASSERT_TRUE(answer.clash.has_value());
+  EXPECT_EQ(answer.clash->rules, (std::vector<int>{0, 1}));
+  EXPECT_TRUE(answer.clash->minimal);
+  ASSERT_EQ(answer.clash->changes.size(), 2U);
+  for (const Clash::Change& change : answer.clash->changes) {
+    // 9.6 kW, or the 25 requests/s of five devices.
+    EXPECT_NEAR(change.to, change.rule == 1 ? 9.6 : 25, change.rule == 1 ? 0.1 : 0.3);
+    EXPECT_TRUE(plan_fleet(with_amount(one_service(6), change.rule, change.to), {.seconds = 10}).found);
+  }
+}
+
+TEST(Fleet, ANegativeBudgetIsImpossibleByItself) {
+  Problem problem = one_service(60);
+  problem.budgets.push_back({0, 0, -5, 2});
+  problem.rules.push_back({RuleKind::budget, 0, "nothing to spend", "x.toml:20:1", -5, "$"});
+  const Answer answer = plan_fleet(problem, {.seconds = 10});
+  ASSERT_TRUE(answer.clash.has_value());
+  EXPECT_EQ(answer.clash->rules, (std::vector<int>{2}));
+}
+
+TEST(Fleet, OneMoreOfALimitIsWorthWhatItSaves) {
+  // With eight devices on offer instead of seven, the last five requests need no API at $0.001 each.
+  Problem problem = one_service(60);
+  problem.stocks[0].most = 7;
+  problem.stocks[0].rule = 2;
+  problem.rules.push_back({RuleKind::count, 0, "seven at most", "x.toml:30:1", 7, "GPUs"});
+  problem.apis.push_back({0, "api", 0.001, 0, true});
+  const Answer answer = plan_fleet(problem, {.seconds = 10, .gap = 0});
+  ASSERT_TRUE(answer.found);
+  ASSERT_EQ(answer.marginals.size(), 1U);
+  EXPECT_FALSE(answer.marginals[0].relaxed);
+  const double energy = 0.1 * 1.2 * 730;  // of one busy device of 1 kW
+  EXPECT_NEAR(answer.marginals[0].usd_month, 5 * 3600 * 730 * 0.001 - 1000 - energy, 1);
+}
+
+TEST(Fleet, TheSameProblemGivesTheSameAnswer) {
+  const Problem problem = large_problem(5, 2, 2, 1, 1);
+  const Answer first = plan_fleet(problem, {.seconds = 30, .marginals = false});
+  const Answer second = plan_fleet(problem, {.seconds = 30, .marginals = false});
+  ASSERT_TRUE(first.found);
+  EXPECT_FALSE(first.stopped);
+  EXPECT_EQ(first.usd, second.usd);
+  EXPECT_EQ(first.bound, second.bound);
+  ASSERT_EQ(first.placements.size(), second.placements.size());
+  for (std::size_t i = 0; i < first.placements.size(); ++i) {
+    EXPECT_EQ(first.placements[i].replicas, second.placements[i].replicas);
+    EXPECT_EQ(first.placements[i].routed, second.placements[i].routed);
+  }
+}
+
+TEST(Fleet, BandsGiveABoundAndAPlanThatHoldsEveryHour) {
+  const Problem problem = large_problem(7, 2, 3, 1, 5);
+  const Answer by_hour = plan_fleet(problem, {.seconds = 60, .gap = 0.01, .marginals = false, .bands = kHours});
+  const Answer by_band = plan_fleet(problem, {.seconds = 60, .gap = 0.01, .marginals = false, .bands = 6});
+  ASSERT_TRUE(by_hour.found && by_band.found);
+  EXPECT_TRUE(Checker(problem, by_band).complaints().empty()) << all_of(Checker(problem, by_band).complaints());
+  EXPECT_TRUE(Checker(problem, by_hour).complaints().empty()) << all_of(Checker(problem, by_hour).complaints());
+  EXPECT_LE(by_band.bound, by_hour.usd * (1 + 1e-6));  // a bound of the hours too
+  EXPECT_GE(by_band.usd, by_hour.bound * (1 - 1e-6));
+}
+
+TEST(Fleet, TenModelsTwelveKindsAYearByTheHourWithABound) {
+  const Problem problem = large_problem(3, 10, 12, 12, 10);
+  const Answer answer = plan_fleet(problem, {.seconds = 120, .gap = 0.1, .marginals = false, .bands = 3});
+  ASSERT_TRUE(answer.found);
+  const Checker checker(problem, answer);
+  EXPECT_TRUE(checker.complaints().empty()) << all_of(checker.complaints());
+  EXPECT_LE(answer.gap, 0.1);
+}
+
+}  // namespace
+}  // namespace ridge::fleet

@@ -47,11 +47,13 @@ Takes checked(ValueCheck check, Completer offers = {}, bool is_path = false) {
 Status among(const std::string& text, const std::vector<std::string>& known, std::string_view what) {
   if (std::find(known.begin(), known.end(), text) != known.end()) return {};
   constexpr std::size_t kFew = 10;
+  constexpr std::size_t kSome = 30;
   const std::vector<std::string_view> names(known.begin(), known.end());
   const std::string near = nearest(text, names.data(), names.size());
-  const std::string hint = near.empty() ? "" : "; did you mean " + near + "?";
+  std::string hint = near.empty() ? "" : "; did you mean " + near + "?";
   if (known.size() <= kFew)
     return wrong("", fmt::format("{} is none of {}{}", ridge::quoted(text), fmt::join(known, ", "), hint));
+  if (near.empty() && known.size() <= kSome) hint = fmt::format("; there are {}", fmt::join(known, ", "));
   return Error{ErrorCode::not_found, "", fmt::format("there is no {} {}{}", what, ridge::quoted(text), hint)};
 }
 

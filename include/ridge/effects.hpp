@@ -66,6 +66,9 @@ struct Sureness {
 
   /// Factor on the time of every step.
   [[nodiscard]] double time() const;
+  /// What a stack as tuned as records (MLPerf) on this design would have of that time: 0.8 = a fifth less. 1: no
+  /// record.
+  [[nodiscard]] double as_tuned() const;
   /// The interval of a figure that grows with time (`grows`), or of a rate that falls with it.
   [[nodiscard]] Spread80 spread(std::string_view metric, bool grows) const;
   /// Standard deviation of the logarithm of that figure.

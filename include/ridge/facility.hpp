@@ -53,6 +53,7 @@ struct LinkModel {
   BytesPerSecond rate;  ///< one direction
   Metres reach;
   double transceivers = 0;  ///< plugs of the link; twin-port plugs count half
+  std::string fec;          ///< id of the ErrorCorrection it runs; empty: not known
   Figure<Watts> power;
   std::optional<PriceRange> price;
   SourceId source;
@@ -189,7 +190,27 @@ struct HostRule {
   Place place;
 };
 
+/// Forward error correction of links.
+struct ErrorCorrection {
+  std::string id;
+  std::string name;        ///< the code: "RS(544,514)"
+  double errors_left = 0;  ///< wrong bits a bit sent, after it, as it is specified
+  SourceId source;
+  Place place;
+};
+
+/// A system that is larger than a rack: what stands in one.
+struct RackShare {
+  std::string id;   ///< of the System
+  int devices = 0;  ///< in one rack with devices
+  int others = 0;   ///< racks of a whole system without devices, for its own network
+  SourceId source;
+  Place place;
+};
+
 struct FacilityData {
+  std::vector<RackShare> rack_shares;
+  std::vector<ErrorCorrection> corrections;
   std::vector<SwitchModel> switches;
   std::vector<LinkModel> links;
   std::vector<ScaleUpDesign> scale_up;
@@ -206,12 +227,16 @@ struct FacilityData {
   [[nodiscard]] const SwitchModel* switch_for(std::string_view fabric) const;
   /// The cheapest link of at least that rate and reach (copper before glass); nullptr if there is none.
   [[nodiscard]] const LinkModel* link_for(BytesPerSecond rate, Metres length) const;
+  [[nodiscard]] const LinkModel* link(std::string_view id) const;
+  [[nodiscard]] const ErrorCorrection* correction(std::string_view id) const;
   [[nodiscard]] const ScaleUpDesign* scale_up_for(std::string_view fabric, int domain) const;
   /// The class that is made for so much heat per rack: the first whose upper end is not exceeded; nullptr beyond all.
   [[nodiscard]] const CoolingClass* cooling_for(Watts per_rack) const;
   [[nodiscard]] const CoolingClass* cooling_class(std::string_view id) const;
   [[nodiscard]] const StorageClass* storage_class(std::string_view id) const;
   [[nodiscard]] const RackModel* rack(std::string_view id) const;
+  /// nullptr for a system that fits into a rack.
+  [[nodiscard]] const RackShare* rack_share(std::string_view system) const;
   /// The newest CUDA toolkit whose native driver is not newer than `driver` ("550.54.15"); nullptr if it is too old.
   [[nodiscard]] const CudaRelease* native_cuda(std::string_view driver) const;
 };

@@ -43,8 +43,10 @@ struct SiteRequest {
   const System* system = nullptr;
   int systems = 0;  ///< nodes, or racks of a rack system; 0 = as many as the limits allow
   SiteLimits limits;
-  Watts network;       ///< of the switches
-  Watts device_power;  ///< TDP of one device, for the swing between computing and waiting
+  Watts network;                     ///< of the switches
+  Watts device_power;                ///< TDP of one device, for the swing between computing and waiting
+  const RackShare* share = nullptr;  ///< of a system that is larger than a rack
+  int devices = 0;                   ///< with `share`: only the racks that so many devices need; 0 = whole systems
   int switch_count = 0, switch_units = 1;
   std::string rack;  ///< id of a RackModel, empty = 48 units
 };
@@ -58,6 +60,7 @@ struct RackPlan {
   int systems = 0;
   int devices = 0;
   int per_rack = 0;       ///< systems in a full rack
+  int share = 0;          ///< devices in a full rack of a system that takes several; 0 = systems fit into racks
   int racks = 0;          ///< with devices
   int network_racks = 0;  ///< for switches, beside them
   RackBound bound = RackBound::units;
@@ -78,12 +81,12 @@ struct RackPlan {
   std::vector<std::string> assumptions;
 };
 
-/// Of a node whose power nobody publishes, over the TDP of its devices: DGX H100 1.82, DGX B200 1.79.
+/// Of a system whose power nobody publishes, over the TDP of its devices: DGX H100 1.82, DGX B200 1.79.
 inline constexpr double kPowerOverTdp = 1.8;
 /// The system's power at most: published, or by that factor (then `estimated`); nothing if the TDP is unknown too.
 [[nodiscard]] std::optional<Watts> system_power(const System& system, Watts device_power, bool& estimated);
 
-/// Refuses (bad_input): a system without its power; (infeasible): not one of them fits into a rack of the site.
+/// Refuses (bad_input): a system whose power nobody knows, nor that of its devices; (infeasible): not one of them fits into a rack of the site.
 Result<RackPlan> plan_racks(const SiteRequest& request, const FacilityData& data);
 
 enum class SiteVerdict : std::uint8_t { pass, fail, unknown };

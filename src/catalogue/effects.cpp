@@ -10,6 +10,10 @@ double Sureness::time() const {
   return std::exp(device_mean + software_mean);
 }
 
+double Sureness::as_tuned() const {
+  return tuned_rows > 0 ? std::exp(tuned_mean - software_mean) : 1;
+}
+
 const EffectRest* Sureness::rest(std::string_view metric) const {
   const auto named = [&](std::string_view wanted) -> const EffectRest* {
     const auto at = std::find_if(rests.begin(), rests.end(), [&](const EffectRest& r) { return r.metric == wanted; });

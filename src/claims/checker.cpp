@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "claims/collector.hpp"
+#include "claims/finders.hpp"
 #include "claims/judge.hpp"
 #include "claims/passage.hpp"
 #include "claims/state.hpp"
@@ -26,9 +27,10 @@ void remember(const claims::Passage& passage, claims::Collector& out) {
 }
 
 /// Numbers in words ("a million tokens") are seldom figures that somebody wants checked.
-bool counts_as_figure(const Measure& m) {
+/// In a document bare counts are left out too; of a single sentence every number is said.
+bool counts_as_figure(const Measure& m, bool single) {
   const bool digits = m.text.find_first_of("0123456789") != std::string::npos;
-  return digits && (m.has_unit() || m.form != Measure::Form::plain);
+  return digits && ((single && m.suffix == 0) || m.has_unit() || m.form != Measure::Form::plain);
 }
 
 }  // namespace
@@ -88,12 +90,14 @@ Result<Audit> Checker::check_text(std::string_view text, std::string_view name) 
       for (const claims::Kind* kind : claims::kinds()) {
         if (kind->recognise != nullptr) kind->recognise(passage, collector);
       }
+      claims::find_known_figures(passage, collector);
     }
   }
   std::vector<NotUnderstood> rest;
   for (const claims::Passage& passage : passages) {
     for (const claims::Token& token : passage.tokens) {
-      if (!token.is_number() || collector.used(token) || !counts_as_figure(token.measure)) continue;
+      if (!token.is_number() || collector.used(token) || !counts_as_figure(token.measure, passages.size() == 1))
+        continue;
       const auto place = clean.place(token.offset);
       rest.push_back({token.text, place.line, place.column});
     }

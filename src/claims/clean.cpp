@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/utf8.hpp"
+#include "claims/chinese.hpp"
 #include "claims/passage.hpp"
 
 namespace ridge::claims {
@@ -153,6 +154,11 @@ class Cleaner {
       return;
     }
     if (const Character better = repaired(character); better.length != 0) character = better;
+    if (const Translated word = translate_word(bytes_.substr(at_)); word.length > 0) {
+      emit(word.english);
+      at_ += word.length;
+      return;
+    }
     const auto* plain = std::find_if(std::begin(kPlain), std::end(kPlain),
                                      [&](const Plain& p) { return p.character == character.code; });
     emit(plain != std::end(kPlain) ? plain->text : " ");

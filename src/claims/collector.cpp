@@ -1,5 +1,7 @@
 #include "claims/collector.hpp"
 
+#include "claims/judge.hpp"
+
 namespace ridge::claims {
 
 Found found(std::string name, const Measure& measure) {
@@ -22,6 +24,14 @@ void Collector::add(const Kind& kind, const Token& at, const Measure& claimed, s
   const bool first = places_.emplace(claim.line, claim.column, kind.name).second;
   use(at);
   if (first) claims_.push_back(std::move(claim));
+}
+
+Verdict Collector::verdict_of(const Kind& kind, const Measure& claimed, const std::vector<Found>& inputs) const {
+  Claim claim;
+  claim.kind = std::string(kind.name);
+  claim.claimed = claimed;
+  for (const Found& input : inputs) claim.inputs[input.name] = {input.text, input.measure, 0, 0};
+  return judge(claim, context_).verdict;
 }
 
 void Collector::use(const Token& token) {

@@ -72,6 +72,8 @@ class Collector {
   void add(const Kind& kind, const Token& at, std::string says, std::vector<Found> inputs) {
     add(kind, at, at.measure, std::move(says), std::move(inputs));
   }
+  /// What a claim would be judged to be, if it were added.
+  [[nodiscard]] Verdict verdict_of(const Kind& kind, const Measure& claimed, const std::vector<Found>& inputs) const;
   /// The number has been taken up, as a claim or as an input.
   void use(const Token& token);
   [[nodiscard]] bool used(const Token& token) const;

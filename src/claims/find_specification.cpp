@@ -324,6 +324,12 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     if (figure.empty()) figure = plain_figure(tokens, i);
     if (figure.empty()) continue;
     if (figure.starts_with("fabric:")) {
+      // Beside a link's name may stand the memory bandwidth of a part.
+      bool memory = false;
+      for (const Token* part : parts_in_scope(sentence, i)) {
+        memory = memory || is_figure_of(out.context(), *part->name, "bandwidth", number.measure);
+      }
+      if (memory) continue;
       if (belongs_elsewhere(tokens, i, "bandwidth") || !beside_fabric(tokens, i)) continue;
       out.add(specification_kind(), number, fmt::format("{}: bandwidth {}", figure.substr(7), number.text),
               {{"of", figure.substr(7)}, {"figure", "bandwidth"}});
@@ -331,6 +337,16 @@ void recognise_sentence(const Passage& sentence, Collector& out) {
     }
     const Token* subject = owner(sentence, i);
     if (subject == nullptr) continue;
+    // Of several parts that are named it is the one that has it, unless the grammar leaves no doubt.
+    if (!is_figure_of(out.context(), *subject->name, figure, number.measure)) {
+      const bool strict = !plain_figure(tokens, i).empty() && subject < &number;
+      for (const Token* part : parts_in_scope(sentence, i)) {
+        if (strict || part->name->id == subject->name->id) continue;
+        if (!is_figure_of(out.context(), *part->name, figure, number.measure)) continue;
+        subject = part;
+        break;
+      }
+    }
     std::vector<Found> inputs = {{"of", subject->name->id}, {"figure", figure}};
     const auto [from, to] = window(tokens, i, 2, 4);
     if (any_word(tokens, from, to, {"sparsity", "sparse"})) inputs.push_back({"sparse", "yes"});

@@ -23,4 +23,15 @@ void find_training_rates(const Passage& passage, Collector& out);
 void find_training_costs(const Passage& passage, Collector& out);
 void find_run_costs(const Passage& passage, Collector& out);
 
+/// The devices and systems a number of a sentence may be about: those of the sentence, nearest first, then those of the
+/// one before.
+[[nodiscard]] std::vector<const Token*> parts_in_scope(const Passage& sentence, std::size_t at);
+
+/// Takes up a factor or percentage that holds between two parts in scope, for this figure; false if it holds for none.
+bool find_pair(const Passage& sentence, std::size_t at, const std::string& figure, const std::string& as,
+               Collector& out);
+
+/// After all kinds: what is left of a sentence and is what the catalogue says (find_known.cpp).
+void find_known_figures(const Passage& sentence, Collector& out);
+
 }  // namespace ridge::claims

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "claims/all_kinds.hpp"
 #include "claims/collector.hpp"
 #include "claims/figures.hpp"
+#include "claims/finders.hpp"
+#include "ridge/text.hpp"
 
 namespace ridge::claims {
 
@@ -26,8 +29,21 @@ Result<Recomputed> recompute_comparison(Inputs& inputs) {
   const std::string as = inputs.text("as");
   const std::string of = inputs.text("of");
   const std::string to = inputs.text("to");
-  const auto a = inputs.has("value") ? inputs.measure("value") : look_up(context, of + ":" + figure);
+  auto a = inputs.has("value") ? inputs.measure("value") : look_up(context, of + ":" + figure);
   if (!a) return a.error();
+  std::string basis;
+  if (inputs.has("value") && !of.empty()) {
+    // A figure with sparsity is compared with others by its dense half.
+    const Device* part = context.catalogue.device(of);
+    const auto dense = look_up(context, of + ":" + figure);
+    const double gain = part == nullptr ? 1 : sparsity_gain(*part, figure);
+    if (dense && gain != 1 && std::abs(a->measure.value / (dense->measure.value * gain) - 1) < 0.12) {
+      a->measure = scaled(a->measure, 1 / gain);
+      a->shown = fmt::format("{} without sparsity", shown(a->measure));
+      basis = "both dense: the figure that is given is with structured sparsity";
+    }
+  }
+  if (peak_format(figure) && figure != to_figure && basis.empty()) basis = "both dense";
   const auto b = look_up(context, to + ":" + to_figure);
   if (!b) {
     const Device* partner = context.catalogue.device(to);
@@ -60,6 +76,18 @@ Result<Recomputed> recompute_comparison(Inputs& inputs) {
       result.readings.push_back({value(r), Verdict::right, "that is against " + there->shown, 0.012});
     }
   };
+  result.because = basis;
+  if (figure == "devices") {
+    result.because = "counted in accelerators, as nothing else is named";
+    for (const std::string_view other : {"memory", "bandwidth", "bf16", "fp8"}) {
+      const auto x = look_up(context, fmt::format("{}:{}", of, other));
+      const auto y = look_up(context, fmt::format("{}:{}", to, other));
+      if (x && y && y->measure.value != 0) {
+        result.because +=
+            fmt::format("; by {} {}x", figure_title(other), format_number(x->measure.value / y->measure.value, 2));
+      }
+    }
+  }
   if (!inputs.has("value")) also(of, figure, true);
   also(to, to_figure, false);
   const Device* da = context.catalogue.device(of);
@@ -101,6 +129,38 @@ struct Partner {
   std::size_t at = 0;
 };
 
+/// Who is compared with may be named first: "compared to the A100 it has 67 % more", and in Chinese order "is H100's
+/// 2.4x", "compared to A100 increase 68 %".
+Partner partner_before(const Tokens& tokens, std::size_t at, Partner partner) {
+  const auto is_part = [&](std::size_t i) {
+    return tokens[i].is_name(NameKind::device) || tokens[i].is_name(NameKind::system);
+  };
+  const auto take = [&](std::size_t i) {
+    partner.token = &tokens[i];
+    partner.at = i;
+  };
+  std::size_t before = at;
+  while (before > 0 && (tokens[before - 1].is("about") || tokens[before - 1].is("s"))) --before;
+  if (before >= 2 && is_part(before - 1) &&
+      (tokens[before - 2].is("is") || tokens[before - 2].is("reaches") || tokens[before - 2].is("only"))) {
+    take(before - 1);
+    return partner;
+  }
+  for (std::size_t i = at; i-- > (at > 10 ? at - 10 : 0);) {
+    if (tokens[i].is(";") || (tokens[i].is_number() && tokens[i].measure.form != Measure::Form::plain)) break;
+    if (!tokens[i].is("compared")) continue;
+    for (std::size_t j = i + 1; j < std::min(i + 4, at); ++j) {
+      if (!is_part(j)) continue;
+      const bool more = any_stem(tokens, j, at, {"increas", "higher", "more", "faster", "improve"});
+      const bool less = any_stem(tokens, j, at, {"lower", "less", "reduc", "decreas"});
+      if (tokens[at].measure.form == Measure::Form::percent && (more || less)) partner.as = more ? "more" : "less";
+      take(j);
+      return partner;
+    }
+  }
+  return partner;
+}
+
 /// "... that of the X", "compared to the X", "higher than X": what a figure of comparison at `at` is measured against.
 Partner partner_of(const Tokens& tokens, std::size_t at) {
   const Measure& m = tokens[at].measure;
@@ -108,7 +168,8 @@ Partner partner_of(const Tokens& tokens, std::size_t at) {
   std::size_t than = kNowhere;
   for (std::size_t i = at + 1; i < limit; ++i) {
     if (tokens[i].is("that") || tokens[i].is("than") || tokens[i].is("compared") || tokens[i].is("over") ||
-        tokens[i].is("of") || tokens[i].is("vs") || (i == at + 1 && tokens[i].is("the"))) {
+        tokens[i].is("of") || tokens[i].is("vs") ||
+        (i == at + 1 && (tokens[i].is("the") || tokens[i].is("a") || tokens[i].is("an")))) {
       than = i;
       break;
     }
@@ -119,16 +180,17 @@ Partner partner_of(const Tokens& tokens, std::size_t at) {
   const bool more = any_stem(tokens, at, words, {"increas", "higher", "more", "faster", "improve", "larger", "above"});
   const bool less = any_stem(tokens, at, words, {"lower", "less", "reduc", "decreas", "slower", "below"});
   if (m.form == Measure::Form::percent) partner.as = less ? "less" : more ? "more" : "share";
-  if (than == kNowhere) return partner;
+  if (than == kNowhere) return partner_before(tokens, at, std::move(partner));
   for (std::size_t i = than; i < limit; ++i) {
-    if (tokens[i].is_name(NameKind::device) || tokens[i].is_name(NameKind::model)) {
+    if (tokens[i].is_name(NameKind::device) || tokens[i].is_name(NameKind::model) ||
+        tokens[i].is_name(NameKind::system)) {
       partner.token = &tokens[i];
       partner.at = i;
       return partner;
     }
     if (tokens[i].is_number() || tokens[i].is(",") || tokens[i].is(";") || tokens[i].is("while")) break;
   }
-  return partner;
+  return partner_before(tokens, at, std::move(partner));
 }
 
 std::string compared_figure(const Tokens& tokens, std::size_t from, std::size_t to) {
@@ -147,6 +209,84 @@ std::string compared_figure(const Tokens& tokens, std::size_t from, std::size_t 
   if (any_word(tokens, from, to, {"memory", "capacity", "vram"})) return "memory";
   if (any_word(tokens, from, to, {"power", "tdp"}) && !compute) return "power";
   return "";
+}
+
+/// Words of rates, prices and runs: what is compared then is no figure of a data sheet.
+bool is_of_a_run(const Tokens& tokens, std::size_t at) {
+  return any_stem(tokens, at > 5 ? at - 5 : 0, std::min(at + 7, tokens.size()),
+                  {"throughput", "latency", "token", "training", "train", "inference", "speedup", "price", "cost",
+                   "efficien", "cheaper", "dollar", "transistor", "utiliz", "output", "reliab", "premium"});
+}
+
+/// The figure that the words beside the number at `at` name: behind it up to the next number, else before it.
+std::string figure_beside(const Tokens& tokens, std::size_t at) {
+  if (is_of_a_run(tokens, at)) return "";
+  std::size_t to = at + 1;
+  while (to < tokens.size() && to < at + 8 && !tokens[to].is_number() && !tokens[to].is(";")) ++to;
+  std::string figure = compared_figure(tokens, at, to);
+  std::size_t from = at;
+  while (from > 0 && at - from < 8 && !tokens[from - 1].is(";") &&
+         !(tokens[from - 1].is_number() && tokens[from - 1].measure.form != Measure::Form::plain)) {
+    --from;
+  }
+  return figure.empty() ? compared_figure(tokens, from, at) : figure;
+}
+
+std::string direction(const Tokens& tokens, std::size_t at) {
+  if (tokens[at].measure.form != Measure::Form::percent) return "";
+  const std::size_t from = at > 2 ? at - 2 : 0;
+  const std::size_t to = std::min(at + 5, tokens.size());
+  if (any_stem(tokens, from, to, {"lower", "less", "reduc", "decreas", "fewer"})) return "less";
+  return any_stem(tokens, from, to,
+                  {"increas", "higher", "more", "improve", "leap", "jump", "faster", "larger", "gain"})
+             ? "more"
+             : "share";
+}
+
+/// "NVL72 is about ten times an HGX node": systems compared without saying by what are counted in devices.
+bool compare_systems(const Passage& sentence, std::size_t at, const Partner& partner, Collector& out) {
+  const Tokens& tokens = sentence.tokens;
+  if (partner.token == nullptr || partner.token->name->kind != NameKind::system) return false;
+  if (tokens[at].measure.form != Measure::Form::factor || partner.at != at + 2) return false;
+  std::size_t own = at;
+  while (own > 0 && any_word(tokens, own - 1, own, {"is", "equals", "about", "roughly", "nearly", "around", "worth"})) {
+    --own;
+  }
+  if (own == 0 || !tokens[own - 1].is_name(NameKind::system)) return false;
+  const Token& system = tokens[own - 1];
+  out.add(comparison_kind(), tokens[at], fmt::format("{}: {} {}", system.text, tokens[at].text, partner.token->text),
+          {{"of", system.name->id}, {"to", partner.token->name->id}, {"figure", "devices"}, {"as", ""}});
+  return true;
+}
+
+/// "B200 FP4 is 5x H100 FP8": each side names its format.
+bool compare_formats(const Passage& sentence, std::size_t at, Collector& out) {
+  const Tokens& tokens = sentence.tokens;
+  if (tokens[at].measure.form != Measure::Form::factor || is_of_a_run(tokens, at)) return false;
+  const auto side = [&](std::size_t from, std::size_t to) {
+    std::pair<const Token*, const Token*> found = {nullptr, nullptr};
+    for (std::size_t i = from; i < std::min(to, tokens.size()); ++i) {
+      if (tokens[i].is_number()) break;
+      if (tokens[i].is_name(NameKind::device) || tokens[i].is_name(NameKind::system)) {
+        if (found.first == nullptr) found.first = &tokens[i];
+      } else if (tokens[i].is_name(NameKind::format) && found.second == nullptr && peak_format(tokens[i].name->id)) {
+        found.second = &tokens[i];
+      }
+    }
+    return found;
+  };
+  const auto [of, figure] = side(at > 9 ? at - 9 : 0, at);
+  const auto [to, to_figure] = side(at + 1, at + 8);
+  if (of == nullptr || figure == nullptr || to == nullptr || to_figure == nullptr) return false;
+  if (of->name->id == to->name->id) return false;
+  out.add(comparison_kind(), tokens[at],
+          fmt::format("{} {}: {} of {} {}", of->text, figure->text, tokens[at].text, to->text, to_figure->text),
+          {{"of", of->name->id},
+           {"to", to->name->id},
+           {"figure", figure->name->id},
+           {"to-figure", to_figure->name->id},
+           {"as", ""}});
+  return true;
 }
 
 void compare_models(const Passage& sentence, std::size_t at, const Partner& partner, Collector& out) {
@@ -202,11 +342,25 @@ bool compare_given(const Passage& sentence, std::size_t at, const Partner& partn
   if (a == nullptr || b->measure.value == 0) return false;
   std::vector<Found> inputs = {found("a", a->measure), found("b", b->measure)};
   if (partner.as == "more" || partner.as == "less") inputs.push_back({"as", partner.as});
+  // Two figures that do not give it may belong to others: "2.1x that of X (1,555 GB/s) and 1.6x that of Y (2,039
+  // GB/s)".
+  if (is_error(out.verdict_of(ratio_kind(), tokens[at].measure, inputs))) {
+    const std::string figure = figure_beside(tokens, at);
+    if (!figure.empty() && find_pair(sentence, at, figure, direction(tokens, at), out)) return true;
+  }
   out.add(ratio_kind(), tokens[at],
           fmt::format("{} is {} {} {}", a->text, tokens[at].text, partner.as == "share" ? "of" : partner.as + " than",
                       b->text),
           std::move(inputs));
   return true;
+}
+
+/// Of the part against its partner, or against the generation before it.
+Verdict verdict_between(const Token& own, const Partner& partner, const std::string& figure, const Measure& claimed,
+                        const Collector& out) {
+  const std::string to = partner.token != nullptr ? partner.token->name->id : own.name->previous;
+  return out.verdict_of(comparison_kind(), claimed,
+                        {{"of", own.name->id}, {"to", to}, {"figure", figure}, {"as", partner.as}});
 }
 
 void recognise_comparison(const Passage& passage, Collector& out) {
@@ -220,6 +374,10 @@ void recognise_comparison(const Passage& passage, Collector& out) {
       continue;
     }
     Partner partner = partner_of(tokens, i);
+    if (compare_systems(passage, i, partner, out) || compare_formats(passage, i, out)) continue;
+    const std::string beside = figure_beside(tokens, i);
+    // What holds between two parts that are named is that, whatever order the words are in.
+    const auto known = [&] { return !beside.empty() && find_pair(passage, i, beside, direction(tokens, i), out); };
     if (partner.token != nullptr && partner.token->name->kind == NameKind::model) {
       compare_models(passage, i, partner, out);
       continue;
@@ -238,17 +396,23 @@ void recognise_comparison(const Passage& passage, Collector& out) {
       if (other) break;
       --from;
     }
-    const std::size_t to = partner.token == nullptr ? std::min(i + 8, tokens.size()) : partner.at;
+    const std::size_t to = partner.token == nullptr || partner.at < i ? std::min(i + 8, tokens.size()) : partner.at;
     const bool more = any_stem(tokens, i, to, {"increas", "higher", "more", "improve"});
     const bool against = partner.token != nullptr;
-    if (!against && !more) continue;
+    if (!against && !more) {
+      known();
+      continue;
+    }
     // "80% of peak bandwidth", "10% higher throughput" are of something else.
     if (!against && any_word(tokens, i + 1, i + 4, {"of", "throughput", "latency", "speed"})) continue;
     if (any_word(tokens, i + 1, i + 4, {"number"}) && any_word(tokens, i + 2, i + 6, {"nodes", "gpus"}))
       continue;  // "twice the number of nodes"
     // The words right behind the number decide before those in front of it.
-    std::string figure = compared_figure(tokens, i, to);
-    if (figure.empty()) figure = compared_figure(tokens, from, i);
+    std::size_t next = i + 1;
+    while (next < to && !tokens[next].is_number()) ++next;
+    std::string figure = compared_figure(tokens, i, next);
+    if (figure.empty()) figure = compared_figure(tokens, i, to);
+    if (figure.empty() && !is_of_a_run(tokens, i)) figure = compared_figure(tokens, from, i);
     if (figure.empty() && against && any_word(tokens, partner.at + 1, partner.at + 3, {"in"})) {
       figure = compared_figure(tokens, partner.at, std::min(partner.at + 5, tokens.size()));
     }
@@ -273,6 +437,9 @@ void recognise_comparison(const Passage& passage, Collector& out) {
     if (own == nullptr && against && passage.previous != nullptr) {
       const Token* subject = first_name(passage.previous->tokens, NameKind::device);
       if (subject != nullptr && (!against || subject->name->id != partner.token->name->id)) own = subject;
+    }
+    if (own == nullptr || is_error(verdict_between(*own, partner, figure, number.measure, out))) {
+      if (known()) continue;
     }
     if (own == nullptr) continue;
     const std::string previous = own->name->previous;

@@ -118,8 +118,8 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     const bool fit = tokens[i].is("fit") || tokens[i].is("fits") || runs_on(tokens, i) || needed;
     const bool holds = tokens[i].is("hold") || tokens[i].is("holds");
     // "a single B200 can serve 405B"; "eight H100s can host DeepSeek-R1".
-    const bool serves =
-        i > 0 && tokens[i - 1].is("can") && (tokens[i].is("serve") || tokens[i].is("host") || tokens[i].is("run"));
+    const bool serves = i > 0 && tokens[i - 1].is("can") &&
+                        (tokens[i].is("serve") || tokens[i].is("host") || tokens[i].is("run") || tokens[i].is("train"));
     const bool support = holds || serves || tokens[i].is("support") || tokens[i].is("supports") ||
                          tokens[i].is("enables") || tokens[i].is("meet");
     if (!fit && !support) continue;

@@ -25,6 +25,18 @@ constexpr std::array kCounts = {NumberWord{"two", 2},     NumberWord{"three", 3}
 /// follows is counted. `word` is in lower case and ends at `end`.
 std::optional<Scanned> number_in_words(std::string_view text, std::string_view word, std::size_t start, std::size_t end,
                                        const Names& names, bool grouped) {
+  // "ten times": a factor.
+  const std::size_t after = std::min(text.find_first_not_of(" -", end), text.size());
+  if (const auto* times =
+          std::find_if(kCounts.begin(), kCounts.end(), [&](const NumberWord& n) { return n.word == word; });
+      times != kCounts.end() && (text.substr(after).starts_with("times ") || text.substr(after).starts_with("fold"))) {
+    Scanned factor;
+    factor.measure = measure_of(times->factor, Measure::Form::factor);
+    factor.end = after + (text[after] == 't' ? 5 : 4);
+    factor.measure.text = std::string(text.substr(start, factor.end - start));
+    factor.measure.written = factor.measure.significant = times->factor == 10 ? 10 : 1;
+    return factor;
+  }
   const bool magnitude = word == "million" || word == "billion" || word == "trillion";
   const auto* count = std::find_if(kCounts.begin(), kCounts.end(), [&](const NumberWord& n) { return n.word == word; });
   if (!magnitude && count == kCounts.end()) return std::nullopt;
@@ -63,6 +75,43 @@ void join_ranges(Tokens& tokens) {
     low.end = high.end;
     tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                  tokens.begin() + static_cast<std::ptrdiff_t>(i) + 3);
+  }
+}
+
+/// "1,300 FP16 tensor TFLOPS", "15 FP4 PFLOPS": the unit stands behind the format.
+void join_rates(Tokens& tokens) {
+  for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
+    Measure& m = tokens[i].measure;
+    if (!tokens[i].is_number() || m.has_unit() || m.form != Measure::Form::plain || m.suffix != 0) continue;
+    std::size_t unit = i + 1;
+    bool format = false;
+    while (unit < std::min(i + 5, tokens.size())) {
+      const Token& t = tokens[unit];
+      const bool word = t.is("tensor") || t.is("core") || t.is("dense") || t.is("sparse") || t.is("/");
+      if (!t.is_name(NameKind::format) && !word) break;
+      format = format || t.is_name(NameKind::format);
+      ++unit;
+    }
+    if (!format || unit >= tokens.size() || tokens[unit].type != Token::Type::word) continue;
+    const std::string& word = tokens[unit].text;
+    const std::string_view spelled = word == "tflops" || word == "tflop"   ? "1 TFLOPS"
+                                     : word == "pflops" || word == "pflop" ? "1 PFLOPS"
+                                     : word == "tops"                      ? "1 TOPS"
+                                     : word == "teraflops"                 ? "1 TFLOPS"
+                                     : word == "petaflops"                 ? "1 PFLOPS"
+                                                                           : "1";
+    const auto found = scan_measure(spelled, 0);
+    if (!found || !is_a<FlopsPerSecond>(found->measure)) continue;
+    const double factor = found->measure.value;
+    m = [&] {
+      Measure rate = m;
+      rate.value *= factor;
+      rate.high *= factor;
+      rate.written *= factor;
+      rate.significant *= factor;
+      rate.exponents = found->measure.exponents;
+      return rate;
+    }();
   }
 }
 
@@ -171,6 +220,7 @@ Tokens tokenize(std::string_view text, std::size_t from, std::size_t to, const N
     token.end = at;
     tokens.push_back(std::move(token));
   }
+  join_rates(tokens);
   join_ranges(tokens);
   note_bounds(tokens);
   return tokens;

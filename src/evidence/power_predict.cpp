@@ -52,7 +52,7 @@ PowerPrediction one_step(const PowerCase& c, const Knowledge& k, bool roofline) 
   query.device = c.device;
   query.gpus = c.gpus;
   query.weights = c.precision;
-  if (roofline) query.engine = "ideal";
+  query.engine = roofline ? "ideal" : "native";  // steps of ridge-measure, no server around them
   query.load.batch = c.batch;
   const bool prefill = c.work == PowerWork::prefill;
   if (prefill) {

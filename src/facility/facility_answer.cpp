@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "ridge/text.hpp"
 
@@ -10,6 +12,7 @@ namespace ridge {
 
 namespace {
 
+constexpr std::string_view kUsualDevice = "h100-sxm";
 constexpr int kRacksPerUnit = 8;
 constexpr int kManagementPorts = 4;     // of two subnet managers with two ports each (DGX SuperPOD)
 constexpr double kHostCopyShare = 0.8;  // of a PCIe link's rate that copies reach
@@ -85,12 +88,33 @@ class Answerer {
       assume("system {}", a_.system->id);
     }
     a_.device = c.device(a_.system->device);
+    device_power();
     const std::string& fabric = q_.fabric.empty() ? a_.system->scale_out : q_.fabric;
     a_.scale_out = c.fabric(fabric);
     if (a_.scale_out == nullptr && !q_.fabric.empty()) {
       return Error{ErrorCode::not_found, "--fabric", fmt::format("there is no fabric {}", quoted(q_.fabric))};
     }
     return {};
+  }
+
+  /// What a device draws at most. Where its maker does not say: as much for a 16-bit FLOP as the usual device does.
+  void device_power() {
+    if (a_.device == nullptr) return;
+    if (a_.device->tdp) {
+      device_power_ = a_.device->tdp->value;
+      const Source& source = k_.catalogue.source(a_.device->tdp->source);
+      if (source.kind == SourceKind::estimate) {
+        assume("{} draws {}, an estimate: {}", a_.device->id, format(device_power_), source.title);
+      }
+      return;
+    }
+    if (a_.system->power_max) return;
+    const Device* usual = k_.catalogue.device(kUsualDevice);
+    const Figure<FlopsPerSecond>& rate = a_.device->peak(PeakFormat::bf16);
+    if (usual == nullptr || !usual->tdp || !usual->peak(PeakFormat::bf16) || !rate) return;
+    device_power_ = usual->tdp->value * (rate->value / usual->peak(PeakFormat::bf16)->value);
+    assume("{} draws {}, an estimate: its power is not published; the watts of {} for a 16-bit FLOP", a_.device->id,
+           format(device_power_), usual->id);
   }
 
   Status training() {
@@ -137,6 +161,7 @@ class Answerer {
       return {};
     }
     if (gpus <= 0) return {};  // as many as the limits allow
+    devices_ = gpus;
     systems_ = (gpus + each - 1) / each;
     if (gpus % each != 0) assume("{} of {}, the last one not full", systems_, a_.system->id);
     return {};
@@ -148,7 +173,9 @@ class Answerer {
     r.systems = systems;
     r.limits = limits_;
     r.rack = q_.rack;
-    if (a_.device != nullptr && a_.device->tdp) r.device_power = a_.device->tdp->value;
+    r.device_power = device_power_;
+    r.share = data_.rack_share(a_.system->id);
+    r.devices = devices_;
     if (fabric != nullptr) {
       r.switch_count = fabric->switches();
       if (fabric->power) r.network = fabric->power->value;
@@ -203,7 +230,7 @@ class Answerer {
     if (a_.system->torus[0] > 0 && (!q_.topology_given || q_.topology == Topology::torus)) {
       const Fabric* links = k_.catalogue.fabric(a_.system->scale_up);
       r.topology = Topology::torus;
-      r.torus = a_.system->torus;
+      r.torus = slice();
       if (links != nullptr && links->port_per_direction) r.port_rate = links->port_per_direction->value;
       Result<FabricDesign> design = design_fabric(r);
       if (!design) return design.error();
@@ -240,6 +267,25 @@ class Answerer {
     assume("cables of {} to the leaves, {} between switches", format(r.to_leaf, 2), format(r.to_spine, 2));
     if (a_.fabric->price) assume("prices of switches and links are planning ranges, not offers");
     return {};
+  }
+
+  /// The torus of the racks that were asked for: as near to a cube as their number allows, where racks are cubes of a
+  /// larger torus that optical switches join; else the whole.
+  [[nodiscard]] std::array<int, 3> slice() const {
+    const std::array<int, 3>& whole = a_.system->torus;
+    const RackShare* share = data_.rack_share(a_.system->id);
+    if (share == nullptr || devices_ == 0 || devices_ >= a_.system->devices()) return whole;
+    const int edge = static_cast<int>(std::lround(std::cbrt(share->devices)));
+    if (edge * edge * edge != share->devices) return whole;
+    const int cubes = (devices_ + share->devices - 1) / share->devices;
+    std::array<int, 3> best = {1, 1, cubes};
+    for (int a = 1; a * a * a <= cubes; ++a) {
+      for (int b = a; cubes % a == 0 && a * b * b <= cubes; ++b) {
+        if (cubes / a % b == 0) best = {a, b, cubes / a / b};
+      }
+    }
+    for (int& extent : best) extent *= edge;
+    return best;
   }
 
   Status racks() {
@@ -302,6 +348,8 @@ class Answerer {
   const FacilityData& data_;
   FacilityAnswer a_;
   SiteLimits limits_;  // the site's, and what cooling adds to them
+  Watts device_power_;
+  int devices_ = 0;  // asked for; 0 = whole systems
   int systems_ = 0;
 };
 

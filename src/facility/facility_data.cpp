@@ -50,6 +50,7 @@ LinkModel read_link(TableReader t) {
   l.rate = t.quantity<BytesPerSecond>("rate", BytesPerSecond(1e9), BytesPerSecond(1e12));
   l.reach = t.quantity<Metres>("reach", Metres(0.1), Metres(100'000));
   l.transceivers = t.optional_number("transceivers", 0, 4).value_or(0);
+  l.fec = t.optional_text("fec");
   l.power = t.figure<Watts>("power", watts(0.01), watts(100));
   l.price = price_of(t);
   return l;
@@ -105,6 +106,20 @@ RackModel read_rack(TableReader t) {
   r.width = t.quantity<Metres>("width", Metres(0.4), Metres(1.5));
   r.depth = t.quantity<Metres>("depth", Metres(0.5), Metres(2));
   return r;
+}
+
+ErrorCorrection read_correction(TableReader t) {
+  ErrorCorrection c;
+  c.name = t.text("name");
+  c.errors_left = t.optional_number("errors_left", 0, 1).value_or(0);
+  return c;
+}
+
+RackShare read_rack_share(TableReader t) {
+  RackShare s;
+  s.devices = t.integer("devices", 1, 100'000);
+  s.others = t.optional_integer("others", 0, 0, 1000);
+  return s;
 }
 
 PowerFeed read_feed(TableReader t) {
@@ -200,7 +215,7 @@ class Loader {
   static Error unknown(const std::string& path, const TomlMember& member) {
     return {ErrorCode::bad_input, place_text(path, member.line, member.column),
             fmt::format("unknown table '{}': write [[switch]], [[link]], [[scale_up]], [[storage]], [[cooling]], "
-                        "[[rack]], [[feed]], [[os]], [[cuda]], [[driver]] or [[rule]]",
+                        "[[rack]], [[rack_share]], [[fec]], [[feed]], [[os]], [[cuda]], [[driver]] or [[rule]]",
                         member.key)};
   }
 
@@ -212,6 +227,8 @@ class Loader {
     if (kind == "storage") return add(path, kind, table, out_.storage, read_storage);
     if (kind == "cooling") return add(path, kind, table, out_.cooling, read_cooling);
     if (kind == "rack") return add(path, kind, table, out_.racks, read_rack);
+    if (kind == "fec") return add(path, kind, table, out_.corrections, read_correction);
+    if (kind == "rack_share") return add(path, kind, table, out_.rack_shares, read_rack_share);
     if (kind == "feed") return add(path, kind, table, out_.feeds, read_feed);
     if (kind == "os") return add(path, kind, table, out_.systems, read_os);
     if (kind == "cuda") return add(path, kind, table, out_.cuda, read_cuda);
@@ -312,6 +329,18 @@ const StorageClass* FacilityData::storage_class(std::string_view id) const {
 }
 const RackModel* FacilityData::rack(std::string_view id) const {
   return by_id(racks, id);
+}
+
+const LinkModel* FacilityData::link(std::string_view id) const {
+  return by_id(links, id);
+}
+
+const ErrorCorrection* FacilityData::correction(std::string_view id) const {
+  return by_id(corrections, id);
+}
+
+const RackShare* FacilityData::rack_share(std::string_view system) const {
+  return by_id(rack_shares, system);
 }
 
 const CudaRelease* FacilityData::native_cuda(std::string_view driver) const {

@@ -105,7 +105,7 @@ class Planner {
       double most = kMostSystems;
       if (r_.limits.racks) most = static_cast<double>(*r_.limits.racks) * p_.per_rack;
       if (r_.limits.site_power) {
-        cooling_of(p_.per_rack);
+        cooling_of(each_ * static_cast<double>(p_.per_rack));
         const Watts all_in = each_ * pue();
         most = std::min(most, std::floor(*r_.limits.site_power / all_in));
       }
@@ -120,11 +120,21 @@ class Planner {
     }
     p_.devices = p_.systems * r_.system->devices();
     p_.racks = (p_.systems + p_.per_rack - 1) / p_.per_rack;
+    if (r_.share != nullptr) {
+      p_.share = r_.share->devices;
+      const int wanted = r_.devices > 0 ? std::min(r_.devices, p_.devices) : p_.devices;
+      p_.racks = (wanted + p_.share - 1) / p_.share;
+      p_.devices = p_.racks * p_.share;
+      p_.racks += r_.share->others * p_.systems;
+    } else if (r_.system->kind == "pod") {
+      p_.assumptions.push_back(
+          fmt::format("how many racks a {} takes is not published: counted as one", r_.system->id));
+    }
     return {};
   }
 
-  void cooling_of(int systems) {
-    p_.cooling = data_.cooling_for(each_ * static_cast<double>(systems));
+  void cooling_of(Watts per_rack) {
+    p_.cooling = data_.cooling_for(per_rack);
     if (p_.cooling == nullptr) return;
     // A cold-plate system brings its own plates, also where the heat alone would not ask for them.
     if (r_.system->cooling == "liquid" && !p_.cooling->liquid_to_chip) {
@@ -146,14 +156,14 @@ class Planner {
 
   void body() {
     const System& s = *r_.system;
-    p_.per_rack_power = each_ * static_cast<double>(p_.per_rack);
+    p_.per_rack_power = each_ * (p_.share > 0 ? static_cast<double>(p_.share) / s.devices() : p_.per_rack);
     if (s.rack_units) p_.per_rack_units = s.rack_units->value * p_.per_rack;
     if (s.weight) {
       p_.per_rack_weight = s.weight->value * static_cast<double>(p_.per_rack);
       if (!is_rack()) p_.per_rack_weight += p_.rack->own;
       p_.floor_load = p_.per_rack_weight / (p_.rack->width * p_.rack->depth);
     }
-    cooling_of(p_.per_rack);
+    cooling_of(p_.per_rack_power);
     const CoolingClass* door = data_.cooling_class(kRearDoor);
     if (s.cooling == "air" && door != nullptr) {
       p_.per_rack_by_air = std::min(p_.per_rack, static_cast<int>(std::floor(door->high / each_ + 1e-9)));
@@ -166,7 +176,7 @@ class Planner {
   }
 
   void power() {
-    p_.devices_power = each_ * static_cast<double>(p_.systems);
+    p_.devices_power = each_ * (static_cast<double>(p_.devices) / r_.system->devices());
     p_.network_power = r_.network;
     p_.peak = p_.devices_power + p_.network_power;
     const double spike = r_.limits.spike.value_or(kUsualSpike);
@@ -200,7 +210,7 @@ class Planner {
 std::optional<Watts> system_power(const System& system, Watts device_power, bool& estimated) {
   estimated = !system.power_max;
   if (system.power_max) return system.power_max->value;
-  if (system.kind != "node" || !(device_power > Watts(0))) return {};
+  if (!(device_power > Watts(0))) return {};
   return device_power * (kPowerOverTdp * system.devices());
 }
 

@@ -259,6 +259,11 @@ class Resolver {
     // Tables of products alone do not split k in NVFP4 or where weights are widened; what served models need says that
     // engines have kernels that do.
     r.gemm[ResolvedInference::kNarrow].split = r.gemm[ResolvedInference::kWide].split;
+    // Weights that are widened on the way meet tensor instructions of 16 rows (Marlin), others the library's tiles.
+    constexpr double kInstructionRows = 16;
+    const bool marlin = bytes_per_element(formats_.weights) < bytes_per_element(formats_.activations);
+    for (GemmRates& g : r.gemm) g.least_rows = engine_.serving().product_rows;
+    if (marlin) r.gemm[ResolvedInference::kNarrow].least_rows = kInstructionRows;
     r.gemm[ResolvedInference::kHead] = r.gemm[ResolvedInference::kWide];
     if (is_gguf(formats_.weights)) r.gemm[ResolvedInference::kHead].bytes_weight = perf::gguf_head(formats_.weights);
     if (engine_.serving().portable_kernels) {

@@ -91,6 +91,7 @@ struct GemmRates {
   double padding = 0;               ///< of the rows that round m up to whole tiles, the share that is computed
   double wave = 0;                  ///< of the cores that idle in the last wave of tiles, the share that is lost
   double tile_m = 1, tile_n = 1, cores = 1;
+  double least_rows = 0;  ///< computed however few there are: rows of the narrowest tile
 };
 /// What narrows the activations of a product, and whether its time is part of the product's.
 enum class Quantisation : std::uint8_t {

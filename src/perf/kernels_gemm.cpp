@@ -50,6 +50,7 @@ void use_portable_kernels(GemmRates& gemm, const DeviceRates& rates, const Calib
   gemm.bandwidth = std::min(kStream * rates.memory_bandwidth, clocks * calibration.value("portable.stream", {era}));
   gemm.fixed = calibration.value("gemm.fixed", {rates.architecture});
   gemm.step = 0;
+  gemm.least_rows = 0;
   // They add up in 16 bits or whole numbers, which boards for games do twice as fast as in 32 bits.
   const double peak = rates.peak[index(Format::fp16)];
   const double whole = rates.native[index(Format::int8)] ? 0.5 * rates.peak[index(Format::int8)] : 0;

@@ -30,8 +30,9 @@ namespace ridge::perf {
 
 inline OpTime gemm_time(const GemmRates& rates, double m, double n, double k) noexcept {
   // Skinny products put the weights on the rows of the tile; only from half a tile on is m rounded up, in part.
+  // Below, the narrowest tile is computed whole, which shows where a chip has far more bandwidth than arithmetic (H20).
   const double whole = whole_above(m / rates.tile_m) * rates.tile_m;
-  const double rows = 2 * m > rates.tile_m ? m + rates.padding * (whole - m) : m;
+  const double rows = 2 * m > rates.tile_m ? m + rates.padding * (whole - m) : std::max(m, rates.least_rows);
   // More tiles than cores: the last wave is not full, and of what it lacks a part is lost. Fewer: the idle ones are
   // partly won back by smaller tiles and split k, so the fourth root of their share.
   const double tiles = std::max(rows, rates.tile_m) * std::max(n, rates.tile_n);

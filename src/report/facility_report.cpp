@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <map>
+#include <utility>
+
 #include "report/page.hpp"
 #include "ridge/text.hpp"
 
@@ -18,14 +22,49 @@ std::string count(double value) {
 }
 
 std::string link_text(const FacilityData& data, const std::string& id) {
-  for (const LinkModel& link : data.links) {
-    if (link.id == id) return link.name;
-  }
-  return "no link known";
+  const LinkModel* link = data.link(id);
+  return link != nullptr ? link->name : "no link known";
 }
 
 std::string price_text(const PriceRange& price) {
   return fmt::format("{} to {}", format(price.low, 2), format(price.high, 2));
+}
+
+std::vector<std::pair<std::string_view, double>> plugs_by_medium(const FabricDesign& d, const FacilityData& data) {
+  constexpr std::array<std::pair<LinkMedium, std::string_view>, 3> kOptics = {
+      {{LinkMedium::active_optical, "active optical"},
+       {LinkMedium::multimode, "multimode"},
+       {LinkMedium::single_mode, "single-mode"}}};
+  std::vector<std::pair<std::string_view, double>> out;
+  for (const auto& [medium, word] : kOptics) {
+    double plugs = 0;
+    for (const CableRun& run : d.runs) {
+      const LinkModel* link = data.link(run.link);
+      if (link != nullptr && link->medium == medium) plugs += link->transceivers * static_cast<double>(run.cables);
+    }
+    if (plugs > 0) out.emplace_back(word, plugs);
+  }
+  return out;
+}
+
+/// What corrects the errors of the links, and how many wrong bits the specification still allows on all of them, both
+/// directions busy.
+std::vector<std::string> corrections(const FabricDesign& d, const FacilityData& data) {
+  std::map<std::string, std::pair<double, double>> codes;  // links, wrong bits a second
+  for (const CableRun& run : d.runs) {
+    const LinkModel* link = data.link(run.link);
+    const ErrorCorrection* code = link == nullptr ? nullptr : data.correction(link->fec);
+    if (code == nullptr) continue;
+    auto& [links, wrong] = codes[code->name];
+    links += static_cast<double>(run.cables);
+    wrong += static_cast<double>(run.cables) * 2 * 8 * link->rate.value() * code->errors_left;
+  }
+  std::vector<std::string> out;
+  for (const auto& [code, sums] : codes) {
+    out.push_back(fmt::format("{} on {} links; at most {} wrong bits a second are left on all of them", code,
+                              count(sums.first), format_number(sums.second, 2)));
+  }
+  return out;
 }
 
 Table fabric_block(const FacilityAnswer& a, const FacilityData& data) {
@@ -44,7 +83,14 @@ Table fabric_block(const FacilityAnswer& a, const FacilityData& data) {
                          : fmt::format("{}, {} over {}", count(static_cast<double>(run.cables)),
                                        link_text(data, run.link), format(run.length, 2)));
   }
-  if (d.transceivers > 0) add(table, "transceivers", count(d.transceivers));
+  if (d.transceivers > 0) {
+    std::string kinds;
+    for (const auto& [medium, plugs] : plugs_by_medium(d, data)) {
+      kinds += fmt::format("{}{} {}", kinds.empty() ? ": " : ", ", count(plugs), medium);
+    }
+    add(table, "transceivers", count(d.transceivers) + kinds);
+  }
+  for (const std::string& code : corrections(d, data)) add(table, "error correction", code);
   add(table, "oversubscription", fmt::format("{} : 1", format_number(d.oversubscription, 2)));
   add(table, "bisection, per direction", format(d.bisection));
   if (d.topology == Topology::torus) {
@@ -155,10 +201,11 @@ Table rack_block(const FacilityAnswer& a) {
   Table table = two_columns("Racks, power and cooling");
   add(table, "systems", fmt::format("{} × {}, {} devices", count(r.systems), r.system->name, count(r.devices)));
   add(table, "per rack",
-      fmt::format("{}, limited by {}", r.per_rack,
-                  r.bound == RackBound::own_rack ? "being a rack of its own"
-                  : r.bound == RackBound::asked  ? "the number asked for"
-                                                 : std::string(name(r.bound))));
+      r.share > 0 ? fmt::format("{} devices, a part of a {}", r.share, r.system->kind)
+                  : fmt::format("{}, limited by {}", r.per_rack,
+                                r.bound == RackBound::own_rack ? "being a rack of its own"
+                                : r.bound == RackBound::asked  ? "the number asked for"
+                                                               : std::string(name(r.bound))));
   add(table, "racks",
       r.network_racks > 0 ? fmt::format("{} and {} of switches", count(r.racks), r.network_racks) : count(r.racks));
   add(table, "a rack draws at most", format(r.per_rack_power));

@@ -112,6 +112,7 @@ Json inference_json(const InferenceAnswer& a, const InferenceReportOptions& opti
   json.set("decode_step_s", predicted(decodes, e.decode_step_s)).set("tpot_s", predicted(decodes, e.tpot_s));
   json.set("itl_s", predicted(decodes, e.itl_s)).set("e2e_s", predicted(fits, e.e2e_s));
   json.set("output_tokens_per_s", predicted(decodes, e.output_tokens_per_s));
+  json.set("output_tokens_per_s_as_tuned", decodes && a.facts.sure.tuned_rows > 0 ? Json(as_record(a)) : Json());
   json.set("total_tokens_per_s", predicted(fits, e.total_tokens_per_s));
   json.set("tokens_per_s_per_gpu", predicted(decodes, per_gpu(a)));
   json.set("tokens_per_s_per_user", predicted(decodes, per_user(a)));

@@ -45,6 +45,9 @@ Table predictions(const InferenceAnswer& a) {
     rate("output, deployment", e.output_tokens_per_s);
     rate("output, per GPU", per_gpu(a));
     rate("output, per user", per_user(a));
+    if (tells_of_records(a)) {
+      add("output, if tuned like a record", Cell(fmt::format("{} tok/s", format_number(as_record(a)))));
+    }
     rate("input and output", e.total_tokens_per_s);
     time("time to first token", e.ttft_s);
     time("time per output token", e.tpot_s);

@@ -20,6 +20,14 @@ std::string number(double value) {
 
 }  // namespace
 
+double as_record(const InferenceAnswer& a) {
+  return a.outcome.estimate.output_tokens_per_s.mid / a.facts.sure.as_tuned();
+}
+
+bool tells_of_records(const InferenceAnswer& a) {
+  return std::fabs(a.facts.sure.as_tuned() - 1) > 0.1;
+}
+
 Interval per_gpu(const InferenceAnswer& answer) {
   const Interval& all = answer.outcome.estimate.output_tokens_per_s;
   const double gpus = answer.facts.gpus;

@@ -37,6 +37,10 @@ struct InferenceReportOptions {
 
 /// Output tokens per second of one device; of one user after the first token (1 / TPOT).
 [[nodiscard]] Interval per_gpu(const InferenceAnswer& answer);
+/// Tokens/s of a stack as tuned as its vendor's record, beside the answer, which speaks of what people run.
+[[nodiscard]] double as_record(const InferenceAnswer& answer);
+/// Whether records are known and differ by more than a tenth.
+[[nodiscard]] bool tells_of_records(const InferenceAnswer& answer);
 [[nodiscard]] Interval per_user(const InferenceAnswer& answer);
 /// "decode" or "prefill": where most of the time goes.
 [[nodiscard]] std::string_view phase(const InferenceEstimate& estimate);

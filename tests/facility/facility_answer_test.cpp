@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "bundled.hpp"
 
 namespace ridge {
@@ -106,9 +108,49 @@ TEST(FacilityAnswer, ATrainingPlanBringsItsTrafficAndCheckpoints) {
 TEST(FacilityAnswer, ATorusKeepsItsShape) {
   FacilityQuestion q = about("pod-tpu-v5p");
   q.nodes = 1;
-  const auto a = answer(q, knowledge(), facility_data());
-  ASSERT_FALSE(a);  // nobody says what a pod draws
-  EXPECT_NE(a.error().message.find("[system.power]"), std::string::npos) << a.error().message;
+  const FacilityAnswer a = answered(q);
+  ASSERT_TRUE(a.fabric);
+  EXPECT_EQ(a.fabric->topology, Topology::torus);
+  EXPECT_EQ(a.fabric->endpoints, 8960);
+  EXPECT_EQ(a.racks.racks, 140);  // cubes of 64
+}
+
+// Nobody says what a pod of TPU v5p draws: as much for a 16-bit FLOP as an H100, and the answer says so.
+TEST(FacilityAnswer, PowerThatNobodyPublishesIsEstimatedAndMarked) {
+  FacilityQuestion q = about("pod-tpu-v5p");
+  q.gpus = 512;
+  const FacilityAnswer a = answered(q);
+  EXPECT_NEAR(a.racks.per_rack_power.value(), 64 * 1.8 * 700 * 459 / 989.0, 500);
+  EXPECT_TRUE(std::any_of(a.assumptions.begin(), a.assumptions.end(),
+                          [](const std::string& s) { return s.find("an estimate") != std::string::npos; }));
+}
+
+// A part of a pod takes its own racks, wired as near to a cube as they allow, and no more power than they draw.
+TEST(FacilityAnswer, APartOfAPodTakesItsOwnRacks) {
+  FacilityQuestion q = about("pod-tpu-v7");
+  q.gpus = 1024;
+  const FacilityAnswer a = answered(q);
+  EXPECT_EQ(a.racks.racks, 16);
+  EXPECT_EQ(a.racks.devices, 1024);
+  ASSERT_TRUE(a.fabric);
+  EXPECT_EQ(a.fabric->endpoints, 1024);
+  EXPECT_EQ(a.fabric->cables(), 3 * 1024);
+  EXPECT_NEAR(a.racks.devices_power / a.racks.per_rack_power, 16, 1e-9);
+}
+
+// 100,000 GPUs: what joins them, with the optics by kind and the code that corrects their errors.
+TEST(FacilityAnswer, LinksSayWhatCorrectsTheirErrors) {
+  FacilityQuestion q = about("dgx-h100");
+  q.gpus = 100'000;
+  q.topology = Topology::dragonfly_plus;
+  q.topology_given = true;
+  const FacilityAnswer a = answered(q);
+  for (const CableRun& run : a.fabric->runs) {
+    const LinkModel* link = facility_data().link(run.link);
+    ASSERT_NE(link, nullptr) << run.name;
+    ASSERT_NE(facility_data().correction(link->fec), nullptr) << link->id;
+  }
+  EXPECT_EQ(a.fabric->transceivers, 2.0 * static_cast<double>(a.fabric->cables()));
 }
 
 TEST(FacilityAnswer, UnknownNamesAreRefusedWithTheNearest) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -17,6 +18,8 @@ namespace {
 
 constexpr double kStepSeconds = 0.25;      // that a step of decode is repeated for
 constexpr double kPromptSeconds = 0.5;     // and one of prefill, which draws all the power there is
+constexpr double kPowerSeconds = 1;        // over which the energy is counted: the counter moves ten times a second
+constexpr double kBurstSeconds = 0.02;     // of steps between two looks at it
 constexpr double kPromptSettles = 0.3;     // before that, until the power limit has found its clock
 constexpr double kOperatorSeconds = 0.04;  // and an operator of it
 
@@ -70,6 +73,7 @@ class Decoder {
 
   /// Times the step; its operators too if they are wanted.
   [[nodiscard]] ModelStep measure(const Load& load, bool with_operators);
+  [[nodiscard]] double drawn(const std::function<void()>& work) const;
 
   /// Memory for the largest of the loads; what an earlier call took is given back first.
   void reserve(const std::vector<Load>& loads);
@@ -313,8 +317,31 @@ std::vector<ModelStep::Operator> Decoder::operators(const Load& load) {
   return out;
 }
 
-ModelStep Decoder::measure(const Load& load, bool with_operators) {
+/// Mean power while `work` is done over and over, from one move of the energy counter to another; 0: there is none.
+double Decoder::drawn(const std::function<void()>& work) const {
   using Clock = std::chrono::steady_clock;
+  const double first = bench_.monitor.read().joules;
+  if (first <= 0) return 0;
+  const auto since = [](Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); };
+  const auto moved = [&](double from, double at_least) {
+    const auto start = Clock::now();
+    double joules = from;
+    while (joules == from || since(start) < at_least) {
+      work();
+      joules = bench_.monitor.read().joules;
+      if (since(start) > at_least + kPowerSeconds) break;  // a counter that stands still
+    }
+    return joules;
+  };
+  const double before = moved(first, 0);
+  const auto start = Clock::now();
+  // To a look before the last move, so that the end is a move as well.
+  const double late = moved(before, kPowerSeconds);
+  const double after = moved(late, 0);
+  return (after - before) / since(start);
+}
+
+ModelStep Decoder::measure(const Load& load, bool with_operators) {
   prepare(load);
   ModelStep result;
   result.phase = load.prefill ? "prefill" : "decode";
@@ -342,8 +369,6 @@ ModelStep Decoder::measure(const Load& load, bool with_operators) {
   const int settling = load.prefill ? static_cast<int>(kPromptSettles / once) : samples / 3;
   for (int i = 0; i < std::max(1, settling); ++i) graphs.front().replay(bench_.stream);
   const Events events(static_cast<std::size_t>(samples) + 1);
-  const Reading before = bench_.monitor.read();
-  const auto start = Clock::now();
   events.record(0, bench_.stream);
   for (int i = 0; i < samples; ++i) {
     for (const Graph& graph : graphs) graph.replay(bench_.stream);
@@ -355,14 +380,17 @@ ModelStep Decoder::measure(const Load& load, bool with_operators) {
   for (int i = 0; i < samples; ++i) {
     times.push_back(events.between(static_cast<std::size_t>(i), static_cast<std::size_t>(i) + 1));
   }
-  const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
-  const Reading after = bench_.monitor.read();
   const Timing timing = summarise(std::move(times));
   result.seconds = timing.seconds;
   result.low = timing.low;
   result.high = timing.high;
   result.samples = timing.samples;
-  result.watts = (after.joules - before.joules) / elapsed;
+  result.watts = drawn([&] {
+    for (int i = 0; i < std::max(1, static_cast<int>(kBurstSeconds / once)); ++i) {
+      graphs[static_cast<std::size_t>(i) % graphs.size()].replay(bench_.stream);
+    }
+    check(gpuStreamSynchronize(bench_.stream), "running steps for their power");
+  });
   // Passes are those of a smaller batch, whose operators are timed there.
   if (with_operators && load.passes == 1) result.operators = operators(load);
   return result;

@@ -1,10 +1,10 @@
 // One estate, many models, a day of traffic: what runs where, what to buy, lease, extend or retire, and when.
 //
 //   Result<fleet::Estate> estate = fleet::read_estate(text, "estate.toml", knowledge, economics, policy);
-//   Result<fleet::Problem> problem = fleet::rate_options(*estate, knowledge, &economics);   // columns: plans of the
-//   search fleet::Answer answer = fleet::plan_fleet(*problem, {.seconds = 60}); answer.found; answer.usd; answer.gap;
-//   // nothing costs less than usd x (1 - gap) answer.clash;                                      // or the rules that
-//   cannot hold together, and the least change
+//   Result<fleet::Problem> problem = fleet::rate_options(*estate, knowledge, &economics);
+//   fleet::Answer answer = fleet::plan_fleet(*problem, {.seconds = 60});
+//   answer.found; answer.usd; answer.gap;     // nothing costs less than usd x (1 - gap)
+//   answer.clash;                             // or the rules that cannot hold together, and the least change
 //
 // Time is months, each with the hours of one typical day. A service's replicas are placed for a month on devices that
 // are held (owned, bought, leased, reserved), or hour by hour on devices rented on demand; requests are routed by the
@@ -338,5 +338,16 @@ struct Replay {
 /// share of a service's requests at random.
 Result<Replay> replay(const Estate& estate, const Problem& problem, const Answer& answer, int month,
                       const Knowledge& knowledge, const Patience& patience = {});
+
+/// An answer whose busiest month was replayed.
+struct Replayed {
+  Problem problem;  ///< as it was solved: ways to serve that came too late are rated lower
+  Answer answer;
+  std::optional<Replay> day;  ///< nothing where there is no answer or no service
+};
+/// Plans and replays; where a limit does not hold, rates lower and does both again, a few times (`day->holds`).
+/// No marginal values: value_limits() adds them.
+Result<Replayed> plan_replayed(const Estate& estate, Problem problem, PlanOptions options, const Knowledge& knowledge,
+                               const Patience& patience = {});
 
 }  // namespace ridge::fleet

@@ -32,7 +32,7 @@ std::vector<std::vector<double>> features_of(const Problem& problem) {
     double mean = 0;
     for (const double price : site.usd_per_kwh) mean += price / static_cast<double>(site.usd_per_kwh.size());
     for (int h = 0; h < problem.hours && mean > 0 && site.energy_paid; ++h) {
-      features[static_cast<std::size_t>(h)].push_back(0.3 * site.usd_per_kwh[static_cast<std::size_t>(h)] / mean);
+      features[static_cast<std::size_t>(h)].push_back(3 * site.usd_per_kwh[static_cast<std::size_t>(h)] / mean);
     }
   }
   return features;

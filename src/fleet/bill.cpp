@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fleet/stocks.hpp"
+
 namespace ridge::fleet {
 
 namespace {
 
 constexpr double kWattsInKilowatt = 1000;
-
-double with_trend(double usd, const Stock& stock, int month) {
-  return usd * std::pow(1 + stock.trend, month);
-}
 
 /// Where routing costs nothing a program may send more than there is.
 void route_no_more(const Problem& problem, Answer& answer) {
@@ -62,21 +60,20 @@ void settle(const Problem& problem, Answer& answer) {
       const auto at = static_cast<std::size_t>(m);
       bill(m).peak_w += holding.held[at] * pool.watts * site.pue;
       for (int h = 0; h < problem.hours; ++h) energy(m, h, stock.pool, holding.held[at] * pool.idle_watts);
-      const bool kept = stock.way == Way::owned || stock.way == Way::extend;
-      if (kept) {
-        const double usd = holding.held[at] * with_trend(stock.usd_month, stock, m);
+      if (is_kept(stock.way)) {
+        const double usd = holding.held[at] * trended(stock.usd_month, stock, m);
         bill(m).upkeep += usd;
         bill(m).cash += usd;
         continue;
       }
       if (!(holding.begun[at] > 0)) continue;
-      bill(m).cash += holding.begun[at] * with_trend(stock.usd_once, stock, m);
-      const int end = stock.term > 0 ? std::min(problem.months, m + stock.term) : problem.months;
+      bill(m).cash += holding.begun[at] * trended(stock.usd_once, stock, m);
+      const int end = held_until(problem, stock, m);
       for (int paid = m; paid < end; ++paid) {
-        const double usd = holding.begun[at] * with_trend(stock.usd_month, stock, m);
+        const double usd = holding.begun[at] * trended(stock.usd_month, stock, m);
         (stock.way == Way::buy ? bill(paid).upkeep : bill(paid).leases) += usd;
         bill(paid).cash += usd;
-        bill(paid).capital += holding.begun[at] * with_trend(stock.charge_month, stock, m);
+        bill(paid).capital += holding.begun[at] * trended(stock.charge_month, stock, m);
       }
     }
   }
@@ -88,7 +85,7 @@ void settle(const Problem& problem, Answer& answer) {
         const std::size_t at = problem.at(m, h);
         if (p.stock >= 0) {
           const Stock& stock = problem.stocks[static_cast<std::size_t>(p.stock)];
-          const double usd = p.replicas[at] * option.gpus * with_trend(stock.usd_hour, stock, m) * problem.days;
+          const double usd = p.replicas[at] * option.gpus * trended(stock.usd_hour, stock, m) * problem.days;
           bill(m).rents += usd;
           bill(m).cash += usd;
           energy(m, h, p.pool, p.routed[at] / option.requests_per_s * option.watts, true);
@@ -124,7 +121,7 @@ void settle(const Problem& problem, Answer& answer) {
         const double gpus = use.gpus[problem.at(m, h)];
         if (use.stock >= 0) {
           const Stock& stock = problem.stocks[static_cast<std::size_t>(use.stock)];
-          const double usd = gpus * with_trend(stock.usd_hour, stock, m) * problem.days;
+          const double usd = gpus * trended(stock.usd_hour, stock, m) * problem.days;
           bill(m).rents += usd;
           bill(m).cash += usd;
           energy(m, h, use.pool, gpus * watts, true);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fleet/bill.hpp"
+#include "fleet/by_month.hpp"
 #include "fleet/program.hpp"
 #include "fleet/solver.hpp"
 #include "fleet/tidy.hpp"
@@ -59,7 +60,9 @@ Solved solve_hourly(const Problem& problem, const Program& hourly, const PlanOpt
   return out;
 }
 
-/// A bound by bands, whole numbers near it, and what these cost by the hour.
+/// A bound by bands, whole numbers near it, and what these cost by the hour. Each step is left out where the gap is
+/// small enough without it: whole numbers by rounding; month after month; a bound by months; then the program in whole
+/// numbers, of nothing but the ways to serve that came up so far.
 Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOptions& options, int bands) {
   const Stopwatch watch(options.seconds);
   Solved out;
@@ -69,36 +72,38 @@ Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOpt
   if (!relaxed.found) return out;
   double bound = relaxed.cost;
   Answer best;
-  bool stopped = false;
-  const auto consider = [&](const Program& program, const Solution& s) {
-    if (!s.found) return;
-    Answer answer = hourly_answer(problem, hourly, program, s.x, watch.left());
+  std::vector<const std::vector<double>*> seen = {&relaxed.x};
+  const auto consider = [&](const Program& program, const std::vector<double>& x) {
+    if (x.empty()) return;
+    Answer answer = hourly_answer(problem, hourly, program, x, watch.left());
     if (answer.found && (!best.found || answer.usd < best.usd)) best = std::move(answer);
   };
-  const auto is_good = [&] { return best.found && best.usd - bound <= options.gap * best.usd; };
-  const SolveOptions whole{.gap = options.gap / 5, .patience = options.patience};
-  SolveOptions quick = whole;
-  quick.seconds = 0.3 * watch.left();
-  const Solution near = solve(loose.rounded(relaxed.x), quick);
-  consider(loose, near);
-  if (!is_good() && !options.patience.over()) {
-    SolveOptions full = whole;
-    full.seconds = 0.6 * watch.left();
-    const Solution s = solve(loose.linear(), full);
-    bound = std::max(bound, s.bound);
-    stopped = s.stopped;
-    consider(loose, s);
+  const auto is_over = [&] {
+    return options.patience.over() || (best.found && best.usd - bound <= options.gap * best.usd);
+  };
+  const auto within = [&](double share) {
+    return SolveOptions{.seconds = share * watch.left(), .gap = options.gap / 4, .patience = options.patience};
+  };
+  const Solution near = solve(loose.rounded(relaxed.x), within(0.15));
+  consider(loose, near.x);
+  if (near.found) seen.push_back(&near.x);
+  std::vector<double> forward;
+  if (!is_over()) {
+    const Months months(problem, loose, relaxed);
+    forward = months.forward(within(0.25));
+    consider(loose, forward);
+    if (!forward.empty()) seen.push_back(&forward);
+    if (!is_over()) bound = std::max(bound, months.bound(within(0.4)));
   }
+  if (!is_over()) consider(loose, solve(loose.narrowed(seen), within(0.9)).x);
   if (!best.found && !options.patience.over()) {
     // Means were too kind: what holds in the busiest hour of each band holds in all of them.
     const Program tight(problem, Bands::alike(problem, bands, BandDemand::greatest));
     const Solution s = solve(tight.linear(), {.seconds = watch.left(), .relaxed = true});
-    SolveOptions rest = whole;
-    rest.seconds = watch.left();
-    if (s.found) consider(tight, solve(tight.rounded(s.x), rest));
+    if (s.found) consider(tight, solve(tight.rounded(s.x), within(1)).x);
   }
   out.answer = std::move(best);
-  out.answer.stopped = stopped && !is_good();
+  out.answer.stopped = !out.answer.found || out.answer.usd - bound > options.gap * out.answer.usd;
   out.answer.bound = std::min(out.answer.usd, bound);
   out.answer.bands = loose.bands().count;
   return out;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "fleet/stocks.hpp"
+
 namespace ridge::fleet {
 
 namespace {
@@ -11,20 +13,6 @@ namespace {
 constexpr double kWattsPerKilowatt = 1000;
 constexpr double kSlack = 1e-9;
 constexpr double kPlentyToRent = 1e5;  ///< devices at once: nobody counts them
-
-bool is_held(Way way) {
-  return way != Way::on_demand && way != Way::spot;
-}
-bool is_kept(Way way) {
-  return way == Way::owned || way == Way::extend;
-}
-/// Months that a unit begun in `month` is held in: [month, end).
-int held_until(const Problem& problem, const Stock& stock, int month) {
-  return stock.term > 0 ? std::min(problem.months, month + stock.term) : problem.months;
-}
-double trended(double usd, const Stock& stock, int month) {
-  return usd * std::pow(1 + stock.trend, month);
-}
 
 }  // namespace
 
@@ -71,6 +59,10 @@ void Program::hold_terms(int pool, int month, double times, std::vector<Term>& t
   for (std::size_t k = 0; k < problem_.stocks.size(); ++k) {
     const Stock& stock = problem_.stocks[k];
     if (stock.pool != pool || !is_held(stock.way)) continue;
+    if (const int column = at_hand_[k][static_cast<std::size_t>(month)]; column >= 0) {
+      terms.push_back({column, times * stock.unit});
+      continue;
+    }
     for (int m = stock.first; m <= std::min(stock.last, month); ++m) {
       const bool covers = is_kept(stock.way) ? m == month : month < held_until(problem_, stock, m);
       if (covers) terms.push_back({begun_[k][static_cast<std::size_t>(m)], times * stock.unit});
@@ -84,11 +76,13 @@ void Program::add_stocks() {
     const Pool& pool = problem_.pools[static_cast<std::size_t>(stock.pool)];
     const Site& site = problem_.sites[static_cast<std::size_t>(pool.site)];
     Columns& columns = begun_.emplace_back(static_cast<std::size_t>(problem_.months), -1);
+    Columns& hand = at_hand_.emplace_back(static_cast<std::size_t>(problem_.months), -1);
     if (!is_held(stock.way)) continue;
     const double units = pool.forbidden >= 0 && !is_kept(stock.way) ? 0 : std::floor(stock.most / stock.unit + kSlack);
     double idle_month = 0;  // dollars of one idle device
-    for (int b = 0; b < bands_.count; ++b) {
-      idle_month += pool.idle_watts / kWattsPerKilowatt * site.pue * kwh_price(site, b) * hours(b);
+    for (int h = 0; h < problem_.hours && site.energy_paid; ++h) {
+      const double price = site.usd_per_kwh[static_cast<std::size_t>(h)];
+      idle_month += pool.idle_watts / kWattsPerKilowatt * site.pue * price * days_;
     }
     const double each = stock.unit;
     std::vector<Term> all;
@@ -97,7 +91,7 @@ void Program::add_stocks() {
       const double months = end - m;
       const double rent = trended(stock.usd_month, stock, m);
       const double cost = each * months * (rent + trended(stock.charge_month, stock, m) + idle_month);
-      const int column = columns[static_cast<std::size_t>(m)] = add(cost, units, true);
+      const int column = columns[static_cast<std::size_t>(m)] = add(cost, units, true, is_kept(stock.way) ? m : -1);
       pay(column, m, each * trended(stock.usd_once, stock, m));
       for (int paid = m; paid < end; ++paid) pay(column, paid, each * (rent + idle_month));
       all.push_back({column, 1});
@@ -106,6 +100,17 @@ void Program::add_stocks() {
       }
     }
     if (!is_kept(stock.way) && all.size() > 1) linear_.row(-kNoLimit, units, all);
+    for (int m = stock.first; m < problem_.months && is_relaxed() && !is_kept(stock.way); ++m) {
+      // So that months share nothing but these rows, and can be taken apart at them.
+      std::vector<Term> begun;
+      for (int b = stock.first; b <= std::min(stock.last, m); ++b) {
+        if (m < held_until(problem_, stock, b)) begun.push_back({columns[static_cast<std::size_t>(b)], -1});
+      }
+      if (begun.empty()) continue;
+      hand[static_cast<std::size_t>(m)] = add(0, units, true, m);
+      begun.push_back({hand[static_cast<std::size_t>(m)], 1});
+      linear_.row(0, 0, begun);
+    }
     if (stock.follows >= 0 && columns[static_cast<std::size_t>(stock.first)] >= 0 && stock.first > 0) {
       const Columns& before = begun_[static_cast<std::size_t>(stock.follows)];
       linear_.row(0, kNoLimit,
@@ -138,6 +143,7 @@ bool Program::is_dearer(const Option& option, const Stock& stock) const {
 void Program::add_services() {
   const auto steps = static_cast<std::size_t>(problem_.months * bands_.count);
   largest_.assign(problem_.services.size(), Columns(static_cast<std::size_t>(problem_.months), -1));
+  able_ = largest_;
   for (std::size_t s = 0; s < problem_.services.size(); ++s) {
     const Service& service = problem_.services[s];
     const double most = *std::max_element(service.demand.begin(), service.demand.end());
@@ -162,14 +168,14 @@ void Program::add_services() {
         const double extra = std::max(0.0, option.watts - option.gpus * pool.idle_watts) / option.requests_per_s /
                              kWattsPerKilowatt * site.pue;
         for (int m = 0; m < problem_.months; ++m) {
-          held.replicas.push_back(add(0, cap, true));
+          held.replicas.push_back(add(0, cap, true, m));
           if (service.spare > 0) {
-            held.used.push_back(add(0, 1, true));
+            held.used.push_back(add(0, 1, true, m));
             linear_.row(-kNoLimit, 0, {{held.replicas.back(), 1}, {held.used.back(), -cap}});
           }
           for (int b = 0; b < bands_.count; ++b) {
             const double usd = extra * kwh_price(site, b) * hours(b);
-            const int column = add(usd, kNoLimit, false);
+            const int column = add(usd, kNoLimit, false, m);
             held.routed[step(m, b)] = column;
             pay(column, m, usd);
             linear_.row(-kNoLimit, 0, {{column, 1}, {held.replicas.back(), -option.requests_per_s}});
@@ -187,11 +193,11 @@ void Program::add_services() {
         for (int m = 0; m < problem_.months; ++m) {
           const bool offered = m >= stock.first && m <= stock.last;
           // A bound does not ask how large what is rented is.
-          if (service.spare > 0 && !is_relaxed()) rented.used.push_back(add(0, offered ? 1 : 0, true));
+          if (service.spare > 0 && !is_relaxed()) rented.used.push_back(add(0, offered ? 1 : 0, true, m));
           for (int b = 0; b < bands_.count && offered; ++b) {
             const double usd = trended(stock.usd_hour, stock, m) * option.gpus * hours(b);
             // Means of whole numbers are not whole: a bound lets go of that.
-            const int column = add(usd, cap, !is_relaxed());
+            const int column = add(usd, cap, !is_relaxed(), m);
             rented.replicas[step(m, b)] = column;
             pay(column, m, usd);
             if (!rented.used.empty()) linear_.row(-kNoLimit, 0, {{column, 1}, {rented.used.back(), -cap}});
@@ -205,7 +211,7 @@ void Program::add_services() {
       for (int m = 0; m < problem_.months; ++m) {
         for (int b = 0; b < bands_.count; ++b) {
           const double usd = usd_per_request * 3600 * hours(b);
-          out.routed[step(m, b)] = add(usd, limit > 0 ? limit : kNoLimit, false);
+          out.routed[step(m, b)] = add(usd, limit > 0 ? limit : kNoLimit, false, m);
           if (api >= 0) pay(out.routed[step(m, b)], m, usd);
         }
       }
@@ -230,7 +236,7 @@ void Program::add_services() {
       // Where nothing else serves, replicas hold the busiest hour, whatever its band means.
       if (steady) linear_.row(peak, kNoLimit, placed);
       if (service.spare > 0) {
-        const int largest = largest_[s][static_cast<std::size_t>(m)] = add(0, kNoLimit, false);
+        const int largest = largest_[s][static_cast<std::size_t>(m)] = add(0, kNoLimit, false, m);
         const auto in_use = [&](int option, int used) {
           const double each = problem_.options[static_cast<std::size_t>(option)].requests_per_s * service.spare;
           linear_.row(0, kNoLimit, {{largest, 1}, {used, -each}});
@@ -247,6 +253,7 @@ void Program::add_services() {
           linear_.row(peak, kNoLimit, terms);
         }
       }
+      std::vector<std::vector<Term>> elsewhere(static_cast<std::size_t>(bands_.count));
       for (int b = 0; b < bands_.count; ++b) {
         std::vector<Term> served;
         std::vector<Term> standing = placed;
@@ -264,11 +271,15 @@ void Program::add_services() {
         }
         const double need = demand(service, m, b);
         linear_.row(need, kNoLimit, served);
+        if (is_relaxed()) add_hours_of_band(service, m, b, placed, s, standing);
+        elsewhere[static_cast<std::size_t>(b)].assign(standing.begin() + static_cast<std::ptrdiff_t>(placed.size()),
+                                                      standing.end());
         if (service.spare > 0 && !steady) {
           standing.push_back({largest_[s][static_cast<std::size_t>(m)], -1});
           linear_.row(need, kNoLimit, standing);
         }
       }
+      if (service.spare > 0) add_sizes(service, m, placed, largest_[s][static_cast<std::size_t>(m)], elsewhere);
     }
   }
 }
@@ -283,9 +294,11 @@ void Program::add_jobs() {
     std::vector<Term> work;
     for (std::size_t r = 0; r < job.rates.size(); ++r) {
       const JobRate& rate = job.rates[r];
-      kinds.push_back(job.mixed ? -1 : add(0, 1, true));
+      kinds.push_back(job.mixed ? -1 : add(0, 1, true, -1));
       if (!job.mixed) chosen.push_back({kinds.back(), 1});
       const auto use = [&](int p, int k, double usd_per_gpu_hour, double kept) {
+        // More than all the work in one hour is never of use.
+        const double at_most = job.most_gpus > 0 ? job.most_gpus : 1 / (rate.share_per_gpu_hour * kept * days_);
         Use u{static_cast<int>(j), p, k, static_cast<int>(r), Columns(steps, -1)};
         const Pool& pool = problem_.pools[static_cast<std::size_t>(p)];
         const Site& site = problem_.sites[static_cast<std::size_t>(pool.site)];
@@ -299,7 +312,7 @@ void Program::add_jobs() {
                                          : std::max(0.0, rate.watts - pool.idle_watts) / kWattsPerKilowatt * site.pue *
                                                kwh_price(site, b);
             const double rent = k >= 0 ? trended(usd_per_gpu_hour, problem_.stocks[static_cast<std::size_t>(k)], m) : 0;
-            const int column = u.gpus[step(m, b)] = add((energy + rent) * hours(b), kNoLimit, false);
+            const int column = u.gpus[step(m, b)] = add((energy + rent) * hours(b), at_most, false, m);
             pay(column, m, (energy + rent) * hours(b));
             work.push_back({column, rate.share_per_gpu_hour * kept * hours(b)});
           }
@@ -439,154 +452,6 @@ void Program::add_limits() {
     }
     linear_.row(-kNoLimit, budget.usd / scale, terms);
   }
-}
-
-namespace {
-
-void fix_column(LinearProgram& program, int column, double value) {
-  if (column < 0) return;
-  const auto c = static_cast<std::size_t>(column);
-  program.low[c] = program.high[c] = value;
-}
-
-}  // namespace
-
-void Program::fix_kinds(LinearProgram& into, const Program& other, const std::vector<double>& x) const {
-  for (std::size_t j = 0; j < job_kinds_.size(); ++j) {
-    if (problem_.jobs[j].mixed) continue;
-    std::size_t best = 0;
-    const auto share = [&](std::size_t r) { return x[static_cast<std::size_t>(other.job_kinds_[j][r])]; };
-    for (std::size_t r = 1; r < job_kinds_[j].size(); ++r) best = share(r) > share(best) + 1e-9 ? r : best;
-    for (std::size_t r = 0; r < job_kinds_[j].size(); ++r) fix_column(into, job_kinds_[j][r], r == best ? 1 : 0);
-  }
-}
-
-LinearProgram Program::rounded(const std::vector<double>& x) const {
-  LinearProgram out = linear_;
-  const auto value = [&](int column) { return x[static_cast<std::size_t>(column)]; };
-  const auto of = [&](const Held& held) -> const Option& {
-    return problem_.options[static_cast<std::size_t>(held.option)];
-  };
-  for (std::size_t s = 0; s < problem_.services.size(); ++s) {
-    const Service& service = problem_.services[s];
-    std::vector<const Held*> mine;
-    for (const Held& held : held_) {
-      if (of(held).service == static_cast<int>(s)) mine.push_back(&held);
-    }
-    if (mine.empty()) continue;
-    const auto rents = [&](const Rented& r) {
-      return problem_.options[static_cast<std::size_t>(r.option)].service == static_cast<int>(s);
-    };
-    const auto leaves = [&](const Outside& o) { return o.service == static_cast<int>(s); };
-    const bool steady =
-        std::none_of(rented_.begin(), rented_.end(), rents) && std::none_of(outside_.begin(), outside_.end(), leaves);
-    for (int m = 0; m < problem_.months; ++m) {
-      const auto at = static_cast<std::size_t>(m);
-      const auto able = [&](const Held* h) { return value(h->replicas[at]) * of(*h).requests_per_s; };
-      const Held* main = mine.front();
-      double need = 0;
-      for (const Held* h : mine) {
-        need += able(h);
-        if (able(h) > able(main) + 1e-9) main = h;
-      }
-      double others = 0;
-      double largest = of(*main).requests_per_s;
-      for (const Held* h : mine) {
-        if (h == main) continue;
-        const double whole = std::floor(value(h->replicas[at]) + 1e-6);
-        others += whole * of(*h).requests_per_s;
-        if (whole > 0) largest = std::max(largest, of(*h).requests_per_s);
-        fix_column(out, h->replicas[at], whole);
-        if (service.spare > 0) fix_column(out, h->used[at], whole > 0 ? 1 : 0);
-      }
-      if (steady) {
-        double peak = 0;
-        for (int h = 0; h < problem_.hours; ++h) peak = std::max(peak, service.demand[problem_.at(m, h)]);
-        need = peak + service.spare * largest;
-      }
-      const double each = of(*main).requests_per_s;
-      const double whole = std::max(0.0, std::ceil((need - others) / each - 1e-6));
-      const auto column = static_cast<std::size_t>(main->replicas[at]);
-      fix_column(out, main->replicas[at], std::min(whole, out.high[column]));
-      if (service.spare > 0) fix_column(out, main->used[at], whole > 0 ? 1 : 0);
-    }
-  }
-  fix_kinds(out, *this, x);
-  return out;
-}
-
-LinearProgram Program::fixed_to(const Program& other, const std::vector<double>& x) const {
-  LinearProgram out = linear_;
-  const auto value = [&](int from) { return from >= 0 ? std::round(x[static_cast<std::size_t>(from)]) : 0; };
-  for (std::size_t k = 0; k < begun_.size(); ++k) {
-    for (std::size_t i = 0; i < begun_[k].size(); ++i) fix_column(out, begun_[k][i], value(other.begun_[k][i]));
-  }
-  fix_kinds(out, other, x);
-  const auto of = [&](int option) -> const Option& { return problem_.options[static_cast<std::size_t>(option)]; };
-  for (std::size_t s = 0; s < problem_.services.size(); ++s) {
-    const Service& service = problem_.services[s];
-    double outside = kNoLimit;  // the cheapest way to have a request served elsewhere, or lost
-    for (const Api& api : problem_.apis) {
-      if (api.service == static_cast<int>(s) && api.allowed && api.most == 0)
-        outside = std::min(outside, api.usd_per_request);
-    }
-    if (service.value) outside = std::min(outside, *service.value);
-    for (int m = 0; m < problem_.months; ++m) {
-      const auto at = static_cast<std::size_t>(m);
-      double stands = 0;
-      double largest = 0;
-      for (std::size_t i = 0; i < held_.size(); ++i) {
-        if (of(held_[i].option).service != static_cast<int>(s)) continue;
-        const double replicas = value(other.held_[i].replicas[at]);
-        fix_column(out, held_[i].replicas[at], replicas);
-        if (service.spare > 0) fix_column(out, held_[i].used[at], replicas > 0 ? 1 : 0);
-        stands += replicas * of(held_[i].option).requests_per_s;
-        if (replicas > 0) largest = std::max(largest, of(held_[i].option).requests_per_s);
-      }
-      // One kind for the month, so that what may fail is known: the one that fills all hours for least.
-      const auto wanted = [&](int h, double each) {
-        const double short_of = service.demand[problem_.at(m, h)] + service.spare * largest - stands;
-        if (short_of <= 1e-9) return 0.0;
-        const double need = service.demand[problem_.at(m, h)] + service.spare * std::max(largest, each) - stands;
-        return std::ceil(need / each - 1e-9);
-      };
-      double least = kNoLimit;
-      std::size_t best = rented_.size();
-      for (std::size_t i = 0; i < rented_.size(); ++i) {
-        const Option& option = of(rented_[i].option);
-        if (option.service != static_cast<int>(s)) continue;
-        for (int h = 0; h < problem_.hours; ++h) fix_column(out, rented_[i].replicas[step(m, h)], 0);
-        if (service.spare > 0) fix_column(out, rented_[i].used[at], 0);
-        const Stock& stock = problem_.stocks[static_cast<std::size_t>(rented_[i].stock)];
-        if (m < stock.first || m > stock.last) continue;
-        double usd = 0;
-        double most = 0;
-        for (int h = 0; h < problem_.hours; ++h) {
-          const double replicas = wanted(h, option.requests_per_s);
-          most = std::max(most, replicas * option.gpus);
-          usd += replicas * option.gpus * trended(stock.usd_hour, stock, m);
-        }
-        if (usd < least && most <= stock.most) {
-          least = usd;
-          best = i;
-        }
-      }
-      if (best == rented_.size() || !(least > 0)) continue;
-      const Option& option = of(rented_[best].option);
-      const Stock& stock = problem_.stocks[static_cast<std::size_t>(rented_[best].stock)];
-      if (service.spare > 0) fix_column(out, rented_[best].used[at], 1);
-      for (int h = 0; h < problem_.hours; ++h) {
-        const double replicas = wanted(h, option.requests_per_s);
-        const double short_of =
-            service.demand[problem_.at(m, h)] + service.spare * std::max(largest, option.requests_per_s) - stands;
-        const double usd = replicas * option.gpus * trended(stock.usd_hour, stock, m);
-        if (outside * 3600 * std::max(0.0, short_of) < usd) continue;
-        fix_column(out, rented_[best].replicas[step(m, h)],
-                   short_of > 1e-9 ? std::ceil(short_of / option.requests_per_s - 1e-9) : 0);
-      }
-    }
-  }
-  return out;
 }
 
 Answer Program::answer(const std::vector<double>& x) const {

@@ -38,15 +38,26 @@ class Program {
   /// Replicas and kinds of jobs fixed to whole numbers near those of a relaxed solution: of each service and month, the
   /// way that does most takes what the others, rounded down, leave.
   [[nodiscard]] LinearProgram rounded(const std::vector<double>& x) const;
+  /// Without the ways to serve and the stocks that none of some solutions makes use of.
+  [[nodiscard]] LinearProgram narrowed(const std::vector<const std::vector<double>*>& solutions) const;
   /// Of this program by the hour: whole columns fixed to those of a solution of a program with other bands, and in each
   /// hour as many rented replicas, of the cheapest kind, as that leaves to be served. What is left is routing.
   [[nodiscard]] LinearProgram fixed_to(const Program& other, const std::vector<double>& x) const;
   [[nodiscard]] Answer answer(const std::vector<double>& x) const;
   [[nodiscard]] const Bands& bands() const { return bands_; }
 
- private:
+  // What by_month.cpp takes apart.
   /// Columns by month, or by month and band; -1 where there is none.
   using Columns = std::vector<int>;
+  /// Of each column: the month that it belongs to alone, or -1.
+  [[nodiscard]] const std::vector<int>& month_of() const { return month_of_; }
+  /// By stock: units that begin (or, of what is owned, that are kept), and units at hand in a month.
+  [[nodiscard]] const std::vector<Columns>& begun() const { return begun_; }
+  [[nodiscard]] const std::vector<Columns>& at_hand() const { return at_hand_; }
+  /// The same program with each job on the kind of device that does most of it in a relaxed solution.
+  [[nodiscard]] LinearProgram with_kinds_of(const std::vector<double>& x) const;
+
+ private:
   struct Held {
     int option, pool;
     Columns replicas, routed, used;
@@ -70,7 +81,10 @@ class Program {
   [[nodiscard]] double demand(const Service& service, int month, int band) const;
   [[nodiscard]] double kwh_price(const Site& site, int band) const;  ///< least of the band's hours if relaxed
   [[nodiscard]] double hours(int band) const { return days_ * size_[static_cast<std::size_t>(band)]; }
-  int add(double cost, double high, bool whole) { return linear_.column(cost, 0, high, whole); }
+  int add(double cost, double high, bool whole, int month) {
+    month_of_.push_back(month);
+    return linear_.column(cost, 0, high, whole);
+  }
   void pay(int column, int month, double usd) {
     if (usd != 0 && is_budgeted_) cash_[static_cast<std::size_t>(month)].push_back({column, usd});
   }
@@ -79,6 +93,10 @@ class Program {
   [[nodiscard]] bool is_dearer(const Option& option, const Stock& stock) const;
   void add_stocks();
   void add_services();
+  void add_sizes(const Service& service, int month, const std::vector<Term>& placed, int largest,
+                 const std::vector<std::vector<Term>>& elsewhere);
+  void add_hours_of_band(const Service& service, int month, int band, const std::vector<Term>& placed,
+                         std::size_t index, const std::vector<Term>& standing);
   void add_jobs();
   void add_limits();
   void fix_kinds(LinearProgram& into, const Program& other, const std::vector<double>& x) const;
@@ -90,12 +108,15 @@ class Program {
   double days_;
   bool is_budgeted_;
   LinearProgram linear_;
-  std::vector<Columns> begun_;  ///< by stock: units that begin, or that are kept
+  std::vector<int> month_of_;
+  std::vector<Columns> begun_;    ///< by stock: units that begin, or that are kept
+  std::vector<Columns> at_hand_;  ///< by stock, relaxed only: units begun and not yet over
   std::vector<Held> held_;
   std::vector<Rented> rented_;
   std::vector<Outside> outside_;
   std::vector<Use> uses_;
   std::vector<Columns> largest_;             ///< by service
+  std::vector<Columns> able_;                ///< by service, relaxed only: requests/s of held replicas
   std::vector<std::vector<int>> job_kinds_;  ///< by job and rate
   std::vector<std::vector<Term>> cash_;      ///< by month
 };

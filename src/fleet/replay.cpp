@@ -15,6 +15,8 @@ namespace {
 
 constexpr int kMostTogether = 12;  ///< replicas simulated at once; more of them behave like as many dozens
 constexpr double kPromisedShare = 0.95;
+constexpr int kRounds = 4;          ///< of solving and simulating
+constexpr double kDerating = 0.94;  ///< of an option whose requests came too late
 
 /// One pool of one service in one hour.
 struct Piece {
@@ -63,6 +65,38 @@ void play(Piece& piece, const Knowledge& knowledge, const Patience& patience) {
   piece.tpot = result->tpot.p95() * slow;
 }
 
+/// The month in which the most is asked for.
+int busiest_month(const Problem& problem) {
+  int busiest = 0;
+  double most = 0;
+  for (int m = 0; m < problem.months; ++m) {
+    double sum = 0;
+    for (const Service& service : problem.services) {
+      for (int h = 0; h < problem.hours; ++h) sum += service.demand[problem.at(m, h)] * service.output_tokens;
+    }
+    if (sum > most) {
+      most = sum;
+      busiest = m;
+    }
+  }
+  return busiest;
+}
+
+/// Options of services that missed a limit do less than they were rated at.
+void rate_lower(Problem& problem, const Answer& answer, const Replay& day) {
+  std::vector<bool> late(problem.services.size(), false);
+  for (const ReplayHour& hour : day.hours) {
+    if (hour.within < kPromisedShare && hour.rate > 0) late[static_cast<std::size_t>(hour.service)] = true;
+  }
+  std::vector<bool> done(problem.options.size(), false);
+  for (const Placement& p : answer.placements) {
+    const auto o = static_cast<std::size_t>(p.option);
+    if (done[o] || !late[static_cast<std::size_t>(problem.options[o].service)]) continue;
+    problem.options[o].requests_per_s *= kDerating;
+    done[o] = true;
+  }
+}
+
 }  // namespace
 
 Result<Replay> replay(const Estate& estate, const Problem& problem, const Answer& answer, int month,
@@ -105,6 +139,22 @@ Result<Replay> replay(const Estate& estate, const Problem& problem, const Answer
     out.requests += piece.requests;
   }
   for (const ReplayHour& row : out.hours) out.holds = out.holds && row.within >= kPromisedShare - 1e-9;
+  return out;
+}
+
+Result<Replayed> plan_replayed(const Estate& estate, Problem problem, PlanOptions options, const Knowledge& knowledge,
+                               const Patience& patience) {
+  Replayed out{std::move(problem), {}, {}};
+  options.marginals = false;
+  for (int round = 0; round < kRounds; ++round) {
+    out.answer = plan_fleet(out.problem, options);
+    if (!out.answer.found || out.problem.services.empty() || patience.over()) break;
+    Result<Replay> day = replay(estate, out.problem, out.answer, busiest_month(out.problem), knowledge, patience);
+    if (!day) return day.error();
+    out.day = *std::move(day);
+    if (out.day->holds || round + 1 == kRounds) break;
+    rate_lower(out.problem, out.answer, *out.day);
+  }
   return out;
 }
 

@@ -39,7 +39,7 @@ Cluster::Cluster(const SimulationQuery& query, const ClusterSetup& setup, Simula
     }
   }
   make_tiers();
-  nexts_.assign(engines_.size(), kNever);
+  nexts_ = Earliest(engines_.size());
   states_.assign(engines_.size(), State::off);
   since_.assign(engines_.size(), 0);
   up_ticks_.assign(engines_.size(), 0);
@@ -94,11 +94,8 @@ void Cluster::run() {
   while (!done()) {
     const Ticks stream = source_.next() == kNever ? kNever : source_.next() + server_;
     const Ticks event = events_.empty() ? kNever : events_.front().time;
-    std::size_t engine = 0;
-    for (std::size_t i = 1; i < nexts_.size(); ++i) {
-      if (nexts_[i] < nexts_[engine]) engine = i;
-    }
-    const Ticks step = nexts_[engine];
+    const std::size_t engine = nexts_.first();
+    const Ticks step = nexts_.time();
     if (live_ != nullptr) {
       const LiveTraffic::Wake wake = wait_for(std::min(event, step));
       if (wake == LiveTraffic::Wake::stop) {
@@ -131,7 +128,7 @@ void Cluster::run() {
       result_.stopped_early = true;
       break;
     }
-    // Every turn looks at all engines.
+    // Routers look at all engines.
     until_report -= std::min<unsigned>(until_report, 1 + static_cast<unsigned>(nexts_.size()) / kEnginesPerTurn);
     if (until_report == 0) {
       until_report = kBetweenReports;

@@ -13,6 +13,7 @@
 
 #include "ridge/limits.hpp"
 #include "serve/api_limits.hpp"
+#include "serve/earliest.hpp"
 #include "serve/live_book.hpp"
 #include "serve/request_source.hpp"
 #include "serve/router.hpp"
@@ -119,7 +120,7 @@ class Cluster final : public EngineHost {
   std::vector<std::unique_ptr<StepClock>> clocks_;
   std::vector<std::unique_ptr<TierStore>> tiers_;
   std::vector<std::unique_ptr<Engine>> engines_;
-  std::vector<Ticks> nexts_;  // of each engine, beside each other for the search
+  Earliest nexts_;  // step of each engine
   std::vector<State> states_;
   std::vector<Ticks> since_;  // the state holds
   std::vector<Ticks> up_ticks_;

@@ -30,7 +30,7 @@ int Cluster::count(State state) const {
 }
 
 void Cluster::update_next(std::size_t engine) {
-  nexts_[engine] = engines_[engine]->next();
+  nexts_.set(engine, engines_[engine]->next());
   if (engines_[engine]->outstanding() > 0) {
     idle_since_[engine] = kNever;
   } else if (idle_since_[engine] == kNever) {

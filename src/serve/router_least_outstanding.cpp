@@ -6,6 +6,7 @@ namespace ridge::serve {
 Engine& least_outstanding(std::span<Engine* const> engines) {
   Engine* best = engines.front();
   for (Engine* e : engines) {
+    if (best->outstanding() == 0) break;  // nobody has less
     if (e->outstanding() < best->outstanding()) best = e;
   }
   return *best;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "economics/economics_data.hpp"
+#include "fleet/checker.hpp"
 #include "ridge/fleet.hpp"
 #include "search/policy.hpp"
 #include "support/bundle.hpp"
@@ -88,6 +89,26 @@ TEST(Estate, PolicyForbidsPoolsByItsLine) {
   const int rule = estate->problem.pools[0].forbidden;
   ASSERT_GE(rule, 0);
   EXPECT_EQ(estate->problem.rules[static_cast<std::size_t>(rule)].where, "e.toml:31:1");
+}
+
+TEST(Estate, ADayOfTheAnswerHoldsItsLimitsAndEveryRule) {
+  const std::string text =
+      replaced(kPlain, "hours = \"office\"", "hours = \"office\"\nspare = 1\nresidency = [\"DE\"]");
+  const auto estate = estate_of(text + "\n[[budget]]\nmost = \"$2M\"\n");
+  ASSERT_TRUE(estate) << estate.error().message;
+  static const Knowledge knowledge = testing_support::knowledge();
+  const auto problem = rate_options(*estate, knowledge, nullptr);
+  ASSERT_TRUE(problem) << problem.error().message;
+  const auto planned = plan_replayed(*estate, *problem, {.seconds = 30}, knowledge);
+  ASSERT_TRUE(planned) << planned.error().message;
+  ASSERT_TRUE(planned->answer.found && planned->day);
+  EXPECT_TRUE(planned->day->holds);
+  EXPECT_EQ(planned->day->month, 2);  // it grows
+  EXPECT_EQ(planned->day->hours.size(), 24U);
+  EXPECT_GT(planned->day->requests, 24 * 500);
+  for (const ReplayHour& hour : planned->day->hours) EXPECT_GE(hour.within, 0.95) << hour.hour;
+  const tests::Checker checker(planned->problem, planned->answer);
+  EXPECT_TRUE(checker.complaints().empty()) << checker.complaints().front();
 }
 
 }  // namespace

@@ -20,42 +20,7 @@ namespace {
 
 constexpr std::size_t kEstateLimit = 4'000'000;
 constexpr double kSolverSeconds = 60;
-constexpr int kRounds = 4;          ///< of solving and simulating
-constexpr double kDerating = 0.94;  ///< of an option whose requests came too late
-constexpr double kPromise = 0.95;
 constexpr std::array<std::string_view, 2> kFleetFlags = {"--why", "--threads"};
-
-/// The month in which the most is asked for.
-int busiest_month(const fleet::Problem& problem) {
-  int busiest = 0;
-  double most = 0;
-  for (int m = 0; m < problem.months; ++m) {
-    double sum = 0;
-    for (const fleet::Service& service : problem.services) {
-      for (int h = 0; h < problem.hours; ++h) sum += service.demand[problem.at(m, h)] * service.output_tokens;
-    }
-    if (sum > most) {
-      most = sum;
-      busiest = m;
-    }
-  }
-  return busiest;
-}
-
-/// Options of services that missed a limit do less than they were rated at.
-void derate(fleet::Problem& problem, const fleet::Answer& answer, const fleet::Replay& replay) {
-  std::vector<bool> late(problem.services.size(), false);
-  for (const fleet::ReplayHour& hour : replay.hours) {
-    if (hour.within < kPromise && hour.rate > 0) late[static_cast<std::size_t>(hour.service)] = true;
-  }
-  std::vector<bool> done(problem.options.size(), false);
-  for (const fleet::Placement& p : answer.placements) {
-    const auto o = static_cast<std::size_t>(p.option);
-    if (done[o] || !late[static_cast<std::size_t>(problem.options[o].service)]) continue;
-    problem.options[o].requests_per_s *= kDerating;
-    done[o] = true;
-  }
-}
 
 }  // namespace
 
@@ -88,22 +53,14 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
   fleet::PlanOptions options;
   options.seconds = kSolverSeconds;
   options.patience = session.patience();
-  fleet::Answer answer;
-  std::optional<fleet::Replay> replayed;
-  for (int round = 0; round < kRounds; ++round) {
-    options.marginals = false;
-    answer = fleet::plan_fleet(*problem, options);
-    if (!answer.found || problem->services.empty() || session.stopped()) break;
-    Result<fleet::Replay> day =
-        fleet::replay(*estate, *problem, answer, busiest_month(*problem), *knowledge, session.patience());
-    if (!day) return day.error();
-    replayed = *std::move(day);
-    if (replayed->holds || round + 1 == kRounds) break;
-    derate(*problem, answer, *replayed);
-  }
-  if (answer.found && !session.stopped()) fleet::value_limits(*problem, answer, options);
+  Result<fleet::Replayed> planned =
+      fleet::plan_replayed(*estate, *std::move(problem), options, *knowledge, session.patience());
+  if (!planned) return planned.error();
+  fleet::Answer& answer = planned->answer;
+  if (answer.found && !session.stopped()) fleet::value_limits(planned->problem, answer, options);
   report::FleetView view{
-      *estate, *problem, answer, replayed ? &*replayed : nullptr, fleet::solver_name(), 0, flags.given("--why")};
+      *estate, planned->problem,    answer, planned->day ? &*planned->day : nullptr, fleet::solver_name(),
+      0,       flags.given("--why")};
   view.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (session.form() == Form::json) {
     session.print(report::fleet_json(view).text());

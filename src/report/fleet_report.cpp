@@ -421,6 +421,39 @@ Table fleet_actions(const FleetView& view) {
   return table;
 }
 
+std::vector<FleetUse> fleet_use(const FleetView& view) {
+  const Problem& p = view.problem;
+  const Answer& a = view.answer;
+  std::vector<FleetUse> out;
+  for (std::size_t pool = 0; pool < p.pools.size(); ++pool) {
+    const auto months = static_cast<std::size_t>(p.months);
+    FleetUse use{p.pools[pool].device, at(p.sites, p.pools[pool].site).id, std::vector<double>(months, 0.0), {}};
+    for (const Holding& h : a.holdings) {
+      if (at(p.stocks, h.stock).pool != static_cast<int>(pool)) continue;
+      for (std::size_t m = 0; m < months; ++m) use.gpus[m] += h.held[m];
+    }
+    if (std::all_of(use.gpus.begin(), use.gpus.end(), [](double v) { return v <= 0; })) continue;
+    for (int m = 0; m < p.months; ++m) {
+      const double there = use.gpus[static_cast<std::size_t>(m)];
+      std::vector<double>& row = use.share.emplace_back();
+      for (int h = 0; h < p.hours; ++h) {
+        double busy = 0;
+        for (const Placement& placement : a.placements) {
+          const Option& option = at(p.options, placement.option);
+          if (placement.stock < 0 && placement.pool == static_cast<int>(pool))
+            busy += placement.routed[p.at(m, h)] / option.requests_per_s * option.gpus;
+        }
+        for (const fleet::JobUse& job : a.jobs) {
+          if (job.stock < 0 && job.pool == static_cast<int>(pool)) busy += job.gpus[p.at(m, h)];
+        }
+        row.push_back(there > 0 ? busy / there : 0);
+      }
+    }
+    out.push_back(std::move(use));
+  }
+  return out;
+}
+
 Document fleet_page(const FleetView& view) {
   if (view.answer.clash) return fleet_clash_page(view);
   const Problem& p = view.problem;
@@ -510,36 +543,19 @@ Json fleet_json(const FleetView& view) {
     }
     json.set("bill", std::move(months));
     Json use = Json::array();  // of devices held, by pool, month and hour
-    for (std::size_t pool = 0; pool < p.pools.size(); ++pool) {
-      std::vector<double> held(static_cast<std::size_t>(p.months), 0.0);
-      for (const Holding& h : a.holdings) {
-        if (at(p.stocks, h.stock).pool != static_cast<int>(pool)) continue;
-        for (std::size_t m = 0; m < held.size(); ++m) held[m] += h.held[m];
-      }
-      if (std::all_of(held.begin(), held.end(), [](double v) { return v <= 0; })) continue;
+    for (const FleetUse& pool : fleet_use(view)) {
       Json rows = Json::array();
       Json devices = Json::array();
-      for (int m = 0; m < p.months; ++m) {
-        devices.push(held[static_cast<std::size_t>(m)]);
+      for (std::size_t m = 0; m < pool.gpus.size(); ++m) {
+        devices.push(pool.gpus[m]);
         Json row = Json::array();
-        for (int h = 0; h < p.hours; ++h) {
-          double busy = 0;
-          for (const Placement& placement : a.placements) {
-            const Option& option = at(p.options, placement.option);
-            if (placement.stock < 0 && placement.pool == static_cast<int>(pool))
-              busy += placement.routed[p.at(m, h)] / option.requests_per_s * option.gpus;
-          }
-          for (const fleet::JobUse& job : a.jobs) {
-            if (job.stock < 0 && job.pool == static_cast<int>(pool)) busy += job.gpus[p.at(m, h)];
-          }
-          const double there = held[static_cast<std::size_t>(m)];
-          row.push(there > 0 ? Json(std::round(1e4 * busy / there) / 1e4) : Json());
-        }
+        for (const double share : pool.share[m])
+          row.push(pool.gpus[m] > 0 ? Json(std::round(1e4 * share) / 1e4) : Json());
         rows.push(std::move(row));
       }
       Json one = Json::object();
-      one.set("device", p.pools[pool].device)
-          .set("site", at(p.sites, p.pools[pool].site).id)
+      one.set("device", pool.device)
+          .set("site", pool.site)
           .set("gpus", std::move(devices))
           .set("utilisation", std::move(rows));
       use.push(std::move(one));

@@ -7,6 +7,7 @@
 
 #include "fleet/brute_force.hpp"
 #include "fleet/checker.hpp"
+#include "fleet/promising.hpp"
 #include "fleet/random_problem.hpp"
 #include "fleet/solver.hpp"
 
@@ -180,6 +181,20 @@ TEST(Fleet, BandsGiveABoundAndAPlanThatHoldsEveryHour) {
   EXPECT_TRUE(Checker(problem, by_hour).complaints().empty()) << all_of(Checker(problem, by_hour).complaints());
   EXPECT_LE(by_band.bound, by_hour.usd * (1 + 1e-6));  // a bound of the hours too
   EXPECT_GE(by_band.usd, by_hour.bound * (1 - 1e-6));
+}
+
+TEST(Fleet, TakingInWhatPricesAskForBoundsAllOptions) {
+  const Problem problem = large_problem(7, 6, 12, 3, 10);
+  Bands bands = Bands::alike(problem, 2, BandDemand::mean);
+  bands.thin = true;
+  const Solution all = solve(Program(problem, bands).linear(), {.relaxed = true});
+  ASSERT_TRUE(all.found);
+  const Promising few = promising(problem, 2, {.seconds = 120});
+  ASSERT_TRUE(few.found);
+  EXPECT_LE(few.bound, all.cost * (1 + 1e-9));
+  EXPECT_GE(few.bound, all.cost * (1 - 2e-5));
+  EXPECT_LT(few.kept.size(), problem.options.size() / 2);
+  EXPECT_TRUE(plan_fleet(with_options(problem, few.kept), {.seconds = 60, .gap = 0.02, .marginals = false}).found);
 }
 
 TEST(Fleet, TenModelsTwelveKindsAYearByTheHourWithABound) {

@@ -392,7 +392,8 @@ class Resolver {
     k.collective = c.value("serving.collective", {family, era});
     // What stands in for an architecture without kernels of its own may run faster or slower in a server.
     const std::string real = device_->architecture == arch ? "" : fmt::format("{}/{}", family, device_->architecture);
-    const std::string both = fmt::format("{}/{}", era, arch);  // kernels that an era had not tuned for a chip yet
+    // Kernels that an era had not tuned for a chip yet; whoever submits a record has tuned them.
+    const std::string both = q_.as_tuned ? std::string() : fmt::format("{}/{}", era, arch);
     // Throughput kernels hand tokens over sorted by expert, for products over whole runs of rows.
     const bool sorted = r.attention_dp && r.exchange != ExpertExchange::gather;
     const std::string_view dispatched = sorted ? "dispatch" : "";

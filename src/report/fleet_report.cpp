@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "ridge/text.hpp"
 
@@ -368,10 +369,12 @@ std::string fleet_replay_text(const fleet::Replay& replay, const Problem& p) {
 
 std::string fleet_title(const FleetView& view) {
   const Problem& p = view.problem;
-  return fmt::format("Fleet {} · {} service{} · {} job{} · {} kinds of devices · {} month{} from {} · with {:.0f} %",
+  std::set<std::string> kinds;
+  for (const Pool& pool : p.pools) kinds.insert(pool.device);
+  return fmt::format("Fleet {} · {} service{} · {} job{} · {} kind{} of devices · {} month{} from {} · with {:.0f} %",
                      view.estate.file, p.services.size(), p.services.size() == 1 ? "" : "s", p.jobs.size(),
-                     p.jobs.size() == 1 ? "" : "s", p.pools.size(), p.months, p.months == 1 ? "" : "s", p.start,
-                     100 * p.confidence);
+                     p.jobs.size() == 1 ? "" : "s", kinds.size(), kinds.size() == 1 ? "" : "s", p.months,
+                     p.months == 1 ? "" : "s", p.start, 100 * p.confidence);
 }
 
 Document fleet_clash_page(const FleetView& view) {
@@ -379,12 +382,23 @@ Document fleet_clash_page(const FleetView& view) {
   page.title = fleet_title(view);
   const fleet::Clash& clash = *view.answer.clash;
   page.blocks.emplace_back(Paragraph{
-      clash.minimal ? "No plan keeps all of these together; without any one of them there is one:"
-                    : "No plan keeps all of these together (time was over before it was shown that each is needed):",
+      clash.rules.size() == 1 ? "No plan keeps this, whatever else is given up:"
+      : clash.minimal         ? "No plan keeps all of these together; without any one of them the others can be kept:"
+                      : "No plan keeps all of these together (time was over before it was shown that each is needed):",
       Emphasis::bad});
   for (const int rule : clash.rules) {
     page.blocks.emplace_back(
         Paragraph{fmt::format("  {}: {}", at(view.problem.rules, rule).where, at(view.problem.rules, rule).text)});
+  }
+  if (!clash.together.empty()) {
+    std::string all;
+    for (const int rule : clash.together) {
+      all += fmt::format("{}that {} ({})", all.empty() ? "" : ", and ", at(view.problem.rules, rule).text,
+                         at(view.problem.rules, rule).where);
+    }
+    page.blocks.emplace_back(
+        Paragraph{"Other rules clash with these too. There is a plan if you give up " + all + "."});
+    return page;
   }
   if (clash.changes.empty()) {
     page.blocks.emplace_back(Paragraph{"No change of one of them alone makes a plan possible."});
@@ -595,6 +609,9 @@ Json fleet_json(const FleetView& view) {
           .set("text", fleet_change(change, p));
       changes.push(std::move(one));
     }
+    Json together = Json::array();
+    for (const int rule : a.clash->together) together.push(at(p.rules, rule).where);
+    clash.set("together", std::move(together));
     clash.set("rules", std::move(rules)).set("minimal", a.clash->minimal).set("changes", std::move(changes));
     json.set("clash", std::move(clash));
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "fleet/brute_force.hpp"
@@ -140,6 +141,21 @@ TEST(Fleet, ANegativeBudgetIsImpossibleByItself) {
   const Answer answer = plan_fleet(problem, {.seconds = 10});
   ASSERT_TRUE(answer.clash.has_value());
   EXPECT_EQ(answer.clash->rules, (std::vector<int>{2}));
+}
+
+TEST(Fleet, SaysWhatHasToGoTogether) {
+  // Nothing may stand in the only pool, and the service may not be on the only site: to give up one is not enough.
+  Problem problem = one_service(60);
+  problem.pools[0].forbidden = 2;
+  problem.services[0].allowed = {false};
+  problem.services[0].residency_rule = 3;
+  problem.rules.push_back({RuleKind::forbidden, 2, "none of that vendor", "x.toml:20:1", 0, ""});
+  problem.rules.push_back({RuleKind::residency, 0, "s stays elsewhere", "x.toml:21:1", 0, ""});
+  const Answer answer = plan_fleet(problem, {.seconds = 10});
+  ASSERT_TRUE(answer.clash.has_value());
+  std::vector<int> together = answer.clash->together;
+  std::sort(together.begin(), together.end());
+  EXPECT_EQ(together, (std::vector<int>{2, 3}));
 }
 
 TEST(Fleet, OneMoreOfALimitIsWorthWhatItSaves) {

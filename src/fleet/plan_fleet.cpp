@@ -88,13 +88,13 @@ Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOpt
   const auto within = [&](double share) {
     return SolveOptions{.seconds = share * watch.left(), .gap = options.gap / 4, .patience = options.patience};
   };
-  const Solution near = solve(loose.rounded(relaxed.x), within(0.15));
+  const Solution near = solve(loose.rounded(relaxed.x), within(0.1));
   consider(loose, near.x);
   if (near.found) seen.push_back(&near.x);
   std::vector<double> forward;
   if (!is_over()) {
     const Months months(problem, loose, relaxed);
-    forward = months.forward(within(0.25));
+    forward = months.forward(within(0.4));
     consider(loose, forward);
     if (!forward.empty()) seen.push_back(&forward);
     if (!is_over()) bound = std::max(bound, months.bound(within(0.4)));

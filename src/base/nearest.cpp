@@ -1,6 +1,8 @@
 // Suggestions for misspelt names, and names that are safe to print.
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -22,6 +24,13 @@ char folded(char c) {
 
 bool same_but_for_case(char a, char b) {
   return folded(a) == folded(b);
+}
+
+/// Which letters there are, folded; different ones may share a bit.
+std::uint64_t letters_of(std::string_view text) {
+  std::uint64_t all = 0;
+  for (const char c : text) all |= std::uint64_t{1} << (static_cast<unsigned char>(folded(c)) % 64);
+  return all;
 }
 
 /// Edit distance with swaps of neighbours (optimal string alignment), in the costs above. Neither is longer than
@@ -47,11 +56,14 @@ int distance(std::string_view a, std::string_view b) {
 
 /// Small is near; nothing if it is beyond `worst`. A name that goes on where the word stops ("h200" → "h200-sxm") is
 /// near however long it is.
-std::optional<int> score(std::string_view word, std::string_view candidate, int worst) {
+std::optional<int> score(std::string_view word, std::uint64_t letters, std::string_view candidate, int worst) {
   int best = worst + 1;
+  const std::uint64_t its = letters_of(candidate);
   const auto gap = static_cast<int>(std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size()));
-  if (kEdit * gap <= worst) best = std::min(best, distance(word, candidate));
-  if (word.size() > 1) {
+  // An edit brings in or takes away one letter, so what differs is a floor of how many it takes: most names end here.
+  const int edits = std::max({gap, std::popcount(letters & ~its), std::popcount(its & ~letters)});
+  if (kEdit * edits <= worst) best = std::min(best, distance(word, candidate));
+  if (word.size() > 1 && (letters & ~its) == 0) {
     const auto found = std::search(candidate.begin(), candidate.end(), word.begin(), word.end(), same_but_for_case);
     if (found == candidate.begin()) best = std::min(best, kEdit);
     if (found != candidate.end() && word.size() > 2) best = std::min(best, kEdit + 1);
@@ -97,12 +109,13 @@ std::string nearest(std::string_view word, const std::string_view* candidates, s
     std::size_t index;
   };
   std::vector<Scored> near;
+  const std::uint64_t letters = letters_of(word);
   const int worst = std::max(2 * kEdit, static_cast<int>(word.size()) * kEdit / 2);
   for (std::size_t i = 0; i < count; ++i) {
     if (candidates[i].size() > kLongestWord) continue;
     // Two edits turn any two letters into any other two: a suggestion must keep at least one letter.
     const int most = kEdit * static_cast<int>(std::max(word.size(), candidates[i].size())) - 1;
-    if (const auto s = score(word, candidates[i], std::min(worst, most))) near.push_back({*s, i});
+    if (const auto s = score(word, letters, candidates[i], std::min(worst, most))) near.push_back({*s, i});
   }
   std::stable_sort(near.begin(), near.end(), [&](const Scored& a, const Scored& b) {
     if (a.score != b.score) return a.score < b.score;

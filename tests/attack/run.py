@@ -208,10 +208,10 @@ def flood(ridge, found, until, rng, seconds):
     found.check("no request is answered later than a second after its 30", max(slowest) <= 31, max(slowest))
     times.sort()
     p99 = times[min(len(times) - 1, int(0.99 * len(times)))] if times else 0
-    later = memory[len(memory) // 2:]
-    growth = max(later) / max(1, min(memory[len(memory) // 4: len(memory) // 2 + 1])) - 1 if len(memory) > 8 else 0
+    half = len(memory) // 2
+    growth = max(memory[half:]) / max(memory[:half]) - 1 if half > 0 else 0
     return (f"{len(times)} cheap questions beside 64 heavy clients, median {1e3 * times[len(times) // 2]:.1f} ms, p99 {1e3 * p99:.1f} ms; heavy ones {statuses}, slowest {max(slowest):.1f} s; "
-            f"memory {max(memory) / 1e6:.0f} MB at most, second half over second quarter {100 * growth:+.1f} %")
+            f"memory {max(memory) / 1e6:.0f} MB at most, most of the second half over most of the first {100 * growth:+.1f} %")
 
 
 def kills(ridge, found, until, rng, seconds):

@@ -96,9 +96,9 @@ class Refuser {
     const double fixed = part(MemoryPart::activations) + part(MemoryPart::graphs_and_buffers);
     refusal_.short_by = o_.short_by;
     refusal_.why = fmt::format(
-        "out of memory: {} are missing on each {} ({}): weights take {}, activations and buffers {}, one sequence of "
-        "{} "
-        "tokens has to fit into the rest",
+        "out of memory: {} are missing on each {} ({} for programs): weights take {}, activations and buffers {}, and "
+        "the "
+        "KV cache of one sequence of {} tokens has to fit into what the engine may use of the rest",
         format(Bytes(o_.short_by)), facts_.device, format(Bytes(facts_.memory_bytes)),
         format(Bytes(part(MemoryPart::weights))), format(Bytes(fixed)), format_number(q_.load.isl + q_.load.osl, 7));
     more_devices();

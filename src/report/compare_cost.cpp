@@ -20,7 +20,7 @@ Cell dollars_cell(double usd, int digits = 3) {
 
 Table limits(const CompareCost& c) {
   Table table;
-  table.title = "What is no dollars";
+  table.title = "Differences other than price";
   table.columns = {{.key = "what", .heading = ""}};
   for (const DeploymentKind& d : c.deployments) {
     table.columns.push_back({.key = d.id, .heading = d.name, .overflow = Overflow::wrap});

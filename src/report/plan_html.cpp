@@ -50,7 +50,7 @@ Ranges ranking(const std::vector<Plan>& plans, const Read& read, const Name& nam
     if (!value) continue;
     out.lines.push_back({name_of(plans[i]), *value, i < ranks.size() ? "rank " + ranks[i].text() : ""});
   }
-  out.subtitle = "dot: predicted; bar: the interval that holds 80 % of cases like it";
+  out.subtitle = "dot: predicted; bar: 80 % interval";
   return out;
 }
 

@@ -28,23 +28,23 @@ Table table_of(const std::vector<ServingPlan>& plans, const std::vector<Rank>& r
   table.columns = {{.key = "rank", .heading = "rank"},
                    {.key = "device", .heading = "device"},
                    {.key = "gpus", .heading = "GPUs", .kind = ColumnKind::number},
-                   {.key = "layout", .heading = "layout"},
-                   {.key = "precision", .heading = "precision"},
+                   {.key = "layout", .heading = "layout", .spare = 1},
+                   {.key = "precision", .heading = "precision", .spare = 2},
                    {.key = "cost",
                     .unit = "usd_per_million_output_tokens",
                     .heading = "$/1M out (80 %)",
                     .kind = ColumnKind::interval},
-                   {.key = "cost", .unit = "usd_per_hour", .heading = "$/h", .kind = ColumnKind::number},
-                   {.key = "power", .unit = "w", .heading = "kW", .kind = ColumnKind::interval},
+                   {.key = "cost", .unit = "usd_per_hour", .heading = "$/h", .kind = ColumnKind::number, .spare = 5},
+                   {.key = "power", .unit = "w", .heading = "kW", .kind = ColumnKind::interval, .spare = 6},
                    {.key = "load", .heading = "load", .kind = ColumnKind::number},
                    {.key = "ttft_p95", .unit = "s", .heading = "TTFT p95", .kind = ColumnKind::number},
                    {.key = "tpot_p95", .unit = "s", .heading = "TPOT p95", .kind = ColumnKind::number},
                    {.key = "ttft", .unit = "s", .heading = "TTFT", .kind = ColumnKind::interval},
                    {.key = "tpot", .unit = "s", .heading = "TPOT", .kind = ColumnKind::interval},
-                   {.key = "request_rate", .unit = "per_s", .heading = "req/s", .kind = ColumnKind::number},
-                   {.key = "holds", .heading = "holds", .kind = ColumnKind::number},
-                   {.key = "best", .heading = "best", .kind = ColumnKind::number},
-                   {.key = "bound", .heading = "bound by", .overflow = Overflow::truncate}};
+                   {.key = "request_rate", .unit = "per_s", .heading = "req/s", .kind = ColumnKind::number, .spare = 4},
+                   {.key = "holds", .heading = "holds", .kind = ColumnKind::number, .spare = 4},
+                   {.key = "best", .heading = "best", .kind = ColumnKind::number, .spare = 3},
+                   {.key = "bound", .heading = "bound by", .overflow = Overflow::truncate, .spare = 7}};
   for (std::size_t i = 0; i < std::min(plans.size(), rows); ++i) {
     const ServingPlan& p = plans[i];
     const std::string rank = i < ranks.size() ? ranks[i].text() : std::to_string(i + 1);
@@ -382,7 +382,8 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
       front = std::move(some);
     }
     Table table;
-    table.title = fmt::format("Front of {} plans: cheaper only by being slower", verdict.front.size());
+    table.title =
+        fmt::format("Pareto front, {} plans: faster costs more (mean latencies, not simulated)", verdict.front.size());
     table.columns = {{.key = "device", .heading = "device"},
                      {.key = "gpus", .heading = "GPUs", .kind = ColumnKind::number},
                      {.key = "layout", .heading = "layout"},

@@ -252,13 +252,15 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
   auto& a = quest.assumptions;
   if (goal.request_rate > 0) {
     a.push_back(fmt::format(
-        "{} serves, with as few replicas as hold rate and limits for 95 % of simulated requests with "
+        "engine {}; the fewest replicas that meet rate and limits for 95 % of simulated requests with a probability of "
         "{:.0f} %{}",
         goal.engine, 100 * goal.confidence,
-        goal.load_at_most < 1 ? fmt::format(" and are loaded to {:.0f} % at most", 100 * goal.load_at_most) : ""));
+        goal.load_at_most < 1 ? fmt::format(", loaded to {:.0f} % at most", 100 * goal.load_at_most) : ""));
   } else {
-    a.push_back(fmt::format("{} serves; replicas run at {:.0f} % of what they do within the limits with {:.0f} %",
-                            goal.engine, 100 * goal.load, 100 * goal.confidence));
+    a.push_back(
+        fmt::format("engine {}; replicas run at {:.0f} % (--load) of what they can do within the limits with a "
+                    "probability of {:.0f} %",
+                    goal.engine, 100 * goal.load, 100 * goal.confidence));
   }
   if (goal.peak > 1 || goal.spares.count > 0) {
     a.push_back(fmt::format(

@@ -54,9 +54,9 @@ double best_cost(const ServingQuest& quest, const InferenceQuery& query, const I
 std::string spoken(Bound bound) {
   switch (bound) {
     case Bound::compute:
-      return "arithmetic";
+      return "compute";
     case Bound::memory_bandwidth:
-      return "HBM bandwidth";
+      return "memory bandwidth";
     case Bound::scale_up:
       return "scale-up links";
     case Bound::scale_out:

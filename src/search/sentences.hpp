@@ -9,7 +9,7 @@
 
 namespace ridge::search {
 
-/// "HBM bandwidth", "arithmetic", ...
+/// "memory bandwidth", "compute", ...
 [[nodiscard]] std::string spoken(Bound bound);
 /// "one replica", "2 replicas", "a node".
 [[nodiscard]] std::string spares_text(const Spares& spares);

@@ -276,7 +276,7 @@ Result<std::vector<Flag>> read_flags(std::string_view json, std::string_view whe
 Result<std::vector<std::string>> call_words(std::string_view verb, const std::vector<Flag>& flags,
                                             const Catalogue& catalogue, const CallLimits& limits) {
   const Verb* found = verb_of(verb);
-  if (found == nullptr) return Error{ErrorCode::not_found, "", "there is no verb " + quoted(verb)};
+  if (found == nullptr) return Error{ErrorCode::not_found, "", "there is no command " + quoted(verb)};
   if (verb == "serve") {
     return Error{ErrorCode::refused, "", "serve never ends, and so never returns: start it from the command line"};
   }

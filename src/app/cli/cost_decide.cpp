@@ -309,7 +309,7 @@ Result<int> cost_risk(Session& session, const CostCommand& command) {
   Result<CostAnswer> answer = cost_of(session, *data, *work, command.cost, command.mode.value_or(CostMode::rent));
   if (!answer) return answer.error();
   report::RiskCost r;
-  r.title = "How sure: " + answer->title;
+  r.title = "Risk: " + answer->title;
   r.scenario.cost = answer->cost_case.inputs;
   r.cost_case = answer->cost_case;
   if (work->training && !work->model.empty() && !command.cost.given("--goodput")) {

@@ -155,7 +155,9 @@ Result<int> estimate_train(Session& session, const EstimateFlags& flags) {
     assumptions.emplace_back("days without failures, restarts and checkpoints: ridge goodput counts them");
   }
   for (const std::string& setting : session.options().settings) assumptions.push_back("what if " + setting);
-  report::TrainingReportOptions options{.tokens = question->tokens, .usd_per_gpu_hour = {}};
+  report::TrainingReportOptions options{.tokens = question->tokens,
+                                        .usd_per_gpu_hour = {},
+                                        .sold_bytes = sold_memory(knowledge->catalogue, answer->facts.device)};
   std::optional<ScalingCurve> curve;
   if (question->scaling && !answer->refusal) {
     curve = scaling(*answer, *question->scaling, question->from, question->to);

@@ -142,7 +142,7 @@ Result<PlanFile> parse_plan_file(std::string_view text, const std::string& file,
     if (std::find(known.begin(), known.end(), flag) == known.end()) {
       const std::string near = nearest(flag, known.data(), known.size());
       return wrong_at(file, member.line, member.column,
-                      "no verb has a flag " + flag + (near.empty() ? "" : "; did you mean " + near + "?"));
+                      "no command has a flag " + flag + (near.empty() ? "" : "; did you mean " + near + "?"));
     }
     Result<std::string> value = value_of(member, file);
     if (!value) return value.error();

@@ -266,11 +266,11 @@ Action declare_bench(Options& options) {
   auto flags = std::make_shared<BenchFlags>();
   options.words("URL", flags->words, "of the server: http://127.0.0.1:8000");
   flags->simulate.declare_without(options, {"--timeline-csv", "--perfetto"});
-  options.flag("--chat", flags->chat, "the chat endpoint, with words; completions with token ids unless said");
+  options.flag("--chat", flags->chat, "use the chat endpoint, with words (default: completions with token ids)");
   options.flag("--text-prompts", flags->text_prompts, "words instead of token ids for completions too");
   options.flag("--plain", flags->plain, "send only what OpenAI's own API knows (no ignore_eos)");
   options.text("--served-model-name", "NAME", flags->served_name,
-               "as the server calls its model; asked for unless said", value::name());
+               "model name of the server (default: the server is asked)", value::name());
   options.text("--key-env", "NAME", flags->key_variable, "the variable that holds the API key; RIDGE_API_KEY",
                value::name("_"));
   options.text("--ca-file", "FILE", flags->ca_file, "certificates (PEM) to trust instead of the system's",

@@ -334,7 +334,7 @@ Action declare_emit(Options& options) {
                  int y = 0;
                  return read_pools(text, x, y);
                }));
-  options.count("--max-replicas", "N", a->most, "of Kubernetes: scale out to so many as requests come (KEDA)");
+  options.count("--max-replicas", "N", a->most, "Kubernetes: scale out to at most N replicas as requests come (KEDA)");
   options.text("--ttft", "TIME", a->ttft, "alert where the first token takes longer: 1s; else than predicted",
                value::quantity<Seconds>("1s"));
   options.text("--tpot", "TIME", a->tpot, "alert where the next token takes longer: 40ms; else than predicted",

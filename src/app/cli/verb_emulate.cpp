@@ -114,13 +114,14 @@ Action declare_emulate(Options& options) {
   flags->simulate.declare_without(options, {"--speed", "--request-rate", "--arrivals", "--scenario", "--requests",
                                             "--duration", "--seed", "--ttft", "--tpot", "--e2e", "--limit-share",
                                             "--find-rate", "--requests-csv", "--timeline-csv", "--perfetto", "--html"});
-  options.text("--port", "N", flags->port, "to listen on, 8000 unless said; 0 takes any that is free",
+  options.text("--port", "N", flags->port, "port to listen on (default: 8000; 0: any that is free)",
                value::whole(0, 65535));
-  options.text("--host", "ADDRESS", flags->host, "to listen on, 127.0.0.1 unless said", value::name(".:-"));
-  options.text("--ports", "N", flags->ports,
-               "so many servers on ports that follow each other, each with its own engine", value::whole(1, 64));
-  options.text("--speed", "X", flags->speed, "so many times as fast as predicted; 1", value::number(0.001, 1000));
-  options.text("--served-model-name", "NAME", flags->name, "that requests ask for; the model's id unless said",
+  options.text("--host", "ADDRESS", flags->host, "address to listen on (default: 127.0.0.1)", value::name(".:-"));
+  options.text("--ports", "N", flags->ports, "number of servers, on consecutive ports, each with its own engine",
+               value::whole(1, 64));
+  options.text("--speed", "X", flags->speed, "run X times as fast as predicted (default: 1)",
+               value::number(0.001, 1000));
+  options.text("--served-model-name", "NAME", flags->name, "model name that requests use (default: the model's id)",
                value::name());
   options.flag("--quiet", flags->quiet, "nothing is said at the end");
   return [flags](Session& session) -> Result<int> {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
@@ -64,7 +65,11 @@ Status take_file(const Session& session, const std::string& path, PlanFlags& fla
 Result<Asked> asked_of(const Session& session, PlanArguments& arguments) {
   const std::vector<std::string>& words = arguments.words;
   if (words.empty()) {
-    return Error{ErrorCode::bad_input, "", "say what to plan: serve, train, rl, fleet, or the file of a question"};
+    return Error{ErrorCode::bad_input, "",
+                 "say what to plan: serve, train, rl, fleet, or the file of a question. For example:\n"
+                 "  ridge plan serve --model llama3.3-70b --request-rate 50 --devices h100-sxm,mi300x\n"
+                 "  ridge plan train --model llama3.1-8b --tokens 100B --days 30 --devices h100-sxm,h200-sxm\n"
+                 "  ridge plan examples/chat-70b.toml"};
   }
   if (words.size() > 1) return Error{ErrorCode::bad_input, "", "nothing is done with " + ridge::quoted(words[1])};
   Asked asked;
@@ -75,8 +80,11 @@ Result<Asked> asked_of(const Session& session, PlanArguments& arguments) {
     return asked;
   }
   if (!words[0].ends_with(".toml")) {
+    static constexpr std::array<std::string_view, 5> kKinds = {"serve", "train", "rl", "fleet", "merge"};
+    const std::string near = nearest(words[0], kKinds.data(), kKinds.size());
     return Error{ErrorCode::bad_input, "",
-                 ridge::quoted(words[0]) + " is neither serve, train, rl, fleet nor merge, nor a question in TOML"};
+                 ridge::quoted(words[0]) + " is neither serve, train, rl, fleet nor merge, nor a question in TOML" +
+                     (near.empty() ? "" : "; did you mean " + near + "?")};
   }
   std::string kind;
   if (const Status s = take_file(session, words[0], arguments.flags, &kind); !s) return s.error();

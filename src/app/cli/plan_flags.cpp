@@ -167,6 +167,9 @@ PlanFlags::PlanFlags() {
   add("--kv-precision", "LIST", "of the KV cache: bf16,fp8", kServePlan, true, value::parts(value::format()));
   add("--tp", "N", "tensor parallel, fixed", kEvery, true, value::whole(1, 1024));
   add("--pp", "N", "pipeline stages, fixed", kEvery, true, value::whole(1, 1024));
+  add("--power-cap", "LIST", "of each device: 500W,600W, or search: none, and 90 to 40 % of its limit", kServePlan,
+      true,
+      value::parts(value::either(value::one_of({"search", "none"}), value::quantity<Watts>("500W", limits::kPower))));
   add("--mixed-pools", "", "prefill and decode may run on devices of different vendors", kServePlan);
   add("--no-speculation", "", "models that predict tokens ahead do not use it", kServePlan);
   add("--vp", "N", "chunks of a stage, fixed", kTrainPlan, true, value::whole(1, 1024));

@@ -98,8 +98,8 @@ class Refuser {
     const double reserve = part(MemoryPart::reserve);
     // As programs see it: data sheets count 80 GiB as 80 GB.
     refusal_.why = fmt::format(
-        "out of memory: {} are missing on each {}, which reports {}: weights take {}, activations and buffers {}{}, "
-        "one sequence of {} tokens has to fit into the rest",
+        "out of memory: {} are missing on each {} ({} for programs): weights take {}, activations and buffers {}{}, "
+        "and the KV cache of one sequence of {} tokens has to fit into the rest",
         format(Bytes(o_.short_by)), facts_.device, format(Bytes(facts_.memory_bytes)),
         format(Bytes(part(MemoryPart::weights))), format(Bytes(fixed)),
         reserve > 0 ? fmt::format(", the engine leaves {} free", format(Bytes(reserve))) : "",

@@ -149,7 +149,10 @@ Takes share() {
 Takes measure(Result<double> (*read)(std::string_view), std::string example, limits::Limit most, bool may_be_zero) {
   return checked([=](Session&, const std::string& text) -> Status {
     const Result<double> value = read(text);
-    if (!value) return wrong("", value.error().message);
+    if (!value) {
+      const std::string& why = value.error().message;
+      return wrong("", why.find("is no unit") == std::string::npos ? why : why + "; for example " + example);
+    }
     if (*value < 0 || (*value == 0 && !may_be_zero)) {
       return wrong("", fmt::format("write {} 0, for example {}", may_be_zero ? "at least" : "more than", example));
     }

@@ -30,7 +30,8 @@ bool changes_data(std::string_view verb, std::string_view flag) {
 }
 
 /// Flags of all verbs that anybody may set; where files may be named, those that name one too.
-constexpr std::array<std::string_view, 3> kGlobals = {"--set", "--as-of", "--time-limit"};
+constexpr std::array<std::string_view, 5> kGlobals = {"--set", "--as-of", "--software-as-of", "--prices-as-of",
+                                                      "--time-limit"};
 
 /// What is the server's to say, or takes minutes.
 struct Owned {

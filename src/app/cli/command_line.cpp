@@ -126,7 +126,11 @@ void declare_globals(Options& options, GlobalOptions& into) {
                value::what_if());
   options.text(std::string(kPlanFlag), "FILE", into.plan, "read flags from a plan in TOML; flags you type override it",
                value::file());
-  options.text("--as-of", "DATE", into.as_of, "take prices as they were then: 2026-06-30, or 2026-06", value::date());
+  options.text("--as-of", "DATE", into.as_of, "take prices and software as they were then: 2026-06-30, or 2026-06",
+               value::date());
+  options.text("--software-as-of", "DATE", into.software_as_of, "the same of engines and their kernels alone",
+               value::date());
+  options.text("--prices-as-of", "DATE", into.prices_as_of, "the same of prices alone", value::date());
   options.text("--time-limit", "TIME", into.time_limit,
                "end long work after it: 30s; a search answers with its best so far",
                value::quantity<Seconds>("30s", limits::kTimeLimit));
@@ -152,6 +156,8 @@ Status check_globals(Session& session) {
   };
   const std::pair<std::string_view, const std::string*> texts[] = {{"--data", &said.data},
                                                                    {"--as-of", &said.as_of},
+                                                                   {"--software-as-of", &said.software_as_of},
+                                                                   {"--prices-as-of", &said.prices_as_of},
                                                                    {"--time-limit", &said.time_limit},
                                                                    {"--memory-limit", &said.memory_limit}};
   for (const auto& [name, text] : texts) {

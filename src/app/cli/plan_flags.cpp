@@ -167,6 +167,9 @@ PlanFlags::PlanFlags() {
   add("--kv-precision", "LIST", "of the KV cache: bf16,fp8", kServePlan, true, value::parts(value::format()));
   add("--tp", "N", "tensor parallel, fixed", kEvery, true, value::whole(1, 1024));
   add("--pp", "N", "pipeline stages, fixed", kEvery, true, value::whole(1, 1024));
+  add("--power-cap", "LIST", "of each device: 500W,600W, or search: none, and 90 to 40 % of its limit", kServePlan,
+      true,
+      value::parts(value::either(value::one_of({"search", "none"}), value::quantity<Watts>("500W", limits::kPower))));
   add("--mixed-pools", "", "prefill and decode may run on devices of different vendors", kServePlan);
   add("--no-speculation", "", "models that predict tokens ahead do not use it", kServePlan);
   add("--vp", "N", "chunks of a stage, fixed", kTrainPlan, true, value::whole(1, 1024));
@@ -204,6 +207,8 @@ PlanFlags::PlanFlags() {
   add("--profile", "P", "hyperscaler, enterprise, startup or public-sector: what such buyers usually ask", kBoth, true,
       value::one_of({"hyperscaler", "enterprise", "startup", "public-sector"}));
   // the run
+  add("--against", "recipes", "published training recipes beside the plan that is found for each, and why they differ",
+      kTrainPlan, true, value::one_of({"recipes"}));
   add("--top", "N", "devices to show", kEvery, false, value::whole(1, 1e6));
   add("--explain", "N", "the plan of line N in full", kBoth, false, value::whole(1, 1e6));
   add("--why", "", "each device that is left out, and how it could come in", kBoth, false);

@@ -148,13 +148,13 @@ Result<LaunchPlan> plan_of(Session& session, const EmitArguments& a, LaunchTarge
   Result<LaunchPlan> plan = Error{};
   if (trains(runner)) {
     if (runner == LaunchTarget::torchrun && !flags.given("--sharding")) flags.set("--sharding", "zero3");
-    const Result<TrainingQuestion> question = training_question(flags, session.options().as_of);
+    const Result<TrainingQuestion> question = training_question(flags, session.software_date());
     if (!question) return question.error();
     const Result<TrainingAnswer> answer = ridge::answer(question->query, question->freedom, knowledge);
     if (!answer) return answer.error();
     plan = launch_plan(*answer, knowledge, known, wish);
   } else {
-    const Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
+    const Result<InferenceQuestion> question = inference_question(flags, session.software_date());
     if (!question) return question.error();
     const Result<InferenceAnswer> answer = ridge::answer(question->query, knowledge, {});
     if (!answer) return answer.error();

@@ -1,13 +1,12 @@
 // ridge emulate: a server that answers at the predicted pace of a plan, on no GPU.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <thread>
 
-#include "app/cli/dates.hpp"
+#include "app/cli/connections.hpp"
 #include "app/cli/estimate.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/report_file.hpp"
@@ -22,7 +21,6 @@ namespace ridge::cli {
 
 namespace {
 
-constexpr rlim_t kFiles = 20'500;  ///< connections are files
 constexpr const char* kKeyVariable = "RIDGE_EMULATE_KEY";
 
 struct EmulateFlags {
@@ -34,13 +32,6 @@ struct EmulateFlags {
   std::string ports;
   bool quiet = false;
 };
-
-void allow_files() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kFiles) return;
-  limit.rlim_cur = std::min<rlim_t>(kFiles, limit.rlim_max);
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 std::string ended_text(const emulate::Emulator& server, const SimulationResult& result) {
   const LatencyDistribution& late = server.lateness();
@@ -54,7 +45,7 @@ Result<int> run_emulate(Session& session, const EmulateFlags& flags) {
   const Result<std::string> data = session.data_directory();
   if (!data) return data.error();
   Result<SimulationQuestion> question =
-      simulation_question(flags.simulate, *data + "/workloads", session.options().as_of, session.files());
+      simulation_question(flags.simulate, *data + "/workloads", session.software_date(), session.files());
   if (!question) return question.error();
   const Result<int> port = read_whole("--port", flags.port, 8000, 0, 65535);
   if (!port) return port.error();
@@ -76,7 +67,7 @@ Result<int> run_emulate(Session& session, const EmulateFlags& flags) {
   const SimulationQuery& query = answer.query;
 
   catch_interrupts();
-  allow_files();
+  allow_connections();
   emulate::EmulatorOptions options;
   options.address = flags.host;
   options.speed = *speed;
@@ -134,7 +125,6 @@ Action declare_emulate(Options& options) {
                value::name());
   options.flag("--quiet", flags->quiet, "nothing is said at the end");
   return [flags](Session& session) -> Result<int> {
-    if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
     if (session.is_called()) {
       return Error{ErrorCode::refused, "emulate", "listens until it is ended: start it from a shell"};
     }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "app/cli/dates.hpp"
 #include "app/cli/estimate.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/inference_report.hpp"
@@ -110,7 +109,7 @@ Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
   }
   if (flags.given("--lengths")) return estimate_context(session, flags);
   if (flags.given("--cp")) return Error{ErrorCode::bad_input, "--cp", "is of long prompts: add --lengths 128k,1M"};
-  Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
+  Result<InferenceQuestion> question = inference_question(flags, session.software_date());
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
@@ -149,7 +148,6 @@ static Action declare_estimate(Options& options) {
     const EstimateFlags& flags = arguments->flags;
     if (const Status s = flags.check(*word); !s) return s.error();
     if (const Status s = flags.valid(session, *word == kCompare || *word == kFit); !s) return s.error();
-    if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
     Result<WhatIfSubjects> subjects = what_if_subjects(flags);
     if (!subjects) return subjects.error();
     session.about(*std::move(subjects));

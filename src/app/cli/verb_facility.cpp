@@ -208,7 +208,7 @@ Result<int> run_facility(Session& session, const FacilityArguments& arguments) {
   Result<WhatIfSubjects> subjects = what_if_subjects(arguments.flags);
   if (!subjects) return subjects.error();
   session.about(*std::move(subjects));
-  const Result<FacilityQuestion> question = FacilityQuestioner(arguments, session.options().as_of).run();
+  const Result<FacilityQuestion> question = FacilityQuestioner(arguments, session.software_date()).run();
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();

@@ -45,8 +45,11 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
   if (!economics) return economics.error();
   const Result<search::Policy> policy = search::load_policy(*data + "/policy");
   if (!policy) return policy.error();
+  if (session.software_date() != session.price_date()) {
+    return Error{ErrorCode::bad_input, "--software-as-of", "an estate has one date: say --as-of"};
+  }
   const Result<fleet::Estate> estate =
-      fleet::read_estate(*text, words[1], *knowledge, *economics, *policy, session.options().as_of);
+      fleet::read_estate(*text, words[1], *knowledge, *economics, *policy, session.price_date());
   if (!estate) return estate.error();
   const auto start = std::chrono::steady_clock::now();
   Result<fleet::Problem> problem = fleet::rate_options(*estate, *knowledge, &*economics, session.patience());

@@ -92,8 +92,7 @@ Action declare_report(Options& options) {
   options.text("-o,--out", "FILE", arguments->out, "write it there, as .html or .md; Markdown is printed without it",
                value::written());
   options.text("--pdf", "FILE", arguments->pdf, "print it there, through Chromium or Chrome", value::written());
-  options.text("--lang", "LANGUAGE", arguments->language, "mlperf: en (unless said otherwise) or zh",
-               value::one_of({"en", "zh"}));
+  options.text("--lang", "LANGUAGE", arguments->language, "mlperf: en (default) or zh", value::one_of({"en", "zh"}));
   options.text("--db", "FILE", arguments->database, "mlperf: read the results of this database", value::file());
   return [arguments](Session& session) { return run(session, *arguments); };
 }
@@ -106,8 +105,9 @@ Verb report_verb() {
       "`mlperf` is the published MLPerf record: method and repairs, dense specifications, tables and charts for each "
       "model, what racks, generations, latency limits and virtualisation did, and what bound the submissions; in "
       "English or Chinese, as HTML or Markdown.\n\n"
-      "The others take the flags of the verb that answers, and are its answer as a page: `plan` (ridge plan; to serve "
-      "with unless `train` or a file follows), `fleet` (ridge plan fleet), `train` (ridge estimate train), `serve` "
+      "The others take the flags of the command that answers, and are its answer as a page: `plan` (ridge plan; to "
+      "serve with unless `train` or a file follows), `fleet` (ridge plan fleet), `train` (ridge estimate train), "
+      "`serve` "
       "(ridge simulate) and `accuracy` "
       "(ridge validate). Each is one HTML file without scripts, for light and dark screens and for paper.",
       "ridge report mlperf -o /tmp/mlperf.html\n"

@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ridgeline)
 install(TARGETS ridgeline EXPORT ridgeline_targets PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT ridgeline_targets FILE ridgeline-config.cmake NAMESPACE ridgeline:: DESTINATION ${package_dir})
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/ridgeline-config-version.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/ridgeline-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/ridgeline-config-version.cmake DESTINATION ${package_dir})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

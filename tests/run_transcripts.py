@@ -49,7 +49,7 @@ class Runner:
     def __init__(self, ridge, python, folder):
         self.folder = folder
         self.python, _, module = (python or "").partition(":")
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("RIDGE_")}
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("RIDGE_") and key != "COLUMNS"}
         self.environment.update(PATH=f"{ridge.parent}:{self.environment['PATH']}", LC_ALL="C.UTF-8")
         if module:
             interpreter = folder / ".python"  # for `python3 examples/...`
@@ -199,8 +199,18 @@ def check_examples(ridge):
     with tempfile.TemporaryDirectory(prefix="ridge-transcript-") as folder:
         run = Runner(ridge, None, pathlib.Path(folder)).run
         page = run("ridge help")
-        verbs = [line.split()[0] for line in page[page.index("Verbs") + 1:page.index("Options of every verb") - 1]]
+        verbs = [line.split()[0] for line in page[page.index("Commands") + 1:page.index("Options of every command") - 1]]
         failures = 0
+        # The first screen: five questions to copy, and the page, which does not end.
+        questions = ["ridge " + line.split("  ridge ")[1] for line in run("ridge") if "  ridge " in line]
+        if len(questions) != 6 or questions.pop() != "ridge serve":
+            print("`ridge` alone shows not five questions and the page, but", questions)
+            failures += 1
+        for question in questions:
+            printed = run(question)
+            if not printed or printed[-1].startswith("[exit"):
+                print(f"$ {question}\n" + "\n".join(printed))
+                failures += 1
         for verb in verbs:
             if verb == "help":
                 continue

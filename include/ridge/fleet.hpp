@@ -241,6 +241,7 @@ struct Clash {
   };
   std::vector<int> rules;
   std::vector<Change> changes;  ///< of one rule alone, smallest first; a rule that no amount helps is not here
+  std::vector<int> together;    ///< where no change of one rule leaves anything to be done: to be given up together
   bool minimal = true;          ///< false: time was over before it was shown
 };
 

@@ -81,7 +81,8 @@ struct Buyer {
   double vendor_share = 1;    ///< of the work, at most, with one vendor
   bool price_spread = false;  ///< prices may be anything that is quoted, not the median
   std::vector<Fleet> fleet;
-  std::string date;  ///< prices and software as of
+  std::string date;           ///< prices as of
+  std::string software_date;  ///< engines and their kernels as of
 };
 
 /// What a GPU-hour costs, from the price lists.
@@ -135,6 +136,8 @@ struct ServingGoal {
   std::vector<Format> precisions;  ///< of the weights; empty = 16, 8 and 4 bits as the device allows
   std::vector<Format> kv;          ///< empty = 16 and 8 bits
   int tp = 0, pp = 0;              ///< fixed, 0 = free
+  std::vector<double> power_caps;  ///< watts of a device, tried in turn, 0 = none; empty = none
+  bool search_caps = false;        ///< none, and shares of the limit of each device
   bool mixed_pools = false;        ///< prefill and decode may run on devices of different vendors
   bool speculate = true;           ///< models that predict several tokens may use that
   Objective objective = Objective::cost;
@@ -249,6 +252,19 @@ struct UnpricedPlan {
   std::optional<PriceQuote> bought;  ///< what an hour costs who buys it, where a purchase price is known
 };
 
+/// A goal that nothing meets with the probability asked for is met with this one, by this device; 0: with none.
+struct HeldWith {
+  double confidence = 0;
+  std::string device;
+};
+
+/// What becomes of the dollars of the first plan when something about it turns out otherwise.
+struct Sensitivity {
+  std::string what;                         ///< "prompts half as long or twice as long"
+  double usd_at_less = 0, usd_at_more = 0;  ///< per million output tokens
+  std::string less, more;                   ///< "512 tokens", "2,048 tokens"
+};
+
 struct ServingVerdict {
   std::vector<UnpricedPlan> unpriced;  ///< the price at which they would win first, highest first
   std::vector<ServingPlan> plans;      ///< best of each device that meets the goal, best first
@@ -257,12 +273,15 @@ struct ServingVerdict {
   std::optional<MonthlyBill> month;    ///< of the first plan, where traffic is given
   std::vector<ServingPlan> front;      ///< all devices: cost against latency; nothing is better in both
   std::vector<Loser> losers;
-  std::vector<ServingPlan> nearest;  ///< if no plan meets the goal: what comes closest, by device
-  std::string fails_first;           ///< the constraint that the nearest plan misses, with by how much
-  std::string nearest_goal;          ///< what would be feasible
+  std::vector<ServingPlan> nearest;    ///< if no plan meets the goal: what comes closest, by device
+  std::string fails_first;             ///< the constraint that the nearest plan misses, with by how much
+  std::string nearest_goal;            ///< what would be feasible
+  std::optional<HeldWith> holds_with;  ///< the most that can be had of the goal as it is asked
   std::optional<CheapestChange> change;
   std::vector<Alternative> alternatives;  ///< two vendors where one may not have all; prefill here, decode there
   std::vector<std::string> rationale;     ///< sentences
+  std::vector<Sensitivity> sensitivity;   ///< of the first plan, the largest first; empty without a price
+  std::vector<std::string> would_change;  ///< what would make another plan the first: clauses
   std::vector<std::string> assumptions;
 };
 /// Ranks what was found. The best `finalists` are simulated request by request: replicas are added until 95 % of the

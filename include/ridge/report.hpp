@@ -148,6 +148,7 @@ struct Column {
   std::string heading = {};  ///< for people: "bandwidth"
   ColumnKind kind = ColumnKind::text;  ///< text stands left, numbers right; an interval is three columns of CSV
   Overflow overflow = Overflow::keep;
+  int spare = 0;  ///< where the terminal is too narrow the column with the highest goes first; 0: only from the end
 
   /// "memory_bandwidth_bytes_per_s": the name in CSV and JSON.
   [[nodiscard]] std::string name() const { return unit.empty() ? key : key + "_" + unit; }
@@ -176,8 +177,8 @@ struct TerminalStyle {
   bool colour = false;
 };
 
-/// Aligned, without boxes. Too wide: text columns that allow it are cut with "…" or wrapped; if that is not enough, the
-/// last columns are left out and named below the table. The first column always stays.
+/// Aligned, without boxes. Too wide: text columns that allow it are cut with "…" or wrapped; if that is not enough,
+/// columns are left out, the most spare first, then the last, and named below the table. The first column always stays.
 [[nodiscard]] std::string to_terminal(const Table& table, const TerminalStyle& style = {});
 [[nodiscard]] std::string to_terminal(const Document& document, const TerminalStyle& style = {});
 [[nodiscard]] std::string to_markdown(const Table& table);

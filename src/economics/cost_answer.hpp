@@ -22,7 +22,11 @@ struct CostAnswer {
   std::optional<Footprint> run_footprint;
 };
 
-/// Evaluates the case; the interval is that of the throughput, which costs divide by.
+/// Dollars of work whose rate is known to an interval, and with `rent` the dollars of an hour to another: the two have
+/// nothing to do with each other, so the squares of their logarithms add up.
+[[nodiscard]] Interval usd_interval(double usd, const Interval& rate, const std::optional<Interval>& rent);
+
+/// Evaluates the case; the interval is that of the throughput, which costs divide by, and of a rent that is estimated.
 [[nodiscard]] CostAnswer answer_cost(std::string title, CostCase cost_case, const std::optional<Interval>& tokens_per_s,
                                      bool training, double run_tokens);
 

@@ -221,6 +221,7 @@ class CaseBuilder {
     out_.rent_low = market.quantile(0.1);
     out_.rent_high = market.quantile(0.9);
     if (!market.estimate.empty()) {
+      out_.estimated_rent = Interval{market.usd.front(), market.median(), market.usd.back()};
       assume("--price", "rent of ${:.2f}, estimated: {}", market.median(), market.estimate);
     } else if (market.quotes() == 1) {
       assume("--price", "rent of ${:.2f}: one {} quote alone, of {}", market.median(), name(q_.rent_kind),

@@ -19,6 +19,7 @@
 #include "economics/economics_data.hpp"
 #include "ridge/catalogue.hpp"
 #include "ridge/cost.hpp"
+#include "ridge/perf.hpp"
 
 namespace ridge {
 
@@ -69,6 +70,7 @@ struct CostCase {
   std::vector<PriceUsed> prices;
   GridImpact grid;
   double rent_low = kUnknown, rent_high = kUnknown;  ///< what a tenth of the offers are below and above
+  std::optional<Interval> estimated_rent;            ///< where nobody quotes one: between its bounds
 };
 
 Result<CostCase> cost_case(const CostQuery& query, const Catalogue& catalogue, const EconomicsData& data);

@@ -37,7 +37,8 @@ DevicePrice device_price(const Catalogue& catalogue, const EconomicsData& data, 
 
 std::vector<ScenarioWinner> winners(const std::vector<DevicePrice>& prices) {
   std::vector<ScenarioWinner> all;
-  const auto add = [&](const char* scenario, double DevicePrice::*field, const char* unit, bool least = true) {
+  const auto add = [&](const char* scenario, double DevicePrice::*field, const char* unit, bool by_work = false,
+                       bool least = true) {
     ScenarioWinner w;
     w.scenario = scenario;
     w.unit = unit;
@@ -51,6 +52,7 @@ std::vector<ScenarioWinner> winners(const std::vector<DevicePrice>& prices) {
         w.runner_up = w.device;
         w.value = value;
         w.device = p.device;
+        w.how = by_work ? p.note : "";
       } else if (better(value, second)) {
         second = value;
         w.runner_up = p.device;
@@ -59,10 +61,10 @@ std::vector<ScenarioWinner> winners(const std::vector<DevicePrice>& prices) {
     w.margin = second / w.value;
     if (!w.device.empty()) all.push_back(std::move(w));
   };
-  add("most tokens from one device", &DevicePrice::tokens_per_s, "tok/s", false);
-  add("cheapest tokens, on demand", &DevicePrice::usd_per_million_tokens, "$/1M tokens");
-  add("cheapest tokens, spot", &DevicePrice::spot_usd_per_million_tokens, "$/1M tokens");
-  add("fewest joules per token", &DevicePrice::joules_per_token, "J");
+  add("most tokens from one device", &DevicePrice::tokens_per_s, "tok/s", true, false);
+  add("cheapest tokens, on demand", &DevicePrice::usd_per_million_tokens, "$/1M tokens", true);
+  add("cheapest tokens, spot", &DevicePrice::spot_usd_per_million_tokens, "$/1M tokens", true);
+  add("fewest joules per token", &DevicePrice::joules_per_token, "J", true);
   add("compute to buy", &DevicePrice::usd_per_pflops, "$/dense PFLOP/s");
   add("memory to rent", &DevicePrice::usd_per_gb_hour, "$/GB-hour");
   add("cheapest hour, on demand", &DevicePrice::rent_low_usd, "$/GPU-hour");

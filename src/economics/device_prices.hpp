@@ -35,7 +35,7 @@ struct DevicePrice {
   double usd_per_million_tokens = kUnknown;  ///< rented
   double spot_usd_per_million_tokens = kUnknown;
   double joules_per_token = kUnknown;  ///< of the device alone
-  std::string note;                    ///< why there are no tokens
+  std::string note;                    ///< layout and formats, or why there are no tokens
 };
 
 /// To buy: the share of a board, of a whole server if no board is sold alone, or one device.
@@ -48,6 +48,7 @@ struct ScenarioWinner {
   std::string device;
   double value = kUnknown;
   std::string unit;
+  std::string how;  ///< of what depends on the work: its note
   std::string runner_up;
   double margin = kUnknown;  ///< the runner-up's value over the winner's
 };

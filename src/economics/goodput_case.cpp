@@ -42,7 +42,7 @@ class GoodputBuilder {
     out_.curve = sweep_interval(in(), kCurvePoints, std::max(20, q_.trials / 8), q_.seed, q_.patience);
     show(1);
     price();
-    out_.title = fmt::format("{} GPUs{}, failures as in {}", format_number(q_.gpus, 9),
+    out_.title = fmt::format("{} GPUs{}. Failure rates: {}", format_number(q_.gpus, 9),
                              q_.device.empty() ? "" : " (" + q_.device + ")", out_.record_name);
     return std::move(out_);
   }

@@ -105,11 +105,9 @@ std::optional<Clash::Change> least_change(const Problem& problem, int position, 
   return Clash::Change{position, good, by};
 }
 
-}  // namespace
-
-Clash find_clash(const Problem& problem, const PlanOptions& options) {
-  Clash clash;
-  const Prober prober(problem, options);
+/// Rules that clash, and do so only as a whole.
+std::vector<int> irreducible(const Problem& problem, const Prober& prober, bool& minimal) {
+  std::vector<int> rules;
   Problem left = problem;
   for (std::size_t r = 0; r < problem.rules.size(); ++r) {
     const int rule = static_cast<int>(r);
@@ -119,13 +117,52 @@ Clash find_clash(const Problem& problem, const PlanOptions& options) {
       left = eased;
       continue;
     }
-    clash.minimal = clash.minimal && answer == Feasible::yes;
-    clash.rules.push_back(rule);
+    minimal = minimal && answer == Feasible::yes;
+    rules.push_back(rule);
   }
+  return rules;
+}
+
+bool is_work(RuleKind kind) {
+  return kind == RuleKind::demand || kind == RuleKind::deadline;
+}
+
+/// Limits that have to go together before there is a plan; nothing if no number of them helps.
+std::vector<int> give_up_together(const Problem& problem, std::vector<int> clash, const Prober& prober) {
+  std::vector<int> gone;
+  Problem eased = problem;
+  while (!prober.over() && gone.size() < problem.rules.size()) {
+    const auto limit = std::find_if(clash.begin(), clash.end(), [&](int rule) {
+      return !is_work(problem.rules[static_cast<std::size_t>(rule)].kind);
+    });
+    if (limit == clash.end()) return {};
+    gone.push_back(*limit);
+    eased = without(eased, *limit);
+    const Feasible now = prober.feasible_whole(eased);
+    if (now == Feasible::yes) return gone;
+    bool minimal = true;
+    if (now == Feasible::no) clash = irreducible(eased, prober, minimal);
+    if (now == Feasible::unknown) return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+Clash find_clash(const Problem& problem, const PlanOptions& options) {
+  Clash clash;
+  const Prober prober(problem, options);
+  clash.rules = irreducible(problem, prober, clash.minimal);
+  bool helps = false;  // a change that leaves something to be done
   for (const int rule : clash.rules) {
     // In the whole problem, so that what is advised really helps.
-    if (const auto change = least_change(problem, rule, prober)) clash.changes.push_back(*change);
+    const auto change = least_change(problem, rule, prober);
+    if (!change) continue;
+    const bool nothing_left = is_work(problem.rules[static_cast<std::size_t>(rule)].kind) && change->by > 0.99;
+    helps = helps || !nothing_left;
+    clash.changes.push_back(*change);
   }
+  if (!helps) clash.together = give_up_together(problem, clash.rules, prober);
   std::stable_sort(clash.changes.begin(), clash.changes.end(),
                    [](const Clash::Change& a, const Clash::Change& b) { return a.by < b.by; });
   return clash;

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "fleet/bill.hpp"
 #include "fleet/by_month.hpp"
 #include "fleet/program.hpp"
+#include "fleet/promising.hpp"
 #include "fleet/solver.hpp"
 #include "fleet/tidy.hpp"
 
@@ -15,6 +17,8 @@ namespace {
 
 constexpr int kMostHourlyColumns = 6000;  ///< beyond it, hours are put together
 constexpr int kMostBandedColumns = 14000;
+constexpr std::size_t kMostOptionHours = 200'000;  ///< beyond it, ways to serve are taken in as they prove of use
+constexpr int kFewBands = 2;
 constexpr double kNoGap = 1e-4;
 constexpr double kQuick = 3;  ///< seconds: a problem solved in less is solved again for each limit
 
@@ -84,13 +88,13 @@ Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOpt
   const auto within = [&](double share) {
     return SolveOptions{.seconds = share * watch.left(), .gap = options.gap / 4, .patience = options.patience};
   };
-  const Solution near = solve(loose.rounded(relaxed.x), within(0.15));
+  const Solution near = solve(loose.rounded(relaxed.x), within(0.1));
   consider(loose, near.x);
   if (near.found) seen.push_back(&near.x);
   std::vector<double> forward;
   if (!is_over()) {
     const Months months(problem, loose, relaxed);
-    forward = months.forward(within(0.25));
+    forward = months.forward(within(0.4));
     consider(loose, forward);
     if (!forward.empty()) seen.push_back(&forward);
     if (!is_over()) bound = std::max(bound, months.bound(within(0.4)));
@@ -109,10 +113,34 @@ Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOpt
   return out;
 }
 
+/// Whole numbers and hours of the ways to serve that are worth having, the bound of all of them.
+Solved solve_very_large(const Problem& problem, const PlanOptions& options) {
+  const Stopwatch watch(options.seconds);
+  const Promising few = promising(problem, kFewBands, {.seconds = 0.6 * watch.left(), .patience = options.patience});
+  if (!few.found) return {};
+  const Problem small = with_options(problem, few.kept);
+  PlanOptions rest = options;
+  rest.seconds = watch.left();
+  Solved out = solve_banded(small, Program(small, Bands::hourly(small)), rest, kFewBands);
+  if (!out.answer.found) return out;
+  for (Placement& placement : out.answer.placements) {
+    placement.option = few.kept[static_cast<std::size_t>(placement.option)];
+  }
+  out.answer.bound = std::min(out.answer.usd, few.bound);
+  out.answer.stopped = out.answer.usd - out.answer.bound > options.gap * out.answer.usd;
+  return out;
+}
+
 Solved solve_problem(const Problem& problem, const PlanOptions& options) {
-  const Program hourly(problem, Bands::hourly(problem));
   Solved out;
-  if (options.bands == problem.hours || (options.bands == 0 && hourly.linear().columns() <= kMostHourlyColumns)) {
+  const bool very_large =
+      problem.options.size() * static_cast<std::size_t>(problem.months * problem.hours) > kMostOptionHours;
+  std::optional<Program> built;
+  if (!very_large || options.bands != 0) built.emplace(problem, Bands::hourly(problem));
+  if (!built) {
+    out = solve_very_large(problem, options);
+  } else if (const Program& hourly = *built; options.bands == problem.hours ||
+                                             (options.bands == 0 && hourly.linear().columns() <= kMostHourlyColumns)) {
     out = solve_hourly(problem, hourly, options);
   } else {
     int bands = options.bands;

@@ -24,6 +24,12 @@ Program::Program(const Problem& problem, Bands bands)
       is_budgeted_(!problem.budgets.empty()),
       cash_(static_cast<std::size_t>(problem.months)) {
   for (const int band : bands_.of_hour) size_[static_cast<std::size_t>(band)] += 1;
+  const auto months = static_cast<std::size_t>(problem.months);
+  const std::size_t steps = months * static_cast<std::size_t>(bands_.count);
+  pool_rows_.assign(problem.pools.size(), Columns(months, -1));
+  busy_rows_.assign(problem.pools.size(), Columns(steps, -1));
+  able_rows_.assign(problem.services.size(), Columns(months, -1));
+  served_rows_.assign(problem.services.size(), Columns(steps, -1));
   add_stocks();
   add_services();
   add_jobs();
@@ -234,7 +240,8 @@ void Program::add_services() {
       double peak = 0;
       for (int h = 0; h < problem_.hours; ++h) peak = std::max(peak, service.demand[problem_.at(m, h)]);
       // Where nothing else serves, replicas hold the busiest hour, whatever its band means.
-      if (steady) linear_.row(peak, kNoLimit, placed);
+      // A relaxed program has the same in the rows of its bands' hours.
+      if (steady && !is_relaxed()) linear_.row(peak, kNoLimit, placed);
       if (service.spare > 0) {
         const int largest = largest_[s][static_cast<std::size_t>(m)] = add(0, kNoLimit, false, m);
         const auto in_use = [&](int option, int used) {
@@ -247,7 +254,7 @@ void Program::add_services() {
         for (std::size_t i = first_rented; i < rented_.size() && !is_relaxed(); ++i) {
           in_use(rented_[i].option, rented_[i].used[static_cast<std::size_t>(m)]);
         }
-        if (steady) {
+        if (steady && !is_relaxed()) {
           std::vector<Term> terms = placed;
           terms.push_back({largest, -1});
           linear_.row(peak, kNoLimit, terms);
@@ -270,16 +277,17 @@ void Program::add_services() {
           standing.push_back({outside_[i].routed[step(m, b)], 1});
         }
         const double need = demand(service, m, b);
-        linear_.row(need, kNoLimit, served);
+        served_rows_[s][step(m, b)] = linear_.row(need, kNoLimit, served);
         if (is_relaxed()) add_hours_of_band(service, m, b, placed, s, standing);
         elsewhere[static_cast<std::size_t>(b)].assign(standing.begin() + static_cast<std::ptrdiff_t>(placed.size()),
                                                       standing.end());
-        if (service.spare > 0 && !steady) {
+        if (service.spare > 0 && !steady && !is_relaxed()) {
           standing.push_back({largest_[s][static_cast<std::size_t>(m)], -1});
           linear_.row(need, kNoLimit, standing);
         }
       }
-      if (service.spare > 0) add_sizes(service, m, placed, largest_[s][static_cast<std::size_t>(m)], elsewhere);
+      if (service.spare > 0 && !bands_.thin)
+        add_sizes(service, m, placed, largest_[s][static_cast<std::size_t>(m)], elsewhere);
     }
   }
 }
@@ -371,7 +379,7 @@ void Program::add_limits() {
       }
       if (!placed.empty()) {
         hold_terms(static_cast<int>(p), m, -1, placed);
-        linear_.row(-kNoLimit, 0, placed);
+        pool_rows_[p][static_cast<std::size_t>(m)] = linear_.row(-kNoLimit, 0, placed);
       }
       for (int b = 0; b < bands_.count; ++b) {
         std::vector<Term> busy;
@@ -387,7 +395,7 @@ void Program::add_limits() {
           busy.push_back({held.routed[step(m, b)], option.gpus / option.requests_per_s});
         }
         hold_terms(static_cast<int>(p), m, -1, busy);
-        linear_.row(-kNoLimit, 0, busy);
+        busy_rows_[p][step(m, b)] = linear_.row(-kNoLimit, 0, busy);
       }
     }
   }

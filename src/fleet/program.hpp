@@ -22,6 +22,7 @@ struct Bands {
   std::vector<int> of_hour;  ///< band of each hour
   int count = 0;
   BandDemand demand = BandDemand::greatest;
+  bool thin = false;  ///< for very large programs: without the rows that follow from sizes of replicas
 
   static Bands hourly(const Problem& problem);
   /// Hours whose demand is alike, by Ward's rule over all services and months; the busiest hour of each service is
@@ -54,6 +55,9 @@ class Program {
   /// By stock: units that begin (or, of what is owned, that are kept), and units at hand in a month.
   [[nodiscard]] const std::vector<Columns>& begun() const { return begun_; }
   [[nodiscard]] const std::vector<Columns>& at_hand() const { return at_hand_; }
+  /// What a replica of an option that is not among the problem's costs in a month on a pool, less what it is worth at
+  /// the prices of a relaxed solution; none is worth taking in if this is not negative.
+  [[nodiscard]] double reduced_cost(const Option& option, int pool, int month, const std::vector<double>& price) const;
   /// The same program with each job on the kind of device that does most of it in a relaxed solution.
   [[nodiscard]] LinearProgram with_kinds_of(const std::vector<double>& x) const;
 
@@ -109,6 +113,8 @@ class Program {
   bool is_budgeted_;
   LinearProgram linear_;
   std::vector<int> month_of_;
+  // Rows, relaxed only: devices of pools by month, and by month and band; requests by service.
+  std::vector<Columns> pool_rows_, busy_rows_, able_rows_, served_rows_;
   std::vector<Columns> begun_;    ///< by stock: units that begin, or that are kept
   std::vector<Columns> at_hand_;  ///< by stock, relaxed only: units begun and not yet over
   std::vector<Held> held_;

@@ -80,7 +80,7 @@ void Program::add_hours_of_band(const Service& service, int month, int band, con
     able = add(0, kNoLimit, false, month);
     std::vector<Term> sum = placed;
     sum.push_back({able, -1});
-    linear_.row(0, 0, sum);
+    able_rows_[index][static_cast<std::size_t>(month)] = linear_.row(0, 0, sum);
   }
   std::vector<Term> terms;
   for (std::size_t i = placed.size(); i < standing.size(); ++i) {
@@ -97,6 +97,25 @@ void Program::add_hours_of_band(const Service& service, int month, int band, con
     if (service.spare > 0) terms.push_back({largest_[index][static_cast<std::size_t>(month)], -count});
     linear_.row(sum, kNoLimit, terms);
   }
+}
+
+double Program::reduced_cost(const Option& option, int pool, int month, const std::vector<double>& price) const {
+  const auto of = [&](int row) { return row >= 0 ? price[static_cast<std::size_t>(row)] : 0.0; };
+  const auto s = static_cast<std::size_t>(option.service);
+  const auto p = static_cast<std::size_t>(pool);
+  const auto m = static_cast<std::size_t>(month);
+  const Pool& devices = problem_.pools[p];
+  const Site& site = problem_.sites[static_cast<std::size_t>(devices.site)];
+  // It takes devices, and counts for what the service can do.
+  double cost = -of(pool_rows_[p][m]) * option.gpus - of(able_rows_[s][m]) * option.requests_per_s;
+  const double extra = std::max(0.0, option.watts - option.gpus * devices.idle_watts) / 1000 * site.pue;  // kW
+  for (int b = 0; b < bands_.count; ++b) {
+    const double energy = extra * kwh_price(site, b) * hours(b);
+    const double devices_busy = -of(busy_rows_[p][step(month, b)]) * option.gpus;
+    const double worth = of(served_rows_[s][step(month, b)]) * option.requests_per_s;
+    cost -= std::max(0.0, worth - energy - devices_busy);  // or it stands idle
+  }
+  return cost;
 }
 
 }  // namespace ridge::fleet

@@ -23,6 +23,9 @@ class Answerer {
     choose_layout();
     auto deployment = resolve(q_, k_);
     if (!deployment) return deployment.error();
+    if (deployment->resolved->device.power_cap > 0) {
+      *deployment->resolved = perf::within_cap(*deployment->resolved, q_.load);
+    }
     InferenceAnswer a;
     a.outcome = evaluate(*deployment->resolved, q_.load);
     a.facts = deployment->facts;

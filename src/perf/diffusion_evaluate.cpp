@@ -324,9 +324,50 @@ class DiffusionEvaluation {
   DiffusionOutcome out_;
 };
 
+/// The pipeline at the clock that its power cap leaves to the load; itself where it draws less.
+ResolvedDiffusion diffusion_within_cap(const ResolvedDiffusion& pipeline, const DiffusionLoad& load) noexcept {
+  const auto watts = [&](const ResolvedDiffusion& r) {
+    return DiffusionEvaluation(r, load).run().estimate.power_w.mid / r.gpus;
+  };
+  const double cap = pipeline.device.power_cap;
+  const double uncapped = watts(pipeline);
+  if (uncapped <= cap) return pipeline;
+  ResolvedDiffusion full = pipeline;
+  ResolvedDiffusion open = pipeline;
+  open.power.cap = std::numeric_limits<double>::infinity();
+  const double idle = full.power.idle * full.device.tdp;
+  full.device.overdrawn = std::max(1.0, (watts(open) - idle) / std::max(uncapped - idle, 1e-9));
+  const auto at = [&](double clock) {
+    ResolvedDiffusion r = full;
+    const double memory = perf::memory_left(r.device, clock);
+    r.device.clock = clock;
+    r.gemm.flops *= clock;
+    r.gemm.step /= clock;
+    r.gemm.bandwidth *= memory;
+    r.wide_flops *= clock;
+    r.attention.prefill_flops *= clock;
+    r.attention.exponentials *= clock;
+    r.attention.token_bandwidth *= memory;
+    r.costs.elementwise *= memory;
+    return r;
+  };
+  ResolvedDiffusion capped = at(perf::clock_within(cap, [&](double clock) { return watts(at(clock)); }));
+  const auto seconds = [&](const ResolvedDiffusion& r) {
+    return DiffusionEvaluation(r, load).run().estimate.batch_latency_s.mid;
+  };
+  const double kept = seconds(pipeline) / std::max(seconds(capped), 1e-12);
+  const double lost = perf::kUnsureOfCap * std::clamp(1 - kept, 0.0, 0.99);
+  for (const DiffusionMetric metric : {DiffusionMetric::latency, DiffusionMetric::energy}) {
+    perf::DiffusionSpread& s = capped.spread[static_cast<std::size_t>(metric)];
+    s = {s.low / std::min(1 + lost, 1 / kept), s.high / (1 - lost)};
+  }
+  return capped;
+}
+
 }  // namespace
 
 DiffusionOutcome evaluate(const ResolvedDiffusion& pipeline, const DiffusionLoad& load) noexcept {
+  if (pipeline.device.power_cap > 0) return DiffusionEvaluation(diffusion_within_cap(pipeline, load), load).run();
   return DiffusionEvaluation(pipeline, load).run();
 }
 

@@ -526,6 +526,7 @@ class Evaluation {
 }  // namespace
 
 InferenceOutcome evaluate(const ResolvedInference& deployment, const InferenceLoad& load) noexcept {
+  if (deployment.device.power_cap > 0) return evaluate(perf::within_cap(deployment, load), load);
   return Evaluation(deployment, load).run();
 }
 

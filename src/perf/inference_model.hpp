@@ -183,6 +183,10 @@ struct StepTime {
   [[nodiscard]] double waiting() const noexcept { return network + fixed - routing; }
 };
 
+/// The deployment at the clock that its power cap leaves to the load, with intervals that know how little is known of
+/// that: evaluate() of it asks for no cap any more. The same deployment where the load draws less than the cap.
+[[nodiscard]] ResolvedInference within_cap(const ResolvedInference& deployment, const InferenceLoad& load) noexcept;
+
 [[nodiscard]] StepTime step_time(const ResolvedInference& r, const Step& step) noexcept;
 
 /// A step of decoding alone in which a draft proposed step.tokens_each - 1 tokens per sequence, with the time of the

@@ -39,13 +39,19 @@ struct DeviceRates {
   double cores = 0;
   double boost_clock = 0;
   double tdp = 0;
-  double power_limit = 0;  ///< what the board may draw; tdp unless capped
-  double host_link = 0;    ///< PCIe or C2C, bytes/s one direction
+  double host_link = 0;  ///< PCIe or C2C, bytes/s one direction
 
   // shares and constants from calibration, filled by device_rates()
   double memory_share = 1;
   double launch = 0;              ///< gap and ramp of one small kernel inside a CUDA graph
   std::string_view architecture;  ///< whose calibration applies; points into the catalogue
+
+  // what a power cap does, see perf/power.hpp
+  double power_cap = 0;        ///< watts that the mean may not exceed; 0 = none
+  double sustained_clock = 1;  ///< share of the boost clock that large products keep without a cap
+  double idle_power = 0;       ///< watts that stay whatever the clock: leakage, refresh, the board
+  double clock = 1;            ///< of the clock that the device would run at without a cap
+  double overdrawn = 1;        ///< power of the work by its activity over what the board lets it draw without a cap
 };
 
 /// Refuses a device without memory bandwidth, capacity or any 16-bit peak: "mlu590: no memory bandwidth is public".

@@ -79,7 +79,6 @@ AttentionRates attention_rates(const DeviceRates& rates, const Calibration& cali
   AttentionRates a = ideal_attention_rates(rates, compute, kv);
   // What was measured holds the clock that a chip with all of its tensor arithmetic loses to its power limit.
   DeviceRates whole = rates;
-  whole.power_limit = whole.tdp;
   const bool cut = tensor_share(rates) < 1;
   if (cut) whole.boost_clock = 0;  // as if it were not cut
   const double clock = cut ? sustained_clock_share(whole, calibration) : 1;

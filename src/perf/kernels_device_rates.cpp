@@ -93,7 +93,6 @@ Result<DeviceRates> datasheet_rates(const Device& device) {
   rates.cores = device.cores ? device.cores->value : kUnknownCores;
   rates.boost_clock = device.boost_clock ? device.boost_clock->value.value() : 0;
   rates.tdp = device.tdp ? device.tdp->value.value() : 0;
-  rates.power_limit = rates.tdp;
   rates.host_link = pcie_bandwidth(device);
   return rates;
 }
@@ -122,7 +121,7 @@ double sustained_clock_share(const DeviceRates& rates, const Calibration& calibr
   const double product = calibration.value("power.product", {rates.architecture});
   constexpr double kLeast = 0.02;  // a limit near the idle power still lets the slowest clock run
   const double drawn = product * tensor_share(rates);
-  return std::min(1.0, std::cbrt(std::max(kLeast, (rates.power_limit / rates.tdp - idle) / drawn)));
+  return std::min(1.0, std::cbrt(std::max(kLeast, (1 - idle) / drawn)));
 }
 
 }  // namespace ridge::perf

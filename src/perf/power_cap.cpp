@@ -21,8 +21,13 @@ Result<std::vector<std::string>> cap_power(DeviceRates& rates, double cap_w, con
                                device, rates.tdp));
     return said;
   }
-  rates.power_limit = cap_w;
-  said.push_back(fmt::format("power capped at {:.0f} W per device", cap_w));
+  rates.power_cap = cap_w;
+  rates.idle_power = idle;
+  rates.sustained_clock = sustained_clock_share(rates, calibration);
+  said.push_back(
+      fmt::format("power capped at {:.0f} W per device, on the mean: work that draws less keeps its speed; what a cap "
+                  "takes from it is known to {:.0f} % of it",
+                  cap_w, 100 * kUnsureOfCap));
   if (cap_w < kLeastMeasuredCap * rates.tdp) {
     said.push_back(fmt::format("caps below {:.0f} % of the limit were never measured: speed there is extrapolated",
                                100 * kLeastMeasuredCap));

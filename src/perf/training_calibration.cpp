@@ -64,7 +64,7 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   if (job.traits.compiled) software = "compiled";
   if (job.traits.attention == AttentionKernel::unfused) software = "unfused";
   TrainingCoefficients c;
-  const double watts = job.rates.power_limit > 0 ? job.rates.power_limit / job.peak_wide : kReferencePower;
+  const double watts = job.rates.tdp > 0 ? job.rates.tdp / job.peak_wide : kReferencePower;
   const double power = std::pow(watts / kReferencePower, value("training.gemm_power"));
   const std::string_view step = job.architecture_step;
   const double wide_share = value("training.gemm", {architecture, step}) * power;

@@ -76,7 +76,7 @@ Status set_device(ResolvedTraining& job, const Device& device, const System* sys
     if (!said) return said.error();
     assumptions.insert(assumptions.end(), said->begin(), said->end());
   }
-  job.tdp = job.rates.power_limit;
+  job.tdp = job.rates.tdp;
   job.memory_capacity = job.rates.memory_capacity;
   job.memory_bandwidth = job.rates.memory_bandwidth;
   job.host_link = job.rates.host_link;
@@ -285,7 +285,7 @@ void recalibrate(ResolvedTraining& job, const Calibration& calibration) {
 std::string calibration_context(const ResolvedTraining& job) {
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", job.device, job.architecture, job.engine, job.era,
                      job.exact_engine, job.named_engine, job.moe, name(job.precision), static_cast<int>(job.task),
-                     job.expert_fineness, job.year, job.rates.power_limit, job.out_peak, job.block_scales);
+                     job.expert_fineness, job.year, job.rates.tdp, job.out_peak, job.block_scales);
 }
 
 void copy_calibration(ResolvedTraining& job, const ResolvedTraining& from) {

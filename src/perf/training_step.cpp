@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/power.hpp"
 #include "perf/training_pass.hpp"
 
 namespace ridge {
@@ -13,6 +14,7 @@ constexpr double kHighestShare = 0.95;  // of the peak that a whole step may rea
 constexpr double kIdlePower = 0.35;     // of the board's limit while nothing computes, and what arithmetic adds
 constexpr double kBusyPower = 0.6;
 constexpr double kPowerSpread = 0.15;
+constexpr double kMemoryPower = 0.2;  // of what arithmetic adds, the part of memory, which a lower clock does not save
 constexpr double kHostBandwidth = 50e9;  // of host memory per device: eight channels of DDR5 shared by eight, roughly
 
 TrainingOutcome refuse(Reason reason, double short_by, int stage = 0) noexcept {
@@ -248,10 +250,69 @@ double model_flops(const ResolvedTraining& job, const TrainingPlan& plan) noexce
   return flops;
 }
 
+constexpr Term kArithmetic[] = {Term::linear, Term::attention, Term::experts, Term::head, Term::recompute};
+
+/// Mean watts of a device. What a waiting device draws beyond idling goes with its clock as arithmetic does.
+double mean_power(const ResolvedTraining& job, const std::array<double, kTerms>& terms, double clock) noexcept {
+  double total = 0;
+  for (const double t : terms) total += t;
+  double busy = 0;
+  for (const Term t : kArithmetic) busy += terms[static_cast<std::size_t>(t)];
+  const double watts = job.tdp * (kIdlePower + kBusyPower * busy / total);
+  if (clock >= 1) return watts;
+  const double core = perf::core_power(job.rates, clock);
+  const double awake = job.tdp * kIdlePower - job.rates.idle_power;
+  // The bytes of the same arithmetic move in a longer time.
+  const double arithmetic = job.tdp * kBusyPower * busy / total * (kMemoryPower * clock + (1 - kMemoryPower) * core);
+  return job.rates.idle_power + awake * core + arithmetic;
+}
+
+/// The terms at a lower clock: arithmetic slows down, memory once the clock is low, links and hosts do not.
+std::array<double, kTerms> terms_at(const ResolvedTraining& job, std::array<double, kTerms> terms,
+                                    double clock) noexcept {
+  const auto term = [&](Term t) -> double& { return terms[static_cast<std::size_t>(t)]; };
+  double before = -term(Term::pipeline);
+  for (const double t : terms) before += t;
+  for (const Term t : kArithmetic) term(t) /= clock;
+  for (const Term t : {Term::elementwise, Term::state, Term::optimizer}) term(t) /= perf::memory_left(job.rates, clock);
+  double after = -term(Term::pipeline);
+  for (const double t : terms) after += t;
+  if (before > 0) term(Term::pipeline) *= after / before;  // stages wait for stages
+  return terms;
+}
+
+/// Slows the step down until its mean power is within the cap; gives the clock, of that without a cap.
+double cap_step(const ResolvedTraining& job, TrainingEstimate& e) noexcept {
+  const double cap = job.rates.power_cap;
+  if (cap <= 0 || mean_power(job, e.terms_s, 1) <= cap) return 1;
+  const auto uncapped = e.terms_s;
+  const double clock =
+      perf::clock_within(cap, [&](double share) { return mean_power(job, terms_at(job, uncapped, share), share); });
+  e.terms_s = terms_at(job, uncapped, clock);
+  const auto ratio = [&](std::initializer_list<Term> terms) {
+    double before = 0;
+    double after = 0;
+    for (const Term t : terms) {
+      before += uncapped[static_cast<std::size_t>(t)];
+      after += e.terms_s[static_cast<std::size_t>(t)];
+    }
+    return before > 0 ? after / before : 1;
+  };
+  const double passes = ratio({Term::linear, Term::attention, Term::experts, Term::state, Term::elementwise});
+  const auto scale = [&](TrainingPhase p, double by) { e.phases_s[static_cast<std::size_t>(p)] *= by; };
+  scale(TrainingPhase::forward, passes);
+  scale(TrainingPhase::backward, passes);
+  scale(TrainingPhase::recompute, ratio({Term::recompute}));
+  scale(TrainingPhase::head, ratio({Term::head}));
+  scale(TrainingPhase::pipeline, ratio({Term::pipeline}));
+  scale(TrainingPhase::optimizer, ratio({Term::optimizer}));
+  e.weight_gradient_s *= passes;
+  return clock;
+}
+
 /// Everything that follows from the terms.
 void finish(const ResolvedTraining& job, const TrainingPlan& plan, TrainingEstimate& e) noexcept {
   const TrainingCoefficients& c = job.coefficients;
-  const auto term = [&](Term t) { return e.terms_s[static_cast<std::size_t>(t)]; };
   const double tokens = static_cast<double>(plan.global_batch) * plan.sequence;
   double total = 0;
   for (const double t : e.terms_s) total += t;
@@ -260,18 +321,23 @@ void finish(const ResolvedTraining& job, const TrainingPlan& plan, TrainingEstim
   const double factor = std::max(c.own_stack, std::min(1.0, least / (kHighestShare * total)));
   for (double& t : e.terms_s) t *= factor;
   total *= factor;
-  e.step_time_s = {total * c.low, total, total * c.high};
-  e.tokens_per_s = {tokens / (total * c.high), tokens / total, tokens / (total * c.low)};
+  const double clock = cap_step(job, e);
+  double capped = 0;
+  for (const double t : e.terms_s) capped += t;
+  const double kept = clock < 1 ? total / capped : 1;
+  const double lost = perf::kUnsureOfCap * (1 - kept);
+  if (clock < 1) total = capped;
+  const double low = c.low / std::min(1 + lost, 1 / kept);
+  const double high = c.high / (1 - lost);
+  e.step_time_s = {total * low, total, total * high};
+  e.tokens_per_s = {tokens / (total * high), tokens / total, tokens / (total * low)};
   e.six_p_flops_per_token = 6 * job.active_parameters;
   e.model_flops_per_token = model_flops(job, plan);
   const double per_rate = e.model_flops_per_token / (job.peak * plan.gpus);
   e.mfu = {e.tokens_per_s.low * per_rate, e.tokens_per_s.mid * per_rate, e.tokens_per_s.high * per_rate};
-  const double busy =
-      (term(Term::linear) + term(Term::attention) + term(Term::experts) + term(Term::head) + term(Term::recompute)) /
-      total;
-  const double limit = job.tdp * plan.gpus;
-  const double watts = limit * (kIdlePower + kBusyPower * busy);
-  e.power_w = {watts * (1 - kPowerSpread), watts, std::min(watts * (1 + kPowerSpread), limit)};
+  const double watts = plan.gpus * mean_power(job, e.terms_s, clock);
+  const double limit = plan.gpus * (job.rates.power_cap > 0 ? job.rates.power_cap : job.tdp);
+  e.power_w = {watts * (1 - kPowerSpread), watts, std::max(watts, std::min(watts * (1 + kPowerSpread), limit))};
   e.bound = bound_of(e);
 }
 
@@ -420,8 +486,13 @@ StepFloor step_floor(const ResolvedTraining& job, const TrainingPlan& plan, cons
   const double end =
       both_ways ? 0.5 * ((stages.first_layers + stages.last_layers) * busy + head) : stages.last_layers * busy + head;
   const double arithmetic = d.pp > 1 ? std::min(stages.most_layers * busy, end) : job.layers * busy + head;
+  // Under a cap the cores draw less for the same arithmetic: by the square of the voltage, which has a floor.
+  const double sparing =
+      job.rates.power_cap > 0 ? kMemoryPower + (1 - kMemoryPower) * perf::kVoltageFloor * perf::kVoltageFloor : 1;
+  const double waiting = job.rates.power_cap > 0 ? job.rates.idle_power / job.tdp : kIdlePower;
   floor.joules = job.tdp * plan.gpus *
-                 (kIdlePower * floor.seconds + kBusyPower * c.own_stack * d.micro_batches * arithmetic) * kRounding;
+                 (waiting * floor.seconds + kBusyPower * sparing * c.own_stack * d.micro_batches * arithmetic) *
+                 kRounding;
 
   // Everything recomputed, all activations and the optimizer away, logits in slices; the layer at work not counted.
   TrainingPlan lean = plan;

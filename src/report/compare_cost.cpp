@@ -20,7 +20,7 @@ Cell dollars_cell(double usd, int digits = 3) {
 
 Table limits(const CompareCost& c) {
   Table table;
-  table.title = "What is no dollars";
+  table.title = "Differences other than price";
   table.columns = {{.key = "what", .heading = ""}};
   for (const DeploymentKind& d : c.deployments) {
     table.columns.push_back({.key = d.id, .heading = d.name, .overflow = Overflow::wrap});
@@ -200,6 +200,12 @@ Document devices_page(const DevicesCost& d) {
     best.rows.push_back({Cell(w.scenario), Cell(w.device), Cell(w.value), Cell(w.unit), Cell(w.runner_up),
                          Cell(w.margin).shown_as(std::isnan(w.margin) ? "–" : fmt::format("{:.2f}×", w.margin))});
   }
+  if (d.with_tokens && !d.prices.empty() && std::isfinite(d.prices.front().usd_per_million_tokens)) {
+    const DevicePrice& first = d.prices.front();
+    page.blocks.emplace_back(Paragraph{fmt::format("Cheapest: {}, {} for a million tokens: {}.", first.device,
+                                                   money(first.usd_per_million_tokens), first.note),
+                                       Emphasis::strong});
+  }
   page.blocks.emplace_back(std::move(best));
   page.blocks.emplace_back(devices_table(d));
   page.blocks.emplace_back(
@@ -239,7 +245,8 @@ Json devices_json(const DevicesCost& d) {
                   .set("value", w.value)
                   .set("unit", w.unit)
                   .set("runner_up", w.runner_up.empty() ? Json() : Json(w.runner_up))
-                  .set("margin", w.margin));
+                  .set("margin", w.margin)
+                  .set("how", w.how.empty() ? Json() : Json(w.how)));
   }
   return Json::object()
       .set("schema", kCostSchema)

@@ -74,8 +74,7 @@ Document context_page(const ContextAnswer& a) {
   page.title = fmt::format("{} on {}, {} weights, {} KV, {} · one prompt alone", a.query.model, context_devices(a),
                            name(f.weights), name(f.kv), f.engine);
   Table table = context_table(a);
-  table.title =
-      "Time to first token against the length of the prompt, with the interval that holds 80 % of cases like it";
+  table.title = "Time to first token against the length of the prompt, with 80 % intervals";
   page.blocks.emplace_back(std::move(table));
   page.blocks.emplace_back(
       Paragraph{fmt::format("{} of each device are left for the KV cache.", format(Bytes(a.curve.kv_room_bytes)))});

@@ -49,6 +49,7 @@ std::string verdict(const PerfPerTco& p) {
     const double advantage = p.speedup / p.required;
     text += fmt::format(" It is {:.2f} times as fast: {:.0f} % {} work for a dollar.", p.speedup,
                         100 * std::abs(advantage - 1), advantage >= 1 ? "more" : "less");
+    if (!p.a_how.empty()) text += fmt::format(" {} wins: {} against {}.", p.winner(), p.a_how, p.b_how);
   }
   return text;
 }
@@ -169,6 +170,7 @@ Json decide_json(const DecideCost& d) {
                   .set("required_speedup", d.against->required)
                   .set("speedup", d.against->speedup)
                   .set("perf_per_tco", d.against->speedup / d.against->required)
+                  .set("winner", d.against->winner().empty() ? Json() : Json(d.against->winner()))
                   .set("lines", std::move(lines));
   }
   json.set("against", std::move(against));

@@ -3,6 +3,7 @@
 // Each has a page, JSON (docs/schema/cost.json), a table for CSV and a page with pictures. Pure; any thread.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -92,6 +93,9 @@ struct PerfPerTco {
   std::string a_name, b_name;
   double required = kUnknown;  ///< speed-up for a token to cost the same
   double speedup = kUnknown;   ///< said or predicted, per device
+  std::string a_how, b_how;    ///< layout and formats, where they were chosen
+  /// The one whose tokens cost less, or empty.
+  [[nodiscard]] std::string winner() const { return std::isnan(speedup) ? "" : speedup >= required ? a_name : b_name; }
 };
 struct DecideCost {
   std::string title;

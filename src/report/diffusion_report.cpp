@@ -148,12 +148,12 @@ Document diffusion_page(const DiffusionAnswer& a) {
   page.title = fmt::format("{} on {} · {} pixels{}, {:.0f} steps, batch {:.0f}", a.query.model, deployment(a.query),
                            size_text(load), frames, load.steps, load.batch);
   page.blocks.emplace_back(
-      Paragraph{fmt::format("{} {} {}, {} {}s/s. The limit is {}.", time_cell(per_image(e, load)).text(),
+      Paragraph{fmt::format("{} {} {}, {} {}s/s. Bottleneck: {}.", time_cell(per_image(e, load)).text(),
                             one == "image" ? "an" : "a", one, format_number(e.images_per_s.mid), one, name(e.bound)),
                 Emphasis::strong});
   const bool certain = e.batch_latency_s.low == e.batch_latency_s.high;
   Table table = two_columns(certain ? "What the datasheet allows"
-                                    : "Predicted, with the interval that holds 80 % of cases like it");
+                                    : "Predicted, with 80 % intervals");
   const auto add = [&](const std::string& what, const Cell& cell) { table.rows.push_back({Cell(what), cell}); };
   add("one call", time_cell(e.batch_latency_s));
   add(fmt::format("per {}", one), time_cell(per_image(e, load)));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "ridge/text.hpp"
 
@@ -368,10 +369,12 @@ std::string fleet_replay_text(const fleet::Replay& replay, const Problem& p) {
 
 std::string fleet_title(const FleetView& view) {
   const Problem& p = view.problem;
-  return fmt::format("Fleet {} · {} service{} · {} job{} · {} kinds of devices · {} month{} from {} · with {:.0f} %",
+  std::set<std::string> kinds;
+  for (const Pool& pool : p.pools) kinds.insert(pool.device);
+  return fmt::format("Fleet {} · {} service{} · {} job{} · {} kind{} of devices · {} month{} from {} · with {:.0f} %",
                      view.estate.file, p.services.size(), p.services.size() == 1 ? "" : "s", p.jobs.size(),
-                     p.jobs.size() == 1 ? "" : "s", p.pools.size(), p.months, p.months == 1 ? "" : "s", p.start,
-                     100 * p.confidence);
+                     p.jobs.size() == 1 ? "" : "s", kinds.size(), kinds.size() == 1 ? "" : "s", p.months,
+                     p.months == 1 ? "" : "s", p.start, 100 * p.confidence);
 }
 
 Document fleet_clash_page(const FleetView& view) {
@@ -379,12 +382,23 @@ Document fleet_clash_page(const FleetView& view) {
   page.title = fleet_title(view);
   const fleet::Clash& clash = *view.answer.clash;
   page.blocks.emplace_back(Paragraph{
-      clash.minimal ? "No plan keeps all of these together; without any one of them there is one:"
-                    : "No plan keeps all of these together (time was over before it was shown that each is needed):",
+      clash.rules.size() == 1 ? "No plan keeps this, whatever else is given up:"
+      : clash.minimal         ? "No plan keeps all of these together; without any one of them the others can be kept:"
+                      : "No plan keeps all of these together (time was over before it was shown that each is needed):",
       Emphasis::bad});
   for (const int rule : clash.rules) {
     page.blocks.emplace_back(
         Paragraph{fmt::format("  {}: {}", at(view.problem.rules, rule).where, at(view.problem.rules, rule).text)});
+  }
+  if (!clash.together.empty()) {
+    std::string all;
+    for (const int rule : clash.together) {
+      all += fmt::format("{}that {} ({})", all.empty() ? "" : ", and ", at(view.problem.rules, rule).text,
+                         at(view.problem.rules, rule).where);
+    }
+    page.blocks.emplace_back(
+        Paragraph{"Other rules clash with these too. There is a plan if you give up " + all + "."});
+    return page;
   }
   if (clash.changes.empty()) {
     page.blocks.emplace_back(Paragraph{"No change of one of them alone makes a plan possible."});
@@ -419,6 +433,39 @@ Table fleet_actions(const FleetView& view) {
          action.usd > 0 ? Cell(Dollars(action.usd)).shown_as(fleet_money(action.usd) + often) : Cell()});
   }
   return table;
+}
+
+std::vector<FleetUse> fleet_use(const FleetView& view) {
+  const Problem& p = view.problem;
+  const Answer& a = view.answer;
+  std::vector<FleetUse> out;
+  for (std::size_t pool = 0; pool < p.pools.size(); ++pool) {
+    const auto months = static_cast<std::size_t>(p.months);
+    FleetUse use{p.pools[pool].device, at(p.sites, p.pools[pool].site).id, std::vector<double>(months, 0.0), {}};
+    for (const Holding& h : a.holdings) {
+      if (at(p.stocks, h.stock).pool != static_cast<int>(pool)) continue;
+      for (std::size_t m = 0; m < months; ++m) use.gpus[m] += h.held[m];
+    }
+    if (std::all_of(use.gpus.begin(), use.gpus.end(), [](double v) { return v <= 0; })) continue;
+    for (int m = 0; m < p.months; ++m) {
+      const double there = use.gpus[static_cast<std::size_t>(m)];
+      std::vector<double>& row = use.share.emplace_back();
+      for (int h = 0; h < p.hours; ++h) {
+        double busy = 0;
+        for (const Placement& placement : a.placements) {
+          const Option& option = at(p.options, placement.option);
+          if (placement.stock < 0 && placement.pool == static_cast<int>(pool))
+            busy += placement.routed[p.at(m, h)] / option.requests_per_s * option.gpus;
+        }
+        for (const fleet::JobUse& job : a.jobs) {
+          if (job.stock < 0 && job.pool == static_cast<int>(pool)) busy += job.gpus[p.at(m, h)];
+        }
+        row.push_back(there > 0 ? busy / there : 0);
+      }
+    }
+    out.push_back(std::move(use));
+  }
+  return out;
 }
 
 Document fleet_page(const FleetView& view) {
@@ -510,36 +557,19 @@ Json fleet_json(const FleetView& view) {
     }
     json.set("bill", std::move(months));
     Json use = Json::array();  // of devices held, by pool, month and hour
-    for (std::size_t pool = 0; pool < p.pools.size(); ++pool) {
-      std::vector<double> held(static_cast<std::size_t>(p.months), 0.0);
-      for (const Holding& h : a.holdings) {
-        if (at(p.stocks, h.stock).pool != static_cast<int>(pool)) continue;
-        for (std::size_t m = 0; m < held.size(); ++m) held[m] += h.held[m];
-      }
-      if (std::all_of(held.begin(), held.end(), [](double v) { return v <= 0; })) continue;
+    for (const FleetUse& pool : fleet_use(view)) {
       Json rows = Json::array();
       Json devices = Json::array();
-      for (int m = 0; m < p.months; ++m) {
-        devices.push(held[static_cast<std::size_t>(m)]);
+      for (std::size_t m = 0; m < pool.gpus.size(); ++m) {
+        devices.push(pool.gpus[m]);
         Json row = Json::array();
-        for (int h = 0; h < p.hours; ++h) {
-          double busy = 0;
-          for (const Placement& placement : a.placements) {
-            const Option& option = at(p.options, placement.option);
-            if (placement.stock < 0 && placement.pool == static_cast<int>(pool))
-              busy += placement.routed[p.at(m, h)] / option.requests_per_s * option.gpus;
-          }
-          for (const fleet::JobUse& job : a.jobs) {
-            if (job.stock < 0 && job.pool == static_cast<int>(pool)) busy += job.gpus[p.at(m, h)];
-          }
-          const double there = held[static_cast<std::size_t>(m)];
-          row.push(there > 0 ? Json(std::round(1e4 * busy / there) / 1e4) : Json());
-        }
+        for (const double share : pool.share[m])
+          row.push(pool.gpus[m] > 0 ? Json(std::round(1e4 * share) / 1e4) : Json());
         rows.push(std::move(row));
       }
       Json one = Json::object();
-      one.set("device", p.pools[pool].device)
-          .set("site", at(p.sites, p.pools[pool].site).id)
+      one.set("device", pool.device)
+          .set("site", pool.site)
           .set("gpus", std::move(devices))
           .set("utilisation", std::move(rows));
       use.push(std::move(one));
@@ -579,6 +609,9 @@ Json fleet_json(const FleetView& view) {
           .set("text", fleet_change(change, p));
       changes.push(std::move(one));
     }
+    Json together = Json::array();
+    for (const int rule : a.clash->together) together.push(at(p.rules, rule).where);
+    clash.set("together", std::move(together));
     clash.set("rules", std::move(rules)).set("minimal", a.clash->minimal).set("changes", std::move(changes));
     json.set("clash", std::move(clash));
   }

@@ -6,6 +6,7 @@
 // Pure; any thread.
 #pragma once
 
+#include "report/provenance.hpp"
 #include "ridge/fleet.hpp"
 #include "ridge/report.hpp"
 
@@ -23,8 +24,18 @@ struct FleetView {
   bool why = false;  ///< each way to serve that was not taken, and what it would cost
 };
 
+/// Devices of one kind on one site, and the share of them at work.
+struct FleetUse {
+  std::string device, site;
+  std::vector<double> gpus;                ///< by month
+  std::vector<std::vector<double>> share;  ///< by month and hour; 0 where there are none
+};
+[[nodiscard]] std::vector<FleetUse> fleet_use(const FleetView& view);
+
 [[nodiscard]] Document fleet_page(const FleetView& view);
 [[nodiscard]] Json fleet_json(const FleetView& view);
+/// A page with what is had over time and how busy it is, drawn.
+[[nodiscard]] std::string fleet_html(const FleetView& view, const Provenance& provenance);
 /// What to do and when, one line each.
 [[nodiscard]] Table fleet_actions(const FleetView& view);
 

@@ -17,22 +17,21 @@ Cell rate_range(const Interval& i) {
 
 std::string headline(const InferenceAnswer& a) {
   const InferenceEstimate& e = a.outcome.estimate;
-  const std::string limit = fmt::format("The limit is {}, in {}.", name(e.bound), phase(e));
+  const std::string limit = fmt::format("Bottleneck: {}, {}.", name(e.bound), phase(e));
   if (a.query.load.mode == LoadMode::prefill) {
     return fmt::format("{} for {} of {} tokens. {}", time_cell(e.prefill_s).text(),
                        a.query.load.batch == 1 ? "one prompt" : fmt::format("{:.0f} prompts", a.query.load.batch),
                        format_number(a.query.load.isl, 7), limit);
   }
-  return fmt::format("{} of output, {} per GPU; a user reads {} after {}. {}", in_unit(e.output_tokens_per_s, "tok/s"),
-                     format_number(per_gpu(a).mid) + " tok/s", format_number(per_user(a).mid) + " tok/s",
-                     format(Seconds(e.ttft_s.mid)), limit);
+  return fmt::format("Output: {}, {} per GPU. Per user: TTFT {}, then {} tok/s. {}",
+                     in_unit(e.output_tokens_per_s, "tok/s"), format_number(per_gpu(a).mid),
+                     format(Seconds(e.ttft_s.mid)), format_number(per_user(a).mid), limit);
 }
 
 Table predictions(const InferenceAnswer& a) {
   const InferenceEstimate& e = a.outcome.estimate;
   const bool certain = e.prefill_s.low == e.prefill_s.high;
-  Table table = two_columns(certain ? "What the datasheet allows"
-                                    : "Predicted, with the interval that holds 80 % of cases like it");
+  Table table = two_columns(certain ? "What the datasheet allows" : "Predicted, with 80 % intervals");
   const auto add = [&](const char* what, const Cell& cell) { table.rows.push_back({Cell(what), cell}); };
   const auto time = [&](const char* what, const Interval& i) {
     if (i.mid > 0) add(what, time_cell(i));
@@ -68,11 +67,11 @@ Table predictions(const InferenceAnswer& a) {
   return table;
 }
 
-Table memory(const InferenceAnswer& a) {
+Table memory(const InferenceAnswer& a, double sold_bytes) {
   static constexpr std::string_view kLabels[kMemoryParts] = {"weights", "KV cache", "activations", "graphs and buffers",
-                                                             "left to others"};
+                                                             "kept free"};
   Table table;
-  table.title = fmt::format("Memory of one device, {}", format(Bytes(a.facts.memory_bytes)));
+  table.title = memory_title(sold_bytes, a.facts.memory_bytes);
   table.headings = false;
   table.columns = {{.key = "part", .heading = "part"},
                    {.key = "bytes", .heading = "bytes", .kind = ColumnKind::number},
@@ -139,10 +138,10 @@ Table elasticities(const ResourceScale& e) {
     const char* what;
     double value;
   };
-  std::vector<Line> lines = {{"HBM bandwidth", e.memory_bandwidth},
+  std::vector<Line> lines = {{"memory bandwidth", e.memory_bandwidth},
                              {"compute", e.compute},
                              {"clock", e.clock},
-                             {"HBM capacity", e.memory_capacity},
+                             {"memory capacity", e.memory_capacity},
                              {"scale-up bandwidth", e.scale_up},
                              {"scale-out bandwidth", e.scale_out}};
   std::stable_sort(lines.begin(), lines.end(), [](const Line& x, const Line& y) { return x.value > y.value; });
@@ -173,8 +172,8 @@ void add_operators(Document& page, const InferenceAnswer& a) {
 std::string how_sure(const IntervalClass& c) {
   if (c.rows == 0) return "";
   return fmt::format(
-      "How sure: {} measurements resemble this ({}); they are predicted to {:.0f} % (median), {:.0f} % "
-      "(90th percentile).",
+      "Confidence: {} measurements resemble this ({}); cross-validated, such predictions are off by {:.0f} % (median), "
+      "{:.0f} % (p90).",
       c.rows, c.resembles, 100 * c.median_error, 100 * c.p90_error);
 }
 
@@ -195,7 +194,7 @@ Document inference_page(const InferenceAnswer& a, const InferenceReportOptions& 
   page.title = fmt::format("{} on {} · {}", a.query.model, deployment_text(a), load_text(a.query.load));
   page.blocks.emplace_back(Paragraph{headline(a), Emphasis::strong});
   page.blocks.emplace_back(predictions(a));
-  page.blocks.emplace_back(memory(a));
+  page.blocks.emplace_back(memory(a, options.sold_bytes));
   page.blocks.emplace_back(Paragraph{cache_sentence(a)});
   page.blocks.emplace_back(terms(a));
   if (a.explanation) {

@@ -66,6 +66,15 @@ std::string load_text(const InferenceLoad& load) {
   return out;
 }
 
+std::string memory_title(double sold_bytes, double usable_bytes) {
+  const std::string usable = format(Bytes(usable_bytes));
+  constexpr double kAlike = 0.005;
+  if (sold_bytes <= 0 || std::abs(sold_bytes - usable_bytes) < kAlike * sold_bytes) {
+    return "Memory of one device, " + usable;
+  }
+  return fmt::format("Memory of one device, {:g} GB as sold, {} for programs", sold_bytes / 1e9, usable);
+}
+
 std::string deployment_text(const InferenceAnswer& answer) {
   const DeploymentFacts& f = answer.facts;
   std::string out = fmt::format("{} × {}", f.gpus, f.device);
@@ -73,6 +82,12 @@ std::string deployment_text(const InferenceAnswer& answer) {
     if (degree > 1) out += fmt::format(", {} {}", what, degree);
   };
   add("TP", f.tp);
+  // Who says how data or experts are spread may not expect that tensor parallelism fills up the devices.
+  const bool spread = f.dp > 1 || f.ep > 1 || f.pp > 1;
+  const auto filled_up = [&](const std::string& a) { return a.starts_with(fmt::format("tensor parallel {}", f.tp)); };
+  if (spread && f.tp > 1 && std::any_of(answer.assumptions.begin(), answer.assumptions.end(), filled_up)) {
+    out += " (added: --tp was not given)";
+  }
   add("PP", f.pp);
   add("EP", f.ep);
   add("DP", f.dp);

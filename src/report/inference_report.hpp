@@ -19,8 +19,11 @@ inline constexpr std::string_view kEstimateSchema = "ridge.estimate/1";
 
 struct InferenceReportOptions {
   bool operators = false;  ///< the operator tables
+  double sold_bytes = 0;   ///< memory of one device as its vendor names it; 0 = not known
 };
 
+/// "Memory of one device, 180 GB as sold, 192 GB for programs"; one figure where the two are alike.
+[[nodiscard]] std::string memory_title(double sold_bytes, double usable_bytes);
 [[nodiscard]] Document inference_page(const InferenceAnswer& answer, const InferenceReportOptions& options);
 [[nodiscard]] Json inference_json(const InferenceAnswer& answer, const InferenceReportOptions& options);
 /// One row for each predicted quantity: what, unit, low, mid, high.

@@ -50,7 +50,7 @@ Ranges ranking(const std::vector<Plan>& plans, const Read& read, const Name& nam
     if (!value) continue;
     out.lines.push_back({name_of(plans[i]), *value, i < ranks.size() ? "rank " + ranks[i].text() : ""});
   }
-  out.subtitle = "dot: predicted; bar: the interval that holds 80 % of cases like it";
+  out.subtitle = "dot: predicted; bar: 80 % interval";
   return out;
 }
 
@@ -117,6 +117,21 @@ void add_cost_of_confidence(HtmlPage& page, const ServingVerdict& verdict) {
   if (!chart.series.empty()) page.add_figure(curve_svg(chart));
 }
 
+/// What the first plan's dollars depend on.
+void add_sensitivity_picture(HtmlPage& page, const ServingVerdict& verdict) {
+  if (verdict.sensitivity.empty()) return;
+  Tornado tornado;
+  tornado.title = "What the dollars depend on";
+  tornado.subtitle = fmt::format("rank 1, {}: each end of a bar is named; load and traffic halved and doubled",
+                                 verdict.plans.front().query.device);
+  tornado.axis = "$ per million output tokens";
+  tornado.middle = verdict.plans.front().usd_per_million->mid;
+  for (const Sensitivity& s : verdict.sensitivity) {
+    tornado.bars.push_back({s.what, s.usd_at_less, s.usd_at_more, s.less, s.more});
+  }
+  page.add_figure(tornado_svg(tornado));
+}
+
 template <class Verdict>
 HtmlPage begin(const Document& text, const Verdict& verdict) {
   HtmlPage page(text.title);
@@ -145,6 +160,7 @@ std::string plan_html(const ServingQuest& quest, const ServingVerdict& verdict, 
   if (!pace.lines.empty()) page.add_figure(ranges_svg(pace));
   add_chances(page, verdict, quest.goal);
   add_cost_of_confidence(page, verdict);
+  add_sensitivity_picture(page, verdict);
   CurveChart front;
   front.title = "Cheaper only by being slower";
   front.subtitle = "plans that no other beats in both; point at one to see it";

@@ -104,11 +104,11 @@ void add_losers(Document& page, const std::vector<Loser>& losers, bool why) {
   if (!searched.empty()) {
     Table table;
     table.headings = false;
-    table.columns = {{.key = "not", .heading = ""},
+    table.columns = {{.key = "rejected", .heading = ""},
                      {.key = "device", .heading = "device"},
                      {.key = "why", .heading = "why", .overflow = Overflow::wrap}};
     for (std::size_t i = 0; i < std::min(searched.size(), kLosersShown); ++i) {
-      table.rows.push_back({Cell("not").with(Emphasis::faint), Cell(searched[i]->device), Cell(searched[i]->why)});
+      table.rows.push_back({Cell("rejected").with(Emphasis::faint), Cell(searched[i]->device), Cell(searched[i]->why)});
     }
     page.blocks.emplace_back(std::move(table));
     if (searched.size() > kLosersShown) {
@@ -146,16 +146,16 @@ std::string chance_text(double probability) {
 
 std::string evidence_text(const IntervalClass& c) {
   if (c.rows == 0) {
-    return c.p90_error > 0
-               ? fmt::format(
-                     "How sure: nobody has measured rank 1 ({}); what is as new to the fit is predicted to {:.0f} % "
-                     "(median), {:.0f} % (p90).",
-                     c.resembles, 100 * c.median_error, 100 * c.p90_error)
-               : "How sure: no measurements resemble rank 1; its interval is a guess.";
+    return c.p90_error > 0 ? fmt::format(
+                                 "Confidence: rank 1 has not been measured ({}); what is as new to the fit is off by "
+                                 "{:.0f} % (median), "
+                                 "{:.0f} % (p90).",
+                                 c.resembles, 100 * c.median_error, 100 * c.p90_error)
+                           : "Confidence: no measurements resemble rank 1; its interval is a guess.";
   }
   return fmt::format(
-      "How sure: {} measurements resemble rank 1 ({}); left out, such are predicted to {:.0f} % (median), {:.0f} % "
-      "(p90).",
+      "Confidence: {} measurements resemble rank 1 ({}); cross-validated, such predictions are off by {:.0f} % "
+      "(median), {:.0f} % (p90).",
       c.rows, c.resembles, 100 * c.median_error, 100 * c.p90_error);
 }
 

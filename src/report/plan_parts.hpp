@@ -40,7 +40,7 @@ void set_statistics(Json& json, const PlanStatistics& statistics);
 [[nodiscard]] std::vector<std::string> doubts(const std::optional<PriceQuote>& quote, const IntervalClass& resembles);
 /// "80 %"; "> 99 %" and "< 1 %" at the ends.
 [[nodiscard]] std::string chance_text(double probability);
-/// "How sure: ..." of the first plan.
+/// "Confidence: ..." of the first plan.
 [[nodiscard]] std::string evidence_text(const IntervalClass& resembles);
 /// The rows that have doubts, in one line; empty if none has.
 template <class Plan, class Name, class Doubts>

@@ -23,52 +23,28 @@ std::string money_interval(const Interval& i) {
   return fmt::format("{} ({}–{})", format_number(i.mid), format_number(i.low, 2), format_number(i.high, 2));
 }
 
-std::string formats_text(const ServingPlan& plan) {
-  std::string text(name(plan.facts.weights));
-  if (plan.facts.kv != Format::bf16) text += fmt::format(", {} KV", name(plan.facts.kv));
-  return text;
-}
-
-std::string goal_text(const ServingGoal& goal) {
-  std::string text = "Serve " + goal.model;
-  if (goal.request_rate > 0) {
-    text += fmt::format(" · {} requests/s ({} tok/s in, {} out)", format_number(goal.request_rate),
-                        format_count(goal.request_rate * goal.isl), format_count(goal.request_rate * goal.osl));
-  } else {
-    text += fmt::format(" · as many requests as {} devices take ({} tokens in, {} out)", goal.buyer.gpus,
-                        format_number(goal.isl, 7), format_number(goal.osl, 7));
-  }
-  if (goal.peak > 1) text += fmt::format(" · {}× at the peak", format_number(goal.peak));
-  if (goal.spares.count > 0) text += fmt::format(" · {} down", search::spares_text(goal.spares));
-  if (goal.ttft_s > 0) text += " · TTFT ≤ " + format(Seconds(goal.ttft_s));
-  if (goal.tpot_s > 0) text += " · TPOT ≤ " + format(Seconds(goal.tpot_s));
-  if (goal.e2e_s > 0) text += " · request ≤ " + format(Seconds(goal.e2e_s));
-  text += fmt::format(" · with {:.0f} %", 100 * goal.confidence);
-  return text + limits_text(goal.buyer);
-}
-
 Table table_of(const std::vector<ServingPlan>& plans, const std::vector<Rank>& ranks, std::size_t rows) {
   Table table;
   table.columns = {{.key = "rank", .heading = "rank"},
                    {.key = "device", .heading = "device"},
                    {.key = "gpus", .heading = "GPUs", .kind = ColumnKind::number},
-                   {.key = "layout", .heading = "layout"},
-                   {.key = "precision", .heading = "precision"},
+                   {.key = "layout", .heading = "layout", .spare = 1},
+                   {.key = "precision", .heading = "precision", .spare = 2},
                    {.key = "cost",
                     .unit = "usd_per_million_output_tokens",
                     .heading = "$/1M out (80 %)",
                     .kind = ColumnKind::interval},
-                   {.key = "cost", .unit = "usd_per_hour", .heading = "$/h", .kind = ColumnKind::number},
-                   {.key = "power", .unit = "w", .heading = "kW", .kind = ColumnKind::interval},
+                   {.key = "cost", .unit = "usd_per_hour", .heading = "$/h", .kind = ColumnKind::number, .spare = 5},
+                   {.key = "power", .unit = "w", .heading = "kW", .kind = ColumnKind::interval, .spare = 6},
                    {.key = "load", .heading = "load", .kind = ColumnKind::number},
                    {.key = "ttft_p95", .unit = "s", .heading = "TTFT p95", .kind = ColumnKind::number},
                    {.key = "tpot_p95", .unit = "s", .heading = "TPOT p95", .kind = ColumnKind::number},
                    {.key = "ttft", .unit = "s", .heading = "TTFT", .kind = ColumnKind::interval},
                    {.key = "tpot", .unit = "s", .heading = "TPOT", .kind = ColumnKind::interval},
-                   {.key = "request_rate", .unit = "per_s", .heading = "req/s", .kind = ColumnKind::number},
-                   {.key = "holds", .heading = "holds", .kind = ColumnKind::number},
-                   {.key = "best", .heading = "best", .kind = ColumnKind::number},
-                   {.key = "bound", .heading = "bound by", .overflow = Overflow::truncate}};
+                   {.key = "request_rate", .unit = "per_s", .heading = "req/s", .kind = ColumnKind::number, .spare = 4},
+                   {.key = "holds", .heading = "holds", .kind = ColumnKind::number, .spare = 4},
+                   {.key = "best", .heading = "best", .kind = ColumnKind::number, .spare = 3},
+                   {.key = "bound", .heading = "bound by", .overflow = Overflow::truncate, .spare = 7}};
   for (std::size_t i = 0; i < std::min(plans.size(), rows); ++i) {
     const ServingPlan& p = plans[i];
     const std::string rank = i < ranks.size() ? ranks[i].text() : std::to_string(i + 1);
@@ -162,6 +138,7 @@ void add_explanation(Document& page, const ServingVerdict& verdict, int which) {
 /// Layout and formats of one engine, in a pool or as a replica.
 void set_deployment(Json& one, const InferenceQuery& query, const DeploymentFacts& facts) {
   one.set("tp", query.tp);
+  one.set("power_cap_w", query.power_cap > 0 ? Json(query.power_cap) : Json());
   one.set("pp", query.pp);
   one.set("dp", query.dp);
   one.set("ep", query.ep);
@@ -326,6 +303,30 @@ Json unpriced_object(const UnpricedPlan& one) {
 
 }  // namespace
 
+std::string formats_text(const ServingPlan& plan) {
+  std::string text(name(plan.facts.weights));
+  if (plan.facts.kv != Format::bf16) text += fmt::format(", {} KV", name(plan.facts.kv));
+  return text;
+}
+
+std::string goal_text(const ServingGoal& goal) {
+  std::string text = "Serve " + goal.model;
+  if (goal.request_rate > 0) {
+    text += fmt::format(" · {} requests/s ({} tok/s in, {} out)", format_number(goal.request_rate),
+                        format_count(goal.request_rate * goal.isl), format_count(goal.request_rate * goal.osl));
+  } else {
+    text += fmt::format(" · as many requests as {} devices take ({} tokens in, {} out)", goal.buyer.gpus,
+                        format_number(goal.isl, 7), format_number(goal.osl, 7));
+  }
+  if (goal.peak > 1) text += fmt::format(" · {}× at the peak", format_number(goal.peak));
+  if (goal.spares.count > 0) text += fmt::format(" · {} down", search::spares_text(goal.spares));
+  if (goal.ttft_s > 0) text += " · TTFT ≤ " + format(Seconds(goal.ttft_s));
+  if (goal.tpot_s > 0) text += " · TPOT ≤ " + format(Seconds(goal.tpot_s));
+  if (goal.e2e_s > 0) text += " · request ≤ " + format(Seconds(goal.e2e_s));
+  text += fmt::format(" · with {:.0f} %", 100 * goal.confidence);
+  return text + limits_text(goal.buyer);
+}
+
 std::string layout_text(const ServingPlan& plan) {
   return fmt::format("{} × {}", plan.replicas, search::degrees_text(plan.query, plan.facts));
 }
@@ -381,7 +382,8 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
       front = std::move(some);
     }
     Table table;
-    table.title = fmt::format("Front of {} plans: cheaper only by being slower", verdict.front.size());
+    table.title =
+        fmt::format("Pareto front, {} plans: faster costs more (mean latencies, not simulated)", verdict.front.size());
     table.columns = {{.key = "device", .heading = "device"},
                      {.key = "gpus", .heading = "GPUs", .kind = ColumnKind::number},
                      {.key = "layout", .heading = "layout"},
@@ -398,6 +400,9 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
     page.blocks.emplace_back(std::move(table));
   }
   if (!verdict.rationale.empty()) page.blocks.emplace_back(paragraph("Why: " + joined_text(verdict.rationale, " ")));
+  if (!verdict.would_change.empty()) {
+    page.blocks.emplace_back(paragraph("What would change this: " + joined_text(verdict.would_change, "; ") + "."));
+  }
   add_explanation(page, verdict, options.explain);
   if (!verdict.plans.empty())
     page.blocks.emplace_back(paragraph(evidence_text(verdict.plans.front().resembles), Emphasis::faint));
@@ -430,6 +435,22 @@ Json plan_json(const ServingQuest& quest, const ServingVerdict& verdict, const P
   json.set("unpriced", std::move(unpriced));
   json.set("month", verdict.month ? month_object(*verdict.month) : Json());
   json.set("regret_share", verdict.regret);
+  json.set(
+      "holds_with_at_most",
+      verdict.holds_with
+          ? Json::object().set("confidence", verdict.holds_with->confidence).set("device", verdict.holds_with->device)
+          : Json());
+  Json sensitivity = Json::array();
+  for (const Sensitivity& s : verdict.sensitivity) {
+    sensitivity.push(Json::object()
+                         .set("what", s.what)
+                         .set("less", s.less)
+                         .set("more", s.more)
+                         .set("usd_per_million_output_tokens_at_less", s.usd_at_less)
+                         .set("usd_per_million_output_tokens_at_more", s.usd_at_more));
+  }
+  json.set("sensitivity", std::move(sensitivity));
+  json.set("would_change", texts_json(verdict.would_change));
   if (verdict.change) {
     Json change = Json::object();
     change.set("text", verdict.change->text);

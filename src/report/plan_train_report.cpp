@@ -60,16 +60,16 @@ Table table_of(const std::vector<TrainingPick>& plans, const std::vector<Rank>& 
       {.key = "rank", .heading = "rank"},
       {.key = "device", .heading = "device"},
       {.key = "gpus", .heading = "GPUs", .kind = ColumnKind::number},
-      {.key = "layout", .heading = "layout"},
-      {.key = "precision", .heading = "precision"},
-      {.key = "step_time", .unit = "s", .heading = "step", .kind = ColumnKind::interval},
-      {.key = "mfu", .heading = "MFU", .kind = ColumnKind::interval},
+      {.key = "layout", .heading = "layout", .spare = 1},
+      {.key = "precision", .heading = "precision", .spare = 3},
+      {.key = "step_time", .unit = "s", .heading = "step", .kind = ColumnKind::interval, .spare = 6},
+      {.key = "mfu", .heading = "MFU", .kind = ColumnKind::interval, .spare = 2},
       {.key = "duration", .unit = "days", .heading = "days (80 %)", .kind = ColumnKind::interval},
       {.key = "cost", .unit = "usd", .heading = run ? "cost" : "$/1B tokens", .kind = ColumnKind::interval},
-      {.key = "power", .unit = "w", .heading = "MW", .kind = ColumnKind::interval},
-      {.key = "holds", .heading = "holds", .kind = ColumnKind::number},
-      {.key = "best", .heading = "best", .kind = ColumnKind::number},
-      {.key = "bound", .heading = "bound by"}};
+      {.key = "power", .unit = "w", .heading = "MW", .kind = ColumnKind::interval, .spare = 5},
+      {.key = "holds", .heading = "holds", .kind = ColumnKind::number, .spare = 4},
+      {.key = "best", .heading = "best", .kind = ColumnKind::number, .spare = 3},
+      {.key = "bound", .heading = "bound by", .spare = 7}};
   for (std::size_t i = 0; i < std::min(plans.size(), rows); ++i) {
     const TrainingPick& p = plans[i];
     const TrainingEstimate& e = p.estimate;

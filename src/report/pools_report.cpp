@@ -75,7 +75,7 @@ Document pools_page(const PoolsAnswer& a) {
       "engine busy: {}P{}D.",
       format_number(o.per_device.mid), format_number(users(o).mid), format(Seconds(o.ttft_s.mid)),
       format_number(o.prefill_engines), prefill, decode)));
-  Table table = two_columns("Predicted, with the interval that holds 80 % of cases like it");
+  Table table = two_columns("Predicted, with 80 % intervals");
   const auto add = [&](const char* what, const Cell& cell) { table.rows.push_back({Cell(what), cell}); };
   add("output, one decode engine", Cell(in_unit(o.output_tokens_per_s, "tok/s")));
   add("output, per GPU of both pools", Cell(in_unit(o.per_device, "tok/s")));

@@ -70,7 +70,7 @@ Table rl_timeline_table(const RlAnswer& a) {
 
 Table rl_phases_table(const RlAnswer& a) {
   const RlEstimate& e = a.estimate;
-  Table table = two_columns("Predicted, with the interval that holds 80 % of cases like it");
+  Table table = two_columns("Predicted, with 80 % intervals");
   const auto add = [&](const std::string& what, const Cell& cell) { table.rows.push_back({Cell(what), cell}); };
   add("step", time_cell(e.step_s));
   for (std::size_t i = 0; i < kRlPhases; ++i) {
@@ -285,7 +285,7 @@ Table rl_findings_table(const evidence::RlFindings& f) {
                    {.key = "median", .heading = "median", .kind = ColumnKind::number},
                    {.key = "p90", .heading = "p90", .kind = ColumnKind::number},
                    {.key = "bias", .heading = "bias", .kind = ColumnKind::number},
-                   {.key = "held", .heading = "interval held", .kind = ColumnKind::number},
+                   {.key = "held", .heading = "80 % coverage", .kind = ColumnKind::number},
                    {.key = "own_median", .heading = "own median", .kind = ColumnKind::number},
                    {.key = "own_p90", .heading = "own p90", .kind = ColumnKind::number}};
   const auto share = [](double x) { return Cell(x).shown_as(percent(x, 1)); };

@@ -31,9 +31,9 @@ Table served(const SimulationAnswer& a) {
     const double share = r.arrived > 0 ? static_cast<double>(r.good) / static_cast<double>(r.arrived) : 0;
     add("goodput", fmt::format("{} requests/s, {} of all{}", format_number(r.goodput), percent(share, 1), limits));
   }
-  add("in the system", fmt::format("{} running on an engine, {} waiting, {} in all", format_number(r.mean_running),
+  add("in the system", fmt::format("{} running per replica, {} waiting, {} in all", format_number(r.mean_running),
                                    format_number(r.mean_queue), format_number(r.mean_in_system)));
-  add("KV cache", fmt::format("{} full on average, {} at most, of {} tokens per engine", percent(r.mean_kv_share),
+  add("KV cache", fmt::format("{} full on average, {} at most, of {} tokens per replica", percent(r.mean_kv_share),
                               percent(r.peak_kv_share), format_count(r.kv_capacity_tokens)));
   if (r.preemptions > 0) {
     add("preemptions", fmt::format("{}, {} per request", format_number(static_cast<double>(r.preemptions), 9),
@@ -55,7 +55,7 @@ Table served(const SimulationAnswer& a) {
     add("failures", fmt::format("{}, {} requests started over", format_number(static_cast<double>(r.failures), 9),
                                 format_number(static_cast<double>(r.restarted), 9)));
   }
-  add("busy", percent(r.busy_share));
+  add("not idle", fmt::format("{} of the time at least one request runs on a replica", percent(r.busy_share)));
   if (r.energy_j > 0 && r.output_tokens > 0) {
     add("power",
         fmt::format("{} for {} {}, {} J per output token", format(Watts(r.mean_power_w)), format_number(r.gpus, 7),
@@ -159,7 +159,7 @@ std::string devices(const DeploymentFacts& f, double gpus, int engines) {
 std::string no_rate_sentence(const SimulationAnswer& a) {
   const SimulationResult& r = a.result;
   const LatencyLimits& l = a.query.limits;
-  if (r.finished == 0) return "No rate holds the limits: no request can be served at all.";
+  if (r.finished == 0) return "No rate meets the limits: no request can be served at all.";
   const std::string broken = broken_limit(r, l);
   struct Limit {
     std::string_view flag;
@@ -170,14 +170,14 @@ std::string no_rate_sentence(const SimulationAnswer& a) {
     if (limit.flag != broken) continue;
     const double needed = limit.seen.quantile(l.share);
     return fmt::format(
-        "No rate holds the limits: one request at a time misses that of {} already, {} for {} of the "
+        "No rate meets the limits: one request at a time misses that of {} already, {} for {} of the "
         "requests where {} is asked. It takes --{} {} or more, or a faster deployment. The table is of "
         "one client that sends a request after the other.",
         limit_name(broken), format(Seconds(needed)), percent(l.share), format(Seconds(limit.seconds)), limit.flag,
         search::compact(Seconds(needed * 1.005)));
   }
   return fmt::format(
-      "No rate holds the limits: one request at a time does, but requests that come by themselves miss "
+      "No rate meets the limits: one request at a time does, but requests that come by themselves miss "
       "that of {}, however few they are. The table is of one client that sends a request after the "
       "other.",
       limit_name(a.search->limited_by));
@@ -186,7 +186,7 @@ std::string no_rate_sentence(const SimulationAnswer& a) {
 std::string search_sentence(const SimulationAnswer& a) {
   const RateSearch& s = *a.search;
   if (s.rate <= 0) return no_rate_sentence(a);
-  const std::string highest = fmt::format("{} requests/s hold the limits for {} of the requests", format_number(s.rate),
+  const std::string highest = fmt::format("{} requests/s meet the limits for {} of the requests", format_number(s.rate),
                                           percent(a.query.limits.share));
   if (s.limited_by == "overload") {
     return fmt::format("{}; at {} more come than can be served.", highest, format_number(s.refused_rate));
@@ -248,9 +248,9 @@ Table latency_table(const SimulationAnswer& a) {
   const SimulationResult& r = a.result;
   add("time to first token", r.ttft);
   add("time per output token", r.tpot);
-  add("between tokens", r.itl);
+  add("inter-token latency", r.itl);
   add("end to end", r.e2e);
-  add("wait for the engine", r.wait);
+  add("queue time", r.wait);
   add("first turn: time to first token", r.first_turn_ttft);
   add("later turns: time to first token", r.later_turn_ttft);
   add("whole task", r.task);
@@ -303,7 +303,7 @@ Document simulation_page(const SimulationAnswer& a) {
   const PredictionSpread& s = r.spread;
   if (s.tpot_low != s.tpot_high) {
     page.blocks.emplace_back(Paragraph{fmt::format(
-        "How sure: 80 % of measurements like this had {}–{} times the time to first token and {}–{} times "
+        "Confidence: 80 % of measurements like this had {}–{} times the time to first token and {}–{} times "
         "the time per token that was predicted.",
         format_number(s.ttft_low), format_number(s.ttft_high), format_number(s.tpot_low), format_number(s.tpot_high))});
   }

@@ -47,6 +47,7 @@ struct Block {
 class Layout {
  public:
   Layout(const Table& table, const TerminalStyle& style) : table_(table), style_(style), shown_(table.columns.size()) {
+    std::iota(shown_.begin(), shown_.end(), std::size_t{0});
     for (const auto& row : table.rows) {
       auto& texts = texts_.emplace_back();
       for (std::size_t c = 0; c < table.columns.size(); ++c) {
@@ -63,46 +64,58 @@ class Layout {
 
   [[nodiscard]] std::string text() const {
     std::string out;
-    if (table_.headings && shown_ > 0) {
+    if (table_.headings && !shown_.empty()) {
       std::vector<Block> heading;
-      for (std::size_t c = 0; c < shown_; ++c) {
+      for (const std::size_t c : shown_) {
         heading.push_back({{truncated(table_.columns[c].heading, widths_[c])}, Emphasis::strong});
       }
       print(out, heading);
     }
     for (std::size_t r = 0; r < texts_.size(); ++r) {
       std::vector<Block> blocks;
-      for (std::size_t c = 0; c < shown_; ++c) blocks.push_back(block(r, c));
+      for (const std::size_t c : shown_) blocks.push_back(block(r, c));
       print(out, blocks);
     }
-    if (shown_ < table_.columns.size()) out += hidden();
+    if (shown_.size() < table_.columns.size()) out += hidden();
     return out;
   }
 
  private:
   [[nodiscard]] int total() const {
-    return std::accumulate(widths_.begin(), widths_.end(), kMargin + kGap * (static_cast<int>(shown_) - 1));
+    int sum = kMargin + kGap * (static_cast<int>(shown_.size()) - 1);
+    for (const std::size_t c : shown_) sum += widths_[c];
+    return sum;
   }
 
-  /// Narrows text columns, the widest first; leaves out the last column and starts again while that is not enough.
-  /// Without a terminal nothing is cut or left out, but what wraps is wrapped to be read.
+  /// The column that people miss least: the most spare one, the last of equals; never the first of the table.
+  void leave_one_out() {
+    std::size_t at = shown_.size() - 1;
+    for (std::size_t i = shown_.size() - 1; i > 0; --i) {
+      if (table_.columns[shown_[i]].spare > table_.columns[shown_[at]].spare) at = i;
+    }
+    shown_.erase(shown_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  /// Narrows text columns, the widest first; leaves a column out and starts again while that is not enough. Without a
+  /// terminal nothing is cut or left out, but what wraps is wrapped to be read.
   void fit() {
     const bool limited = style_.width > 0;
     const int room = limited ? style_.width : kReadingWidth;
-    for (;; --shown_) {
-      widths_.assign(natural_.begin(), natural_.begin() + static_cast<std::ptrdiff_t>(shown_));
+    for (;; leave_one_out()) {
+      widths_ = natural_;
       while (total() > room) {
-        std::size_t widest = shown_;
-        for (std::size_t c = 0; c < shown_; ++c) {
+        const std::size_t none = widths_.size();
+        std::size_t widest = none;
+        for (const std::size_t c : shown_) {
           const Overflow overflow = table_.columns[c].overflow;
           const bool fixed = limited ? overflow == Overflow::keep : overflow != Overflow::wrap;
           if (fixed || widths_[c] <= kNarrowest) continue;
-          if (widest == shown_ || widths_[c] > widths_[widest]) widest = c;
+          if (widest == none || widths_[c] > widths_[widest]) widest = c;
         }
-        if (widest == shown_) break;
+        if (widest == none) break;
         --widths_[widest];
       }
-      if (!limited || total() <= room || shown_ <= 1) return;
+      if (!limited || total() <= room || shown_.size() <= 1) return;
     }
   }
 
@@ -125,11 +138,12 @@ class Layout {
     for (std::size_t i = 0; i < height; ++i) {
       std::string line(kMargin, ' ');
       std::size_t end = 0;  // of what is not padding
-      for (std::size_t c = 0; c < blocks.size(); ++c) {
-        const std::string text = i < blocks[c].lines.size() ? blocks[c].lines[i] : std::string();
+      for (std::size_t at = 0; at < blocks.size(); ++at) {
+        const std::size_t c = shown_[at];
+        const std::string text = i < blocks[at].lines.size() ? blocks[at].lines[i] : std::string();
         const std::string padding(static_cast<std::size_t>(std::max(0, widths_[c] - display_width(text))), ' ');
         if (table_.columns[c].kind != ColumnKind::text) line += padding;
-        line += painted(text, blocks[c].emphasis, style_);
+        line += painted(text, blocks[at].emphasis, style_);
         if (!text.empty()) end = line.size();
         if (table_.columns[c].kind == ColumnKind::text) line += padding;
         line.append(kGap, ' ');
@@ -141,7 +155,8 @@ class Layout {
 
   [[nodiscard]] std::string hidden() const {
     std::string names;
-    for (std::size_t c = shown_; c < table_.columns.size(); ++c) {
+    for (std::size_t c = 0; c < table_.columns.size(); ++c) {
+      if (std::find(shown_.begin(), shown_.end(), c) != shown_.end()) continue;
       names += (names.empty() ? "" : ", ") + table_.columns[c].heading;
     }
     std::string out;
@@ -157,7 +172,7 @@ class Layout {
   std::vector<std::vector<std::string>> texts_;
   std::vector<int> natural_;
   std::vector<int> widths_;
-  std::size_t shown_;
+  std::vector<std::size_t> shown_;  // columns, in order
 };
 
 std::string heading(const std::string& title, const TerminalStyle& style) {

@@ -37,7 +37,7 @@ std::string mfu_convention(const TrainingAnswer& a) {
 Table predictions(const TrainingAnswer& a, const TrainingReportOptions& options) {
   const TrainingEstimate& e = a.outcome.estimate;
   const double gpus = a.query.plan.gpus;
-  Table table = two_columns("Predicted, with the interval that holds 80 % of cases like it");
+  Table table = two_columns("Predicted, with 80 % intervals");
   const auto add = [&](const char* what, const std::string& value) { table.rows.push_back({Cell(what), Cell(value)}); };
   add("step", time_cell(e.step_time_s).text());
   add("tokens", in_unit(e.tokens_per_s, "tok/s"));
@@ -130,9 +130,9 @@ std::string recipe(const TrainingAnswer& a) {
 }
 
 /// Stages that need the same, together.
-Table memory_table(const TrainingAnswer& a) {
+Table memory_table(const TrainingAnswer& a, double sold_bytes) {
   Table table;
-  table.title = fmt::format("Memory of one device, {}", format(Bytes(a.facts.memory_bytes)));
+  table.title = memory_title(sold_bytes, a.facts.memory_bytes);
   table.columns = {{.key = "stage", .heading = "stage"}};
   for (std::size_t i = 0; i < kTrainingMemory; ++i) {
     const std::string_view part = name(static_cast<TrainingMemory>(i));
@@ -210,7 +210,7 @@ Document training_page(const TrainingAnswer& a, const TrainingReportOptions& opt
       fmt::format("Train {} on {} · {} sequences of {} tokens, micro-batch {}", a.query.model, training_text(a),
                   format_number(p.global_batch, 7), format_number(p.sequence, 7), p.micro_batch);
   page.blocks.emplace_back(Paragraph{
-      fmt::format("{} a step, {} tok/s per GPU, MFU {:.1f} %. The limit is {}.", time_cell(e.step_time_s).text(),
+      fmt::format("{} a step, {} tok/s per GPU, MFU {:.1f} %. Bottleneck: {}.", time_cell(e.step_time_s).text(),
                   format_number(e.tokens_per_s.mid / p.gpus), 100 * e.mfu.mid, name(e.bound)),
       Emphasis::strong});
   page.blocks.emplace_back(predictions(a, options));
@@ -221,7 +221,7 @@ Document training_page(const TrainingAnswer& a, const TrainingReportOptions& opt
   page.blocks.emplace_back(time_table(e));
   page.blocks.emplace_back(kernel_table(e));
   if (Table sent = collective_table(traffic_of(a)); !sent.rows.empty()) page.blocks.emplace_back(std::move(sent));
-  page.blocks.emplace_back(memory_table(a));
+  page.blocks.emplace_back(memory_table(a, options.sold_bytes));
   if (curve) {
     page.blocks.emplace_back(scaling_table(*curve, options.usd_per_gpu_hour));
     if (curve->serial_share) {

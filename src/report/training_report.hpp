@@ -15,6 +15,7 @@ namespace ridge::report {
 struct TrainingReportOptions {
   double tokens = 0;                       ///< of the whole run, 0 = not asked
   std::optional<double> usd_per_gpu_hour;  ///< what a GPU-hour costs, for the curve
+  double sold_bytes = 0;                   ///< memory of one device as its vendor names it; 0 = not known
 };
 
 [[nodiscard]] Document training_page(const TrainingAnswer& answer, const TrainingReportOptions& options,

@@ -85,16 +85,16 @@ Table summary_table(std::span<const SummaryLine> lines, std::string_view grouped
   number("within_10", "≤ 10 %");
   number("within_20", "≤ 20 %");
   number("within_30", "≤ 30 %");
-  number("held", "80 % held");
+  number("held", "80 % coverage");
   const bool left_out =
       std::any_of(lines.begin(), lines.end(), [](const SummaryLine& l) { return l.in_sample.predicted > 0; });
   if (left_out) {
-    number("in_sample_median", "in sample");
-    number("in_sample_p90", "p90 ");
+    number("in_sample_median", "in-sample median");
+    number("in_sample_p90", "in-sample p90");
   }
-  number("roofline_median", "roofline");
-  number("roofline_p90", "p90");
-  table.columns.push_back({.key = "refusals", .heading = "refused", .overflow = Overflow::truncate});
+  number("roofline_median", "roofline median");
+  number("roofline_p90", "roofline p90");
+  table.columns.push_back({.key = "refusals", .heading = "not predicted", .overflow = Overflow::truncate});
   for (const SummaryLine& line : lines) {
     const ErrorSummary& e = line.errors;
     std::vector<Cell> row = {Cell(line.category.label())};
@@ -204,7 +204,7 @@ Table interval_table(std::span<const Findings::LeftOut> cross_validated, std::sp
   Table table;
   table.columns = {{.key = "class", .heading = "class"},
                    {.key = "cases", .heading = "cases", .kind = ColumnKind::number},
-                   {.key = "held", .heading = "80 % interval held", .kind = ColumnKind::number}};
+                   {.key = "held", .heading = "80 % coverage", .kind = ColumnKind::number}};
   for (const auto& [kind, pile] : piles) {
     const ErrorSummary e = evidence::summarise(pile);
     table.rows.push_back({Cell(kind), Cell(e.predicted), percent_cell(e.held)});

@@ -231,8 +231,8 @@ void share_out(const ServingQuest& quest, ServingVerdict& verdict, const Knowled
   const double now = *verdict.plans.front().usd_per_hour;
   if (!split || !(now > 0)) return;  // beside a fleet that is there already, every other pool is dearer
   split->text += *split->usd_per_hour < now
-                     ? fmt::format(", {:.0f} % cheaper than one pool", 100 * (1 - *split->usd_per_hour / now))
-                     : fmt::format(", {:.0f} % dearer than one pool", 100 * (*split->usd_per_hour / now - 1));
+                     ? fmt::format(", {:.0f} % cheaper than rank 1", 100 * (1 - *split->usd_per_hour / now))
+                     : fmt::format(", {:.0f} % more expensive than rank 1", 100 * (*split->usd_per_hour / now - 1));
   verdict.alternatives.push_back(*std::move(split));
 }
 

@@ -271,15 +271,16 @@ void apply(const ServingQuest& quest, ServingPlan& plan, const Trial& trial, con
   const SimulationQuery asked = question(quest, plan, trial.replicas, 1);
   plan.simulated_requests = std::round(asked.requests * trial.replicas / asked.replicas);
   if (trial.replicas + plan.spares != plan.replicas) {
-    plan.confirmed = fmt::format("simulated: {} replicas hold the limits for 95 % of the requests, {} by the mean",
-                                 trial.replicas, plan.replicas - plan.spares);
+    plan.confirmed =
+        fmt::format("simulation: {} replicas meet the limits for 95 % of the requests (the closed form asked for {})",
+                    trial.replicas, plan.replicas - plan.spares);
     plan.replicas = trial.replicas + plan.spares;
     plan.gpus = plan.replicas * plan.query.gpus;
     plan.concurrency = plan.query.load.concurrency = predicted.concurrency;
     rate(plan, predicted.rated);
     price(plan, quest, knowledge);
   } else {
-    plan.confirmed = "simulated: 95 % of the requests hold the limits";
+    plan.confirmed = "simulation: 95 % of the requests meet the limits";
   }
 }
 
@@ -312,10 +313,10 @@ void climb(Confirmation& confirmation, const ServingGoal& goal, ServingPlan& pla
 
 std::string not_sure_text(const ServingGoal& goal, const Confirmed& looked) {
   if (looked.sized.broken == "ttft" && looked.chance.all > 0) {
-    return fmt::format("simulated, TTFT holds with {:.0f} % at best, asked for {:.0f} %", 100 * looked.chance.all,
-                       100 * goal.confidence);
+    return fmt::format("meets the TTFT limit with a probability of {:.0f} % at best, asked for {:.0f} % (simulated)",
+                       100 * looked.chance.all, 100 * goal.confidence);
   }
-  return fmt::format("simulated, even {} replicas do not hold the limits for 95 % of the requests ({})",
+  return fmt::format("simulated: even {} replicas do not meet the limits for 95 % of the requests ({})",
                      looked.sized.replicas, looked.sized.broken);
 }
 

@@ -78,4 +78,33 @@ std::string met_goal(const ServingQuest& quest, const ServingPlan& closest, cons
   return {};
 }
 
+HeldWith met_confidence(const ServingQuest& quest, const std::vector<ServingPlan>& nearest, const Knowledge& knowledge,
+                        std::size_t finalists) {
+  constexpr std::size_t kTried = 3;  // devices: those that come closest
+  constexpr double kLeast = 0.05;
+  constexpr double kFine = 0.025;
+  HeldWith best;
+  if (quest.goal.request_rate <= 0) return best;
+  for (std::size_t i = 0; i < std::min(kTried, nearest.size()); ++i) {
+    ServingGoal goal = quest.goal;
+    goal.buyer.devices = {nearest[i].query.device};
+    const auto holds = [&](double confidence) {
+      goal.confidence = confidence;
+      const auto tried = prepare(goal, knowledge, quest.economics);
+      if (!tried) return false;
+      const ServingVerdict v = judged(*tried, search(*tried->problem, {}).findings, knowledge, finalists, false);
+      return !v.plans.empty() || (goal.buyer.budget_usd <= 0 && !v.unpriced.empty());
+    };
+    double low = std::max(kLeast, best.confidence);
+    if (quest.goal.patience.over() || !holds(low)) continue;
+    double high = quest.goal.confidence;
+    while (high - low > kFine && !quest.goal.patience.over()) {
+      const double middle = 0.5 * (low + high);
+      (holds(middle) ? low : high) = middle;
+    }
+    best = {low, nearest[i].query.device};
+  }
+  return best;
+}
+
 }  // namespace ridge::search

@@ -6,13 +6,14 @@
 #include <cmath>
 #include <limits>
 
-#include "economics/cost_case.hpp"
+#include "economics/cost_answer.hpp"
 #include "perf/kernels.hpp"
 #include "perf/power.hpp"
 #include "ridge/capacity.hpp"
 #include "ridge/cost.hpp"
 #include "ridge/plan.hpp"
 #include "ridge/text.hpp"
+#include "ridge/usual.hpp"
 #include "search/buyer.hpp"
 #include "search/sentences.hpp"
 #include "search/serving_problem.hpp"
@@ -31,30 +32,6 @@ constexpr int kMostReplica = 144;  ///< devices of one replica: two racks of 72,
 constexpr double kHoursAYear = 8760;
 constexpr double kLeastConfidence = 0.05;
 constexpr double kMostConfidence = 0.99;
-
-/// What people serve in: 16 and 8 bits, and the 4-bit format the chip computes in; a checkpoint that is narrow already
-/// stays so. Other 4-bit formats change answers enough to be asked for.
-std::vector<Format> usual_formats(const Device& device, const Model& model) {
-  std::vector<Format> formats;
-  const Result<Format> stored = parse_format(model.quantization);
-  if (!model.quantization.empty() && stored) {
-    formats.push_back(*stored);
-  } else {
-    formats.push_back(Format::bf16);
-    if (computes_in(device, Format::fp8)) {
-      formats.push_back(Format::fp8);
-    } else if (computes_in(device, Format::int8)) {
-      formats.push_back(Format::int8);
-    }
-  }
-  if (computes_in(device, Format::nvfp4) && formats.front() != Format::nvfp4 && formats.front() != Format::mxfp4) {
-    formats.push_back(Format::nvfp4);
-  } else if (!computes_in(device, Format::nvfp4) && computes_in(device, Format::mxfp4) &&
-             formats.front() != Format::nvfp4 && formats.front() != Format::mxfp4) {
-    formats.push_back(Format::mxfp4);
-  }
-  return formats;
-}
 
 /// Devices that talk fast enough to share every layer.
 int widest(const Device& device) {
@@ -83,6 +60,23 @@ bool spans_domains(const Device& device, const EngineMatch& engine) {
          engine.serving().dispatch_ranks > 0;
 }
 
+/// Watts of a device to try, each once; 0 = its own limit, which caps above it are too.
+std::vector<double> caps_of(const ServingGoal& goal, const Device& device) {
+  constexpr double kShares[] = {0.9, 0.8, 0.7, 0.6, 0.5, 0.4};
+  const double limit = device.tdp ? device.tdp->value.value() : 0;
+  std::vector<double> caps;
+  const auto add = [&](double cap) {
+    if (!(limit > 0) || cap >= limit) cap = 0;
+    if (std::find(caps.begin(), caps.end(), cap) == caps.end()) caps.push_back(cap);
+  };
+  if (goal.power_caps.empty()) add(0);
+  for (const double cap : goal.power_caps) add(cap);
+  if (goal.search_caps) {
+    for (const double share : kShares) add(std::round(share * limit));
+  }
+  return caps;
+}
+
 std::vector<InferenceQuery> deployments(const ServingGoal& goal, const Device& device, const Model& model,
                                         const Knowledge& knowledge) {
   std::vector<InferenceQuery> all;
@@ -92,15 +86,19 @@ std::vector<InferenceQuery> deployments(const ServingGoal& goal, const Device& d
   if (caches.empty()) caches = {Format::bf16, Format::fp8};
   const int most = goal.buyer.gpus > 0 ? std::min(goal.buyer.gpus, kMostReplica) : kMostReplica;
   const bool wide =
-      spans_domains(device, knowledge.engines.find(goal.engine, EngineWork::inference, {}, goal.buyer.date));
+      spans_domains(device, knowledge.engines.find(goal.engine, EngineWork::inference, {}, goal.buyer.software_date));
   const double acceptance = knowledge.calibration.value("speculation.acceptance");
+  const std::vector<double> caps = caps_of(goal, device);
   const auto add = [&](InferenceQuery q) {
     for (const double drafts : kDrafts) {
       if (drafts > 0 && (!goal.speculate || model.mtp_layers <= 0 || q.pp > 1)) continue;
       if (drafts > 0 && q.max_batched_tokens != kUsualTokens) continue;
       q.load.draft_tokens = drafts;
       q.load.acceptance = drafts > 0 ? acceptance : 0;
-      all.push_back(q);
+      for (const double cap : caps) {
+        q.power_cap = cap;
+        all.push_back(q);
+      }
     }
   };
   for (const Format weights : formats) {
@@ -122,7 +120,7 @@ std::vector<InferenceQuery> deployments(const ServingGoal& goal, const Device& d
                 q.model = goal.model;
                 q.device = device.id;
                 q.engine = goal.engine;
-                q.date = goal.buyer.date;
+                q.date = goal.buyer.software_date;
                 q.tp = tp;
                 q.pp = pp;
                 q.dp = dp;
@@ -254,13 +252,15 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
   auto& a = quest.assumptions;
   if (goal.request_rate > 0) {
     a.push_back(fmt::format(
-        "{} serves, with as few replicas as hold rate and limits for 95 % of simulated requests with "
+        "engine {}; the fewest replicas that meet rate and limits for 95 % of simulated requests with a probability of "
         "{:.0f} %{}",
         goal.engine, 100 * goal.confidence,
-        goal.load_at_most < 1 ? fmt::format(" and are loaded to {:.0f} % at most", 100 * goal.load_at_most) : ""));
+        goal.load_at_most < 1 ? fmt::format(", loaded to {:.0f} % at most", 100 * goal.load_at_most) : ""));
   } else {
-    a.push_back(fmt::format("{} serves; replicas run at {:.0f} % of what they do within the limits with {:.0f} %",
-                            goal.engine, 100 * goal.load, 100 * goal.confidence));
+    a.push_back(
+        fmt::format("engine {}; replicas run at {:.0f} % (--load) of what they can do within the limits with a "
+                    "probability of {:.0f} %",
+                    goal.engine, 100 * goal.load, 100 * goal.confidence));
   }
   if (goal.peak > 1 || goal.spares.count > 0) {
     a.push_back(fmt::format(
@@ -389,13 +389,10 @@ void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowle
   if (!quote && paid > 0) return;
   plan.usd_per_hour = paid > 0 ? paid * quote->mid : 0;
   const double each = plan.rate > 0 ? usd_per_million_out(quest, *plan.usd_per_hour, plan.rate) : 0;
-  const Interval& output = plan.output_tokens_per_s;
-  plan.usd_per_million = Interval{each * output.mid / output.high, each, each * output.mid / output.low};
-  if (paid > 0 && quote->quotes == 0 && quote->low > 0) {  // an estimated rent is as little known as the rate
-    const auto joint = [](double a, double b) { return std::exp(std::hypot(std::log(a), std::log(b))); };
-    plan.usd_per_million->low = each / joint(output.high / output.mid, quote->mid / quote->low);
-    plan.usd_per_million->high = each * joint(output.mid / output.low, quote->high / quote->mid);
-  }
+  const bool estimated = paid > 0 && quote->quotes == 0;
+  plan.usd_per_million =
+      usd_interval(each, plan.output_tokens_per_s,
+                   estimated ? std::optional(Interval{quote->low, quote->mid, quote->high}) : std::nullopt);
 }
 
 Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowledge& knowledge) {
@@ -543,7 +540,9 @@ ServingVerdict search::judged(const ServingQuest& quest, const Findings& finding
     if (best.violation > 0) {
       const search::Miss miss = search::worst_miss(quest, plan, knowledge);
       verdict.losers.push_back({device, miss.text, miss.limit, miss.by, true});
-      nearest.emplace_back(best.violation, std::move(plan));
+      // Nobody knows whether what has no price would hold a budget.
+      const bool unknown = quest.goal.buyer.budget_usd > 0 && !plan.usd_per_hour;
+      nearest.emplace_back(unknown ? search::kDoesNotFit : best.violation, std::move(plan));
       continue;
     }
     verdict.plans.push_back(std::move(plan));
@@ -590,6 +589,12 @@ ServingVerdict search::judged(const ServingQuest& quest, const Findings& finding
     if (settle && finalists > 0) {
       const std::string met = search::met_goal(quest, closest, knowledge, finalists);
       if (!met.empty()) verdict.nearest_goal = met;
+      verdict.holds_with = search::met_confidence(quest, verdict.nearest, knowledge, finalists);
+      const HeldWith& held = *verdict.holds_with;
+      verdict.fails_first += held.confidence > 0
+                                 ? fmt::format("; as it is asked the goal holds with {:.0f} % at most, on {}",
+                                               100 * held.confidence, held.device)
+                                 : "; as it is asked the goal holds with no probability worth naming";
     }
   }
   verdict.losers.insert(verdict.losers.end(), quest.excluded.begin(), quest.excluded.end());
@@ -598,6 +603,7 @@ ServingVerdict search::judged(const ServingQuest& quest, const Findings& finding
     if (finalists > 0) verdict.month = search::bill_of(quest, verdict.plans.front(), knowledge);
     verdict.change = search::cheapest_change(quest, verdict.plans.front(), knowledge);
     verdict.rationale = search::rationale(quest, verdict);
+    if (finalists > 0) search::add_sensitivity(quest, verdict, knowledge);
   }
   return verdict;
 }

@@ -214,7 +214,7 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
       query.model = goal.model;
       query.device = device.id;
       query.engine = goal.engine;
-      query.date = goal.buyer.date;
+      query.date = goal.buyer.software_date;
       query.task = goal.task;
       query.precision = precision;
       query.plan.sequence = goal.sequence;
@@ -509,6 +509,12 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
       if (nearest.empty() || device.violation < nearest.front().first) {
         verdict.fails_first =
             fmt::format("{}: {} ({:.0f} % over) on {}", miss.limit, miss.text, 100 * miss.by, device.device);
+        if (pick.holds_days) {
+          verdict.fails_first +=
+              fmt::format("; {} days hold with {:.0f} %", format_number(quest.goal.days), 100 * *pick.holds_days);
+        }
+        if (pick.holds_budget)
+          verdict.fails_first += fmt::format("; the budget with {:.0f} %", 100 * *pick.holds_budget);
         verdict.nearest_goal = miss.feasible;
         nearest.insert(nearest.begin(), {device.violation, std::move(pick)});
       } else {
@@ -527,7 +533,11 @@ TrainingVerdict judge(const TrainingQuest& quest, const Findings& findings, cons
   search::rank(verdict, objective);
   verdict.front = search::front_of(std::move(all));
   verdict.losers.insert(verdict.losers.end(), quest.excluded.begin(), quest.excluded.end());
-  if (!verdict.plans.empty()) verdict.rationale = search::rationale(quest, verdict);
+  if (!verdict.plans.empty()) {
+    verdict.rationale = search::rationale(quest, verdict);
+    const std::string low = search::low_use_text(quest, verdict.plans.front(), knowledge);
+    if (!low.empty()) verdict.rationale.push_back(low);
+  }
   return verdict;
 }
 

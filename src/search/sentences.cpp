@@ -6,13 +6,13 @@
 #include <cmath>
 
 #include "ridge/text.hpp"
+#include "ridge/usual.hpp"
 #include "search/serving_problem.hpp"
 
 namespace ridge::search {
 
 namespace {
 
-constexpr double kUsualAcceptance = 0.7;
 constexpr double kUsualDraft = 3;
 constexpr double kUsualHit = 0.5;
 
@@ -23,8 +23,8 @@ const ServingGroupSpec& spec_of(const ServingQuest& quest, const std::string& de
   return quest.problem->spec(quest.problem->groups() - 1);
 }
 
-/// Dollars per million output tokens of the deployment, replicas counted in fractions, at the best concurrency that
-/// meets the limits; infinity if none does.
+}  // namespace
+
 double best_cost(const ServingQuest& quest, const InferenceQuery& query, const InferenceLoad& changed, double tpot_s,
                  double usd_per_gpu_hour, const Knowledge& knowledge) {
   double best = std::numeric_limits<double>::infinity();
@@ -51,14 +51,12 @@ double best_cost(const ServingQuest& quest, const InferenceQuery& query, const I
   return best;
 }
 
-}  // namespace
-
 std::string spoken(Bound bound) {
   switch (bound) {
     case Bound::compute:
-      return "arithmetic";
+      return "compute";
     case Bound::memory_bandwidth:
-      return "HBM bandwidth";
+      return "memory bandwidth";
     case Bound::scale_up:
       return "scale-up links";
     case Bound::scale_out:
@@ -85,6 +83,7 @@ std::string degrees_text(const InferenceQuery& q, const DeploymentFacts& facts) 
   if (q.ep > 1) text += fmt::format(" EP{}", q.ep);
   if (facts.redundant_experts > 0) text += fmt::format(" +{} experts", facts.redundant_experts);
   if (q.load.draft_tokens > 0) text += fmt::format(", MTP {:.0f}", q.load.draft_tokens);
+  if (q.power_cap > 0) text += fmt::format(" at {:.0f} W", q.power_cap);
   return text;
 }
 
@@ -176,10 +175,10 @@ std::optional<CheapestChange> cheapest_change(const ServingQuest& quest, const S
   if (load.draft_tokens <= 0) {
     InferenceLoad drafted = load;
     drafted.draft_tokens = kUsualDraft;
-    drafted.acceptance = kUsualAcceptance;
+    drafted.acceptance = usual::kAcceptance;
     consider(best_cost(quest, best.query, drafted, goal.tpot_s, rent, knowledge),
              fmt::format("speculative decoding, {:.0f} tokens of which {:.0f} % are accepted", kUsualDraft,
-                         100 * kUsualAcceptance));
+                         100 * usual::kAcceptance));
   }
   if (goal.tpot_s > 0) {
     consider(best_cost(quest, best.query, load, 1.5 * goal.tpot_s, rent, knowledge),

@@ -9,7 +9,7 @@
 
 namespace ridge::search {
 
-/// "HBM bandwidth", "arithmetic", ...
+/// "memory bandwidth", "compute", ...
 [[nodiscard]] std::string spoken(Bound bound);
 /// "one replica", "2 replicas", "a node".
 [[nodiscard]] std::string spares_text(const Spares& spares);
@@ -58,6 +58,9 @@ struct Miss {
 /// plan's. Empty if nothing that was tried is met.
 [[nodiscard]] std::string met_goal(const ServingQuest& quest, const ServingPlan& closest, const Knowledge& knowledge,
                                    std::size_t finalists);
+/// The highest probability with which one of the nearest devices holds the goal as it is asked, to a fortieth.
+[[nodiscard]] HeldWith met_confidence(const ServingQuest& quest, const std::vector<ServingPlan>& nearest,
+                                      const Knowledge& knowledge, std::size_t finalists);
 /// judge(); without `settle` nothing is looked for where no plan meets the goal.
 [[nodiscard]] ServingVerdict judged(const ServingQuest& quest, const Findings& findings, const Knowledge& knowledge,
                                     std::size_t finalists, bool settle);
@@ -119,5 +122,14 @@ struct RunGoodput {
                                                             const Knowledge& knowledge);
 [[nodiscard]] std::vector<std::string> rationale(const ServingQuest& quest, const ServingVerdict& verdict);
 [[nodiscard]] std::vector<std::string> rationale(const TrainingQuest& quest, const TrainingVerdict& verdict);
+/// Dollars per million output tokens of the deployment, replicas counted in fractions, at the best concurrency that
+/// meets the limits; infinity if none does.
+[[nodiscard]] double best_cost(const ServingQuest& quest, const InferenceQuery& query, const InferenceLoad& changed,
+                               double tpot_s, double usd_per_gpu_hour, const Knowledge& knowledge);
+/// Fills in what the first plan's dollars depend on, and what would make another the first.
+void add_sensitivity(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge);
+/// A sentence where the devices do less than half of what fewer of them would do each; else nothing.
+[[nodiscard]] std::string low_use_text(const TrainingQuest& quest, const TrainingPick& pick,
+                                       const Knowledge& knowledge);
 
 }  // namespace ridge::search

@@ -156,10 +156,20 @@ std::string_view name(RequestRecord::End end) {
 
 namespace {
 
+/// A power cap holds the clock of a full engine all the time: a service that has less to do would be faster.
+ResolvedInference at_full_load(const ResolvedInference& r, const Workload& workload) {
+  if (r.device.power_cap <= 0) return r;
+  InferenceLoad full;
+  full.mode = LoadMode::offline;
+  full.isl = workload.mean_input();
+  full.osl = std::max(1.0, workload.mean_output());
+  return perf::within_cap(r, full);
+}
+
 Result<SimulationResult> run(const SimulationQuery& query, const InferenceDeployment& deployment,
                              const InferenceDeployment* prefill, SimulationObserver* observer, LiveTraffic* live) {
   if (const Status s = check_load(query); !s) return s.error();
-  const ResolvedInference& main = *deployment.resolved;
+  const ResolvedInference main = at_full_load(*deployment.resolved, query.workload);
   const double tokens = std::max(1.0, query.workload.mean_input() + query.workload.mean_output());
   ClusterSetup setup;
   EnginePool pool = serve::engine_pool(main, query, tokens);
@@ -171,7 +181,7 @@ Result<SimulationResult> run(const SimulationQuery& query, const InferenceDeploy
   result.spread = spread_of(main, query.load);
   result.batching = pool.batching;
   const serve::ResolvedModel model(main);
-  const ResolvedInference& before = prefill != nullptr ? *prefill->resolved : main;
+  const ResolvedInference before = prefill != nullptr ? at_full_load(*prefill->resolved, query.workload) : main;
   const serve::ResolvedModel prefill_model(before);
   std::vector<const ResolvedInference*> deployments{&main};
   pool.model = &model;

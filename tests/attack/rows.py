@@ -216,6 +216,45 @@ def idle_connections_lock_nobody_out(server):
         s.close()
 
 
+def ten_thousand_connections(server):
+    """Of one address, opened as fast as they come and never used: another address does not notice."""
+    import socket
+    kept = []
+    opened = 0
+    done = threading.Event()
+
+    def greedy():
+        nonlocal opened
+        for _ in range(10000):
+            try:
+                kept.append(socket.create_connection(("127.0.0.1", server.port), timeout=5, source_address=("127.0.1.9", 0)))
+                opened += 1
+            except OSError:
+                pass
+            if len(kept) > 700:  # more than the server lets one address have
+                kept.pop(0).close()
+        done.set()
+
+    crowd = threading.Thread(target=greedy, daemon=True)
+    crowd.start()
+    times = []
+    refused = 0
+    while not done.is_set() or len(times) < 50:
+        start = time.time()
+        try:
+            refused += server.ask("GET", "/v1/catalogue?kind=fabrics", source="127.0.2.2", timeout=10)[0] != 200
+        except OSError:
+            refused += 1
+        times.append(time.time() - start)
+        time.sleep(0.01)
+    crowd.join()
+    for s in kept:
+        s.close()
+    times.sort()
+    check(f"{opened} connections of one address leave another unharmed: {len(times)} questions, 99th percentile {1e3 * times[int(0.99 * len(times))]:.0f} ms", opened > 9000 and refused == 0 and times[int(0.99 * len(times))] < 1, (opened, refused, times[-1]))
+    print(f"ten_thousand_connections: {opened} opened, {len(times)} questions of another address, {refused} refused, p99 {1e3 * times[int(0.99 * len(times))]:.1f} ms")
+
+
 def work_has_limits(server):
     done = ridge.run("cost", "risk", "--device", "h100-sxm", "--gpus", "8", "--draws", "1e8")
     check("10^8 draws are refused with the limit", done.returncode == 1 and "1" in done.stderr and done.seconds < 5, (done.seconds, done.stderr))
@@ -440,7 +479,7 @@ def main():
         server = Server(sys.argv[1])
         parts = [(threads_and_cross_site, server), (results_know_what_they_were_made_with, folder), (results_are_not_believed_blindly, folder), (other_peoples_databases_stay, folder),
                  (policy_words,), (garbage_in_flags,), (hosts_and_paths, server), (infinities,), (files_of_the_server, folder), (small_things, folder, server), (files_are_named, folder), (full_disk, folder), (calls_return, sys.argv[1]),
-                 (jobs_have_owners, server), (work_has_limits, server), (idle_connections_lock_nobody_out, server), (one_client_does_not_shut_out_others, server)]
+                 (jobs_have_owners, server), (work_has_limits, server), (idle_connections_lock_nobody_out, server), (ten_thousand_connections, server), (one_client_does_not_shut_out_others, server)]
         wanted = sys.argv[2:]
         try:
             for part, *arguments in parts:

@@ -151,19 +151,18 @@ std::string random_question(Random& draws) {
   const auto one_of = [&](std::initializer_list<const char*> words) {
     return words.begin()[draws.below(words.size())];
   };
-  std::string line =
-      fmt::format("--model={} --devices={} --request-rate={} --isl={} --osl={} --confidence={}%",
-                  one_of({"llama3.1-8b", "qwen3-8b", "llama3.2-3b", "qwen3-30b-a3b", "gpt-oss-20b", "llama3.3-70b"}),
-                  one_of({"h100-sxm", "h200-sxm", "b200-sxm-180", "mi300x", "l40s", "a100-sxm-80", "rtx4090"}),
-                  0.5 * static_cast<double>(1 + draws.below(60)), 64 * (1 + draws.below(40)),
-                  16 * (1 + draws.below(40)), 50 + 10 * draws.below(4));
+  std::string line = fmt::format(
+      "--model={} --devices={} --request-rate={} --isl={} --osl={} --confidence={}%",
+      one_of({"llama3.1-8b", "qwen3-8b", "llama3.2-3b", "qwen3-30b-a3b", "gpt-oss-20b", "llama3.3-70b"}),
+      one_of({"h100-sxm", "h200-sxm", "b200-sxm-180", "mi300x", "l40s", "a100-sxm-80", "rtx4090", "gb300-nvl72"}),
+      0.5 * static_cast<double>(1 + draws.below(60)), 64 * (1 + draws.below(40)), 16 * (1 + draws.below(40)),
+      50 + 10 * draws.below(4));
   if (draws.below(2) == 0) line += fmt::format(" --ttft={}ms", 500 * (1 + draws.below(10)));
   if (draws.below(2) == 0) line += fmt::format(" --tpot={}ms", 20 * (1 + draws.below(5)));
   if (draws.below(4) == 0) line += fmt::format(" --prefix-hit={}%", 10 * (1 + draws.below(8)));
   if (draws.below(4) == 0) line += fmt::format(" --load=0.{}", 3 + draws.below(6));
   if (draws.below(4) == 0) line += fmt::format(" --precision={}", one_of({"bf16", "fp8"}));
-  // Not spot: the ends of its interval differ between plan and cost, which is open; its middle agrees.
-  if (draws.below(6) == 0) line += " --purchase=reserved";
+  if (draws.below(3) == 0) line += fmt::format(" --purchase={}", one_of({"reserved", "spot"}));
   return line;
 }
 
@@ -325,6 +324,100 @@ TEST(Costs, OfADeviceAreThoseOfCostRent) {
     expect_same(number(one, "spot_usd_per_million_tokens"),
                 number(answer("cost rent --spot" + work + flags), "usd_per_million_tokens"), flags);
   }
+}
+
+/// A question that leaves open how the model is served, as both verbs take it.
+std::string open_question(Random& draws) {
+  const auto one_of = [&](std::initializer_list<const char*> words) {
+    return words.begin()[draws.below(words.size())];
+  };
+  std::string line = fmt::format(" --model={} --request-rate={} --isl={} --osl={}",
+                                 one_of({"llama3.1-8b", "qwen3-8b", "llama3.3-70b", "gpt-oss-20b", "qwen3-30b-a3b"}),
+                                 5 * (1 + draws.below(20)), 128 * (1 + draws.below(16)), 32 * (1 + draws.below(16)));
+  if (draws.below(2) == 0)
+    line += fmt::format(" --ttft={}ms --tpot={}ms", 1000 * (1 + draws.below(4)), 30 * (1 + draws.below(4)));
+  if (draws.below(3) == 0) line += fmt::format(" --confidence={}%", 50 + 10 * draws.below(4));
+  if (draws.below(3) == 0) line += " --precision=bf16";
+  return line;
+}
+
+TEST(Costs, OfDevicesNameTheWinnerOfThePlan) {
+  int answered = 0;
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    Random draws(31, i);
+    const std::string line = open_question(draws);
+    SCOPED_TRACE(line);
+    const std::string devices = "h100-sxm,h200-sxm,b200-sxm-180,mi300x,l40s,gb300-nvl72";
+    const JsonNode planned = answer("plan serve" + line + " --devices=" + devices);
+    const JsonNode costs = answer("cost devices" + line + " --device=" + devices);
+    if (at(planned, "plans").items.empty()) continue;
+    ++answered;
+    const JsonNode& first = at(planned, "plans").items.front();
+    const JsonNode& cheapest = at(costs, "devices").items.front();
+    EXPECT_EQ(at(first, "device").text, at(cheapest, "device").text);
+    for (const JsonNode& plan : at(planned, "plans").items) {
+      for (const JsonNode& one : at(costs, "devices").items) {
+        if (at(one, "device").text != at(plan, "device").text) continue;
+        expect_same(number(plan, "usd_per_million_output_tokens.mid"), number(one, "usd_per_million_tokens"),
+                    at(plan, "device").text);
+      }
+    }
+    // The winner's line says how.
+    const std::string how = at(cheapest, "note").text;
+    EXPECT_NE(how.find("TP"), std::string::npos) << how;
+    EXPECT_NE(how.find(at(first, "weights").text), std::string::npos) << how;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(answered, 6);
+}
+
+TEST(Costs, DecideForTheWinnerOfThePlan) {
+  int answered = 0;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    Random draws(37, i);
+    const std::string line = open_question(draws);
+    SCOPED_TRACE(line);
+    const JsonNode planned = answer("plan serve --own" + line + " --devices=h100-sxm,mi300x");
+    if (at(planned, "plans").items.size() < 2) continue;
+    ++answered;
+    const JsonNode decided = answer("cost decide" + line + " --device=h100-sxm --against=mi300x");
+    EXPECT_EQ(at(decided, "against.winner").text, at(at(planned, "plans").items.front(), "device").text);
+  }
+  EXPECT_GT(answered, 2);
+}
+
+// What a rate that nobody says is, said.
+TEST(Costs, OfDevicesAssumeARate) {
+  const JsonNode costs = answer("cost devices --model=llama3.1-8b --device=h100-sxm,h200-sxm");
+  EXPECT_EQ(assumed(costs, "100 requests a second").size(), 1u);
+}
+
+// Prices of one day, software of another; --as-of is both.
+TEST(Dates, OfSoftwareAndPricesAreApart) {
+  const std::string work = "cost rent --model=llama3.1-8b --device=h100-sxm --concurrency=64";
+  const JsonNode now = answer(work);
+  const JsonNode software = answer(work + " --software-as-of=2024-06");
+  const JsonNode prices = answer(work + " --prices-as-of=2025-06");
+  EXPECT_EQ(number(now, "usd_per_month"), number(software, "usd_per_month"));
+  EXPECT_NE(number(now, "usd_per_million_tokens"), number(software, "usd_per_million_tokens"));
+  EXPECT_NE(number(now, "usd_per_month"), number(prices, "usd_per_month"));
+  const JsonNode both = answer(work + " --as-of=2025-06");
+  const JsonNode each = answer(work + " --software-as-of=2025-06 --prices-as-of=2025-06");
+  EXPECT_EQ(number(both, "usd_per_million_tokens"), number(each, "usd_per_million_tokens"));
+  EXPECT_EQ(number(both, "usd_per_month"), number(prices, "usd_per_month"));
+  const StopSign never;
+  for (const std::string flag : {"--as-of", "--software-as-of", "--prices-as-of"}) {
+    const auto said = call({"estimate", "infer", "--model=llama3.1-8b", "--device=h100-sxm", flag + "=yesterday"},
+                           shared(), here(), never, Files::allowed);
+    ASSERT_FALSE(said) << flag;
+    EXPECT_EQ(said.error().where, flag);
+  }
+}
+
+TEST_F(SavedPlan, KeepsDatesAndCaps) {
+  expect_agreement(kChat + std::string(" --software-as-of=2025-06 --prices-as-of=2026-01"));
+  const JsonNode capped = expect_agreement(kChat + std::string(" --power-cap=500W --confidence=60%"));
+  EXPECT_EQ(number(capped, "power_cap_w"), 500);
 }
 
 // --spot adds nothing to a table that has both: on demand stays on demand.

@@ -90,11 +90,18 @@ TEST_F(CommandLine, TheActionOfTheVerbIsReturned) {
 }
 
 TEST_F(CommandLine, UnknownNamesAreRefusedWithTheNearest) {
-  EXPECT_EQ(refusal({"prob"}), "there is no verb 'prob'; did you mean 'probe'?");
-  EXPECT_EQ(refusal({"xyzzy"}), "there is no verb 'xyzzy'; `ridge help` lists them");
+  EXPECT_EQ(refusal({"prob"}), "there is no command 'prob'; did you mean 'probe'?");
+  EXPECT_EQ(refusal({"xyzzy"}), "there is no command 'xyzzy'; `ridge help` lists them");
   EXPECT_EQ(refusal({"probe", "--flg"}), "there is no option '--flg'; did you mean '--flag'?");
   EXPECT_EQ(refusal({"--jso"}).substr(0, 49), "there is no option '--jso'; did you mean '--json'");
   EXPECT_EQ(refusal({"probe", "--sorted=x"}).substr(0, 47), "there is no option '--sorted'; did you mean '--");
+}
+
+TEST_F(CommandLine, NamesOfOtherProgramsAreTranslated) {
+  GlobalOptions globals;
+  const auto refused = parse_command_line({"estimate", "infer", "--quantization", "fp8"}, verbs(), globals);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().text(), "there is no option '--quantization'; it is --precision here");
 }
 
 TEST_F(CommandLine, MissingOrMalformedValuesAreRefused) {
@@ -102,12 +109,12 @@ TEST_F(CommandLine, MissingOrMalformedValuesAreRefused) {
   EXPECT_EQ(refusal({"probe", "--count", "0"}), "--count: '0' is no whole number from 1");
   EXPECT_EQ(refusal({"probe", "--count", "9999999999"}), "--count: '9999999999' is no whole number from 1");
   EXPECT_EQ(refusal({"probe", "--json", "--csv"}), "--json excludes --csv");
-  EXPECT_EQ(refusal({"--json"}), "a verb is missing, for example `ridge show`; `ridge help` lists them");
+  EXPECT_EQ(refusal({"--json"}), "a command is missing, for example `ridge show`; `ridge help` lists them");
 }
 
 TEST_F(CommandLine, HelpAndVersionAreAskedForInAnyPlace) {
-  for (const std::vector<std::string>& words : {std::vector<std::string>{},
-                                                {"help"},
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"help"},
+                                                {"help", "all"},
                                                 {"--help"},
                                                 {"-h"},
                                                 {"help", "probe"},
@@ -118,7 +125,8 @@ TEST_F(CommandLine, HelpAndVersionAreAskedForInAnyPlace) {
     EXPECT_TRUE(command->help.has_value());
   }
   EXPECT_TRUE(parse({"--version"})->version);
-  EXPECT_EQ(refusal({"help", "prob"}), "there is no verb 'prob'; did you mean 'probe'?");
+  EXPECT_TRUE(parse({})->start);
+  EXPECT_EQ(refusal({"help", "prob"}), "there is no command 'prob'; did you mean 'probe'?");
 }
 
 TEST_F(CommandLine, HelpNamesEveryOptionButTheHiddenOnes) {

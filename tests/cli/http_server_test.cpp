@@ -98,5 +98,28 @@ TEST(HttpServer, ARequestThatIsDeferredWhileTheServerEndsDoesNotKeepItFromEnding
   client.join();
 }
 
+// Every worker has something to do for longer than the second may wait: it is told when its time is over.
+TEST(HttpServer, WhoWaitedTooLongIsToldSoThoughNoWorkerIsFree) {
+  std::promise<void> begun;
+  std::promise<void> enough;
+  auto server =
+      Server::start({.port = 0, .heavy_threads = 1, .waiting_s = 0.2}, [&](const Request& request, bool may_take_long) {
+        if (!may_take_long) return Response::later(Weight::heavy, request.path);
+        if (request.path == "/first") {
+          begun.set_value();
+          enough.get_future().wait();
+        }
+        return Response::json(200, "{}");
+      });
+  ASSERT_TRUE(server);
+  std::thread first([port = server->port()] { (void)get(port, "/first"); });
+  begun.get_future().wait();
+  const std::string answer = get(server->port(), "/second");
+  EXPECT_NE(answer.find(" 503 "), std::string::npos) << answer;
+  EXPECT_NE(answer.find("waited too long"), std::string::npos) << answer;
+  enough.set_value();
+  first.join();
+}
+
 }  // namespace
 }  // namespace ridge::http

@@ -62,7 +62,7 @@ TEST_F(PlanFiles, AreRefusedWithLineAndColumn) {
     return joined(with_plan_file({"estimate", "infer", "--plan", write(text)}, grammar(verbs())));
   };
   EXPECT_NE(refused("kind = \"serve\"\n[flags]\nmodle = \"x\"\n")
-                .find("toml:3:1: no verb has a flag --modle; did you mean '--model'"),
+                .find("toml:3:1: no command has a flag --modle; did you mean '--model'"),
             std::string::npos);
   EXPECT_NE(refused("kind = \"fly\"\n[flags]\n").find("toml:1:8: say what the plan is for"), std::string::npos);
   EXPECT_NE(refused("kind = \"serve\"\nflag = 1\n").find("toml:2:1: 'flag' is no key of a plan"), std::string::npos);

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "fleet/brute_force.hpp"
 #include "fleet/checker.hpp"
+#include "fleet/promising.hpp"
 #include "fleet/random_problem.hpp"
 #include "fleet/solver.hpp"
 
@@ -141,6 +143,21 @@ TEST(Fleet, ANegativeBudgetIsImpossibleByItself) {
   EXPECT_EQ(answer.clash->rules, (std::vector<int>{2}));
 }
 
+TEST(Fleet, SaysWhatHasToGoTogether) {
+  // Nothing may stand in the only pool, and the service may not be on the only site: to give up one is not enough.
+  Problem problem = one_service(60);
+  problem.pools[0].forbidden = 2;
+  problem.services[0].allowed = {false};
+  problem.services[0].residency_rule = 3;
+  problem.rules.push_back({RuleKind::forbidden, 2, "none of that vendor", "x.toml:20:1", 0, ""});
+  problem.rules.push_back({RuleKind::residency, 0, "s stays elsewhere", "x.toml:21:1", 0, ""});
+  const Answer answer = plan_fleet(problem, {.seconds = 10});
+  ASSERT_TRUE(answer.clash.has_value());
+  std::vector<int> together = answer.clash->together;
+  std::sort(together.begin(), together.end());
+  EXPECT_EQ(together, (std::vector<int>{2, 3}));
+}
+
 TEST(Fleet, OneMoreOfALimitIsWorthWhatItSaves) {
   // With eight devices on offer instead of seven, the last five requests need no API at $0.001 each.
   Problem problem = one_service(60);
@@ -180,6 +197,20 @@ TEST(Fleet, BandsGiveABoundAndAPlanThatHoldsEveryHour) {
   EXPECT_TRUE(Checker(problem, by_hour).complaints().empty()) << all_of(Checker(problem, by_hour).complaints());
   EXPECT_LE(by_band.bound, by_hour.usd * (1 + 1e-6));  // a bound of the hours too
   EXPECT_GE(by_band.usd, by_hour.bound * (1 - 1e-6));
+}
+
+TEST(Fleet, TakingInWhatPricesAskForBoundsAllOptions) {
+  const Problem problem = large_problem(7, 6, 12, 3, 10);
+  Bands bands = Bands::alike(problem, 2, BandDemand::mean);
+  bands.thin = true;
+  const Solution all = solve(Program(problem, bands).linear(), {.relaxed = true});
+  ASSERT_TRUE(all.found);
+  const Promising few = promising(problem, 2, {.seconds = 120});
+  ASSERT_TRUE(few.found);
+  EXPECT_LE(few.bound, all.cost * (1 + 1e-9));
+  EXPECT_GE(few.bound, all.cost * (1 - 2e-5));
+  EXPECT_LT(few.kept.size(), problem.options.size() / 2);
+  EXPECT_TRUE(plan_fleet(with_options(problem, few.kept), {.seconds = 60, .gap = 0.02, .marginals = false}).found);
 }
 
 TEST(Fleet, TenModelsTwelveKindsAYearByTheHourWithABound) {

@@ -14,7 +14,7 @@ TEST(DeviceRates, CopyTheDatasheet) {
   EXPECT_DOUBLE_EQ(r.peak[static_cast<std::size_t>(Format::nvfp4)], 9e15);
   EXPECT_DOUBLE_EQ(r.memory_bandwidth, 7.7e12);
   EXPECT_EQ(r.cores, 148);
-  EXPECT_EQ(r.power_limit, r.tdp);
+  EXPECT_EQ(r.power_cap, 0);
   EXPECT_TRUE(r.native[static_cast<std::size_t>(Format::nvfp4)]);
   EXPECT_FALSE(r.native[static_cast<std::size_t>(Format::int4)]);
 }
@@ -44,7 +44,7 @@ TEST(DeviceRates, ASliceHasItsShare) {
 
 TEST(DeviceRates, WithoutAKnownPowerNothingIsClockedDown) {
   DeviceRates r = rates_of("h200-sxm");
-  r.tdp = r.power_limit = 0;
+  r.tdp = 0;
   EXPECT_EQ(sustained_clock_share(r, calibration()), 1);
 }
 

@@ -51,6 +51,17 @@ TEST(Terminal, TextIsCutToTheWidthAndNumbersNever) {
             " next-chip       –  –\n");
 }
 
+TEST(Terminal, TheMostSpareColumnGoesFirst) {
+  Table table = devices();
+  table.columns[1].spare = 1;
+  EXPECT_EQ(to_terminal(table, {.width = 24}),
+            " device     note\n"
+            " h200-sxm   the one wit…\n"
+            " next-chip  –\n"
+            " not shown in 24\n"
+            " columns: memory\n");
+}
+
 TEST(Terminal, WhatDoesNotFitIsLeftOutAndNamed) {
   EXPECT_EQ(to_terminal(devices(), {.width = 24}),
             " device     memory\n"

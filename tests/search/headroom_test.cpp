@@ -185,6 +185,39 @@ TEST(Headroom, AFleetForThePeakHoldsTheWholeDay) {
   EXPECT_EQ(broken_limit(*result, q.limits), "");
 }
 
+// Requests as chats and completions of code have them (Azure's traces), their lengths and bursts too: a fleet planned
+// for the means and the busiest hour of an office day holds the day.
+TEST(Headroom, AFleetForThePeakHoldsADayOfPublishedTraffic) {
+  for (const char* name : {"chat", "code"}) {
+    const auto workload = find_workload(std::string(RIDGE_DATA_DIR) + "/workloads", name);
+    ASSERT_TRUE(workload) << workload.error().text();
+    ServingGoal goal = busy_chat();
+    goal.isl = workload->mean_input();
+    goal.osl = workload->mean_output();
+    goal.request_rate = 10;
+    goal.traffic = TrafficShape{"day", {0.3, 0.2, 0.4, 1.5, 2.0, 1.8, 1.2, 0.6}, 3, 10};
+    goal.peak = goal.traffic->peak();
+    const ServingVerdict verdict = planned(goal);
+    ASSERT_FALSE(verdict.plans.empty()) << name << verdict.fails_first;
+    SimulationQuery q;
+    q.deployment = verdict.plans.front().query;
+    q.workload = *workload;
+    q.workload.arrivals.kind = ArrivalKind::diurnal;
+    q.workload.arrivals.period = 2400;
+    q.workload.arrivals.parts = goal.traffic->parts;
+    q.replicas = verdict.plans.front().replicas;
+    q.load.kind = OfferedKind::rate;
+    q.load.rate = goal.request_rate;
+    q.requests = 0;
+    q.duration = 2400;
+    q.limits = {goal.ttft_s, goal.tpot_s, goal.e2e_s, 0.95};
+    const auto result = simulate(q, knowledge());
+    ASSERT_TRUE(result) << result.error().text();
+    EXPECT_EQ(broken_limit(*result, q.limits), "") << name << ", " << q.replicas << " replicas";
+    EXPECT_GE(static_cast<double>(result->good), 0.95 * static_cast<double>(result->arrived)) << name;
+  }
+}
+
 TEST(Unpriced, WouldWinBelowWhatTheBestCosts) {
   ServingGoal goal = busy_chat();
   goal.buyer.devices = {"h100-sxm", "h800-sxm", "gh200-144"};
@@ -219,12 +252,19 @@ ServingGoal with_flags(ServingGoal goal, const std::string& flags) {
 
 // What is called the nearest goal is met, with the probability asked for and all other limits as they were.
 TEST(NearestGoal, IsMet) {
-  std::vector<ServingGoal> impossible(4, busy_chat());
+  std::vector<ServingGoal> impossible(6, busy_chat());
   impossible[0].tpot_s = 0.002;
   impossible[1].ttft_s = 0.02;
   impossible[2].buyer.budget_usd = 2e4;
   impossible[3].tpot_s = 0.003;
   impossible[3].buyer.gpus = 2;
+  // Devices whose price nobody knows come no nearer to a budget.
+  impossible[4].ttft_s = 0.02;
+  impossible[4].buyer.budget_usd = 1e5;
+  impossible[4].buyer.devices = {"h100-sxm", "h800-sxm", "gh200-144"};
+  impossible[5].tpot_s = 0.003;
+  impossible[5].buyer.power_w = 3e3;
+  impossible[5].confidence = 0.95;
   for (const ServingGoal& goal : impossible) {
     const ServingVerdict refused = planned(goal);
     ASSERT_TRUE(refused.plans.empty());
@@ -232,6 +272,14 @@ TEST(NearestGoal, IsMet) {
     ASSERT_FALSE(refused.nearest_goal.empty()) << refused.fails_first;
     SCOPED_TRACE(refused.fails_first + " → " + refused.nearest_goal);
     EXPECT_FALSE(planned(with_flags(goal, refused.nearest_goal)).plans.empty());
+    // What is held of the goal as it is: with that probability, and not with that asked for.
+    ASSERT_TRUE(refused.holds_with);
+    EXPECT_LT(refused.holds_with->confidence, goal.confidence);
+    if (refused.holds_with->confidence <= 0) continue;
+    ServingGoal less = goal;
+    less.confidence = refused.holds_with->confidence;
+    less.buyer.devices = {refused.holds_with->device};
+    EXPECT_FALSE(planned(less).plans.empty());
   }
 }
 

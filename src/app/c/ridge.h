@@ -32,7 +32,7 @@ extern "C" {
 typedef struct ridge_session ridge_session;
 typedef struct ridge_batch ridge_batch;
 
-/* "0.1.0"; not to be freed. */
+/* "1.0.0"; not to be freed. */
 RIDGE_API const char* ridge_version(void);
 
 /* Reads the catalogue. data_directory NULL: $RIDGE_DATA, share/ridgeline beside the library, or the source tree that

@@ -283,7 +283,7 @@ class InferenceBatch final : public Batch {
     if (!flags.given("--tp") && !flags.given("--gpus")) {
       return wrong("tp", "a batch chooses no layout: say tp or gpus, for all points or as a column");
     }
-    Result<InferenceQuestion> question = inference_question(flags, batch->base_->session->options().as_of);
+    Result<InferenceQuestion> question = inference_question(flags, batch->base_->session->software_date());
     if (!question) return question.error();
     batch->query_ = std::move(question->query);
     const Result<Knowledge> knowledge = knowledge_of(*batch->base_->session);
@@ -403,7 +403,7 @@ class TrainingBatch final : public Batch {
       std::replace(key.begin(), key.end(), '-', '_');
       return wrong(key, "a batch chooses no layout: say it, for all points or as a column");
     }
-    const Result<TrainingQuestion> question = training_question(flags, (*base)->session->options().as_of);
+    const Result<TrainingQuestion> question = training_question(flags, (*base)->session->software_date());
     if (!question) return question.error();
     const Result<Knowledge> knowledge = knowledge_of(*(*base)->session);
     if (!knowledge) return knowledge.error();

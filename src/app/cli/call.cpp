@@ -30,7 +30,8 @@ bool changes_data(std::string_view verb, std::string_view flag) {
 }
 
 /// Flags of all verbs that anybody may set; where files may be named, those that name one too.
-constexpr std::array<std::string_view, 3> kGlobals = {"--set", "--as-of", "--time-limit"};
+constexpr std::array<std::string_view, 5> kGlobals = {"--set", "--as-of", "--software-as-of", "--prices-as-of",
+                                                      "--time-limit"};
 
 /// What is the server's to say, or takes minutes.
 struct Owned {
@@ -275,7 +276,7 @@ Result<std::vector<Flag>> read_flags(std::string_view json, std::string_view whe
 Result<std::vector<std::string>> call_words(std::string_view verb, const std::vector<Flag>& flags,
                                             const Catalogue& catalogue, const CallLimits& limits) {
   const Verb* found = verb_of(verb);
-  if (found == nullptr) return Error{ErrorCode::not_found, "", "there is no verb " + quoted(verb)};
+  if (found == nullptr) return Error{ErrorCode::not_found, "", "there is no command " + quoted(verb)};
   if (verb == "serve") {
     return Error{ErrorCode::refused, "", "serve never ends, and so never returns: start it from the command line"};
   }

@@ -124,9 +124,13 @@ void declare_globals(Options& options, GlobalOptions& into) {
   options.list("--set", "KEY=VALUE", into.settings,
                "what if: a figure of the device, model or system in question, device.hbm_bandwidth=8TB/s",
                value::what_if());
-  options.text(std::string(kPlanFlag), "FILE", into.plan, "take the flags from a plan in TOML; the line's own win",
+  options.text(std::string(kPlanFlag), "FILE", into.plan, "read flags from a plan in TOML; flags you type override it",
                value::file());
-  options.text("--as-of", "DATE", into.as_of, "take prices as they were then: 2026-06-30, or 2026-06", value::date());
+  options.text("--as-of", "DATE", into.as_of, "take prices and software as they were then: 2026-06-30, or 2026-06",
+               value::date());
+  options.text("--software-as-of", "DATE", into.software_as_of, "the same of engines and their kernels alone",
+               value::date());
+  options.text("--prices-as-of", "DATE", into.prices_as_of, "the same of prices alone", value::date());
   options.text("--time-limit", "TIME", into.time_limit,
                "end long work after it: 30s; a search answers with its best so far",
                value::quantity<Seconds>("30s", limits::kTimeLimit));
@@ -152,6 +156,8 @@ Status check_globals(Session& session) {
   };
   const std::pair<std::string_view, const std::string*> texts[] = {{"--data", &said.data},
                                                                    {"--as-of", &said.as_of},
+                                                                   {"--software-as-of", &said.software_as_of},
+                                                                   {"--prices-as-of", &said.prices_as_of},
                                                                    {"--time-limit", &said.time_limit},
                                                                    {"--memory-limit", &said.memory_limit}};
   for (const auto& [name, text] : texts) {
@@ -222,7 +228,42 @@ Error unknown_verb(std::string_view word, std::span<const Verb> verbs) {
   for (const Verb& verb : verbs) names.push_back(verb.name);
   std::string hint = did_you_mean(word, names);
   if (hint.empty()) hint = "; `ridge help` lists them";
-  return {ErrorCode::bad_input, "", "there is no verb " + ridge::quoted(word) + hint};
+  return {ErrorCode::bad_input, "", "there is no command " + ridge::quoted(word) + hint};
+}
+
+/// What other programs call a flag of ours; empty where nobody is known to.
+std::string_view our_name_of(std::string_view flag) {
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"--quantization", "--precision"},
+      {"--dtype", "--precision"},
+      {"--kv-cache-dtype", "--kv-precision"},
+      {"--input-len", "--isl"},
+      {"--random-input-len", "--isl"},
+      {"--prompt-length", "--isl"},
+      {"--output-len", "--osl"},
+      {"--random-output-len", "--osl"},
+      {"--max-tokens", "--osl"},
+      {"--qps", "--request-rate"},
+      {"--rps", "--request-rate"},
+      {"--rate", "--request-rate"},
+      {"--users", "--concurrency"},
+      {"--clients", "--concurrency"},
+      {"--max-concurrency", "--concurrency"},
+      {"--num-gpus", "--gpus"},
+      {"--gpu", "--device"},
+      {"--accelerator", "--device"},
+      {"--hardware", "--device"},
+      {"--tensor-parallel-size", "--tp"},
+      {"--tp-size", "--tp"},
+      {"--dp-size", "--dp"},
+      {"--ep-size", "--ep"},
+      {"--pipeline-parallel-size", "--pp"},
+      {"--data-parallel-size", "--dp"},
+      {"--batch-size", "--batch"},
+      {"--num-prompts", "--requests"},
+  };
+  const auto* at = std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& n) { return n.first == flag; });
+  return at == std::end(kNames) ? std::string_view() : at->second;
 }
 
 /// About the first word that neither the verb nor the program understood.
@@ -238,7 +279,9 @@ Error not_understood(const std::vector<std::string>& left, const std::vector<Opt
       if (!text.hidden && !text.name.empty()) names.push_back(text.name);
     }
   }
-  std::string hint = did_you_mean(name, names);
+  const std::string_view ours = our_name_of(name);
+  const bool known = std::find(names.begin(), names.end(), ours) != names.end();
+  std::string hint = known ? "; it is " + std::string(ours) + " here" : did_you_mean(name, names);
   if (hint.empty()) hint = "; `ridge help" + (verb.empty() ? "" : " " + std::string(verb)) + "` lists them";
   return {ErrorCode::bad_input, "", "there is no option " + ridge::quoted(name) + hint};
 }
@@ -266,7 +309,7 @@ Result<Command> understand(Application& application, const std::vector<std::stri
     if (!left.empty()) return not_understood(left, nullptr, application.globals.texts(), "");
     if (application.version) return version_asked();
     if (application.help) return help_asked(program_help(grammar(verbs)));
-    return Error{ErrorCode::bad_input, "", "a verb is missing, for example `ridge show`; `ridge help` lists them"};
+    return Error{ErrorCode::bad_input, "", "a command is missing, for example `ridge show`; `ridge help` lists them"};
   }
   std::size_t index = 0;
   while (verbs[index].name != chosen.front()->get_name()) ++index;
@@ -293,9 +336,13 @@ Result<Command> understand(Application& application, const std::vector<std::stri
 
 Result<Command> parse_command_line(const std::vector<std::string>& words, std::span<const Verb> verbs,
                                    GlobalOptions& globals) {
-  if (words.empty()) return help_asked(program_help(grammar(verbs)));
+  if (words.empty()) {
+    Command command;
+    command.start = true;
+    return command;
+  }
   if (words[0] == "help") {
-    if (words.size() == 1) return help_asked(program_help(grammar(verbs)));
+    if (words.size() == 1 || words[1] == "all") return help_asked(program_help(grammar(verbs)));
     const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == words[1]; });
     if (verb == verbs.end()) return unknown_verb(words[1], verbs);
     return help_asked(verb_help(grammar(verbs), static_cast<std::size_t>(verb - verbs.begin())));
@@ -335,7 +382,7 @@ Grammar grammar(std::span<const Verb> verbs) {
   const Application application(verbs, unused);
   Grammar result;
   result.globals = application.globals.texts();
-  result.globals.push_back({"--help", "", "explain the verb", {}, false});
+  result.globals.push_back({"--help", "", "explain the command", {}, false});
   result.globals.push_back({"--version", "", "print the version and the date of the catalogue", {}, false});
   for (std::size_t i = 0; i < verbs.size(); ++i) result.verbs.push_back({&verbs[i], application.options[i].texts()});
   return result;

@@ -129,8 +129,9 @@ struct Verb {
 struct Command {
   Action action;                          ///< begins with `check`
   std::function<Status(Session&)> check;  ///< refuses the first value on the line that its option does not take
-  std::optional<Document> help;           ///< asked for by `help`, --help, or by saying nothing at all
+  std::optional<Document> help;           ///< asked for by `help` or --help
   bool version = false;
+  bool start = false;  ///< nothing was said: start_page()
 };
 
 /// Reads the words after the program's name into `globals` and the verb's own targets. Global options may stand before

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/cli/cost.hpp"
+#include "app/cli/cost_plans.hpp"
 #include "app/cli/progress.hpp"
 #include "report/decision_report.hpp"
 
@@ -61,7 +62,7 @@ Result<int> cost_devices(Session& session, const CostCommand& command) {
   if (!catalogue) return catalogue.error();
   CostQuery query;
   if (const Status s = command.cost.fill(query); !s) return s.error();
-  DevicePriceQuery wanted{query.provider, session.options().as_of, query.exchange};
+  DevicePriceQuery wanted{query.provider, session.price_date(), query.exchange};
   report::DevicesCost d;
   d.with_tokens = command.estimate.given("--model");
   d.title = d.with_tokens ? fmt::format("{} on each device", command.estimate.value("--model")) : "Devices by price";
@@ -74,6 +75,16 @@ Result<int> cost_devices(Session& session, const CostCommand& command) {
     for (const Device& device : (*catalogue)->devices()) ids.push_back(device.id);
   }
   const bool all = !command.estimate.given("--device");
+  std::optional<PlannedWork> planned;
+  if (leaves_open(command)) {
+    Result<PlannedWork> made =
+        planned_work(session, command, *data, Purchase::on_demand, all ? std::vector<std::string>() : ids);
+    if (!made) return made.error();
+    planned = *std::move(made);
+    d.title = planned->question + ", on each device";
+    d.assumptions = planned->assumptions;
+    d.assumptions.insert(d.assumptions.begin(), "formats and layout of each device as `ridge plan serve` finds them");
+  }
   Progress progress = session.progress("pricing devices");
   for (std::size_t i = 0; i < ids.size(); ++i) {
     progress.show(static_cast<double>(i) / static_cast<double>(ids.size()));
@@ -82,23 +93,33 @@ Result<int> cost_devices(Session& session, const CostCommand& command) {
     DevicePrice price = device_price(**catalogue, *data, *device, wanted);
     const bool priced = std::isfinite(price.buy_usd) || std::isfinite(price.rent_usd) || std::isfinite(price.spot_usd);
     if (all && !priced) continue;
-    if (d.with_tokens) {
+    // As `ridge cost rent` counts it: use, discounts, and what is lost with spot capacity.
+    const auto take = [&](const CostWork& work, const CostFlags& flags) {
+      const auto rented = [&](bool spot) {
+        CostFlags ways = flags;
+        ways.turn("--spot", spot);
+        const Result<CostAnswer> answer = cost_of(session, *data, work, ways, CostMode::rent);
+        return answer ? answer->out.usd_per_million_tokens : kUnknown;
+      };
+      price.tokens_per_s = work.tokens_per_s->mid / work.gpus;
+      price.usd_per_million_tokens = rented(false);
+      price.spot_usd_per_million_tokens = rented(true);
+      price.joules_per_token = work.device_power_w / price.tokens_per_s;
+    };
+    if (planned) {
+      const PlannedDevice* one = planned->of(device->id);
+      if (one != nullptr) price.note = one->text;
+      if (one != nullptr && one->work) {
+        take(*one->work, flags_of(command.cost, *one));
+        price.tokens_per_s *= one->utilisation;
+      }
+    } else if (d.with_tokens) {
       EstimateFlags flags = command.estimate;
       flags.set("--device", ids[i]);
       const Result<CostWork> work = cost_work(session, flags, command.cost);
       if (work && work->tokens_per_s) {
-        price.tokens_per_s = work->tokens_per_s->mid / work->gpus;
-        // As `ridge cost rent` counts it: use, discounts, and what is lost with spot capacity.
-        const auto rented = [&](bool spot) {
-          CostFlags ways = command.cost;
-          ways.turn("--spot", spot);
-          const Result<CostAnswer> answer = cost_of(session, *data, *work, ways, CostMode::rent);
-          return answer ? answer->out.usd_per_million_tokens : kUnknown;
-        };
-        price.usd_per_million_tokens = rented(false);
-        price.spot_usd_per_million_tokens = rented(true);
-        price.joules_per_token = work->device_power_w / price.tokens_per_s;
-        price.note = fmt::format("{:.0f} GPU{}", work->gpus, work->gpus == 1 ? "" : "s");
+        take(*work, command.cost);
+        price.note = work->title.substr(work->title.find(" on ") + 4);
         if (d.assumptions.empty()) {
           d.assumptions = {"what is not said of the work is chosen for each device as `ridge estimate` does"};
         }

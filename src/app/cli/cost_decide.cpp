@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/cli/cost.hpp"
+#include "app/cli/cost_plans.hpp"
 #include "app/cli/progress.hpp"
 #include "app/cli/wrong.hpp"
 #include "economics/goodput_case.hpp"
@@ -40,11 +41,60 @@ void add_missing(std::vector<Assumption>& into, const std::vector<Assumption>& f
   }
 }
 
-Result<CostWork> work_on(Session& session, const CostCommand& command, const std::string& device) {
+/// What is decided about: the devices at work, each with the flags that its cost is counted with.
+struct DecidedWork {
+  CostWork work;
+  CostFlags flags;
+  std::string how;  ///< layout and formats, where they were chosen
+};
+
+Result<DecidedWork> planned_on(const PlannedWork& planned, const CostCommand& command, const std::string& device) {
+  const PlannedDevice* one = planned.of(device);
+  if (one == nullptr || !one->work) {
+    return Error{ErrorCode::infeasible, device,
+                 fmt::format("cannot do it ({}): {}", planned.question, one == nullptr ? "not tried" : one->text)};
+  }
+  return DecidedWork{*one->work, flags_of(command.cost, *one), one->text};
+}
+
+/// The device, and the one it is held against. Where the question leaves open how a model is served, both serve as
+/// `ridge plan serve --own` would have them.
+Status decided_works(Session& session, const EconomicsData& data, const CostCommand& command, DecidedWork& first,
+                     std::optional<DecidedWork>& other, std::vector<std::string>& assumptions) {
+  const std::string& against = command.cost.value("--against");
+  if (leaves_open(command) && command.estimate.given("--device")) {
+    const Result<const Catalogue*> catalogue = session.catalogue();
+    if (!catalogue) return catalogue.error();
+    std::vector<std::string> ids;
+    for (const std::string& name : {command.estimate.value("--device"), against}) {
+      if (name.empty()) continue;
+      const Result<Device> device = (*catalogue)->find_device(name);
+      if (!device) return device.error();
+      ids.push_back(device->id);
+    }
+    const Result<PlannedWork> planned = planned_work(session, command, data, Purchase::own, ids);
+    if (!planned) return planned.error();
+    assumptions = planned->assumptions;
+    Result<DecidedWork> one = planned_on(*planned, command, ids.front());
+    if (!one) return one.error();
+    first = *std::move(one);
+    if (against.empty()) return {};
+    Result<DecidedWork> two = planned_on(*planned, command, ids.back());
+    if (!two) return two.error();
+    other = *std::move(two);
+    return {};
+  }
+  Result<CostWork> work = cost_work(session, command.estimate, command.cost);
+  if (!work) return work.error();
+  first = {*std::move(work), command.cost, ""};
+  if (against.empty()) return {};
   EstimateFlags flags = command.estimate;
-  flags.set("--device", device);
+  flags.set("--device", against);
   flags.set("--system", "");
-  return cost_work(session, flags, command.cost);
+  work = cost_work(session, flags, command.cost);
+  if (!work) return work.error();
+  other = {*std::move(work), command.cost, ""};
+  return {};
 }
 
 /// A training run is paid for with what failures, spares and checkpoints take; unless --goodput says it.
@@ -88,19 +138,18 @@ Status count_failures(Session& session, const EconomicsData& data, const CostCom
 
 /// What the first device has to be to beat the other, and what it is.
 Result<report::PerfPerTco> against(Session& session, const EconomicsData& data, const CostCommand& command,
-                                   const CostWork& work, const CostAnswer& own) {
-  const std::string other = command.cost.value("--against");
-  const Result<CostWork> other_work = work_on(session, command, other);
-  if (!other_work) return other_work.error();
-  CostFlags flags = command.cost;
+                                   const DecidedWork& first, const DecidedWork& second, const CostAnswer& own) {
+  const CostWork& work = first.work;
+  const CostWork* other_work = &second.work;
+  CostFlags flags = second.flags;
   for (const char* flag : {"--server-price", "--network-price", "--storage-price", "--installation-price",
                            "--device-power", "--host-power"}) {
     flags.set(flag, "");  // of the first device
   }
   Result<CostAnswer> b = cost_of(session, data, *other_work, flags, own.cost_case.inputs.mode);
-  if (!b) return Error{b.error().code, b.error().where, other + ": " + b.error().message};
+  if (!b) return Error{b.error().code, b.error().where, second.work.device + ": " + b.error().message};
   if (const Status s = count_failures(session, data, command, *other_work, *b); !s) return s.error();
-  report::PerfPerTco p{own, *std::move(b), work.device, other_work->device, kUnknown, kUnknown};
+  report::PerfPerTco p{own, *std::move(b), work.device, other_work->device, kUnknown, kUnknown, first.how, second.how};
   p.required = required_speedup(p.a.cost_case.inputs, p.b.cost_case.inputs);
   const Result<double> said = command.cost.count("--speedup", 0, 0.001, 1e6);
   if (!said) return said.error();
@@ -214,18 +263,22 @@ Result<int> cost_decide(Session& session, const CostCommand& command) {
   if (!command.estimate.given("--device") && !command.estimate.given("--system")) {
     return wrong("--device", "name what to decide about, for example --device gb200-nvl72 --against h100-sxm");
   }
-  const Result<CostWork> work = cost_work(session, command.estimate, command.cost);
-  if (!work) return work.error();
-  Result<CostAnswer> own = cost_of(session, *data, *work, command.cost, CostMode::own);
+  DecidedWork first;
+  std::optional<DecidedWork> second;
+  std::vector<std::string> planned;
+  if (const Status s = decided_works(session, *data, command, first, second, planned); !s) return s.error();
+  const CostWork* work = &first.work;
+  Result<CostAnswer> own = cost_of(session, *data, *work, first.flags, CostMode::own);
   if (!own) return own.error();
+  for (const std::string& text : planned) own->cost_case.assumptions.push_back({"", text});
   report::DecideCost d;
   d.title = fmt::format("Decide: {}{}", work->device,
                         command.cost.given("--against") ? " or " + command.cost.value("--against") : "");
   d.own = *std::move(own);
   if (const Status s = count_failures(session, *data, command, *work, d.own); !s) return s.error();
-  if (const Status s = try_cost(session, *data, *work, command.cost, CostMode::rent, d.rent); !s) return s.error();
-  if (command.cost.given("--against")) {
-    Result<report::PerfPerTco> p = against(session, *data, command, *work, d.own);
+  if (const Status s = try_cost(session, *data, *work, first.flags, CostMode::rent, d.rent); !s) return s.error();
+  if (second) {
+    Result<report::PerfPerTco> p = against(session, *data, command, first, *second, d.own);
     if (!p) return p.error();
     d.against = *std::move(p);
     add_missing(d.own.cost_case.assumptions, d.against->b.cost_case.assumptions);
@@ -239,7 +292,7 @@ Result<int> cost_decide(Session& session, const CostCommand& command) {
     }
     for (const double share : shares) d.fair.emplace_back(share, fair_price(d.rent->out.usd_per_gpu_hour, share));
   }
-  if (const Status s = fill_acquisitions(*data, command, session.options().as_of, d); !s) return s.error();
+  if (const Status s = fill_acquisitions(*data, command, session.price_date(), d); !s) return s.error();
   if (const Status s = fill_regions(session, *data, command, *work, d); !s) return s.error();
   if (const Status s = fill_liquid(*data, command, d); !s) return s.error();
   if (d.rent) add_missing(d.own.cost_case.assumptions, d.rent->cost_case.assumptions);
@@ -256,7 +309,7 @@ Result<int> cost_risk(Session& session, const CostCommand& command) {
   Result<CostAnswer> answer = cost_of(session, *data, *work, command.cost, command.mode.value_or(CostMode::rent));
   if (!answer) return answer.error();
   report::RiskCost r;
-  r.title = "How sure: " + answer->title;
+  r.title = "Risk: " + answer->title;
   r.scenario.cost = answer->cost_case.inputs;
   r.cost_case = answer->cost_case;
   if (work->training && !work->model.empty() && !command.cost.given("--goodput")) {

@@ -106,6 +106,12 @@ CostFlags::CostFlags() {
   number("--api-output", "USD", "per million output tokens", Kind::dollars_per_million,
          &CostInputs::api_output_usd_per_million);
   text("--exchange", "CUR=USD", "what a currency is worth: CNY=0.14", value::parsed(check_exchange));
+  text("--request-rate", "R", "devices, decide: requests a second that a device of each kind has to serve; usual: 100",
+       value::number(1e-6, 1e9));
+  text("--ttft", "TIME", "devices, decide: time to first token, at most: 1s", value::quantity<Seconds>("1s"));
+  text("--tpot", "TIME", "devices, decide: time per output token, at most: 40ms", value::quantity<Seconds>("40ms"));
+  text("--e2e", "TIME", "devices, decide: time of a whole request, at most", value::quantity<Seconds>("10s"));
+  text("--confidence", "SHARE", "devices, decide: probability with which these hold; usual: 80%", value::share());
   text("--against", "D", "decide: the device to compare with", value::device());
   typed("--speedup", "N", "decide: how many times as fast as the other, instead of an estimate", Kind::plain);
   typed("--slower", "SHARE", "decide: by which a cloud runs slower, for its fair price", Kind::share);

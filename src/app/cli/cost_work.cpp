@@ -10,6 +10,7 @@
 #include "report/inference_report.hpp"
 #include "report/training_report.hpp"
 #include "ridge/text.hpp"
+#include "ridge/usual.hpp"
 
 namespace ridge::cli {
 
@@ -48,9 +49,9 @@ Status by_mfu(Session& session, const EstimateFlags& flags, const CostFlags& cos
 
 /// Requests alone, for what is paid by the token: one a second.
 Status by_request(const EstimateFlags& flags, CostWork& work) {
-  const Result<double> input = flags.count("--isl", kUsualIsl, 1, 1e8);
+  const Result<double> input = flags.count("--isl", usual::kInputTokens, 1, 1e8);
   if (!input) return input.error();
-  const Result<double> output = flags.count("--osl", kUsualOsl, 1, 1e8);
+  const Result<double> output = flags.count("--osl", usual::kOutputTokens, 1, 1e8);
   if (!output) return output.error();
   work.input_tokens_per_s = *input;
   work.tokens_per_s = Interval{*output, *output, *output};
@@ -142,11 +143,11 @@ Result<CostWork> cost_work(Session& session, const EstimateFlags& flags, const C
     const bool serving = flags.check(kInfer).ok();
     if (!serving && !flags.check(kTrain).ok()) return flags.check(kInfer).error();
     if (serving) {
-      const Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
+      const Result<InferenceQuestion> question = inference_question(flags, session.software_date());
       if (!question) return question.error();
       if (const Status s = by_inference(session, *question, work); !s) return s.error();
     } else {
-      const Result<TrainingQuestion> question = training_question(flags, session.options().as_of);
+      const Result<TrainingQuestion> question = training_question(flags, session.software_date());
       if (!question) return question.error();
       if (const Status s = by_training(session, *question, work); !s) return s.error();
     }
@@ -156,6 +157,14 @@ Result<CostWork> cost_work(Session& session, const EstimateFlags& flags, const C
     work.training = flags.given("--tokens");
     if (!work.device.empty()) work.title = fmt::format("{:.0f} × {}", work.gpus, work.device);
   }
+  return work;
+}
+
+Result<CostWork> work_of(Session& session, const InferenceQuestion& question) {
+  CostWork work;
+  work.model = question.query.model;
+  work.power_cap_w = question.query.power_cap;
+  if (const Status s = by_inference(session, question, work); !s) return s.error();
   return work;
 }
 
@@ -195,7 +204,7 @@ Result<CostAnswer> cost_of(Session& session, const EconomicsData& data, const Co
   query.device = work.device;
   query.system = work.system;
   query.model = work.model;
-  query.as_of = session.options().as_of;
+  query.as_of = session.price_date();
   query.device_power_w = work.device_power_w;
   query.power_cap_w = work.power_cap_w;
   if (const Status s = flags.fill(query); !s) return s.error();

@@ -38,6 +38,9 @@ struct CostWork {
 /// that cannot run.
 Result<CostWork> cost_work(Session& session, const EstimateFlags& estimate, const CostFlags& cost);
 
+/// The work of a deployment that is known already. Refuses as above.
+Result<CostWork> work_of(Session& session, const InferenceQuestion& question);
+
 /// The same work, in the layout it was given, on devices under a power cap. `work` must hold an estimate.
 Result<CostWork> capped_work(Session& session, const CostWork& work, double cap_w);
 

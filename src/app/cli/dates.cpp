@@ -49,12 +49,6 @@ Result<std::string_view> parse_date(std::string_view text) {
   return text;
 }
 
-Status check_as_of(std::string_view as_of) {
-  if (as_of.empty()) return {};
-  if (const auto date = parse_date(as_of); !date) return Error{ErrorCode::bad_input, "--as-of", date.error().message};
-  return {};
-}
-
 bool is_later(std::string_view a, std::string_view b) {
   const std::size_t common = std::min(a.size(), b.size());
   return a.substr(0, common) > b.substr(0, common);

@@ -10,9 +10,6 @@ namespace ridge::cli {
 /// The date itself. Refuses (bad_input) what is none.
 Result<std::string_view> parse_date(std::string_view text);
 
-/// What --as-of says: a date, or nothing. Refuses (bad_input, where = the flag) anything else.
-[[nodiscard]] Status check_as_of(std::string_view as_of);
-
 /// Both are dates. `a` is later than `b` as far as both say: 2026-08 is not later than 2026-08-03.
 [[nodiscard]] bool is_later(std::string_view a, std::string_view b);
 

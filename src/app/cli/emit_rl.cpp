@@ -28,7 +28,7 @@ Result<std::string> policy_checkpoint(const Session& session, const std::string&
 
 Result<int> emit_rl_files(Session& session, const EstimateFlags& flags, RlFramework framework,
                           const std::string& checkpoint, const std::string& out) {
-  const Result<RlQuery> question = rl_question(flags, session.options().as_of);
+  const Result<RlQuery> question = rl_question(flags, session.software_date());
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();

@@ -20,6 +20,9 @@ Result<WhatIfSubjects> what_if_subjects(const EstimateFlags& flags);
 void add_changes(const Session& session, const Catalogue& catalogue, std::string_view device,
                  std::vector<std::string>& assumptions);
 
+/// Memory of a device as its vendor names it, in bytes: 180e9 of a B200 that reports 192e9 to programs; 0 = not known.
+[[nodiscard]] double sold_memory(const Catalogue& catalogue, std::string_view device);
+
 /// The answer with what the flags assumed and what --set changed among its assumptions.
 Result<InferenceAnswer> answer_question(const Session& session, const InferenceQuestion& question,
                                         const Knowledge& knowledge, bool explain);

@@ -41,7 +41,7 @@ Result<int> estimate_compare(Session& session, const EstimateFlags& flags) {
   if (!plans) return plans.error();
   std::vector<InferenceQuestion> questions;
   for (const EstimateFlags& plan : *plans) {
-    Result<InferenceQuestion> question = inference_question(plan, session.options().as_of);
+    Result<InferenceQuestion> question = inference_question(plan, session.software_date());
     if (!question) return question.error();
     questions.push_back(*std::move(question));
   }

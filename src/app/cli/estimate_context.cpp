@@ -32,7 +32,7 @@ Result<int> estimate_context(Session& session, const EstimateFlags& flags) {
   for (const char* other : {"--isl", "--osl", "--concurrency", "--batch", "--images", "--audio"}) {
     if (flags.given(other)) return wrong(other, "--lengths is of one prompt alone: leave one of the two out");
   }
-  const Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
+  const Result<InferenceQuestion> question = inference_question(flags, session.software_date());
   if (!question) return question.error();
   const Result<std::vector<double>> lengths = read_lengths(flags.value("--lengths"));
   if (!lengths) return lengths.error();

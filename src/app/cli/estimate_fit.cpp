@@ -152,7 +152,7 @@ Result<int> fit_model(Session& session, const CapacityQuestion& question, const 
 }  // namespace
 
 Result<int> estimate_fit(Session& session, const EstimateFlags& flags) {
-  const Result<CapacityQuestion> question = question_of(flags, session.options().as_of);
+  const Result<CapacityQuestion> question = question_of(flags, session.software_date());
   if (!question) return question.error();
   const Result<std::vector<Format>> formats = formats_of(flags);
   if (!formats) return formats.error();

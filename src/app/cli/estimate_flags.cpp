@@ -110,6 +110,14 @@ void EstimateFlags::set(std::string_view flag, std::string value) {
   }
 }
 
+std::vector<std::string_view> EstimateFlags::given_names() const {
+  std::vector<std::string_view> names;
+  for (const Flag& flag : flags_) {
+    if (!flag.value.empty() || flag.on) names.push_back(flag.name);
+  }
+  return names;
+}
+
 Status EstimateFlags::check(EstimateWord word) const {
   for (const Flag& flag : flags_) {
     if ((flag.value.empty() && !flag.on) || (flag.field->verbs & word) != 0) continue;

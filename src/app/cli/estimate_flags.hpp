@@ -23,10 +23,6 @@
 
 namespace ridge::cli {
 
-/// Tokens of a request where nobody says, for every verb.
-inline constexpr double kUsualIsl = 1024;
-inline constexpr double kUsualOsl = 256;
-
 /// What may stand after `ridge estimate`, as bits.
 enum EstimateWord : std::uint8_t {
   kInfer = ask::kInfer,
@@ -74,6 +70,8 @@ class EstimateFlags {
   [[nodiscard]] bool is_on(std::string_view flag) const;
   /// As if it had been given so; empty = not at all. A switch is on or off.
   void set(std::string_view flag, std::string value);
+
+  [[nodiscard]] std::vector<std::string_view> given_names() const;
 
   /// Refuses flags that mean nothing for the word.
   [[nodiscard]] Status check(EstimateWord word) const;

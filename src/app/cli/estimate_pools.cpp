@@ -60,7 +60,7 @@ Error cannot_run(std::string_view which, const InferenceAnswer& pool, const Know
 }  // namespace
 
 Result<report::PoolsAnswer> answer_pools(Session& session, const EstimateFlags& flags, const Knowledge& knowledge) {
-  Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
+  Result<InferenceQuestion> question = inference_question(flags, session.software_date());
   if (!question) return question.error();
   InferenceQuery& decode = question->query;
   if (decode.load.mode != LoadMode::closed_loop) {

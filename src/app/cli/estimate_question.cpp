@@ -6,13 +6,11 @@
 #include "app/cli/estimate_flags.hpp"
 #include "app/cli/wrong.hpp"
 #include "ridge/text.hpp"
+#include "ridge/usual.hpp"
 
 namespace ridge::cli {
 
 namespace {
-
-constexpr double kUsualClients = 32;
-constexpr double kUsualAcceptance = 0.7;
 
 class Questioner {
  public:
@@ -20,8 +18,8 @@ class Questioner {
 
   Result<InferenceQuestion> run() {
     q_.load.mode = LoadMode::closed_loop;
-    q_.load.isl = kUsualIsl;
-    q_.load.osl = kUsualOsl;
+    q_.load.isl = usual::kInputTokens;
+    q_.load.osl = usual::kOutputTokens;
     if (const Status s = names(); !s) return s.error();
     if (const Status s = one_load(); !s) return s.error();
     if (const Status s = flags_.read(q_); !s) return s.error();
@@ -84,7 +82,7 @@ class Questioner {
     if (!flags_.given("--isl")) assume("{:.0f} tokens in", load.isl);
     if (!flags_.given("--osl") && load.mode != LoadMode::prefill) assume("{:.0f} tokens out", load.osl);
     if (load.mode == LoadMode::closed_loop && !flags_.given("--concurrency")) {
-      load.concurrency = kUsualClients;
+      load.concurrency = usual::kClients;
       assume("{:.0f} clients", load.concurrency);
     }
     return {};
@@ -98,7 +96,7 @@ class Questioner {
                    "says how many proposed tokens are accepted: say by --draft-tokens how many are proposed");
     }
     if (load.draft_tokens > 0 && !flags_.given("--acceptance")) {
-      load.acceptance = kUsualAcceptance;
+      load.acceptance = usual::kAcceptance;
       assume("{:.0f} % of the proposed tokens are accepted", 100 * load.acceptance);
     }
     if (flags_.given("--gpu-memory-utilization") && q_.memory_utilization <= 0) {

@@ -74,7 +74,7 @@ Result<RlQuery> rl_question(const EstimateFlags& flags, const std::string& as_of
 }
 
 Result<int> estimate_rl(Session& session, const EstimateFlags& flags) {
-  const Result<RlQuery> question = rl_question(flags, session.options().as_of);
+  const Result<RlQuery> question = rl_question(flags, session.software_date());
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
@@ -84,7 +84,7 @@ Result<int> estimate_rl(Session& session, const EstimateFlags& flags) {
   report::RlReportOptions options;
   if (question->steps > 0 && !a->refusal) {
     Buyer buyer;
-    buyer.date = session.options().as_of;
+    buyer.date = session.price_date();
     if (const auto price = price_of(knowledge->catalogue, a->generation.device, buyer, nullptr)) {
       options.usd_per_gpu_hour = price->mid;
       a->assumptions.push_back(fmt::format("${} a GPU-hour, the {}", format_number(price->mid), price->basis));

@@ -5,7 +5,7 @@
 namespace ridge::cli {
 
 Result<int> estimate_techniques(Session& session, const EstimateFlags& flags) {
-  Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
+  Result<InferenceQuestion> question = inference_question(flags, session.software_date());
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();

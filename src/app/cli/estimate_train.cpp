@@ -143,7 +143,7 @@ Result<TrainingQuestion> training_question(const EstimateFlags& flags, const std
 }
 
 Result<int> estimate_train(Session& session, const EstimateFlags& flags) {
-  const Result<TrainingQuestion> question = training_question(flags, session.options().as_of);
+  const Result<TrainingQuestion> question = training_question(flags, session.software_date());
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
@@ -155,14 +155,16 @@ Result<int> estimate_train(Session& session, const EstimateFlags& flags) {
     assumptions.emplace_back("days without failures, restarts and checkpoints: ridge goodput counts them");
   }
   for (const std::string& setting : session.options().settings) assumptions.push_back("what if " + setting);
-  report::TrainingReportOptions options{.tokens = question->tokens, .usd_per_gpu_hour = {}};
+  report::TrainingReportOptions options{.tokens = question->tokens,
+                                        .usd_per_gpu_hour = {},
+                                        .sold_bytes = sold_memory(knowledge->catalogue, answer->facts.device)};
   std::optional<ScalingCurve> curve;
   if (question->scaling && !answer->refusal) {
     curve = scaling(*answer, *question->scaling, question->from, question->to);
   }
   if ((question->scaling || flags.given("--html")) && !answer->refusal) {  // both price the curve
     Buyer buyer;
-    buyer.date = session.options().as_of;
+    buyer.date = session.price_date();
     const auto price = price_of(knowledge->catalogue, answer->facts.device, buyer, nullptr);
     if (price) {
       options.usd_per_gpu_hour = price->mid;

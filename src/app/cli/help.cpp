@@ -1,5 +1,6 @@
 #include "app/cli/help.hpp"
 
+#include <array>
 #include <string>
 
 namespace ridge::cli {
@@ -49,23 +50,50 @@ void add_paragraphs(Document& page, std::string_view text) {
 
 }  // namespace
 
+std::span<const StartQuestion> start_questions() {
+  static constexpr std::array kQuestions = {
+      StartQuestion{"What should I rent or buy?", "ridge plan serve --model llama3.3-70b --request-rate 50"},
+      StartQuestion{"Does it fit? How fast is it?", "ridge estimate infer --model llama3.3-70b --device h200-sxm"},
+      StartQuestion{"What latency will users see?",
+                    "ridge simulate --model llama3.1-8b --device h100-sxm --request-rate 5"},
+      StartQuestion{"How fast does it train?", "ridge estimate train --model llama3.1-8b --device h100-sxm --gpus 64"},
+      StartQuestion{"Is this figure right?", "ridge check \"H200 has 4.8 TB/s of memory bandwidth\""},
+  };
+  return kQuestions;
+}
+
+Document start_page(const Grammar& grammar, std::string_view version, std::string_view catalogue_month) {
+  Document page;
+  page.title = "Ridgeline " + std::string(version) + ": which AI hardware should run a model, how fast, at what cost";
+  Table questions = two_columns("");
+  for (const StartQuestion& q : start_questions()) questions.rows.push_back({Cell(q.question), Cell(q.command)});
+  questions.rows.push_back({Cell("All of this in a browser"), Cell("ridge serve")});
+  page.blocks.emplace_back(std::move(questions));
+  std::string names;
+  for (const VerbText& text : grammar.verbs) names += (names.empty() ? "" : " ") + std::string(text.verb->name);
+  page.blocks.emplace_back(Paragraph{"Commands: " + names});
+  page.blocks.emplace_back(
+      Paragraph{(catalogue_month.empty() ? std::string() : "Data as of " + std::string(catalogue_month) + ". ") +
+                "`ridge help COMMAND` explains one command, `ridge help` lists all of them."});
+  return page;
+}
+
 Document program_help(const Grammar& grammar) {
   Document page;
-  page.title = "ridge: what AI hardware can do for a model, with the source of every figure";
-  page.blocks.push_back(lines_table("Usage", "ridge VERB [WORDS] [OPTIONS]"));
-  Table verbs = two_columns("Verbs");
+  page.title = "ridge: which AI hardware should run a model, how fast, at what cost";
+  page.blocks.push_back(lines_table("Usage", "ridge COMMAND [WORDS] [OPTIONS]"));
+  Table verbs = two_columns("Commands");
   std::string examples;
   for (const VerbText& text : grammar.verbs) {
     verbs.rows.push_back({Cell(text.verb->name), Cell(text.verb->summary)});
     examples += std::string(text.verb->example.substr(0, text.verb->example.find('\n'))) + "\n";
   }
-  verbs.rows.push_back({Cell("help"), Cell("explain a verb: ridge help show")});
+  verbs.rows.push_back({Cell("help"), Cell("explain a command: ridge help show")});
   page.blocks.push_back(std::move(verbs));
-  page.blocks.push_back(options_table("Options of every verb", grammar.globals));
+  page.blocks.push_back(options_table("Options of every command", grammar.globals));
   page.blocks.push_back(lines_table("Examples", examples));
   page.blocks.push_back(Paragraph{
-      "Exit codes: 0 fine, 1 input that cannot be understood, 2 a plan that is refused or infeasible, 3 a check "
-      "that failed."});
+      "Exit codes: 0 success, 1 invalid input, 2 the plan cannot run or no plan meets the goal, 3 a check failed."});
   return page;
 }
 
@@ -80,7 +108,7 @@ Document verb_help(const Grammar& grammar, std::size_t index) {
   page.blocks.push_back(lines_table("Usage", usage + " [OPTIONS]"));
   add_paragraphs(page, text.verb->details);
   page.blocks.push_back(options_table("Options", text.options));
-  page.blocks.push_back(options_table("Options of every verb", grammar.globals));
+  page.blocks.push_back(options_table("Options of every command", grammar.globals));
   page.blocks.push_back(lines_table(text.verb->example.find('\n') == std::string_view::npos ? "Example" : "Examples",
                                     text.verb->example));
   return page;

@@ -5,6 +5,7 @@
 
 #include "app/cli/command_line.hpp"
 #include "app/cli/completion.hpp"
+#include "app/cli/help.hpp"
 #include "app/cli/profiles.hpp"
 #include "app/cli/report_file.hpp"
 #include "app/cli/session.hpp"
@@ -14,14 +15,31 @@ namespace ridge::cli {
 
 namespace {
 
-/// "ridge 0.1.0, catalogue of 2026-08": the month of the newest source.
+/// "2026-08": the month of the newest source, empty if none has a date.
+std::string catalogue_month(const Catalogue& catalogue) {
+  std::string newest;
+  for (const Source& source : catalogue.sources()) newest = std::max(newest, source.date);
+  return newest.substr(0, std::string_view("2026-08").size());
+}
+
+/// "ridge 1.0.0, catalogue of 2026-08".
 std::string version_line(Session& session) {
   const std::string version = "ridge " RIDGE_VERSION;
   const auto catalogue = session.catalogue();
   if (!catalogue) return version + ", no catalogue (" + catalogue.error().text() + ")";
-  std::string newest;
-  for (const Source& source : (*catalogue)->sources()) newest = std::max(newest, source.date);
-  return newest.empty() ? version : version + ", catalogue of " + newest.substr(0, std::string_view("2026-08").size());
+  const std::string month = catalogue_month(**catalogue);
+  return month.empty() ? version : version + ", catalogue of " + month;
+}
+
+/// What a verb that was given nothing says, with its first example.
+std::string with_example(std::string text, const std::vector<std::string>& words) {
+  if (words.size() != 1 || text.find("ridge " + words[0] + " ") != std::string::npos) return text;
+  for (const Verb& verb : verbs()) {
+    const std::string_view example = verb.example.substr(0, verb.example.find('\n'));
+    if (verb.name != words[0] || example.ends_with("--help")) continue;
+    text += "\n  for example: " + std::string(example) + "\n  `ridge help " + words[0] + "` has more";
+  }
+  return text;
 }
 
 int run(std::vector<std::string> words) {
@@ -37,13 +55,18 @@ int run(std::vector<std::string> words) {
   Result<Command> command = parse_command_line(words, verbs(), options);
   Session session(std::move(options), look_around());
   const auto failed = [&](const Error& error) {
-    session.warn(error.text());
+    session.warn(with_example(error.text(), words));
     return exit_code(error.code);
   };
   if (!report) return failed(report.error());
   if (!command) return failed(command.error());
   command = measured_command(*std::move(command), words, verbs(), session);
   if (!command) return failed(command.error());
+  if (command->start) {
+    const auto catalogue = session.catalogue();
+    session.print(start_page(grammar(verbs()), RIDGE_VERSION, catalogue ? catalogue_month(**catalogue) : ""));
+    return kFine;
+  }
   if (command->help) {
     session.print(*command->help);
     return kFine;

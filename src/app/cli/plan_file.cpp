@@ -39,6 +39,7 @@ constexpr Without kWithout[] = {
 };
 /// Of a file that says both, this is the load for verbs that know arrivals.
 constexpr std::string_view kArrivals = "--request-rate";
+constexpr std::string_view kArrivalsKnown = "--arrivals";
 
 Error wrong_at(const std::string& file, std::uint32_t line, std::uint32_t column, std::string message) {
   return {ErrorCode::bad_input, place_text(file, line, column), std::move(message)};
@@ -141,7 +142,7 @@ Result<PlanFile> parse_plan_file(std::string_view text, const std::string& file,
     if (std::find(known.begin(), known.end(), flag) == known.end()) {
       const std::string near = nearest(flag, known.data(), known.size());
       return wrong_at(file, member.line, member.column,
-                      "no verb has a flag " + flag + (near.empty() ? "" : "; did you mean " + near + "?"));
+                      "no command has a flag " + flag + (near.empty() ? "" : "; did you mean " + near + "?"));
     }
     Result<std::string> value = value_of(member, file);
     if (!value) return value.error();
@@ -197,13 +198,17 @@ Result<std::vector<std::string>> with_plan_file(std::vector<std::string> words, 
   };
   const auto& loads = kAlternatives.front();
   const bool arrives =
-      option_of(kArrivals) != nullptr &&
+      option_of(kArrivalsKnown) != nullptr &&
       std::any_of(plan->flags.begin(), plan->flags.end(), [](const auto& entry) { return entry.first == kArrivals; });
+  const bool clients = std::any_of(plan->flags.begin(), plan->flags.end(), [&](const auto& entry) {
+    return entry.first != kArrivals && std::find(loads.begin(), loads.end(), entry.first) != loads.end();
+  });
   const std::vector<std::string> line = words;
   for (const auto& [flag, value] : plan->flags) {
     const OptionText* option = option_of(flag);
     if (option == nullptr || said(line, flag)) continue;
     if (arrives && flag != kArrivals && std::find(loads.begin(), loads.end(), flag) != loads.end()) continue;
+    if (!arrives && clients && flag == kArrivals) continue;
     words.push_back(flag);
     if (!option->value.empty()) words.push_back(value);
   }

@@ -142,8 +142,8 @@ PlanFlags::PlanFlags() {
       true, value::share());
   add("--max-load", "SHARE", "load at the busiest time with all replicas up, at most: 85%", kServePlan, true,
       value::share());
-  add("--peak", "TIMES", "the busiest time has so many times --request-rate, and the limits hold then: 3x", kServePlan,
-      true, value::parsed(parse_peak));
+  add("--peak", "TIMES", "rate and limits hold at this many times --request-rate: 3x", kServePlan, true,
+      value::parsed(parse_peak));
   add("--spares", "WHAT", "that may be down then: N+1, N+2, node or rack", kServePlan, true,
       value::parsed(parse_spares, offer({"N+1", "N+2", "node", "rack"})));
   add("--traffic", "FILE", "a day or week as CSV (hour, requests_per_s): the peak, and the bill of a month", kServePlan,
@@ -160,13 +160,16 @@ PlanFlags::PlanFlags() {
   add("--goodput", "SHARE", "of the time that counts: without failures and restarts", kTrainPlan, true, value::share());
   // the space
   add("--devices", "LIST", "all, or ids: h100-sxm,mi300x", kEvery, true, some_devices());
-  add("--gpus", "N", "serve: at most so many; train: on so many, or a list: 512,1024", kEvery, true,
+  add("--gpus", "N", "serve: the most devices to use; train: how many, or a list: 512,1024", kEvery, true,
       value::parts(value::whole(1, 1 << 20)));
   add("--engine", "E", "vllm, trtllm, sglang, ...; megatron, nemo, fsdp, ...", kEvery, true, value::engine());
   add("--precision", "LIST", "of the weights, or of training: bf16,fp8", kEvery, true, value::parts(value::format()));
   add("--kv-precision", "LIST", "of the KV cache: bf16,fp8", kServePlan, true, value::parts(value::format()));
   add("--tp", "N", "tensor parallel, fixed", kEvery, true, value::whole(1, 1024));
   add("--pp", "N", "pipeline stages, fixed", kEvery, true, value::whole(1, 1024));
+  add("--power-cap", "LIST", "of each device: 500W,600W, or search: none, and 90 to 40 % of its limit", kServePlan,
+      true,
+      value::parts(value::either(value::one_of({"search", "none"}), value::quantity<Watts>("500W", limits::kPower))));
   add("--mixed-pools", "", "prefill and decode may run on devices of different vendors", kServePlan);
   add("--no-speculation", "", "models that predict tokens ahead do not use it", kServePlan);
   add("--vp", "N", "chunks of a stage, fixed", kTrainPlan, true, value::whole(1, 1024));
@@ -204,11 +207,13 @@ PlanFlags::PlanFlags() {
   add("--profile", "P", "hyperscaler, enterprise, startup or public-sector: what such buyers usually ask", kBoth, true,
       value::one_of({"hyperscaler", "enterprise", "startup", "public-sector"}));
   // the run
+  add("--against", "recipes", "published training recipes beside the plan that is found for each, and why they differ",
+      kTrainPlan, true, value::one_of({"recipes"}));
   add("--top", "N", "devices to show", kEvery, false, value::whole(1, 1e6));
   add("--explain", "N", "the plan of line N in full", kBoth, false, value::whole(1, 1e6));
   add("--why", "", "each device that is left out, and how it could come in", kBoth, false);
   add("--exhaustive", "", "evaluate every candidate, leave nothing out by bounds", kBoth, false);
-  add("--threads", "N", "of this machine; all of them if left out", kBoth, false, value::parsed(check_threads));
+  add("--threads", "N", "CPU threads to use (default: all)", kBoth, false, value::parsed(check_threads));
   add("--results", "FILE", "keep what is found: FILE.sqlite (checkpoint every second), or FILE.csv at the end", kBoth,
       false, value::written());
   add("--resume", "", "go on where --results FILE.sqlite stopped", kBoth, false);

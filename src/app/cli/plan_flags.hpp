@@ -64,7 +64,8 @@ class PlanFlags {
 
 /// What goals need besides the flags.
 struct PlanContext {
-  std::string as_of;
+  std::string prices_as_of;
+  std::string software_as_of;
   std::string data_directory;  ///< for policy/vendors.toml
   FileAccess files;            ///< for --traffic
 };

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "app/cli/estimate.hpp"
+#include "app/cli/report_file.hpp"
 #include "economics/economics_data.hpp"
 #include "fleet/solver.hpp"
 #include "report/fleet_report.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::size_t kEstateLimit = 4'000'000;
 constexpr double kSolverSeconds = 60;
-constexpr std::array<std::string_view, 2> kFleetFlags = {"--why", "--threads"};
+constexpr std::array<std::string_view, 3> kFleetFlags = {"--why", "--threads", "--html"};
 
 }  // namespace
 
@@ -44,8 +45,11 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
   if (!economics) return economics.error();
   const Result<search::Policy> policy = search::load_policy(*data + "/policy");
   if (!policy) return policy.error();
+  if (session.software_date() != session.price_date()) {
+    return Error{ErrorCode::bad_input, "--software-as-of", "an estate has one date: say --as-of"};
+  }
   const Result<fleet::Estate> estate =
-      fleet::read_estate(*text, words[1], *knowledge, *economics, *policy, session.options().as_of);
+      fleet::read_estate(*text, words[1], *knowledge, *economics, *policy, session.price_date());
   if (!estate) return estate.error();
   const auto start = std::chrono::steady_clock::now();
   Result<fleet::Problem> problem = fleet::rate_options(*estate, *knowledge, &*economics, session.patience());
@@ -62,6 +66,11 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
       *estate, planned->problem,    answer, planned->day ? &*planned->day : nullptr, fleet::solver_name(),
       0,       flags.given("--why")};
   view.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (flags.given("--html")) {
+    const report::Provenance provenance{{}, command_text(session)};
+    const Status s = session.files().write(flags.value("--html"), report::fleet_html(view, provenance));
+    if (!s) return s.error();
+  }
   if (session.form() == Form::json) {
     session.print(report::fleet_json(view).text());
   } else if (session.form() == Form::csv) {

@@ -11,14 +11,13 @@
 #include "ridge/letters.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/text.hpp"
+#include "ridge/usual.hpp"
 #include "search/policy.hpp"
 
 namespace ridge::cli {
 
 namespace {
 
-constexpr double kUsualTtft = 2;  ///< seconds: what a chat needs
-constexpr double kUsualTpot = 0.1;
 constexpr std::size_t kTrafficLimit = 1'000'000;  ///< bytes
 
 /// Reads flags into fields; the first thing wrong is kept.
@@ -97,7 +96,8 @@ bool holds(const std::vector<std::string>& list, std::string_view word) {
 Result<Buyer> buyer_of(Reader& reader, const PlanContext& context) {
   const PlanFlags& flags = reader.flags();
   Buyer buyer;
-  buyer.date = context.as_of;
+  buyer.date = context.prices_as_of;
+  buyer.software_date = context.software_as_of;
   if (flags.value("--devices") != "all") reader.list("--devices", buyer.devices);
   reader.list("--vendors", buyer.vendors);
   reader.list("--avoid-vendors", buyer.avoid_vendors);
@@ -158,8 +158,8 @@ Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& cont
   reader.text("--engine", goal.engine);
   goal.request_rate = 0;
   reader.count("--request-rate", goal.request_rate, 1e-6, 1e9);
-  goal.isl = kUsualIsl;
-  goal.osl = kUsualOsl;
+  goal.isl = usual::kInputTokens;
+  goal.osl = usual::kOutputTokens;
   reader.count("--isl", goal.isl, 1, limits::kRequestTokens.most);
   reader.count("--osl", goal.osl, 1, limits::kRequestTokens.most);
   reader.share("--prefix-hit", goal.prefix_hit);
@@ -195,6 +195,17 @@ Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& cont
   reader.formats("--kv-precision", goal.kv);
   reader.whole("--tp", goal.tp, 1, 1024);
   reader.whole("--pp", goal.pp, 1, 1024);
+  if (flags.value("--power-cap") == "search") {
+    goal.search_caps = true;
+  } else {
+    for (const std::string& part : split_words(flags.value("--power-cap"), ',')) {
+      const Result<Watts> cap = part == "none" ? Result<Watts>(Watts(0)) : parse_quantity<Watts>(part);
+      if (!cap || (part != "none" && !(cap->value() > 0))) {
+        return wrong("--power-cap", "write watts of a device, none, or search: 500W,600W");
+      }
+      goal.power_caps.push_back(cap->value());
+    }
+  }
   goal.mixed_pools = flags.given("--mixed-pools");
   goal.speculate = !flags.given("--no-speculation");
   reader.word("--objective", goal.objective, parse_objective);
@@ -205,8 +216,8 @@ Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& cont
   if (!reader.status()) return reader.status().error();
   if (goal.ttft_s == 0 && goal.tpot_s == 0 && goal.e2e_s == 0) {
     // Without any limit the cheapest plan lets requests wait for minutes, which nobody means.
-    goal.ttft_s = kUsualTtft;
-    goal.tpot_s = kUsualTpot;
+    goal.ttft_s = usual::kTtft;
+    goal.tpot_s = usual::kTpot;
     goal.assumed_limits = true;
   }
   return goal;

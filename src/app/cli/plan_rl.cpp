@@ -47,13 +47,13 @@ Result<int> plan_rl_run(Session& session, const PlanFlags& flags, EstimateFlags 
   for (const std::string& device : *devices) {
     std::optional<double> price;
     Buyer buyer;
-    buyer.date = session.options().as_of;
+    buyer.date = session.price_date();
     if (const auto quote = price_of(knowledge->catalogue, device, buyer, nullptr)) price = quote->mid;
     for (const std::string& gpus : *sizes) {
       rl.set("--device", device);
       rl.set("--gpus", gpus);
       if (const Status s = rl.valid(session); !s) return s.error();
-      const Result<RlQuery> question = rl_question(rl, session.options().as_of);
+      const Result<RlQuery> question = rl_question(rl, session.software_date());
       if (!question) return question.error();
       Result<std::vector<RlAnswer>> found = plan_rl(*question, *knowledge);
       if (!found && found.error().code != ErrorCode::infeasible) return of_rl_flag(found.error());

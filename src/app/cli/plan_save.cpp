@@ -31,7 +31,12 @@ class PlanWriter {
   }
   /// So that `ridge cost` takes the same prices.
   void prices(const Buyer& buyer, const std::optional<double>& usd_per_gpu_hour) {
-    if (!buyer.date.empty()) add("--as-of", buyer.date);
+    if (buyer.date == buyer.software_date) {
+      if (!buyer.date.empty()) add("--as-of", buyer.date);
+    } else {
+      if (!buyer.date.empty()) add("--prices-as-of", buyer.date);
+      if (!buyer.software_date.empty()) add("--software-as-of", buyer.software_date);
+    }
     if (buyer.purchase == Purchase::own) {
       if (!buyer.region.empty()) add("--region", buyer.region);
     } else if (buyer.purchase == Purchase::reserved || buyer.purchase == Purchase::any) {  // only plans look at these
@@ -71,6 +76,7 @@ PlanFile plan_file(const ServingQuest& quest, const ServingPlan& p, const std::s
   out.add("--kv-precision", ridge::name(p.facts.kv));
   out.add("--engine", q.engine);
   out.add("--max-batched-tokens", q.max_batched_tokens);
+  if (q.power_cap > 0) out.add("--power-cap", exact_number(q.power_cap) + "W");
   out.add("--isl", goal.isl);
   out.add("--osl", goal.osl);
   out.above("--prefix-hit", goal.prefix_hit, 0);

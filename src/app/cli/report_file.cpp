@@ -22,11 +22,9 @@ struct Maker {
 };
 
 const std::vector<Maker>& makers() {
-  static const std::vector<Maker> all = {{"plan", {"plan"}},
-                                         {"train", {"estimate", "train"}},
-                                         {"rl", {"estimate", "rl"}},
-                                         {"serve", {"simulate"}},
-                                         {"accuracy", {"validate"}}};
+  static const std::vector<Maker> all = {
+      {"plan", {"plan"}},         {"fleet", {"plan", "fleet"}}, {"train", {"estimate", "train"}},
+      {"rl", {"estimate", "rl"}}, {"serve", {"simulate"}},      {"accuracy", {"validate"}}};
   return all;
 }
 

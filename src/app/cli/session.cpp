@@ -38,9 +38,15 @@ Surroundings look_around() {
   std::error_code failure;
   found.program = fs::read_symlink("/proc/self/exe", failure).string();
   if (const char* data = std::getenv("RIDGE_DATA"); data != nullptr && *data != '\0') found.data_variable = data;
+  // A width that somebody exports holds for files and pipes, too; a terminal knows its own.
+  if (const char* columns = std::getenv("COLUMNS"); columns != nullptr) {
+    constexpr int kWidest = 10'000;
+    const int asked = std::atoi(columns);  // 0, no limit, for what is no number
+    if (asked > 0 && asked <= kWidest) found.width = asked;
+  }
   if (isatty(STDOUT_FILENO) != 0) {
     winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) found.width = size.ws_col;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) found.width = size.ws_col;
     const char* no_colour = std::getenv("NO_COLOR");
     const char* terminal = std::getenv("TERM");
     const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";

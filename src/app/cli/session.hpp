@@ -45,6 +45,8 @@ struct GlobalOptions {
   std::vector<std::string> settings = {};      ///< what-ifs: "device.hbm_bandwidth=8TB/s"
   std::string plan = {};                       ///< the file that the line's flags were completed from
   std::string as_of = {};
+  std::string software_as_of = {};     ///< instead of as_of, of engines and their kernels
+  std::string prices_as_of = {};       ///< instead of as_of, of prices
   std::string time_limit = {};         ///< "30s": after it long work ends
   std::string memory_limit = {};       ///< "4GB": beyond it long work ends
   std::vector<std::string> line = {};  ///< the words as they were given
@@ -108,6 +110,14 @@ class Session {
   ~Session();
 
   [[nodiscard]] const GlobalOptions& options() const { return options_; }
+  /// The day whose software runs, or empty: the newest.
+  [[nodiscard]] const std::string& software_date() const {
+    return options_.software_as_of.empty() ? options_.as_of : options_.software_as_of;
+  }
+  /// The day whose prices are paid, or empty: the newest.
+  [[nodiscard]] const std::string& price_date() const {
+    return options_.prices_as_of.empty() ? options_.as_of : options_.prices_as_of;
+  }
   [[nodiscard]] Form form() const;
   /// Path of the running program, or empty.
   [[nodiscard]] const std::string& program() const { return surroundings_.program; }

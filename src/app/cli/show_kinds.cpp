@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "app/cli/dates.hpp"
 #include "economics/economics_data.hpp"
 
 namespace ridge::cli {
@@ -67,8 +66,7 @@ const Kind* find_kind(std::string_view word) {
 Result<SheetContext> sheet_context(Session& session) {
   const Result<const Catalogue*> catalogue = session.catalogue();
   if (!catalogue) return catalogue.error();
-  std::string as_of = session.options().as_of;
-  if (const Status s = check_as_of(as_of); !s) return s.error();
+  std::string as_of = session.price_date();
   if (as_of.empty()) {
     for (const Price& price : (*catalogue)->prices()) as_of = std::max(as_of, price.date);
   }

@@ -58,8 +58,8 @@ SimulateFlags::SimulateFlags() {
             return read_arrivals(text, unused);
           },
           offer({"poisson", "constant", "gamma:2", "on-off:10s,30s", "diurnal:1day,0.5"})));
-  add("--speed", "X", "a trace so many times as fast as recorded", value::number(1e-6, 1e6));
-  add("--requests", "N", "so many requests in all; 1000 if nothing is said, 20000 with --find-rate",
+  add("--speed", "X", "play a trace X times as fast as recorded", value::number(1e-6, 1e6));
+  add("--requests", "N", "requests in all (default: 1000; 20000 with --find-rate)",
       value::number(1, limits::kRequests.most));
   add("--duration", "T", "requests arrive for so long: 10min", time());
   add("--seed", "S", "of all random draws; the same seed gives the same answer",
@@ -90,12 +90,12 @@ SimulateFlags::SimulateFlags() {
   add("--poll-steps", "N", "decode steps between two looks for new requests; 1 (SGLang: --scheduler-recv-interval)",
       value::whole(1, kMostSteps));
   add("--gather", "SHARE:STEPS",
-      "prompts wait until they fill that share of a step, or so many steps: 0.9:20 (TensorRT-LLM: batch_wait)",
+      "delay prefill until prompts fill SHARE of a step, at most STEPS steps: 0.9:20 (TensorRT-LLM: batch_wait)",
       value::parsed([](std::string_view text) {
         PromptGathering unused;
         return read_gathering(text, unused);
       }));
-  add("--gather-ranks", "STEPS", "data-parallel ranks wait for each to have a prompt, so many steps at most",
+  add("--gather-ranks", "STEPS", "data-parallel ranks wait until each has a prompt, at most STEPS steps",
       value::whole(1, kMostSteps));
   add("--disaggregate", "xPyD", "x engines for prompts, y for decoding: 2P1D", value::parsed([](std::string_view text) {
         int x = 0;

@@ -9,6 +9,7 @@
 #include "ridge/letters.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/text.hpp"
+#include "ridge/usual.hpp"
 #include "serve/ticks.hpp"
 
 namespace ridge::cli {
@@ -75,8 +76,10 @@ class SimulationQuestioner {
       if (!named.empty()) return wrong("--isl", "the workload says how long requests are: leave out one of the two");
       double isl = 0;
       double osl = 0;
-      if (const Status s = take(d.count("--isl", kUsualIsl, 1, limits::kRequestTokens.most), isl); !s) return s;
-      if (const Status s = take(d.count("--osl", kUsualOsl, 1, limits::kRequestTokens.most), osl); !s) return s;
+      if (const Status s = take(d.count("--isl", usual::kInputTokens, 1, limits::kRequestTokens.most), isl); !s)
+        return s;
+      if (const Status s = take(d.count("--osl", usual::kOutputTokens, 1, limits::kRequestTokens.most), osl); !s)
+        return s;
       if (!d.given("--isl")) assume("{:.0f} tokens in", isl);
       if (!d.given("--osl")) assume("{:.0f} tokens out", osl);
       q.workload = fixed_workload(isl, osl);

@@ -45,6 +45,8 @@ Takes checked(ValueCheck check, Completer offers = {}, bool is_path = false) {
 
 /// Names that are refused with the nearest, and with all of them where they are few.
 Status among(const std::string& text, const std::vector<std::string>& known, std::string_view what) {
+  // Where the lists cannot be read there is nothing to hold it against, and the verb says what is wrong with them.
+  if (known.empty()) return {};
   if (std::find(known.begin(), known.end(), text) != known.end()) return {};
   constexpr std::size_t kFew = 10;
   constexpr std::size_t kSome = 30;
@@ -147,7 +149,10 @@ Takes share() {
 Takes measure(Result<double> (*read)(std::string_view), std::string example, limits::Limit most, bool may_be_zero) {
   return checked([=](Session&, const std::string& text) -> Status {
     const Result<double> value = read(text);
-    if (!value) return wrong("", value.error().message);
+    if (!value) {
+      const std::string& why = value.error().message;
+      return wrong("", why.find("is no unit") == std::string::npos ? why : why + "; for example " + example);
+    }
     if (*value < 0 || (*value == 0 && !may_be_zero)) {
       return wrong("", fmt::format("write {} 0, for example {}", may_be_zero ? "at least" : "more than", example));
     }

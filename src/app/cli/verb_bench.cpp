@@ -1,6 +1,5 @@
 // ridge bench: load a server, measure it, and put the prediction beside it.
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 
 #include "app/bench/bench_report.hpp"
 #include "app/cli/bench.hpp"
-#include "app/cli/dates.hpp"
+#include "app/cli/connections.hpp"
 #include "app/cli/estimate.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/report_file.hpp"
@@ -25,18 +24,10 @@ namespace ridge::cli {
 
 namespace {
 
-constexpr rlim_t kFiles = 20'500;  ///< connections are files
 constexpr double kTrialRequests = 200;
 constexpr double kRateStep = 1.05;  ///< a rate is found to this
 constexpr double kLeastRate = 1e-3;
 constexpr double kFirstClients = 8;
-
-void allow_files() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kFiles) return;
-  limit.rlim_cur = std::min<rlim_t>(kFiles, limit.rlim_max);
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 /// One line that is drawn again and again while it runs.
 class LiveLine {
@@ -129,7 +120,7 @@ Result<BenchRun> prepare_bench(Session& session, const BenchFlags& flags) {
   BenchRun run;
   run.predicts = d.given("--model") && (d.given("--device") || d.given("--system"));
   Result<SimulationQuestion> question =
-      run.predicts ? simulation_question(flags.simulate, *data + "/workloads", session.options().as_of, session.files())
+      run.predicts ? simulation_question(flags.simulate, *data + "/workloads", session.software_date(), session.files())
                    : load_question(flags.simulate, *data + "/workloads", session.files());
   if (!question) return question.error();
   run.find_rate = question->find_rate;
@@ -192,7 +183,7 @@ Status predict_bench(Session& session, BenchRun& run) {
 }
 
 Status measure_bench(Session& session, BenchRun& run) {
-  allow_files();
+  allow_connections();
   session.catch_interrupts();
   LiveLine line(!session.is_called());
   run.setup.query = run.answer.query;
@@ -275,11 +266,11 @@ Action declare_bench(Options& options) {
   auto flags = std::make_shared<BenchFlags>();
   options.words("URL", flags->words, "of the server: http://127.0.0.1:8000");
   flags->simulate.declare_without(options, {"--timeline-csv", "--perfetto"});
-  options.flag("--chat", flags->chat, "the chat endpoint, with words; completions with token ids unless said");
+  options.flag("--chat", flags->chat, "use the chat endpoint, with words (default: completions with token ids)");
   options.flag("--text-prompts", flags->text_prompts, "words instead of token ids for completions too");
   options.flag("--plain", flags->plain, "send only what OpenAI's own API knows (no ignore_eos)");
   options.text("--served-model-name", "NAME", flags->served_name,
-               "as the server calls its model; asked for unless said", value::name());
+               "model name of the server (default: the server is asked)", value::name());
   options.text("--key-env", "NAME", flags->key_variable, "the variable that holds the API key; RIDGE_API_KEY",
                value::name("_"));
   options.text("--ca-file", "FILE", flags->ca_file, "certificates (PEM) to trust instead of the system's",
@@ -300,7 +291,6 @@ Action declare_bench(Options& options) {
                value::quantity<Seconds>("1min"));
   options.flag("--metrics-only", flags->metrics_only, "with --watch: send nothing, read /metrics");
   return [flags](Session& session) -> Result<int> {
-    if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
     if (session.is_called() && !session.may_name_files()) {
       return Error{ErrorCode::refused, "bench", "sends requests to another server: run it from a shell"};
     }

@@ -11,6 +11,7 @@
 #include "app/cli/session.hpp"
 #include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
 #include "economics/api_import.hpp"
 #include "economics/price_diff.hpp"
 #include "ridge/csv.hpp"
@@ -31,10 +32,6 @@ struct CatalogueArguments {
   std::string date;
   bool all = false;
 };
-
-Error wrong(std::string_view where, std::string message) {
-  return {ErrorCode::bad_input, std::string(where), std::move(message)};
-}
 
 Result<int> print(Session& session, Table table, Json json, std::vector<std::string> notes) {
   if (session.form() == Form::json) {
@@ -213,7 +210,7 @@ Result<int> age(Session& session) {
   if (!data) return data.error();
   const Result<const Engines*> engines = session.engines();
   if (!engines) return engines.error();
-  std::string as_of = session.options().as_of;
+  std::string as_of = session.price_date();
   std::map<std::string, Ages> providers;
   Ages rents, spot, purchases, other, offers, devices, models, systems, eras, electricity, exchange;
   for (const Price& price : catalogue.prices()) {
@@ -223,7 +220,7 @@ Result<int> age(Session& session) {
                                                     : other;
     ages.add(price.date);
     if (price.kind == PriceKind::on_demand && !price.provider.empty()) providers[price.provider].add(price.date);
-    if (session.options().as_of.empty() && year_of(price.date) > year_of(as_of)) as_of = price.date;
+    if (session.price_date().empty() && year_of(price.date) > year_of(as_of)) as_of = price.date;
   }
   const auto date_of = [&](SourceId source) { return catalogue.source(source).date; };
   for (const Device& device : catalogue.devices()) devices.add(date_of(device.source));
@@ -284,7 +281,7 @@ Result<int> run(Session& session, const CatalogueArguments& a) {
                                  quoted(form), near.empty() ? "" : " (did you mean " + near + "?)"));
   }
   CatalogueArguments dated = a;
-  if (dated.date.empty()) dated.date = session.options().as_of;
+  if (dated.date.empty()) dated.date = session.price_date();
   if (!a.take.empty()) {
     if (dated.date.empty()) return wrong("--date", "say of when the list is: --date 2026-11-15");
     if (const auto date = parse_date(dated.date); !date) return wrong("--date", date.error().message);

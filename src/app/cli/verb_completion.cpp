@@ -58,7 +58,7 @@ static Action declare_completion(Options& options) {
 
 Verb completion_verb() {
   return {"completion", "print a completion script for a shell",
-          "Completes verbs, options, kinds, ids and keys. For bash: put `source <(ridge completion bash)` into "
+          "Completes commands, options, kinds, ids and keys. For bash: put `source <(ridge completion bash)` into "
           "~/.bashrc. "
           "For zsh: write the script into a file named _ridge in a directory of $fpath.",
           "ridge completion bash", declare_completion};

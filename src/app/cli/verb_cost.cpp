@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "app/cli/cost.hpp"
-#include "app/cli/dates.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/cost_report.hpp"
 #include "ridge/text.hpp"
@@ -86,7 +85,6 @@ Action declare_cost(Options& options) {
     const Result<Run> run = cost_word_of(words);
     if (!run) return run.error();
     if (const Status s = said.valid(session, words[0] == "compare" || words[0] == "devices"); !s) return s.error();
-    if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
     const Result<std::optional<CostMode>> mode = mode_of(arguments->words);
     if (!mode) return mode.error();
     CostCommand& command = arguments->command;

@@ -148,13 +148,13 @@ Result<LaunchPlan> plan_of(Session& session, const EmitArguments& a, LaunchTarge
   Result<LaunchPlan> plan = Error{};
   if (trains(runner)) {
     if (runner == LaunchTarget::torchrun && !flags.given("--sharding")) flags.set("--sharding", "zero3");
-    const Result<TrainingQuestion> question = training_question(flags, session.options().as_of);
+    const Result<TrainingQuestion> question = training_question(flags, session.software_date());
     if (!question) return question.error();
     const Result<TrainingAnswer> answer = ridge::answer(question->query, question->freedom, knowledge);
     if (!answer) return answer.error();
     plan = launch_plan(*answer, knowledge, known, wish);
   } else {
-    const Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
+    const Result<InferenceQuestion> question = inference_question(flags, session.software_date());
     if (!question) return question.error();
     const Result<InferenceAnswer> answer = ridge::answer(question->query, knowledge, {});
     if (!answer) return answer.error();
@@ -334,7 +334,7 @@ Action declare_emit(Options& options) {
                  int y = 0;
                  return read_pools(text, x, y);
                }));
-  options.count("--max-replicas", "N", a->most, "of Kubernetes: scale out to so many as requests come (KEDA)");
+  options.count("--max-replicas", "N", a->most, "Kubernetes: scale out to at most N replicas as requests come (KEDA)");
   options.text("--ttft", "TIME", a->ttft, "alert where the first token takes longer: 1s; else than predicted",
                value::quantity<Seconds>("1s"));
   options.text("--tpot", "TIME", a->tpot, "alert where the next token takes longer: 40ms; else than predicted",

@@ -1,13 +1,12 @@
 // ridge emulate: a server that answers at the predicted pace of a plan, on no GPU.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <thread>
 
-#include "app/cli/dates.hpp"
+#include "app/cli/connections.hpp"
 #include "app/cli/estimate.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/report_file.hpp"
@@ -22,7 +21,6 @@ namespace ridge::cli {
 
 namespace {
 
-constexpr rlim_t kFiles = 20'500;  ///< connections are files
 constexpr const char* kKeyVariable = "RIDGE_EMULATE_KEY";
 
 struct EmulateFlags {
@@ -34,13 +32,6 @@ struct EmulateFlags {
   std::string ports;
   bool quiet = false;
 };
-
-void allow_files() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kFiles) return;
-  limit.rlim_cur = std::min<rlim_t>(kFiles, limit.rlim_max);
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 std::string ended_text(const emulate::Emulator& server, const SimulationResult& result) {
   const LatencyDistribution& late = server.lateness();
@@ -54,7 +45,7 @@ Result<int> run_emulate(Session& session, const EmulateFlags& flags) {
   const Result<std::string> data = session.data_directory();
   if (!data) return data.error();
   Result<SimulationQuestion> question =
-      simulation_question(flags.simulate, *data + "/workloads", session.options().as_of, session.files());
+      simulation_question(flags.simulate, *data + "/workloads", session.software_date(), session.files());
   if (!question) return question.error();
   const Result<int> port = read_whole("--port", flags.port, 8000, 0, 65535);
   if (!port) return port.error();
@@ -76,7 +67,7 @@ Result<int> run_emulate(Session& session, const EmulateFlags& flags) {
   const SimulationQuery& query = answer.query;
 
   catch_interrupts();
-  allow_files();
+  allow_connections();
   emulate::EmulatorOptions options;
   options.address = flags.host;
   options.speed = *speed;
@@ -123,17 +114,17 @@ Action declare_emulate(Options& options) {
   flags->simulate.declare_without(options, {"--speed", "--request-rate", "--arrivals", "--scenario", "--requests",
                                             "--duration", "--seed", "--ttft", "--tpot", "--e2e", "--limit-share",
                                             "--find-rate", "--requests-csv", "--timeline-csv", "--perfetto", "--html"});
-  options.text("--port", "N", flags->port, "to listen on, 8000 unless said; 0 takes any that is free",
+  options.text("--port", "N", flags->port, "port to listen on (default: 8000; 0: any that is free)",
                value::whole(0, 65535));
-  options.text("--host", "ADDRESS", flags->host, "to listen on, 127.0.0.1 unless said", value::name(".:-"));
-  options.text("--ports", "N", flags->ports,
-               "so many servers on ports that follow each other, each with its own engine", value::whole(1, 64));
-  options.text("--speed", "X", flags->speed, "so many times as fast as predicted; 1", value::number(0.001, 1000));
-  options.text("--served-model-name", "NAME", flags->name, "that requests ask for; the model's id unless said",
+  options.text("--host", "ADDRESS", flags->host, "address to listen on (default: 127.0.0.1)", value::name(".:-"));
+  options.text("--ports", "N", flags->ports, "number of servers, on consecutive ports, each with its own engine",
+               value::whole(1, 64));
+  options.text("--speed", "X", flags->speed, "run X times as fast as predicted (default: 1)",
+               value::number(0.001, 1000));
+  options.text("--served-model-name", "NAME", flags->name, "model name that requests use (default: the model's id)",
                value::name());
   options.flag("--quiet", flags->quiet, "nothing is said at the end");
   return [flags](Session& session) -> Result<int> {
-    if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
     if (session.is_called()) {
       return Error{ErrorCode::refused, "emulate", "listens until it is ended: start it from a shell"};
     }

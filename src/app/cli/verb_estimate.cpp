@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "app/cli/dates.hpp"
 #include "app/cli/estimate.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/inference_report.hpp"
@@ -98,6 +97,11 @@ Result<InferenceAnswer> answer_question(const Session& session, const InferenceQ
   return answer;
 }
 
+double sold_memory(const Catalogue& catalogue, std::string_view device) {
+  const Device* found = catalogue.device(device);
+  return found != nullptr && found->memory_capacity ? found->memory_capacity->value.value() : 0;
+}
+
 Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
   if (flags.is_on("--disaggregate")) return estimate_pools(session, flags);
   for (const char* of_pools : {"--prefill-device", "--prefill-tp", "--prefill-dp", "--prefill-ep", "--kv-link"}) {
@@ -105,7 +109,7 @@ Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
   }
   if (flags.given("--lengths")) return estimate_context(session, flags);
   if (flags.given("--cp")) return Error{ErrorCode::bad_input, "--cp", "is of long prompts: add --lengths 128k,1M"};
-  Result<InferenceQuestion> question = inference_question(flags, session.options().as_of);
+  Result<InferenceQuestion> question = inference_question(flags, session.software_date());
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
@@ -114,7 +118,8 @@ Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
   Result<InferenceAnswer> answer = answer_question(session, *question, *knowledge, true);
   if (!answer) return answer.error();
   if (const Status s = answer_media(*media, *knowledge, *answer); !s) return s.error();
-  const report::InferenceReportOptions options{.operators = flags.is_on("--explain")};
+  const report::InferenceReportOptions options{.operators = flags.is_on("--explain"),
+                                               .sold_bytes = sold_memory(knowledge->catalogue, answer->facts.device)};
   if (session.form() == Form::json) {
     session.print(report::inference_json(*answer, options).text());
     return answer->refusal ? kRefused : kFine;
@@ -143,7 +148,6 @@ static Action declare_estimate(Options& options) {
     const EstimateFlags& flags = arguments->flags;
     if (const Status s = flags.check(*word); !s) return s.error();
     if (const Status s = flags.valid(session, *word == kCompare || *word == kFit); !s) return s.error();
-    if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
     Result<WhatIfSubjects> subjects = what_if_subjects(flags);
     if (!subjects) return subjects.error();
     session.about(*std::move(subjects));
@@ -170,8 +174,9 @@ static Action declare_estimate(Options& options) {
 Verb estimate_verb() {
   return {
       "estimate",
-      "does it fit, how fast is it, what binds it",
-      "`infer` answers for serving: throughput, latency, memory, energy, each with an 80 % interval, what binds it and "
+      "does it fit, how fast is it, what is the bottleneck",
+      "`infer` answers for serving: throughput, latency, memory, energy, each with an 80 % interval, the bottleneck "
+      "and "
       "what would help. `train` gives the step by term, MFU, memory of every stage, days; `rl` a step of "
       "reinforcement learning by phase, who waits for whom and which split balances; `diffusion` the time of an image. "
       "`fit` says what fits where, `techniques` what quantisation, paging or speculation gain here, `compare` "

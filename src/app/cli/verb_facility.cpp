@@ -208,7 +208,7 @@ Result<int> run_facility(Session& session, const FacilityArguments& arguments) {
   Result<WhatIfSubjects> subjects = what_if_subjects(arguments.flags);
   if (!subjects) return subjects.error();
   session.about(*std::move(subjects));
-  const Result<FacilityQuestion> question = FacilityQuestioner(arguments, session.options().as_of).run();
+  const Result<FacilityQuestion> question = FacilityQuestioner(arguments, session.software_date()).run();
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
@@ -262,12 +262,12 @@ Action declare_facility(Options& options) {
                                   "--mtp",
                                   "--offload",
                                   "--tokens"});
-  options.text(std::string(kKindFlag), std::string(kKindValue), a->kind, "what the model is for; train unless said",
+  options.text(std::string(kKindFlag), std::string(kKindValue), a->kind, "what the model is for (default: train)",
                value::one_of({"serve", "train"}));
   options.text("--nodes", "N", a->nodes, "systems, instead of --gpus", value::whole(1, kMostNodes));
   options.text("--topology", "T", a->topology, "rail-fat-tree, fat-tree, spine-leaf, dragonfly-plus or torus",
                value::parsed(parse_topology));
-  options.text("--levels", "N", a->levels, "of switches; the fewest that reach everybody unless said",
+  options.text("--levels", "N", a->levels, "levels of switches (default: the fewest that reach every device)",
                value::whole(1, 3));
   options.text("--oversubscription", "R", a->oversubscription, "ports down over ports up of a leaf: 1, 2:1",
                ratio_to(limits::kOversubscription));

@@ -1,4 +1,4 @@
-// ridge mlperf: the published record, counted right.
+// ridge mlperf: the published results, repaired by named rules.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -399,14 +399,12 @@ Action declare_mlperf(Options& options) {
   options.list("--submitter", "NAME", a->submitters, "only these", value::parts(value::line()));
   options.list("--availability", "STATE", a->availability, "available, preview, rdi, unknown",
                value::parts(value::name("._- ")));
-  options.text("--division", "NAME", a->division, "closed (unless said otherwise), open, network, all",
+  options.text("--division", "NAME", a->division, "closed (default), open, network, all",
                value::one_of({"closed", "open", "network", "all"}));
   options.text("--suite", "NAME", a->suite, "inference or training; import: datacenter or edge",
                value::one_of({"inference", "training", "datacenter", "edge"}));
-  options.text("--per", "WHAT", a->per, "accelerator (unless said otherwise), system, node, watt, dollar",
-               value::parsed(parse_per));
-  options.text("--stat", "WHAT", a->statistic, "mean (unless said otherwise), median, best",
-               value::parsed(parse_statistic));
+  options.text("--per", "WHAT", a->per, "accelerator (default), system, node, watt, dollar", value::parsed(parse_per));
+  options.text("--stat", "WHAT", a->statistic, "mean (default), median, best", value::parsed(parse_statistic));
   options.list("--by", "KEYS", a->by, "accelerator, name, round, submitter, size, weights, availability, row",
                value::parts(value::parsed(parse_key)));
   options.flag("--power", a->power, "only results with measured power");
@@ -425,7 +423,7 @@ Action declare_mlperf(Options& options) {
 
 Verb mlperf_verb() {
   return {
-      "mlperf", "the published MLPerf results, counted right",
+      "mlperf", "published MLPerf results per accelerator, with documented repairs",
       "Datacenter inference v3.0 to v6.1 and training v3.0 to v5.1 come with the program; `import` reads "
       "summary_results.json, the older JSON and CSV summaries and logs of submissions, all or nothing. What is wrong "
       "in "

@@ -2,16 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
 
 #include "app/cli/basis.hpp"
-#include "app/cli/dates.hpp"
 #include "app/cli/estimate.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/plan_flags.hpp"
 #include "app/cli/plan_fleet.hpp"
+#include "app/cli/plan_recipes.hpp"
 #include "app/cli/plan_rl.hpp"
 #include "app/cli/plan_run.hpp"
 #include "app/cli/plan_save.hpp"
@@ -43,7 +44,7 @@ struct PlanArguments {
 std::string shared_flags(const Session& session) {
   std::string out;
   for (const std::string& setting : session.options().settings) out += "\n--set=" + setting;
-  return out + "\n--as-of=" + session.options().as_of;
+  return out + "\n--software-as-of=" + session.software_date() + "\n--prices-as-of=" + session.price_date();
 }
 
 /// "serve", "train" or a file.
@@ -65,7 +66,11 @@ Status take_file(const Session& session, const std::string& path, PlanFlags& fla
 Result<Asked> asked_of(const Session& session, PlanArguments& arguments) {
   const std::vector<std::string>& words = arguments.words;
   if (words.empty()) {
-    return Error{ErrorCode::bad_input, "", "say what to plan: serve, train, rl, fleet, or the file of a question"};
+    return Error{ErrorCode::bad_input, "",
+                 "say what to plan: serve, train, rl, fleet, or the file of a question. For example:\n"
+                 "  ridge plan serve --model llama3.3-70b --request-rate 50 --devices h100-sxm,mi300x\n"
+                 "  ridge plan train --model llama3.1-8b --tokens 100B --days 30 --devices h100-sxm,h200-sxm\n"
+                 "  ridge plan examples/chat-70b.toml"};
   }
   if (words.size() > 1) return Error{ErrorCode::bad_input, "", "nothing is done with " + ridge::quoted(words[1])};
   Asked asked;
@@ -76,8 +81,11 @@ Result<Asked> asked_of(const Session& session, PlanArguments& arguments) {
     return asked;
   }
   if (!words[0].ends_with(".toml")) {
+    static constexpr std::array<std::string_view, 5> kKinds = {"serve", "train", "rl", "fleet", "merge"};
+    const std::string near = nearest(words[0], kKinds.data(), kKinds.size());
     return Error{ErrorCode::bad_input, "",
-                 ridge::quoted(words[0]) + " is neither serve, train, rl, fleet nor merge, nor a question in TOML"};
+                 ridge::quoted(words[0]) + " is neither serve, train, rl, fleet nor merge, nor a question in TOML" +
+                     (near.empty() ? "" : "; did you mean " + near + "?")};
   }
   std::string kind;
   if (const Status s = take_file(session, words[0], arguments.flags, &kind); !s) return s.error();
@@ -268,7 +276,7 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   if (const Status s = check_engine(flags.value("--engine"), work, knowledge->engines); !s) return s.error();
   const Result<std::string> data = session.data_directory();
   if (!data) return data.error();
-  const PlanContext context{session.options().as_of, *data, session.files()};
+  const PlanContext context{session.price_date(), session.software_date(), *data, session.files()};
   const Result<EconomicsData> economics = load_economics(*data + "/economics", knowledge->catalogue);
   if (!economics) return economics.error();
   if (asked.kind == PlanKind::serve) {
@@ -319,7 +327,7 @@ Result<int> plan_merge(Session& session, PlanArguments& arguments) {
   // Flags of the verb come from the files; those that all verbs share were used before this line was read.
   const std::string& question = all->question;
   std::string said =
-      question.substr(std::min({question.find("\n--set="), question.find("\n--as-of="), question.size()}));
+      question.substr(std::min({question.find("\n--set="), question.find("\n--software-as-of="), question.size()}));
   if (said != shared_flags(session)) {
     std::replace(said.begin(), said.end(), '\n', ' ');
     return Error{ErrorCode::bad_input, files.front(), "was asked with" + said + ": say the same again"};
@@ -355,7 +363,6 @@ Action declare_plan(Options& options) {
 }
 
 Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
-  if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
   arguments.flags.settle();
   if (!arguments.words.empty() && arguments.words[0] == "merge") return plan_merge(session, arguments);
   if (!arguments.words.empty() && arguments.words[0] == "fleet") {
@@ -368,6 +375,12 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
     return plan_rl_run(session, arguments.flags, arguments.rl);
   }
   if (const Status s = arguments.rl.none_given("plan rl"); !s) return s.error();
+  if (arguments.flags.given("--against")) {
+    if (arguments.words.size() != 1 || arguments.words[0] != "train") {
+      return Error{ErrorCode::bad_input, "--against", "is for training: ridge plan train --against recipes"};
+    }
+    return plan_recipes(session, arguments.flags);
+  }
   const Result<Asked> asked = asked_of(session, arguments);
   if (!asked) return asked.error();
   WhatIfSubjects subjects;

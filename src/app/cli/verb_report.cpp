@@ -36,7 +36,7 @@ Result<report::Article> make_mlperf(Session& session, const ReportArguments& arg
 
 constexpr std::array<ReportKind, 1> kReports = {{{"mlperf", make_mlperf}}};
 /// Made by other verbs: see report_file.hpp.
-constexpr std::array<std::string_view, 5> kForwarded = {"plan", "train", "rl", "serve", "accuracy"};
+constexpr std::array<std::string_view, 6> kForwarded = {"plan", "fleet", "train", "rl", "serve", "accuracy"};
 
 std::vector<std::string> complete_report_words(Session&, const std::vector<std::string>& before) {
   std::vector<std::string> offers;
@@ -88,12 +88,11 @@ Result<int> run(Session& session, const ReportArguments& arguments) {
 
 Action declare_report(Options& options) {
   auto arguments = std::make_shared<ReportArguments>();
-  options.words("mlperf|plan|train|serve|accuracy", arguments->words, "which report", complete_report_words);
+  options.words("mlperf|plan|fleet|train|serve|accuracy", arguments->words, "which report", complete_report_words);
   options.text("-o,--out", "FILE", arguments->out, "write it there, as .html or .md; Markdown is printed without it",
                value::written());
   options.text("--pdf", "FILE", arguments->pdf, "print it there, through Chromium or Chrome", value::written());
-  options.text("--lang", "LANGUAGE", arguments->language, "mlperf: en (unless said otherwise) or zh",
-               value::one_of({"en", "zh"}));
+  options.text("--lang", "LANGUAGE", arguments->language, "mlperf: en (default) or zh", value::one_of({"en", "zh"}));
   options.text("--db", "FILE", arguments->database, "mlperf: read the results of this database", value::file());
   return [arguments](Session& session) { return run(session, *arguments); };
 }
@@ -106,8 +105,10 @@ Verb report_verb() {
       "`mlperf` is the published MLPerf record: method and repairs, dense specifications, tables and charts for each "
       "model, what racks, generations, latency limits and virtualisation did, and what bound the submissions; in "
       "English or Chinese, as HTML or Markdown.\n\n"
-      "The others take the flags of the verb that answers, and are its answer as a page: `plan` (ridge plan; to serve "
-      "with unless `train` or a file follows), `train` (ridge estimate train), `serve` (ridge simulate) and `accuracy` "
+      "The others take the flags of the command that answers, and are its answer as a page: `plan` (ridge plan; to "
+      "serve with unless `train` or a file follows), `fleet` (ridge plan fleet), `train` (ridge estimate train), "
+      "`serve` "
+      "(ridge simulate) and `accuracy` "
       "(ridge validate). Each is one HTML file without scripts, for light and dark screens and for paper.",
       "ridge report mlperf -o /tmp/mlperf.html\n"
       "ridge report serve --model llama3.1-8b --device h100-sxm --workload chat --request-rate 5 --requests 500 -o "

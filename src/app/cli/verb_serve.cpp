@@ -144,9 +144,9 @@ Result<int> serve(Session& session, const ServeArguments& arguments, int port) {
 
 Action declare_serve(Options& options) {
   auto arguments = std::make_shared<ServeArguments>();
-  options.text("--port", "N", arguments->port, "to listen on, 8080 unless said; 0 takes any that is free",
+  options.text("--port", "N", arguments->port, "port to listen on (default: 8080; 0: any that is free)",
                value::whole(0, 65535));
-  options.text("--host", "ADDRESS", arguments->host, "to listen on, 127.0.0.1 unless said", value::name(".:-"));
+  options.text("--host", "ADDRESS", arguments->host, "address to listen on (default: 127.0.0.1)", value::name(".:-"));
   options.text("--token", "SECRET", arguments->token,
                "that requests must carry; `ps` shows it, so rather in $RIDGE_TOKEN or --token-file", value::line());
   options.text("--token-file", "FILE", arguments->token_file,
@@ -168,11 +168,12 @@ Action declare_serve(Options& options) {
 }  // namespace
 
 Verb serve_verb() {
-  return {"serve", "a web page and an HTTP API for everything else",
-          "Answers on this machine alone unless --host says otherwise. The page needs nothing from elsewhere. "
-          "POST /v1/estimate and its neighbours take the flags of the verbs as JSON and answer with the same JSON as "
-          "--json.",
-          "ridge serve --help", declare_serve};
+  return {
+      "serve", "a web page and an HTTP API for everything else",
+      "Answers on this machine alone unless --host says otherwise. The page needs nothing from elsewhere. "
+      "POST /v1/estimate and its neighbours take the flags of the commands as JSON and answer with the same JSON as "
+      "--json.",
+      "ridge serve --help", declare_serve};
 }
 
 }  // namespace ridge::cli

@@ -403,7 +403,7 @@ static Action declare_show(Options& options) {
                in_column("kind"));
   options.text("--sort", "KEY", arguments->sort, "order by a key, -KEY for largest first", keys_of_kind());
   options.text("--columns", "KEY,...", arguments->columns, "the columns of the table", keys_of_kind());
-  options.count("--limit", "N", arguments->limit, "at most so many");
+  options.count("--limit", "N", arguments->limit, "list at most N entries");
   options.flag("--keys", arguments->keys, "list the keys that --where, --sort and --columns know");
   options.flag("--missing", arguments->missing, "which devices on sale lack which figures and prices");
   options.flag("--ids", arguments->ids, "only the ids, one on a line", true);

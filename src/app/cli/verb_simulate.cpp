@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "app/cli/dates.hpp"
 #include "app/cli/estimate.hpp"
 #include "app/cli/progress.hpp"
 #include "app/cli/report_file.hpp"
@@ -111,7 +110,7 @@ Result<int> run_simulation(Session& session, const SimulateFlags& flags) {
   const Result<std::string> data = session.data_directory();
   if (!data) return data.error();
   Result<SimulationQuestion> question =
-      simulation_question(flags, *data + "/workloads", session.options().as_of, session.files());
+      simulation_question(flags, *data + "/workloads", session.software_date(), session.files());
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
@@ -175,7 +174,6 @@ Action declare_simulate(Options& options) {
   auto flags = std::make_shared<SimulateFlags>();
   flags->declare(options);
   return [flags](Session& session) -> Result<int> {
-    if (const Status s = check_as_of(session.options().as_of); !s) return s.error();
     if (const Status s = flags->deployment.valid(session); !s) return s.error();
     Result<WhatIfSubjects> subjects = what_if_subjects(flags->deployment);
     if (!subjects) return subjects.error();

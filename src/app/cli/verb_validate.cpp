@@ -624,7 +624,7 @@ Verb validate_verb() {
       "bars "
       "into exit code 3: 'output_tok_s@offline<=7.5/23' is a median of 7.5 % and a 90th percentile of 23 %, "
       "'step_time_s>=97' a coverage.\n\n"
-      "--gate compares the predictions of a fixed grid with those committed; --update commits them anew.",
+      "--gate compares the predictions of a fixed grid with those committed; --update commits them again.",
       "ridge validate\n"
       "ridge validate --kind inference --by device\n"
       "ridge validate --cases data/evidence/consumer.csv --rows /tmp/rows.csv\n"

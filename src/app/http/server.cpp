@@ -31,6 +31,8 @@ namespace {
 constexpr std::size_t kConnectionMemory = 32 * 1024;  // request line and headers must fit
 constexpr std::string_view kClosing = "the server is shutting down";
 constexpr int kHeavyNiceness = 10;
+constexpr std::chrono::milliseconds kBetweenLooks{250};  ///< for those that waited too long
+constexpr const char* kWaitedTooLong = "it waited too long for its turn: try again later";
 using Clock = std::chrono::steady_clock;
 
 }  // namespace
@@ -102,6 +104,7 @@ struct Server::Core {
   std::mutex mutex;
   std::condition_variable wake;
   Pool light, heavy;
+  std::thread looks;  ///< runs expire()
   bool closing = false;
 
   [[nodiscard]] Pool& pool(Weight weight) { return weight == Weight::heavy ? heavy : light; }
@@ -122,7 +125,7 @@ struct Server::Core {
       if (exchange.left) {
         exchange.response = Response::error(503, "the client has left");
       } else if (waited.count() > options.waiting_s) {
-        exchange.response = Response::error(503, "it waited too long for its turn: try again later");
+        exchange.response = Response::error(503, kWaitedTooLong);
       } else {
         exchange.response = call(exchange.request, true);
       }
@@ -132,6 +135,22 @@ struct Server::Core {
         mine.waiting.done(next->client);
       }
       wake.notify_all();
+    }
+  }
+
+  /// Those whose time is over while every worker is busy are told so then, not when one is free again.
+  void expire() {
+    std::unique_lock lock(mutex);
+    while (!wake.wait_for(lock, kBetweenLooks, [&] { return closing; })) {
+      for (Pool* each : {&light, &heavy}) {
+        const auto late = each->waiting.take_if([&](const Exchange* exchange) {
+          return std::chrono::duration<double>(Clock::now() - exchange->start).count() > options.waiting_s;
+        });
+        for (Exchange* exchange : late) {
+          exchange->response = Response::error(503, kWaitedTooLong);
+          finish(*exchange);
+        }
+      }
     }
   }
 
@@ -232,6 +251,7 @@ struct Server::Core {
     for (Pool* each : {&light, &heavy}) {
       for (std::thread& worker : each->threads) worker.join();
     }
+    if (looks.joinable()) looks.join();
     MHD_stop_daemon(daemon);
     if (listening != MHD_INVALID_SOCKET) close(listening);
     daemon = nullptr;
@@ -358,6 +378,7 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
       core->pool(weight).threads.emplace_back([raw = core.get(), of = weight] { raw->work(of); });
     }
   }
+  core->looks = std::thread([raw = core.get()] { raw->expire(); });
   return Server(std::move(core));
 }
 

@@ -37,7 +37,7 @@ export const show: Show = (into, values, go) => {
   view.out.append(compare, even, water, risk, cap);
   return view.leave;
 };
-const titles: Record<string, string> = { compare: "Ways to pay", "break-even": "Own, rent or API", own: "What a token is made of", risk: "How sure", "power-cap": "Power cap" };
+const titles: Record<string, string> = { compare: "Ways to pay", "break-even": "Own, rent or API", own: "What a token is made of", risk: "Risk", "power-cap": "Power cap" };
 const tail = (name: string, a: Answer, question: Question, rows: () => string, chart?: HTMLElement) => [assumptions(a.assumptions) ?? "", a.warnings?.length ? h("p", { class: "warn" }, a.warnings.join(" ")) : "",
   tools(name, { json: a, csv: rows, figure: chart ? () => figureOf(chart) : undefined, command: command("cost", question) })].map((n) => (typeof n === "string" ? document.createTextNode(n) : n));
 

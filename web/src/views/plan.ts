@@ -99,7 +99,7 @@ export const show: Show = (into, values, go) => {
       tables.replaceChildren(
         section(`Ranked plans${window_.length ? ` in the selection (${plans.length} of ${a.plans.length})` : ""}`, plans.length ? table(cols, plans) : h("p", { class: "faint" }, "None.")),
         a.plans.some((p: Answer) => p.tie) ? h("p", { class: "faint" }, "=: neither is better with 75 %.") : "",
-        section(`Front of cost against speed${window_.length ? `, in the selection (${front.length} of ${a.front.length})` : ""}`, h("details", { open: window_.length > 0 }, h("summary", {}, `${front.length} plans`), table(cols, front))));
+        section(`Pareto front, cost against speed${window_.length ? `, in the selection (${front.length} of ${a.front.length})` : ""}`, h("details", { open: window_.length > 0 }, h("summary", {}, `${front.length} plans`), table(cols, front))));
     };
     lists();
     limits.hidden = chart.hidden = !a.front.length;
@@ -119,7 +119,7 @@ export const show: Show = (into, values, go) => {
 async function front(into: HTMLElement, a: Answer, x: Axis, y: Axis, kept: number[], select: (w: number[]) => void): Promise<void> {
   const of = (p: Answer, on: boolean) => ({ device: p.device, on, gpus: p.gpus, shape: shape(p), x: x.of(p).mid * x.scale, y: y.of(p).mid * y.scale, x1: x.of(p).low * x.scale, x2: x.of(p).high * x.scale, y1: y.of(p).low * y.scale, y2: y.of(p).high * y.scale });
   const points = [...a.front.map((p: Answer) => of(p, true)), ...a.plans.map((p: Answer) => of(p, false))];
-  const plotted = await draw(into, "Front of cost against speed (filled) and the best plan of each device (rings); lines are 80 % intervals. Drag to select.", (p) => ({
+  const plotted = await draw(into, "Pareto front, cost against speed (filled) and the best plan of each device (rings); lines are 80 % intervals. Drag to select.", (p) => ({
     x: { type: "log", label: `${x.name} →`, ticks: 6, tickFormat: "~s" }, y: { type: "log", label: `↑ ${y.name}`, ticks: 6, tickFormat: "~s" }, color: { legend: true, scheme: "observable10" },
     marks: [
       p.ruleY(points, { x1: "x1", x2: "x2", y: "y", stroke: "device", strokeOpacity: 0.35 }), p.ruleX(points, { y1: "y1", y2: "y2", x: "x", stroke: "device", strokeOpacity: 0.35 }),

@@ -15,7 +15,7 @@ const form: Field[] = [
   { key: "ttft", label: "Time to first token, at most", hint: "500ms", group: "Limits" }, { key: "tpot", label: "Time per output token, at most", hint: "80ms", group: "Limits" },
   { key: "find_rate", label: "Find the highest rate within the limits", kind: "switch", group: "Limits" },
 ];
-const kinds: [string, string][] = [["ttft_s", "first token"], ["tpot_s", "per output token"], ["itl_s", "between tokens"], ["e2e_s", "whole request"], ["wait_s", "wait in queue"]];
+const kinds: [string, string][] = [["ttft_s", "first token"], ["tpot_s", "per output token"], ["itl_s", "inter-token latency"], ["e2e_s", "whole request"], ["wait_s", "queue time"]];
 interface Row { key: string; name: string; values: Answer }
 const columns: Column<Row>[] = [{ name: "time", show: (r) => r.name }, ...["mean", "p50", "p90", "p95", "p99", "max"].map((q): Column<Row> => ({ name: q, number: true, show: (r) => span(r.values[q], seconds), plain: (r) => r.values[q]?.mid }))];
 
@@ -50,7 +50,7 @@ export const show: Show = (into, values, go) => {
       const mid: number = a.cdf[r.key][i], { low, mid: median, high } = r.values.p50;
       return { name: r.name, share, mid, low: (mid * low) / median, high: (mid * high) / median };
     })).filter((p) => p.mid > 0);
-    void draw(curve, "Latency: the share of requests (of tokens, between tokens) that wait at most so long, with the 80 % interval", (p) => ({
+    void draw(curve, "Latency: the share of requests (for inter-token latency: of tokens) that wait at most this long, with the 80 % interval", (p) => ({
       x: { type: "log", label: "seconds →", tickFormat: "~s" }, y: { label: "↑ share", domain: [0, 1], tickFormat: "%" }, color: { legend: true, domain: kinds.map(([, n]) => n).filter((n) => points.some((q) => q.name === n)), range: palette },
       marks: [p.areaX(points, { x1: "low", x2: "high", y: "share", fill: "name", fillOpacity: 0.16 }), p.line(points, { x: "mid", y: "share", stroke: "name", strokeWidth: 2 }),
         ...[["ttft_limit_s", 0], ["tpot_limit_s", 1]].filter(([k]) => a.query[k]).map(([k, i]) => p.ruleX([a.query[k]], { stroke: palette[i as number], strokeDasharray: "4,3" })),

@@ -1,0 +1,43 @@
+// What a question means where it says nothing: one place, for every verb.
+//
+//   double isl = usual::kInputTokens;                                    // 1024
+//   std::vector<Format> formats = usual_formats(device, model);          // {bf16, fp8, nvfp4} on a B200
+//
+// Verbs that are told what runs (estimate, simulate, emit, cost of a plan) take the first format, which is what an
+// engine does with the checkpoint as it is; verbs that choose (plan, cost devices, cost decide) try them all. Constants
+// and pure functions; any thread.
+#pragma once
+
+#include <vector>
+
+#include "ridge/catalogue.hpp"
+#include "ridge/model.hpp"
+#include "ridge/perf.hpp"
+
+namespace ridge {
+
+namespace usual {
+
+// One request, and who sends it.
+inline constexpr double kInputTokens = 1024;
+inline constexpr double kOutputTokens = 256;
+inline constexpr double kClients = 32;
+inline constexpr double kRequestRate =
+    100;  ///< a second, where devices are chosen: enough that single ones matter little
+
+// What a chat needs, of those who choose.
+inline constexpr double kTtft = 2;  ///< seconds
+inline constexpr double kTpot = 0.1;
+inline constexpr double kConfidence = 0.8;
+
+// Of tokens that somebody else proposes, the share accepted. Where the model predicts them itself: the parameter
+// speculation.acceptance of the calibration.
+inline constexpr double kAcceptance = 0.7;
+
+}  // namespace usual
+
+/// What people serve in: as the checkpoint is stored, else 16 bits; then 8 bits and 4 where the device computes in
+/// them. Other formats of 4 bits change answers enough to be asked for.
+[[nodiscard]] std::vector<Format> usual_formats(const Device& device, const Model& model);
+
+}  // namespace ridge

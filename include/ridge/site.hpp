@@ -86,7 +86,8 @@ inline constexpr double kPowerOverTdp = 1.8;
 /// The system's power at most: published, or by that factor (then `estimated`); nothing if the TDP is unknown too.
 [[nodiscard]] std::optional<Watts> system_power(const System& system, Watts device_power, bool& estimated);
 
-/// Refuses (bad_input): a system whose power nobody knows, nor that of its devices; (infeasible): not one of them fits into a rack of the site.
+/// Refuses (bad_input): a system whose power nobody knows, nor that of its devices; (infeasible): not one of them fits
+/// into a rack of the site.
 Result<RackPlan> plan_racks(const SiteRequest& request, const FacilityData& data);
 
 enum class SiteVerdict : std::uint8_t { pass, fail, unknown };

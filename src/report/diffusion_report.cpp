@@ -152,8 +152,7 @@ Document diffusion_page(const DiffusionAnswer& a) {
                             one == "image" ? "an" : "a", one, format_number(e.images_per_s.mid), one, name(e.bound)),
                 Emphasis::strong});
   const bool certain = e.batch_latency_s.low == e.batch_latency_s.high;
-  Table table = two_columns(certain ? "What the datasheet allows"
-                                    : "Predicted, with 80 % intervals");
+  Table table = two_columns(certain ? "What the datasheet allows" : "Predicted, with 80 % intervals");
   const auto add = [&](const std::string& what, const Cell& cell) { table.rows.push_back({Cell(what), cell}); };
   add("one call", time_cell(e.batch_latency_s));
   add(fmt::format("per {}", one), time_cell(per_image(e, load)));

@@ -18,7 +18,7 @@ Result<std::string> first_contact_markdown(std::string csv, const std::string& n
   if (!read) return read.error();
   static constexpr std::string_view kColumns[] = {
       "date", "table", "metric", "vendor", "figures", "predicted", "median_percent", "p90_percent", "held_percent"};
-  static constexpr std::string_view kHeadings[] = {"date",      "rows",   "metric", "vendor",   "figures",
+  static constexpr std::string_view kHeadings[] = {"date",      "rows",   "metric", "vendor",       "figures",
                                                    "predicted", "median", "p90",    "80 % coverage"};
   Table table;
   for (std::size_t i = 0; i < std::size(kColumns); ++i) {

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 LONGEST = 1000
-NOT_WRITTEN_BY_HAND = re.compile(r"^data/|\.json$|\.csv$|^tests/.*/(recordings|corpus|hf)/")
+NOT_WRITTEN_BY_HAND = re.compile(r"^data/|\.json$|\.csv$|^tests/schema/|^tests/.*/(recordings|corpus|hf)/")
 FOLDER = re.compile(r"`((?:src|web)/[\w/]*)`")
 NAMED = re.compile(r"`((?:src|include|tests|tools|docs|data|web|examples|cmake|bench)/[\w./-]+\.\w+)`")
 PAGE_OF = {"calibrate": "calibration.md", "completion": None}  # `ridge help completion` says it all

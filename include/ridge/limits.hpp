@@ -45,7 +45,7 @@ inline constexpr Limit kServedDraws{"draws of one question to a server", 1e6, ""
 inline constexpr Limit kServedMemory{"bytes of memory of a server, of which questions may make use", 8e9, "bytes",
                                      "the machine has other work"};
 inline constexpr Limit kBody{"bytes of the body of a request", 1 << 20, "bytes", "a question is some hundred"};
-inline constexpr Limit kKeys{"keys in the address of a request", 200, "", "no verb has as many flags"};
+inline constexpr Limit kKeys{"keys in the address of a request", 200, "", "no command has as many flags"};
 inline constexpr Limit kConnections{"connections to a server", 1024, "", "files that a process may open"};
 inline constexpr Limit kConnectionsOfOne{"connections of one address", 256, "",
                                          "the longest idle one is closed for a new one"};

@@ -201,7 +201,11 @@ Status check_release(std::string_view text) {
   };
   constexpr std::size_t kLongestPart = 8;  // a date
   std::size_t run = 0;
-  bool sensible = !digits.empty() && digits[0] >= '0' && digits[0] <= '9' && digits.size() <= kLongest;
+  const std::string_view rest = digits.substr(std::min(digits.size(), digits.find_first_not_of("0123456789.")));
+  const bool named = rest.empty() || std::string_view("-+_").find(rest[0]) != std::string_view::npos ||
+                     rest.starts_with("rc") || rest.starts_with("post") || rest.starts_with("dev") ||
+                     rest.starts_with("alpha") || rest.starts_with("beta");
+  bool sensible = named && !digits.empty() && digits[0] >= '0' && digits[0] <= '9' && digits.size() <= kLongest;
   for (const char c : digits) {
     run = c >= '0' && c <= '9' ? run + 1 : 0;
     sensible = sensible && usual(c) && run <= kLongestPart;

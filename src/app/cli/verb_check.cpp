@@ -134,7 +134,7 @@ class Check {
     if (!c.sentence) return true;
     const bool decided = std::none_of(c.audit.findings.begin(), c.audit.findings.end(),
                                       [](const Finding& f) { return f.verdict == Verdict::cannot_check; });
-    return decided && !c.audit.findings.empty() && c.audit.not_understood.empty();
+    return decided && c.audit.not_understood.empty();
   }
 
   void print_one(const Checked& c) const {

@@ -60,6 +60,7 @@ class Question {
     const std::string& word = arguments_.words[0];
     rest_.assign(arguments_.words.begin() + 1, arguments_.words.end());
     if (word == "import") {
+      if (!session_.files().is_free()) return wrong("", "import reads and writes files: ask on the command line");
       const std::pair<const char*, bool> meaningless[] = {{"--benchmark", !arguments_.benchmarks.empty()},
                                                           {"--scenario", !arguments_.scenarios.empty()},
                                                           {"--accelerator", !arguments_.accelerators.empty()},

@@ -178,7 +178,7 @@ std::string tornado_svg(const Tornado& tornado) {
   Svg svg(kWidth, height);
   heading(svg, height, 40, tornado.title, tornado.subtitle);
   if (bars.empty()) return svg.finish();
-  const double air = 0.14 * std::max(high - low, 1e-12);
+  const double air = 0.2 * std::max(high - low, 1e-12);  // for the names of the ends
   const Axis axis(low - air, high + air, false);
   const auto x = [&](double v) { return kLeft + kPlotWidth * axis.share(v); };
   for (const double tick : axis.ticks()) {

@@ -31,6 +31,7 @@ struct PlanReportOptions {
   PlanStatistics statistics;
   int explain = 0;  ///< the plan of this line in full, 0 = none
   std::size_t rows = 12;
+  bool rows_said = false;  ///< else a table ends before the first plan that was not simulated
   bool why = false;   ///< each device that was left out, and how it could come in
   std::string again;  ///< the command that asks this, for "Next"
 };

@@ -347,10 +347,16 @@ Table plan_table(const ServingVerdict& verdict) {
   return table_of(verdict.plans, verdict.ranks, verdict.plans.size());
 }
 
-Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, const PlanReportOptions& options) {
+Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, const PlanReportOptions& asked) {
   Document page;
   page.title = goal_text(quest.goal);
   const bool simulated = !verdict.plans.empty() && verdict.plans.front().ttft_p95_s.has_value();
+  PlanReportOptions options = asked;
+  if (simulated && !asked.rows_said) {
+    const auto end = std::find_if(verdict.plans.begin(), verdict.plans.end(),
+                                  [](const ServingPlan& p) { return !p.ttft_p95_s.has_value(); });
+    options.rows = std::min(asked.rows, static_cast<std::size_t>(end - verdict.plans.begin()));
+  }
   add_ranking(page, verdict, for_people(table_of(verdict.plans, verdict.ranks, options.rows), simulated),
               for_people(table_of(verdict.nearest, {}, 3), false), options);
   add_unpriced(page, verdict, quest.goal, options);

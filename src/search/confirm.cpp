@@ -337,6 +337,7 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
   oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
     if (patience.over()) return;
     const ServingPlan& plan = verdict.plans[i];
+    if (plan.simulated_requests > 0) return;  // in a round before
     const auto deployment = resolve(plan.query, knowledge);
     if (!deployment) return;
     Confirmation confirmation(quest, plan, *deployment);
@@ -353,7 +354,7 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
   double surest = 0;  // of those that do not reach the probability asked for
   for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
     ServingPlan& plan = verdict.plans[i];
-    if (i < count) {
+    if (i < count && !(plan.simulated_requests > 0)) {
       const Confirmed& l = looked[i];
       if (!l.sized.holds) {
         const std::string limit = l.sized.broken == "overload" ? "rate" : l.sized.broken;

@@ -559,8 +559,12 @@ ServingVerdict search::judged(const ServingQuest& quest, const Findings& finding
     return a.e2e_s.mid != b.e2e_s.mid ? a.e2e_s.mid < b.e2e_s.mid : a.index < b.index;
   };
   std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
-  search::confirm(quest, verdict, finalists, knowledge);
-  std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
+  // Simulation makes plans dearer, and others come before them that nobody simulated: their turn is next.
+  constexpr int kRounds = 3;
+  for (int round = 0; round < kRounds && !quest.goal.patience.over(); ++round) {
+    search::confirm(quest, verdict, finalists, knowledge);
+    std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
+  }
   search::keep_one_of_each_device(verdict);
   for (ServingPlan& plan : verdict.plans) {
     if (!plan.sure.holds && quest.goal.request_rate > 0) plan.sure.holds = search::chance_by_means(quest.goal, plan);

@@ -266,6 +266,7 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   if (!explained) return explained.error();
   run.threads = *threads;
   shown.options.rows = static_cast<std::size_t>(*top);
+  shown.options.rows_said = flags.given("--top");
   shown.options.explain = flags.given("--explain") ? *explained : 0;
   shown.options.why = flags.given("--why");
   shown.options.again = asked.again;

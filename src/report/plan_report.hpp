@@ -32,8 +32,8 @@ struct PlanReportOptions {
   int explain = 0;  ///< the plan of this line in full, 0 = none
   std::size_t rows = 12;
   bool rows_said = false;  ///< else a table ends before the first plan that was not simulated
-  bool why = false;   ///< each device that was left out, and how it could come in
-  std::string again;  ///< the command that asks this, for "Next"
+  bool why = false;        ///< each device that was left out, and how it could come in
+  std::string again;       ///< the command that asks this, for "Next"
 };
 
 [[nodiscard]] Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict,

@@ -4,8 +4,8 @@ set -euo pipefail
 root=$(cd "$1" && pwd)
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
-mkdir -p "$place/bin" "$place/bare" "$place/work/build"
-cd "$place/work"
+mkdir -p "$place/bin" "$place/bare" "$place/project/build"
+cd "$place/project"
 # Stand-ins: `absent` has the packages that no list offers, `installed` what is there, `calls` what apt-get was asked.
 cat > "$place/bin/dpkg-query" <<S
 #!/bin/bash

@@ -394,12 +394,8 @@ class Resolver {
     const std::string real = device_->architecture == arch ? "" : fmt::format("{}/{}", family, device_->architecture);
     // Kernels that an era had not tuned for a chip yet; whoever submits a record has tuned them.
     const std::string both = q_.as_tuned ? std::string() : fmt::format("{}/{}", era, arch);
-    // Throughput kernels hand tokens over sorted by expert, for products over whole runs of rows.
-    const bool sorted = r.attention_dp && r.exchange != ExpertExchange::gather;
-    const std::string_view dispatched = sorted ? "dispatch" : "";
     const std::string own_kernels = engine_.serving().portable_kernels ? portable_kernels() : std::string();
-    k.prefill =
-        c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real, dispatched, own_kernels});
+    k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real, own_kernels});
     k.prefill_attention =
         model_->is_moe() ? c.value("serving.prefill", {family, era, arch, format, both, measured, real, own_kernels})
                          : k.prefill;

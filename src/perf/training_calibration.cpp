@@ -122,7 +122,7 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
       job.traits.compiled ? 0 : value("training.host_layer", {software, job.traits.blocking ? "blocking" : ""});
   const double routed = job.traits.compiled ? 0 : value("training.host_routed", {job.era});
   c.host_moe = routed * value("training.host_moe");
-  c.host_expert = routed * value("training.host_expert", {narrow ? "narrow" : ""});
+  c.host_expert = routed * value("training.host_expert");
   c.host_step = value("training.host_step");
   c.selective_share = value("training.selective", {software});
   c.adapters = value("training.adapters");

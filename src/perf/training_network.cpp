@@ -102,8 +102,8 @@ Tier tier(const ResolvedTraining& job, const Group& g) noexcept {
   const double port = ring_slowdown(job, g) / c.scale_out / g.inside;
   t.seconds_per_byte = moved * std::max(port, g.inside > 1 ? 1 / c.scale_up : 0.0);
   t.all_reduce = 2 * t.seconds_per_byte;
-  t.hop = c.scale_out_latency;
-  t.latency = t.hop * (g.ranks / g.inside - 1);
+  t.hop = c.scale_up_latency + c.scale_out_latency;
+  t.latency = c.scale_up_latency + c.scale_out_latency * (g.ranks / g.inside - 1);
   if (job.reduces_out) {
     // Inside the domains as before; between them every port carries its part up the tree of switches once.
     const double within = g.inside > 1 ? (job.reduces_up ? 1 + 1 / g.inside : 2 * moved) / c.scale_up : 0;

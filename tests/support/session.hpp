@@ -33,6 +33,9 @@ inline Result<Answer> typed(const std::vector<std::string>& words) {
   const Result<int> code = command->action(session);
   if (!code) return code.error();
   answer.exit_code = *code;
+  if (!answer.json.starts_with('{')) {
+    answer.json = Json::object().set("schema", "ridge.text/1").set("text", answer.json).text();
+  }
   return answer;
 }
 

@@ -14,6 +14,15 @@ namespace {
 constexpr double kElementwiseUnits = 30;  // reads and writes of a token in its width outside of products, 16 bits each
 constexpr double kLaunches = 12;          // small kernels of a layer
 
+/// Width of a head that attention kernels compute: FlashAttention has templates for these (its README); 72 takes 96.
+double padded_head(double width) {
+  constexpr double kTemplates[] = {32, 64, 96, 128, 192, 256};
+  for (const double t : kTemplates) {
+    if (width <= t) return t;
+  }
+  return width;
+}
+
 /// Sequences of patches that attend to each other, and what becomes of them.
 struct PatchWork {
   double sequences = 0;
@@ -106,13 +115,17 @@ Result<EncoderEstimate> encode(const Model& model, const DeploymentFacts& facts,
     shape.q_len = length;
     shape.kv_len = length + 0.5 * (length - 1);
     shape.q_heads = shape.kv_heads = e.heads;
-    shape.head_dim = h / e.heads;
+    shape.head_dim = ideal ? h / e.heads : padded_head(h / e.heads);
     return perf::attention_prefill_time(attention, shape).seconds;
   };
   const double window = e.window > 0 ? std::min(work.length, 1.0 * e.window * e.window) : work.length;
   const double full = e.window > 0 ? e.full_layers : e.layers;
   const double moved = perf::elementwise_time(*rates, kElementwiseUnits * 2 * h * rows, ideal ? 0 : kLaunches).seconds;
-  out.seconds = e.layers * (products + moved) + full * attend(work.length) + (e.layers - full) * attend(window);
+  const double device_s =
+      e.layers * (products + moved) + full * attend(work.length) + (e.layers - full) * attend(window);
+  // Engines do not put encoders into graphs: the host launches every layer.
+  const double host = ideal ? 0 : e.layers * knowledge.calibration.value("host.eager_layer");
+  out.seconds = perf::smooth_max(device_s, host);
   const double pairs = out.patches * (full * work.length + (e.layers - full) * window);
   out.flops = 2 * out.patches * e.layers * (4 * h * h + (e.gated ? 3.0 : 2.0) * h * e.width) + 4 * h * pairs;
   return out;

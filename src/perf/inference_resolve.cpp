@@ -139,10 +139,10 @@ class Resolver {
     std::string id = q_.device;
     if (!q_.system.empty()) {
       system_ = k_.catalogue.system(q_.system);
-      if (system_ == nullptr) return Error{ErrorCode::not_found, "--system", "no system is called '" + q_.system + "'"};
+      if (system_ == nullptr) return Error{ErrorCode::not_found, "⟦system⟧", "no system is called '" + q_.system + "'"};
       if (id.empty()) id = system_->device;
     }
-    if (id.empty()) return Error{ErrorCode::bad_input, "--device", "name a device or a system, e.g. --device h200-sxm"};
+    if (id.empty()) return Error{ErrorCode::bad_input, "⟦device⟧", "name a device or a system, e.g. ⟦device=h200-sxm⟧"};
     device_ = k_.catalogue.device(id);
     if (device_ == nullptr) {  // a share of a device, or none
       auto device = k_.catalogue.find_device(id);
@@ -153,7 +153,7 @@ class Resolver {
     }
     if (device_->id.find('/') != std::string::npos && std::max(q_.tp, 1) * std::max(q_.pp, 1) > 1) {
       return Error{ErrorCode::refused, q_.device,
-                   "instances of a device have no links between them: one replica runs on one (--tp 1 --pp 1)"};
+                   "instances of a device have no links between them: one replica runs on one (⟦tp=1⟧ ⟦pp=1⟧)"};
     }
     scale_resources();
     return {};

@@ -40,7 +40,7 @@ std::string_view calibrated_architecture(const Device& device, const Catalogue& 
 }
 
 Error missing(const Device& device, std::string_view what) {
-  return {ErrorCode::refused, device.id, "no " + std::string(what) + " is public; give one with --set or an overlay"};
+  return {ErrorCode::refused, device.id, "no " + std::string(what) + " is public; give one with ⟦set⟧ or an overlay"};
 }
 
 }  // namespace

@@ -125,8 +125,8 @@ Result<Candidates> candidates(Buyer& buyer, Objective objective, const Knowledge
   for (const Device& device : knowledge.catalogue.devices()) vendors.push_back(device.vendor);
   std::sort(vendors.begin(), vendors.end());
   vendors.erase(std::unique(vendors.begin(), vendors.end()), vendors.end());
-  if (const Status s = check_vendors("--vendors", buyer.vendors, vendors); !s) return s.error();
-  if (const Status s = check_vendors("--avoid-vendors", buyer.avoid_vendors, vendors); !s) return s.error();
+  if (const Status s = check_vendors("⟦vendors⟧", buyer.vendors, vendors); !s) return s.error();
+  if (const Status s = check_vendors("⟦avoid_vendors⟧", buyer.avoid_vendors, vendors); !s) return s.error();
   for (Fleet& fleet : buyer.fleet) {
     const auto device = knowledge.catalogue.find_device(fleet.device);
     if (!device) return device.error();

@@ -90,7 +90,7 @@ Result<Destination> Policy::destination(std::string_view word) const {
       known.push_back(one);
     }
   }
-  return Error{ErrorCode::not_found, "--destination",
+  return Error{ErrorCode::not_found, "⟦destination⟧",
                "what may be exported to " + quoted(word) + " is not known here" + hint(word, known)};
 }
 
@@ -108,7 +108,7 @@ Result<std::vector<std::string>> Policy::vendors_from(const std::vector<std::str
     known.erase(std::unique(known.begin(), known.end()), known.end());
     std::string all;
     for (const std::string& one : known) all += (all.empty() ? "" : ", ") + one;
-    return Error{ErrorCode::not_found, "--origin",
+    return Error{ErrorCode::not_found, "⟦origin⟧",
                  "no vendor of the catalogue is from " + quoted(country) + "; there are " + all};
   }
   return found;

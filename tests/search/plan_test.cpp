@@ -240,7 +240,8 @@ TEST(Plan, MoreDevicesThanAnyoneHasAreRefusedWithTheirNumber) {
     EXPECT_GT(plan.gpus, 10'000'000);
     EXPECT_GT(plan.replicas, 0);
   }
-  EXPECT_NE(verdict.nearest_goal.find("--request-rate"), std::string::npos) << verdict.nearest_goal;
+  ASSERT_FALSE(verdict.nearest_goal.empty());
+  EXPECT_EQ(verdict.nearest_goal.back().field, "request_rate");
 }
 
 TEST(Plan, UnpublishedPowerNeitherWinsNorPassesALimit) {

@@ -69,6 +69,7 @@ struct Buyer {
   std::vector<std::string> avoid_vendors;  ///< not these
   std::string destination;                 ///< country of use, for messages
   bool export_licence = false;             ///< devices that need an export licence for the destination are left out
+  std::vector<std::string> licence_free;   ///< vendors whose devices need none
   std::string region;                      ///< prices of this region or provider only; electricity of it, if owned
   std::string owner = "hyperscaler";       ///< who buys: a profile of data/economics
   Purchase purchase = Purchase::on_demand;

@@ -82,8 +82,7 @@ Status set_device(ResolvedTraining& job, const Device& device, const System* sys
   job.host_link = job.rates.host_link;
   job.precision = compute_precision(query);
   if (query.block_scales) {
-    // Blackwell's tensor cores scale blocks of 32 themselves, and libraries run larger blocks as those.
-    job.block_scales = job.architecture != "blackwell";
+    job.block_scales = !job.rates.design.block_scales;
     if (!job.block_scales) {
       job.precision = Format::mxfp8;
       assumptions.push_back("fp8 with scales by block runs as mxfp8 on this chip");
@@ -184,6 +183,7 @@ void set_engine(ResolvedTraining& job, const TrainingQuery& query, const Engines
   job.year = year_of(query.date);
   if (match.engine == nullptr) return;
   job.engine = match.engine->id;
+  job.ideal = match.engine->ideal;
   job.family = match.engine->family;
   job.traits = match.engine->training;
   if (match.era != nullptr) {

@@ -89,7 +89,7 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
   if (names(buyer.avoid_vendors, device.vendor)) return out("vendor", fmt::format("of {}, ruled out", device.vendor));
   if (buyer.export_licence) {
     const double tpp = total_processing_performance(device);
-    if (device.vendor != "Huawei" && device.vendor != "Cambricon" && tpp >= kExportThreshold) {
+    if (!names(buyer.licence_free, device.vendor) && tpp >= kExportThreshold) {
       return out("export",
                  fmt::format("needs an export licence for {}: processing performance {} of at most {}",
                              buyer.destination, format_number(tpp), format_number(kExportThreshold)),

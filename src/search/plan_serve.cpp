@@ -55,8 +55,7 @@ constexpr double kUsualTokens = 8192;
 bool spans_domains(const Device& device, const EngineMatch& engine) {
   const bool fabric =
       device.scale_up_topology == ScaleUpTopology::switched || device.scale_up_topology == ScaleUpTopology::mesh;
-  const bool kernels = device.vendor == "NVIDIA" || device.vendor == "AMD";
-  return fabric && kernels && device.nic_per_direction.has_value() && engine.engine != nullptr &&
+  return fabric && device.design.expert_dispatch && device.nic_per_direction.has_value() && engine.engine != nullptr &&
          engine.serving().dispatch_ranks > 0;
 }
 

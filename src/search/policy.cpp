@@ -114,6 +114,17 @@ Result<std::vector<std::string>> Policy::vendors_from(const std::vector<std::str
   return found;
 }
 
+std::vector<std::string> Policy::licence_free_vendors() const {
+  std::vector<std::string> found;
+  for (const Vendor& vendor : vendors_) {
+    const bool free = std::any_of(countries_.begin(), countries_.end(), [&](const Country& c) {
+      return c.destination.code == vendor.country && c.destination.export_licence;
+    });
+    if (free) found.push_back(vendor.name);
+  }
+  return found;
+}
+
 Status check_vendors(std::string_view flag, const std::vector<std::string>& vendors,
                      const std::vector<std::string_view>& known) {
   for (const std::string& vendor : vendors) {

@@ -425,6 +425,7 @@ TEST(Buyer, LimitsLeaveDevicesOutForTheReasonGiven) {
   buyer = {};
   buyer.destination = "China";
   buyer.export_licence = true;
+  buyer.licence_free = {"Huawei"};
   EXPECT_EQ(why("h100-sxm", buyer), "export");
   EXPECT_EQ(why("h20-96", buyer), "");
   EXPECT_EQ(why("ascend-910b", buyer), "");

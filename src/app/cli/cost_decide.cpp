@@ -127,7 +127,7 @@ Status count_failures(Session& session, const EconomicsData& data, const CostCom
   c.inputs.goodput = useful / (useful + lost);
   std::erase_if(c.assumptions, [](const Assumption& a) { return a.field == "goodput"; });
   c.assumptions.push_back(
-      {"--goodput",
+      {"goodput",
        fmt::format("{}: {:.1f} % of paid GPU-hours are useful, with {} interruptions a month and {} spare GPUs; "
                    "failures as in: {}; asynchronous checkpoints",
                    work.device, 100 * c.inputs.goodput, format_number(std::round(o.interruptions)),
@@ -207,7 +207,7 @@ Status fill_acquisitions(const EconomicsData& data, const CostCommand& command, 
     q.decline_high = -trend.low;
     if (trend.pairs > 0) {
       d.own.cost_case.assumptions.push_back(
-          {"--price-decline",
+          {"price_decline",
            fmt::format("prices move by {:+.0f} % a year ({:+.0f} to {:+.0f} %), as {} rents of {} listings did over "
                        "twelve months between {} and {}",
                        100 * trend.mid, 100 * trend.low, 100 * trend.high, trend.pairs, trend.series, trend.first,

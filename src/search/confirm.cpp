@@ -4,7 +4,6 @@
 // A service whose steps take s times as long as predicted is the predicted one at s times the rate, with all its times
 // multiplied by s. So one simulator answers for every s: requests come s times as fast, limits are divided by s.
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "base/parallel.hpp"
 #include "ridge/simulation.hpp"
 #include "ridge/text.hpp"
 #include "search/sentences.hpp"
@@ -334,7 +334,7 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
   }
   std::vector<Confirmed> looked(count);
   const Patience& patience = quest.goal.patience;
-  oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
+  parallel_for(count, 0, [&](std::size_t i) {
     if (patience.over()) return;
     const ServingPlan& plan = verdict.plans[i];
     if (plan.simulated_requests > 0) return;  // in a round before
@@ -391,7 +391,7 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
 
 void climb(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge) {
   if (quest.goal.request_rate <= 0) return;
-  oneapi::tbb::parallel_for(std::size_t{0}, std::min(kLadders, verdict.plans.size()), [&](std::size_t i) {
+  parallel_for(std::min(kLadders, verdict.plans.size()), 0, [&](std::size_t i) {
     if (quest.goal.patience.over()) return;
     ServingPlan& plan = verdict.plans[i];
     const auto deployment = plan.sure.holds ? resolve(plan.query, knowledge) : Result<InferenceDeployment>(Error{});

@@ -1,5 +1,5 @@
 // Any bytes are a request or a refusal in JSON: the first chooses the endpoint, the rest is its body or query. Every
-// one is read as far as the line that it stands for; one in 32 is answered.
+// one is read as far as the call that it stands for; one in 32 is answered.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -56,8 +56,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     request.query.emplace_back(text.substr(0, equals), text.substr(std::min(equals + 1, text.size())));
   }
   if (!ridge::fuzz::one_in(32, data, size)) {
-    const auto words = ridge::cli::request_words(request, *shared().catalogue, {});
-    require(words.ok() || !words.error().message.empty());
+    const auto asked = ridge::cli::request_call(request, *shared().catalogue, {});
+    require(asked.ok() || !asked.error().message.empty());
     return 0;
   }
   const ridge::http::Response response = api().answer(request, false);

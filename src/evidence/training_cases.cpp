@@ -32,9 +32,6 @@ TrainingQuery read_training_query(CaseRow& row) {
   query.model = row.text("model");
   query.device = row.text("device");
   if (!row.text("engine").empty()) query.engine = row.text("engine");
-  // What a kernel for all chips loses is no matter of the stack alone: where a row says that it ran, it is believed.
-  const bool portable = row.text("notes").find("flash_attention_2") != std::string_view::npos;
-  if (portable && query.engine.starts_with("prime-rl")) query.engine = "prime-rl-fa2";
   query.engine_version = row.text("engine_version");
   query.date = row.text("date");
   query.task = word(row, "task", TrainingTask::pretrain, parse_training_task);

@@ -17,7 +17,7 @@ constexpr double kProductBackward = 2;
 constexpr double kSavedPerToken = 34;     // bytes of a hidden element that a block keeps for its backward pass
                                           // (Korthikanti et al. 2022, without scores)
 constexpr double kSavedIfRecomputed = 2;  // its input alone
-constexpr double kWeightBytes = 2, kGradientBytes = 2, kStateBytes = 12;
+constexpr double kDitWeightBytes = 2, kDitGradientBytes = 2, kStateBytes = 12;
 constexpr double kOptimizerTraffic = 26;  // bytes read and written of a parameter: gradient, three states, weight
 constexpr double kUsableMemory = 0.95;    // the rest is the driver's and the allocator's
 constexpr double kUsualNetwork = 50e9;    // bytes/s of a device: 400 Gb/s
@@ -147,10 +147,10 @@ class DiffusionTrainer {
   void fill_memory(double micro_batch) {
     DiffusionTrainingMemory& m = a_.memory;
     const double mine = r_->parameters / a_.query.tp;
-    m.weights = kWeightBytes * mine;
-    m.gradients = kGradientBytes * mine;
+    m.weights = kDitWeightBytes * mine;
+    m.gradients = kDitGradientBytes * mine;
     m.optimizer = kStateBytes * mine / a_.dp;
-    m.text_encoders = a_.query.text_encoders ? kWeightBytes * r_->text_parameters : 0;
+    m.text_encoders = a_.query.text_encoders ? kDitWeightBytes * r_->text_parameters : 0;
     m.activations = activations(micro_batch);
   }
 
@@ -193,7 +193,7 @@ class DiffusionTrainer {
       p.text = a_.accumulation * 2 * r_->text_parameters * r_->text_tokens * q.micro_batch / r_->wide_flops;
     }
     const double mine = r_->parameters / q.tp;
-    exchange(device, kGradientBytes * mine);
+    exchange(device, kDitGradientBytes * mine);
     p.optimizer = kOptimizerTraffic * mine / a_.dp / (r_->device.memory_bandwidth * r_->device.memory_share);
     a_.estimate = compose(p, diffusion_training_factors(k_.calibration), q.global_batch);
     a_.estimate.flops_per_step = 3 * o.estimate.flops_per_step * a_.accumulation * a_.dp;

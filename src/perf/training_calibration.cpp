@@ -2,7 +2,6 @@
 #include <cmath>
 #include <string>
 
-#include "perf/portable.hpp"
 #include "perf/training_model.hpp"
 
 namespace ridge {
@@ -41,7 +40,7 @@ TrainingCoefficients ideal(const ResolvedTraining& job) {
 }  // namespace
 
 Sureness training_sureness(const ResolvedTraining& job, const Calibration& calibration) {
-  if (job.engine == "ideal" || calibration.effects().empty()) return {};
+  if (job.ideal || calibration.effects().empty()) return {};
   const std::string_view engine = job.named_engine ? std::string_view(job.engine) : std::string_view();
   const bool measured = calibration.knows_kernels_of(job.architecture);
   Sureness sure = calibration.effects().of("training", {job.device, job.own_architecture, measured}, engine);
@@ -51,7 +50,7 @@ Sureness training_sureness(const ResolvedTraining& job, const Calibration& calib
 
 void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   job.rates.architecture = job.architecture;
-  if (job.engine == "ideal") {
+  if (job.ideal) {
     job.coefficients = ideal(job);
     return;
   }
@@ -93,12 +92,6 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   const double attention = job.peak_wide * value("training.attention", {architecture, step});
   const bool portable = job.traits.attention == AttentionKernel::portable && architecture != "ampere";
   c.attention_forward = attention * (portable ? value("training.attention_portable") : 1);
-  // One kernel for all chips uses the matrix instructions that all of them share, whatever a newer one adds. On Hopper
-  // this is what the parameter says (2 % off); Blackwell's tensor cores leave it further behind.
-  if (portable) {
-    const double shared = perf::kSharedMatrixFlops * perf::core_clocks(job.rates) * value("training.attention");
-    c.attention_forward = std::min(c.attention_forward, shared);
-  }
   c.attention_backward = c.attention_forward * value("training.attention_backward");
   c.attention_ramp = value("training.attention_ramp");
   c.narrow_head = value("training.attention_narrow_head");

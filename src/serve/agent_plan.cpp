@@ -129,7 +129,10 @@ Result<std::vector<AgentPlan>> plan_agents(const AgentGoal& goal, const Knowledg
     if (!replicas) return replicas.error();
     if (*replicas == 0) continue;
     start = *replicas;
-    plans.push_back(plan_of(search, *replicas, tiers, layout->query, each));
+    AgentPlan plan = plan_of(search, *replicas, tiers, layout->query, each);
+    // More that is never used is no plan of its own.
+    if (!plans.empty() && plans.back().replicas == plan.replicas && plans.back().bytes() == plan.bytes()) continue;
+    plans.push_back(std::move(plan));
   }
   std::stable_sort(plans.begin(), plans.end(), [](const AgentPlan& a, const AgentPlan& b) {
     return a.gpus != b.gpus ? a.gpus < b.gpus : a.bytes() < b.bytes();

@@ -77,7 +77,7 @@ class DiffusionTrainer {
   Status pipeline() {
     DiffusionTrainingQuery& q = a_.query;
     if (q.gpus < 1 || q.tp < 1 || q.gpus % q.tp != 0) {
-      return Error{ErrorCode::bad_input, "--tp", fmt::format("{} does not divide {} devices", q.tp, q.gpus)};
+      return Error{ErrorCode::bad_input, "⟦tp⟧", fmt::format("{} does not divide {} devices", q.tp, q.gpus)};
     }
     DiffusionQuery forward;
     forward.model = q.model;
@@ -102,7 +102,7 @@ class DiffusionTrainer {
     DiffusionTrainingQuery& q = a_.query;
     const double dp = a_.dp;
     if (q.global_batch > 0 && std::fmod(q.global_batch, dp) != 0) {
-      return Error{ErrorCode::bad_input, "--global-batch",
+      return Error{ErrorCode::bad_input, "⟦global_batch⟧",
                    fmt::format("{:.0f} images do not divide over {:.0f} replicas: write {:.0f}", q.global_batch, dp,
                                dp * std::ceil(q.global_batch / dp))};
     }
@@ -122,7 +122,7 @@ class DiffusionTrainer {
     }
     if (std::fmod(q.global_batch, dp * q.micro_batch) != 0) {
       return Error{
-          ErrorCode::bad_input, "--micro-batch",
+          ErrorCode::bad_input, "⟦micro_batch⟧",
           fmt::format("{:.0f} x {:.0f} replicas do not divide a batch of {:.0f}", q.micro_batch, dp, q.global_batch)};
     }
     a_.accumulation = q.global_batch / dp / q.micro_batch;

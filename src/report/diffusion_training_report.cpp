@@ -50,9 +50,9 @@ Interval days_of(const DiffusionTrainingAnswer& a, double images) {
 std::string diffusion_training_refusal(const DiffusionTrainingAnswer& a) {
   if (a.reason != Reason::out_of_memory) return std::string(name(a.reason));
   std::string what = a.largest_micro_batch >= 1
-                         ? fmt::format("--micro-batch {:.0f} fits", a.largest_micro_batch)
-                         : std::string("not one image fits: use fewer pixels, --tp, or more devices");
-  if (!a.query.recompute) what += ", or --recompute full";
+                         ? fmt::format("⟦micro_batch={:.0f}⟧ fits", a.largest_micro_batch)
+                         : std::string("not one image fits: use fewer pixels, ⟦tp⟧, or more devices");
+  if (!a.query.recompute) what += ", or ⟦recompute=full⟧";
   return fmt::format("out of memory: {} are missing on each {}: {}", format(Bytes(a.short_by)), a.query.device, what);
 }
 

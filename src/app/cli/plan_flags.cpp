@@ -10,6 +10,7 @@
 #include "app/cli/plan_run.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/value.hpp"
+#include "ridge/kv_tiers.hpp"
 #include "ridge/letters.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/text.hpp"
@@ -130,6 +131,13 @@ PlanFlags::PlanFlags() {
   add("--tpot", "TIME", "time per output token, at most: 40ms", kServePlan, true, value::quantity<Seconds>("1s"));
   add("--e2e", "TIME", "time of a whole request, at most", kServePlan, true, value::quantity<Seconds>("1s"));
   add("--prefix-hit", "SHARE", "of the input that a prefix cache holds", kServePlan, true, value::share());
+  add("--workload", "W", "plays requests with turns instead of --isl and --osl: agent; sizes --kv-tiers too",
+      kServePlan, false);
+  add("--kv-tiers", "LIST", "memories below the device's that may be had: host:1TB:50GB/s,ssd:8TB:12GB/s:100us",
+      kServePlan, false, value::parsed([](std::string_view text) -> Status {
+        const auto tiers = parse_tiers(text);
+        return tiers ? Status() : Status(tiers.error());
+      }));
   add("--confidence", "SHARE", "probability with which rate and limits, or days and budget, have to hold: 80%", kBoth,
       true, value::share());
   add("--load", "SHARE", "mean load of a replica, at most, of what it is predicted to do within the limits", kServePlan,

@@ -9,6 +9,7 @@
 
 #include "app/cli/basis.hpp"
 #include "app/cli/estimate.hpp"
+#include "app/cli/plan_agents.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/plan_flags.hpp"
 #include "app/cli/plan_fleet.hpp"
@@ -381,6 +382,15 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
       return Error{ErrorCode::bad_input, "--against", "is for training: ridge plan train --against recipes"};
     }
     return plan_recipes(session, arguments.flags);
+  }
+  if (arguments.flags.given("--workload") || arguments.flags.given("--kv-tiers")) {
+    if (arguments.words.size() != 1 || arguments.words[0] != "serve") {
+      return Error{ErrorCode::bad_input, "--workload", "is for serving: ridge plan serve --workload agent"};
+    }
+    if (!arguments.flags.given("--workload")) {
+      return Error{ErrorCode::bad_input, "--kv-tiers", "are sized for sessions: add --workload agent"};
+    }
+    return plan_agents_run(session, arguments.flags);
   }
   const Result<Asked> asked = asked_of(session, arguments);
   if (!asked) return asked.error();

@@ -38,6 +38,7 @@ Chromium (pictures, optional)|chromium|
 wrk (optional)|wrk|
 Slurm (optional)|slurm-wlm|
 MUNGE (optional)|munge|
+nginx (optional)|nginx|
 ShellCheck|shellcheck|
 PyYAML|python3-yaml|
 pybind11|pybind11-dev|

@@ -425,6 +425,10 @@ class Resolver {
                          &k.prefill_attention, &k.decode, &k.server}) {
       *cost *= own;
     }
+    if (learnt) {  // a server that was measured shows its host and its prompts apart
+      for (double* cost : {&k.step, &k.sequence}) *cost *= c.value("user.host");
+      for (double* cost : {&k.prefill, &k.prefill_attention}) *cost *= c.value("user.prefill");
+    }
     const double transfer = c.value("serving.transfer", {family, arch});
     for (perf::LinkRates* link : {&r.tp_link, &r.expert_link}) {
       if (r.ideal) break;  // what is printed stays

@@ -38,12 +38,12 @@ std::string find_program(std::initializer_list<std::string_view> names, const st
   return {};
 }
 
-Result<int> run_program(const std::string& program, const std::vector<std::string>& words, Voice voice) {
+Result<int> run_program(const std::string& program, const std::vector<std::string>& words, Sound sound) {
   const pid_t child = fork();
   if (child < 0)
     return Error{ErrorCode::refused, program, fmt::format("could not be started: {}", std::strerror(errno))};
   if (child == 0) {
-    if (voice == Voice::silent) {
+    if (sound == Sound::silent) {
       const int nothing = open("/dev/null", O_RDWR);
       dup2(nothing, STDIN_FILENO);
       dup2(nothing, STDOUT_FILENO);

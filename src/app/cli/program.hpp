@@ -16,10 +16,10 @@ namespace ridge::cli {
 /// The first of the names that $PATH, or `beside` if it is given, leads to; empty if none does.
 [[nodiscard]] std::string find_program(std::initializer_list<std::string_view> names, const std::string& beside = {});
 
-enum class Voice : bool { heard, silent };
+enum class Sound : bool { heard, silent };
 
 /// Runs it in the foreground, its own output shown or thrown away, and returns its exit code. Refuses what cannot be
 /// started and what a signal ended.
-Result<int> run_program(const std::string& program, const std::vector<std::string>& words, Voice voice = Voice::heard);
+Result<int> run_program(const std::string& program, const std::vector<std::string>& words, Sound sound = Sound::heard);
 
 }  // namespace ridge::cli

@@ -127,7 +127,7 @@ Status print_pdf(const std::string& html, const std::string& pdf) {
                                     "file://" + fs::absolute(html, failure).string()};
   if (geteuid() == 0) words.insert(words.begin(), "--no-sandbox");  // it refuses to run as root otherwise
   fs::remove(pdf, failure);
-  const Result<int> code = run_program(browser, words, Voice::silent);
+  const Result<int> code = run_program(browser, words, Sound::silent);
   fs::remove_all(profile, failure);
   if (!code) return code.error();
   if (*code != 0 || !fs::exists(pdf, failure)) {

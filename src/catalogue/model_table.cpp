@@ -12,7 +12,7 @@ namespace ridge {
 
 namespace {
 
-enum class AttentionKind : std::uint8_t { mha, gqa, mqa, mla, linear };
+enum class AttentionKind : std::uint8_t { mha, gqa, mqa, mla, shared, linear };
 
 /// What the letters of a pattern stand for.
 struct Parts {
@@ -58,6 +58,20 @@ void read_mla(TableReader& t, Mixer& mixer) {
   mixer.v_head_dim = t.integer("v_head_dim", 1, kHeadLimit);
 }
 
+/// DeepSeek-V4: one entry is key and value of all heads.
+void read_shared(TableReader& t, Mixer& mixer) {
+  mixer.kind = MixerKind::mla;
+  mixer.shared_kv = true;
+  const int entry = t.integer("head_dim", 2, kHeadLimit);
+  mixer.qk_rope_dim = t.integer("rope_dim", 1, entry - 1);
+  mixer.kv_lora_rank = mixer.qk_nope_dim = entry - mixer.qk_rope_dim;
+  mixer.v_head_dim = entry;
+  mixer.q_lora_rank = t.integer("q_lora_rank", 1, kHeadLimit);
+  mixer.output_groups = t.integer("output_groups", 1, mixer.heads);
+  mixer.output_rank = t.integer("output_rank", 1, kHeadLimit);
+  mixer.window = t.integer("window", 1, kContextLimit);
+}
+
 void read_indexer(TableReader& model, Mixer& mixer) {
   if (!model.has("indexer")) return;
   TableReader t = model.table("indexer");
@@ -73,8 +87,14 @@ Mixer read_attention(TableReader& model, int hidden) {
                                                      {"gqa", AttentionKind::gqa},
                                                      {"mqa", AttentionKind::mqa},
                                                      {"mla", AttentionKind::mla},
+                                                     {"shared", AttentionKind::shared},
                                                      {"linear", AttentionKind::linear}});
   mixer.heads = t.integer("heads", 1, kHeadLimit);
+  if (kind == AttentionKind::shared) {
+    read_shared(t, mixer);
+    read_indexer(model, mixer);
+    return mixer;
+  }
   if (kind == AttentionKind::mla) {
     read_mla(t, mixer);
     read_indexer(model, mixer);
@@ -255,10 +275,17 @@ void read_layers(TableReader& t, Model& model) {
   if (pattern.size() > static_cast<std::size_t>(layers)) {
     return t.refuse("pattern", fmt::format("{} letters for {} layers", pattern.size(), layers));
   }
+  const std::vector<int> ratios = t.integers("compress", 0, kContextLimit);
+  if (parts.attention.shared_kv ? ratios.size() != static_cast<std::size_t>(layers) : !ratios.empty()) {
+    return t.refuse("compress",
+                    fmt::format("{} ratios for {} layers: shared attention has one for each, others have none",
+                                ratios.size(), layers));
+  }
   for (int i = 0; i < layers; ++i) {
     std::string why;
-    const auto layer = layer_of_letter(parts, pattern[static_cast<std::size_t>(i) % pattern.size()], i, why);
+    auto layer = layer_of_letter(parts, pattern[static_cast<std::size_t>(i) % pattern.size()], i, why);
     if (!layer) return t.refuse("pattern", why);
+    if (!ratios.empty()) layer->mixer = compressed(layer->mixer, ratios[static_cast<std::size_t>(i)]);
     append_layer(model, *layer);
   }
 }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <utility>
 
 #include "perf/training_model.hpp"
 #include "search/training_problem.hpp"
@@ -32,6 +34,23 @@ std::string difference(const TrainingPlan& chosen, const TrainingPlan& found, co
   add("micro-batch", chosen.micro_batch, found.micro_batch);
   if (as_chosen.sharding != found.sharding) {
     out += fmt::format("{}{} instead of {}", out.empty() ? "" : ", ", name(found.sharding), name(as_chosen.sharding));
+  }
+  return out;
+}
+
+/// The parts of a step that the found plan changes by more than a hundredth of it, the largest first.
+std::string phases_changed(const TrainingEstimate& chosen, const TrainingEstimate& found) {
+  std::vector<std::pair<double, TrainingPhase>> changes;
+  for (std::size_t i = 0; i < chosen.phases_s.size(); ++i) {
+    const double change = found.phases_s[i] - chosen.phases_s[i];
+    if (std::abs(change) > 0.01 * chosen.step_time_s.mid) changes.emplace_back(change, static_cast<TrainingPhase>(i));
+  }
+  std::sort(changes.begin(), changes.end(),
+            [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
+  std::string out;
+  for (const auto& [change, phase] : changes) {
+    out += fmt::format("{}{} {}{}", out.empty() ? "" : ", ", name(phase), change < 0 ? "-" : "+",
+                       format(Seconds(std::abs(change))));
   }
   return out;
 }
@@ -95,6 +114,7 @@ std::vector<Recipe> compare_recipes(std::span<const Case> cases, std::span<const
     }
     if (recipe.chosen_s > 0 && recipe.found_s > 0) {
       recipe.differs = difference(recipe.chosen, recipe.found, chosen.estimate);
+      recipe.because = phases_changed(chosen.estimate, evaluate(job, recipe.found).estimate);
     }
     recipes.push_back(std::move(recipe));
   }

@@ -487,7 +487,8 @@ class Resolver {
     } else {  // a share of the whole board, less what the engine itself holds
       r.kv_pool_bytes = left - (1 - utilisation) * total;
     }
-    r.reserve_bytes = std::max(0.0, left - std::max(r.kv_pool_bytes, 0.0));
+    r.reserve_bytes =
+        e.admission == Admission::reserve_all ? std::max(0.0, left) * (1 - utilisation) : (1 - utilisation) * total;
     if (r.kv_pool_bytes <= 0) infeasible(Reason::out_of_memory, -r.kv_pool_bytes);
     if (in_words_) assume("{} reports {} to programs", device_->id, format(Bytes(total)));
   }

@@ -95,12 +95,15 @@ class Refuser {
     const auto part = [&](MemoryPart p) { return parts[static_cast<std::size_t>(p)]; };
     const double fixed = part(MemoryPart::activations) + part(MemoryPart::graphs_and_buffers);
     refusal_.short_by = o_.short_by;
+    const double reserve = part(MemoryPart::reserve);
+    // As programs see it: data sheets count 80 GiB as 80 GB.
     refusal_.why = fmt::format(
-        "out of memory: {} are missing on each {} ({}): weights take {}, activations and buffers {}, one sequence of "
-        "{} "
-        "tokens has to fit into the rest",
+        "out of memory: {} are missing on each {}, which reports {}: weights take {}, activations and buffers {}{}, "
+        "one sequence of {} tokens has to fit into the rest",
         format(Bytes(o_.short_by)), facts_.device, format(Bytes(facts_.memory_bytes)),
-        format(Bytes(part(MemoryPart::weights))), format(Bytes(fixed)), format_number(q_.load.isl + q_.load.osl, 7));
+        format(Bytes(part(MemoryPart::weights))), format(Bytes(fixed)),
+        reserve > 0 ? fmt::format(", the engine leaves {} free", format(Bytes(reserve))) : "",
+        format_number(q_.load.isl + q_.load.osl, 7));
     more_devices();
     narrower_weights();
     narrower_cache();

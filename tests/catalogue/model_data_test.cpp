@@ -266,5 +266,42 @@ TEST(BundledModels, EqualTheirInlineSpecs) {
   }
 }
 
+// DeepSeek-V4: 284.33B are counted in the checkpoint of Flash; at a million tokens Pro keeps 9.5 and Flash 13.7 times less
+// than V3.2 (report, figure 1), whose index keys are wider than counted here.
+TEST(ModelData, SharedAndCompressedKeysAreThoseOfDeepSeekV4) {
+  const Model* flash = bundled().model("deepseek-v4-flash");
+  const Model* pro = bundled().model("deepseek-v4-pro");
+  const Model* before = bundled().model("deepseek-v3.2");
+  ASSERT_TRUE(flash != nullptr && pro != nullptr && before != nullptr);
+  EXPECT_NEAR(count_parameters(*flash).total / 284.33e9, 1, 0.002);
+  EXPECT_NEAR(count_parameters(*pro).total / 1.6e12, 1, 0.01);
+  EXPECT_NEAR(count_parameters(*pro).active / 49e9, 1, 0.03);
+  constexpr int kMillion = 1 << 20;
+  const double v32 = kv_bytes_per_sequence(*before, 1, kMillion).value();
+  EXPECT_NEAR(v32 / kv_bytes_per_sequence(*pro, 1, kMillion).value(), 9.5, 1.5);
+  EXPECT_NEAR(v32 / kv_bytes_per_sequence(*flash, 1, kMillion).value(), 13.7, 2.5);
+  // Within the window every token has an entry of its own, and one more for every 4 or 128.
+  EXPECT_GT(kv_bytes_per_token(*flash, 2, 0), kv_bytes_per_token(*flash, 2, 128));
+}
+
+// A random 40 of the 86 configurations that a public repository keeps (public_configs.csv: model, where, published total, what
+// was counted in the file): within 1 %, and the bundled model of that id counts the same.
+TEST(ModelData, ARandomSampleOfPublicConfigurationsIsCountedWithinOnePercent) {
+  Result<std::string> text = read_file(std::string(RIDGE_TEST_DIR) + "/catalogue/public_configs.csv", 1'000'000);
+  ASSERT_TRUE(text);
+  const Result<CsvTable> table = CsvTable::parse(*std::move(text), "public_configs.csv");
+  ASSERT_TRUE(table) << table.error().text();
+  ASSERT_EQ(table->rows(), 40u);
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    const std::string name(table->cell(row, *table->column("model")));
+    const Result<double> published = parse_count(table->cell(row, *table->column("published")));
+    const Result<double> counted = parse_count(table->cell(row, *table->column("counted")));
+    ASSERT_TRUE(published && counted) << name;
+    EXPECT_NEAR(*counted / *published, 1, 0.01) << name;
+    const std::string id(table->cell(row, *table->column("id")));
+    if (!id.empty()) EXPECT_NEAR(count_parameters(model(id)).total / *counted, 1, 1e-9) << name;
+  }
+}
+
 }  // namespace
 }  // namespace ridge

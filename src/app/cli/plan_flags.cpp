@@ -204,6 +204,8 @@ PlanFlags::PlanFlags() {
   add("--profile", "P", "hyperscaler, enterprise, startup or public-sector: what such buyers usually ask", kBoth, true,
       value::one_of({"hyperscaler", "enterprise", "startup", "public-sector"}));
   // the run
+  add("--against", "recipes", "published training recipes beside the plan that is found for each, and why they differ",
+      kTrainPlan, true, value::one_of({"recipes"}));
   add("--top", "N", "devices to show", kEvery, false, value::whole(1, 1e6));
   add("--explain", "N", "the plan of line N in full", kBoth, false, value::whole(1, 1e6));
   add("--why", "", "each device that is left out, and how it could come in", kBoth, false);

@@ -45,6 +45,8 @@ Takes checked(ValueCheck check, Completer offers = {}, bool is_path = false) {
 
 /// Names that are refused with the nearest, and with all of them where they are few.
 Status among(const std::string& text, const std::vector<std::string>& known, std::string_view what) {
+  // Where the lists cannot be read there is nothing to hold it against, and the verb says what is wrong with them.
+  if (known.empty()) return {};
   if (std::find(known.begin(), known.end(), text) != known.end()) return {};
   constexpr std::size_t kFew = 10;
   constexpr std::size_t kSome = 30;

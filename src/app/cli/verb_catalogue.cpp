@@ -11,6 +11,7 @@
 #include "app/cli/session.hpp"
 #include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"
+#include "app/cli/wrong.hpp"
 #include "economics/api_import.hpp"
 #include "economics/price_diff.hpp"
 #include "ridge/csv.hpp"
@@ -31,10 +32,6 @@ struct CatalogueArguments {
   std::string date;
   bool all = false;
 };
-
-Error wrong(std::string_view where, std::string message) {
-  return {ErrorCode::bad_input, std::string(where), std::move(message)};
-}
 
 Result<int> print(Session& session, Table table, Json json, std::vector<std::string> notes) {
   if (session.form() == Form::json) {

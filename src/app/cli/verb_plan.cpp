@@ -12,6 +12,7 @@
 #include "app/cli/plan_file.hpp"
 #include "app/cli/plan_flags.hpp"
 #include "app/cli/plan_fleet.hpp"
+#include "app/cli/plan_recipes.hpp"
 #include "app/cli/plan_rl.hpp"
 #include "app/cli/plan_run.hpp"
 #include "app/cli/plan_save.hpp"
@@ -368,6 +369,12 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
     return plan_rl_run(session, arguments.flags, arguments.rl);
   }
   if (const Status s = arguments.rl.none_given("plan rl"); !s) return s.error();
+  if (arguments.flags.given("--against")) {
+    if (arguments.words.size() != 1 || arguments.words[0] != "train") {
+      return Error{ErrorCode::bad_input, "--against", "is for training: ridge plan train --against recipes"};
+    }
+    return plan_recipes(session, arguments.flags);
+  }
   const Result<Asked> asked = asked_of(session, arguments);
   if (!asked) return asked.error();
   WhatIfSubjects subjects;

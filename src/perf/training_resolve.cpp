@@ -46,7 +46,7 @@ void set_model(ResolvedTraining& job, const Model& model, const TrainingQuery& q
       job.attention_flops_per_position += group.count * reach_width;
     } else {
       job.windows[static_cast<std::size_t>(job.window_count)] = {
-          group.count * reach_width, static_cast<double>(std::max(layer.mixer.window, layer.mixer.index_topk))};
+          group.count * reach_width, static_cast<double>(layer.mixer.window + layer.mixer.index_topk)};
       ++job.window_count;
     }
     job.fixed_flops_per_token += 3 * group.count * group.state_flops;

@@ -315,15 +315,20 @@ double load_share(const SimulationQuery& query, const SimulationResult& result, 
   if (query.policies.disaggregation) return 0;
   const Result<InferenceDeployment> deployment = resolve(query.deployment, knowledge);
   if (!deployment) return 0;
-  InferenceLoad full = query.deployment.load;
+  InferenceLoad full;
   full.mode = LoadMode::offline;
+  full.natural_text = query.deployment.load.natural_text;
+  full.draft_tokens = query.deployment.load.draft_tokens;
+  full.acceptance = query.deployment.load.acceptance;
   full.isl = static_cast<double>(result.input_tokens) / static_cast<double>(result.finished);
   full.osl = std::max(1.0, static_cast<double>(result.output_tokens) / static_cast<double>(result.finished));
   full.prefix_hit = static_cast<double>(result.cached_tokens) / static_cast<double>(result.input_tokens);
   const InferenceOutcome outcome = evaluate(at_full_load(*deployment->resolved, query.workload), full);
   if (outcome.reason != Reason::none) return 0;
-  const double engines = query.policies.autoscaling && result.mean_engines > 0 ? result.mean_engines : result.engines;
-  const double most = outcome.estimate.output_tokens_per_s.mid * engines;
+  // The estimate is of all replicas that its devices hold.
+  const double copies = static_cast<double>(result.gpus) / deployment->facts.gpus;
+  const double up = query.policies.autoscaling && result.engines > 0 ? result.mean_engines / result.engines : 1;
+  const double most = outcome.estimate.output_tokens_per_s.mid * copies * up;
   return most > 0 ? static_cast<double>(result.output_tokens) / result.makespan / most : 0;
 }
 

@@ -415,6 +415,24 @@ def estimates(ridge, target, flags, file):
     return []
 
 
+def estimates_of_pools(ridge, target, flags, files):
+    """The same for two pools: a prompt and a token take as long as planned, and all engines of tokens together give as much."""
+    if target not in ("vllm", "sglang", "trtllm"):
+        return []
+    plain = re.sub(r"--pools \S+", "", flags)
+    planned = json.loads(subprocess.run([ridge, "estimate", "infer", *plain.split(), "--engine", target, "--json"],
+                                        stdout=subprocess.PIPE, check=True, timeout=120).stdout)
+    back = {}
+    for file in files:
+        if file.stem in ("prefill", "decode"):
+            again = subprocess.run([ridge, "emit", "--check", str(file), "--json"], stdout=subprocess.PIPE, check=True, timeout=120)
+            back[file.stem] = json.loads(again.stdout)["estimate"]
+    count = int(re.search(r"--pools \d+P(\d+)D", flags)[1]) if "--pools" in flags else planned["decode_engines"]
+    pairs = [(back["prefill"]["ttft_s"], planned["prefill_s"]["mid"]), (back["decode"]["tpot_s"], planned["tpot_s"]["mid"]),
+             (back["decode"]["output_tokens_per_s"], count * planned["output_tokens_per_s"]["mid"])]
+    return [f"{target} {flags}: {found} read back, {wanted} planned" for found, wanted in pairs if abs(found / wanted - 1) > 1e-6]
+
+
 def main(ridge, data):
     failures = []
     flags_of = Flags(data)
@@ -453,6 +471,8 @@ def main(ridge, data):
             if target == "dynamo":
                 continue  # graphs are not read back
             failures += estimates(ridge, target, flags, files[0])
+            if "--disaggregate" in flags:
+                failures += estimates_of_pools(ridge, target, flags, files)
             for first in files[:1] if "--disaggregate" not in flags else [f for f in files if f.stem in ("prefill", "decode")]:
                 back = run([ridge, "emit", "--check", str(first), *flags.split()])
                 if back.returncode != 0 or "The same plan." not in back.stdout:

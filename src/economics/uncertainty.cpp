@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/normal.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/random.hpp"
 
@@ -10,14 +11,11 @@ namespace ridge {
 
 namespace {
 
-/// 80 % of a normal lie within so many standard deviations.
-constexpr double kTenPercent = 1.2815515655446004;
-
 using Field = double& (*)(CostScenario&);
 
 double draw(const InputSpread& spread, double middle, double normal) {
   const double end = normal < 0 ? spread.low : spread.high;
-  const double steps = std::abs(normal) / kTenPercent;
+  const double steps = std::abs(normal) / kNormal90;
   const double value =
       middle > 0 && end > 0 ? middle * std::exp(steps * std::log(end / middle)) : middle + steps * (end - middle);
   return std::clamp(value, spread.least, spread.most);

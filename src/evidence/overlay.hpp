@@ -31,6 +31,12 @@ struct OverlayFit {
 [[nodiscard]] OverlayFit fit_overlay(const Calibration& calibration, std::span<const Case> mine,
                                      const Catalogue& catalogue, const Engines& engines);
 
+/// The same for runs of `ridge bench`: predicted request by request, as they were measured, and with the host's time
+/// and that of prompts as factors of their own (user.host, user.prefill): the first token, the gap between tokens and
+/// the number of clients tell them apart. Three points of one server take about a second.
+[[nodiscard]] OverlayFit learn_overlay(const Calibration& calibration, std::span<const Case> mine,
+                                       const Catalogue& catalogue, const Engines& engines);
+
 /// The parameters of the group "user" that have moved from 1, as load_calibration reads overlays.
 [[nodiscard]] std::string overlay_toml(const Calibration& calibration);
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/normal.hpp"
 #include "evidence/errors.hpp"
 #include "evidence/rl_cases.hpp"
 
@@ -16,7 +17,6 @@ namespace {
 
 constexpr double kMeasuredSpread = 0.25;  ///< of the logarithm: what the factors are weighed against their priors with
 constexpr double kOutlier = 1.5;          ///< spreads beyond which a row pulls no harder
-constexpr double kEighty = 1.2816;        ///< standard deviations of 80 %
 
 struct Answered {
   std::size_t case_index = 0;
@@ -216,7 +216,7 @@ RlFindings judge_rl(const std::vector<RlCase>& cases, const Knowledge& knowledge
   for (const RlRow& r : f.rows) {
     if (r.metric == RlMetric::step) off.push_back(std::abs(std::log(r.measured / r.left_out.mid)));
   }
-  if (!off.empty()) f.chosen.spread = quantile(std::move(off), 0.8) / kEighty;
+  if (!off.empty()) f.chosen.spread = quantile(std::move(off), 0.8) / kNormal90;
   judge_order(cases, f);
   return f;
 }

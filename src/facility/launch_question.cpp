@@ -39,7 +39,7 @@ InferenceQuery inference_query(const LaunchPlan& p) {
   // As the pools of a pair are answered: prompts alone, and tokens of caches that come from elsewhere.
   if (p.role == PoolRole::prefill) {
     q.load.mode = LoadMode::prefill;
-    q.load.batch = std::max(1, p.dp);
+    q.load.batch = std::max(1, p.dp) * std::max(1, p.replicas);  // one for each rank of each engine
     q.load.osl = 1;
   }
   if (p.role == PoolRole::decode) q.load.prefilled = true;

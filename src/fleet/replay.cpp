@@ -1,10 +1,9 @@
 // A day of the answer, request by request.
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "base/parallel.hpp"
 #include "ridge/fleet.hpp"
 #include "ridge/simulation.hpp"
 #include "search/sentences.hpp"
@@ -126,7 +125,7 @@ Result<Replay> replay(const Estate& estate, const Problem& problem, const Answer
       out.hours.push_back(row);
     }
   }
-  oneapi::tbb::parallel_for(std::size_t{0}, pieces.size(), [&](std::size_t i) {
+  parallel_for(pieces.size(), 0, [&](std::size_t i) {
     if (!patience.over()) play(pieces[i], knowledge, patience);
   });
   for (const Piece& piece : pieces) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/normal.hpp"
 #include "perf/diffusion_model.hpp"
 #include "perf/positions.hpp"
 
@@ -22,10 +23,8 @@ constexpr double kUsable = 0.98;          // of the memory, the rest is the driv
 constexpr double kUnetBlocks = 40;        // host work of SDXL's 70 short transformer blocks and 17 residual ones
 constexpr double kLiveActivations = 20;   // of a block, in tokens of the hidden width
 constexpr double kUnetAttention = 64;     // channels of a head of a UNet
-constexpr double kUnetTokens = 1024;      // of 1024 x 1024 pixels, where a UNet has most of its attention
 constexpr double kDecoderTile = 512;      // pixels of the side of a decoder's tile
 constexpr double kDecoderOverlap = 0.25;  // of it, worked on twice
-constexpr double kNormalAt80 = 1.2816;    // half of the interval that holds 80 %, in standard deviations
 
 /// Work of one device, by kind.
 struct Work {
@@ -239,7 +238,7 @@ class DiffusionEvaluation {
     work.bytes = r_.pass_bytes;
     if (pairs > 0) {  // as attention of heads of 64 channels over that many tokens
       AttentionShape shape;
-      shape.q_len = kUnetTokens * size;
+      shape.q_len = image_;  // where it has most of them
       shape.kv_len = shape.q_len + 0.5 * (shape.q_len - 1);
       shape.batch = 1;
       shape.head_dim = kUnetAttention;
@@ -297,8 +296,8 @@ class DiffusionEvaluation {
     const double unsure = std::hypot(r_.unsure_whole, r_.unsure_unet * unet, r_.unsure_vae * vae_seconds_ / seconds);
     const auto with = [&](double mid, DiffusionMetric metric) {
       const perf::DiffusionSpread& s = r_.spread[static_cast<std::size_t>(metric)];
-      const double low = std::hypot(std::log(s.low), kNormalAt80 * unsure);
-      const double high = std::hypot(std::log(s.high), kNormalAt80 * unsure);
+      const double low = std::hypot(std::log(s.low), kNormal90 * unsure);
+      const double high = std::hypot(std::log(s.high), kNormal90 * unsure);
       return Interval{mid * std::exp(-low), mid, mid * std::exp(high)};
     };
     e.batch_latency_s = with(seconds, DiffusionMetric::latency);

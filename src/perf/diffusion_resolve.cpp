@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "perf/diffusion_model.hpp"
+#include "perf/portable.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
@@ -239,6 +240,7 @@ class DiffusionResolver {
       r_.link.bandwidth = r_.link.peer_bandwidth =
           device.scale_up_per_direction ? device.scale_up_per_direction->value.value() : r_.device.host_link;
       r_.device.architecture = {};
+      r_.device.design = {};
       return {};
     }
     r_.gemm = perf::gemm_rates(r_.device, k_.calibration, weights, activations);
@@ -270,6 +272,7 @@ class DiffusionResolver {
       r_.costs.call = r_.costs.host = r_.costs.host_parallel = r_.costs.host_ring = 0;  // graphs; calls follow in a row
     }
     r_.device.architecture = {};  // nothing resolved points into the catalogue
+    r_.device.design = {};        // nor is timed by its design
     return {};
   }
 
@@ -284,11 +287,11 @@ class DiffusionResolver {
   /// Portable kernels (FlashAttention-2) use the matrix instructions that all generations share: 2,048 FLOPs per core
   /// and clock, whatever later ones would give.
   void portable_attention() {
-    constexpr double kPerClock = 2048;
     r_.attention =
         perf::attention_rates(r_.device, k_.calibration, Format::bf16, Format::bf16, perf::AttentionPath::library);
     if (r_.device.cores < kFewCores) return;
-    const double shared = perf::core_clocks(r_.device) * kPerClock * k_.calibration.value("attention.prefill");
+    const double shared =
+        perf::core_clocks(r_.device) * perf::kSharedMatrixFlops * k_.calibration.value("attention.prefill");
     r_.attention.prefill_flops = std::min(r_.attention.prefill_flops, shared);
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/normal.hpp"
 #include "perf/inference_model.hpp"
 #include "ridge/text.hpp"
 
@@ -13,7 +14,6 @@ namespace {
 
 constexpr double kMostContextSteps = 4096;  // more steps of a prompt are timed in so many groups
 constexpr double kUnsureRing = 0.15;        // of the logarithm: rings of engines were not measured
-constexpr double kHalfOf80 = 1.2816;        // half of the interval that holds 80 %, in standard deviations
 constexpr double kMostContext = 1e9;
 
 double term_of(const perf::StepTime& t, Term term) {
@@ -80,7 +80,7 @@ class ContextTimer {
     const double total = seconds / r_.pp + (r_.ideal ? 0 : last * (r_.pp - 1) / r_.pp);
     const perf::Spread& s =
         r_.spread[static_cast<std::size_t>(LoadMode::prefill)][static_cast<std::size_t>(perf::Metric::prefill)];
-    const double unsure = cp_ > 1 && !r_.ideal ? kHalfOf80 * kUnsureRing : 0;
+    const double unsure = cp_ > 1 && !r_.ideal ? kNormal90 * kUnsureRing : 0;
     const double low = std::exp(-std::hypot(std::log(s.low), unsure));
     const double high = std::exp(std::hypot(std::log(s.high), unsure));
     p.ttft_s = {total * low, total, total * high};

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/normal.hpp"
+
 namespace ridge::rl {
 
 namespace {
 
-constexpr double kAssumedLengths = 0.35;   ///< spread of the logarithm, where nobody said how long answers are
-constexpr double kEightyPercent = 1.2816;  ///< standard deviations
+constexpr double kAssumedLengths = 0.35;  ///< spread of the logarithm, where nobody said how long answers are
 
 class Composer {
  public:
@@ -115,7 +116,7 @@ class Composer {
   }
 
   void finish(double step) {
-    const double factor = std::exp(kEightyPercent * std::hypot(f_.spread, p_.assumed_lengths ? kAssumedLengths : 0));
+    const double factor = std::exp(kNormal90 * std::hypot(f_.spread, p_.assumed_lengths ? kAssumedLengths : 0));
     const auto around = [&](double mid) { return Interval{mid / factor, mid, mid * factor}; };
     e_.step_s = around(step);
     for (std::size_t i = 0; i < kRlPhases; ++i) e_.phases_s[i] = around(seconds_[i]);

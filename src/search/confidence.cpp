@@ -6,6 +6,7 @@
 #include <map>
 #include <numbers>
 
+#include "base/normal.hpp"
 #include "ridge/random.hpp"
 
 namespace ridge {
@@ -13,7 +14,6 @@ namespace ridge {
 namespace {
 
 constexpr double kFreedom = 3;
-constexpr double kNormal90 = 1.2815515655446004;   ///< 90th percentile of a normal distribution
 constexpr double kStudent90 = 1.6377443536962102;  ///< of Student's t with three degrees of freedom
 constexpr double kScale = kNormal90 / kStudent90;
 

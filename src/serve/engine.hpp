@@ -133,6 +133,12 @@ class Engine {
     bool decode = false;
     std::uint32_t prefill_tokens = 0;
   };
+  static constexpr std::size_t kNoTier = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kOnDevice = static_cast<std::size_t>(-2);
+  struct Place {
+    std::size_t tier = kNoTier;
+    std::int64_t blocks = 0;
+  };
   struct Gap {
     std::uint64_t sequences;
     Ticks since;
@@ -165,11 +171,11 @@ class Engine {
   void take_blocks(std::int64_t blocks);
   void give_blocks(Slot slot, bool keep_for_next_turn);
   void hold_prefix(Request& request);
-  /// The tier that has it, or kNoTier.
-  [[nodiscard]] std::size_t tier_of(std::uint64_t key) const;
+  /// The tier that has it, kOnDevice or kNoTier, and its blocks there (or as many as its tokens fill).
+  [[nodiscard]] Place place_of(const Chunk& chunk) const;
   void put_away(const std::vector<KeyedBlocks>& evicted);
-  /// What was computed goes to the tiers that all engines share at once.
-  void share(std::uint64_t key, std::int64_t blocks);
+  /// What was computed goes to the tiers that all engines share at once; what was brought is used there again.
+  void share(std::uint64_t key, std::int64_t blocks, bool computed);
   /// Blocks of a chunk: as they are held here, in the tier it was brought from, or as many as its tokens fill.
   [[nodiscard]] std::int64_t blocks_of(const Chunk& chunk, bool brought) const;
   /// Time to compute so many tokens behind `context` others.
@@ -186,7 +192,6 @@ class Engine {
   void check() const;
 
   static constexpr int kScaleBits = 10;
-  static constexpr std::size_t kNoTier = static_cast<std::size_t>(-1);
 
   std::uint32_t index_;
   Role role_;
@@ -213,6 +218,8 @@ class Engine {
   std::vector<Chunk> chunks_;
   std::vector<TierStore*> tiers_;
   std::vector<KeyedBlocks> evicted_;
+  std::vector<KeyedBlocks> leaving_;  // used again, so that evictions allocate nothing
+  std::vector<KeyedBlocks> pushed_out_;
   std::vector<double> compute_rates_;  // ticks per token by the logarithm of the context; 0 = not yet known
   std::uint64_t fetching_ = 0;
   std::vector<Gap> gaps_;

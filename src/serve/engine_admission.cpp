@@ -183,12 +183,11 @@ void Engine::hold_prefix(Request& r) {
   if (!tiers_.empty() && !enough) {  // what was brought, or is there at once, becomes the request's own
     std::uint32_t brought = 0;
     for (std::size_t i = found; i < chunks_.size(); ++i) {
-      const auto more = static_cast<std::uint32_t>(blocks_of(chunks_[i], true));
+      const Place place = place_of(chunks_[i]);
+      const auto more = static_cast<std::uint32_t>(place.blocks);
       if (more == 0 || (blocks + brought + more) * block_tokens >= r.target) break;
-      if (i >= r.fetched_keys && !cache_.has(chunks_[i].key)) {
-        const std::size_t tier = tier_of(chunks_[i].key);
-        if (tier == kNoTier || !tiers_[tier]->is_instant()) break;
-      }
+      const bool at_once = place.tier == kOnDevice || (place.tier != kNoTier && tiers_[place.tier]->is_instant());
+      if (i >= r.fetched_keys && !at_once) break;
       brought += more;
       r.fetched_keys = std::max(r.fetched_keys, static_cast<std::uint32_t>(i + 1));
     }
@@ -211,40 +210,38 @@ void Engine::hold_prefix(Request& r) {
   r.tokens = blocks * static_cast<std::uint32_t>(shape_.block_tokens);
 }
 
-std::size_t Engine::tier_of(std::uint64_t key) const {
+Engine::Place Engine::place_of(const Chunk& chunk) const {
+  if (const std::int64_t held = cache_.blocks(chunk.key); held > 0) return {kOnDevice, held};
   for (std::size_t i = 0; i < tiers_.size(); ++i) {
-    if (tiers_[i]->has(key)) return i;
+    if (const std::int64_t held = tiers_[i]->blocks(chunk.key); held > 0) return {i, held};
   }
-  return kNoTier;
+  return {kNoTier, static_cast<std::int64_t>(chunk.tokens) / shape_.block_tokens};
 }
 
 std::int64_t Engine::blocks_of(const Chunk& chunk, bool brought) const {
-  if (cache_.has(chunk.key)) return cache_.blocks(chunk.key);
-  for (const TierStore* tier : tiers_) {
-    const std::int64_t held = brought ? tier->blocks(chunk.key) : 0;
-    if (held > 0) return held;
-  }
-  return static_cast<std::int64_t>(chunk.tokens) / shape_.block_tokens;
+  if (brought) return place_of(chunk).blocks;
+  const std::int64_t held = cache_.blocks(chunk.key);
+  return held > 0 ? held : static_cast<std::int64_t>(chunk.tokens) / shape_.block_tokens;
 }
 
-void Engine::share(std::uint64_t key, std::int64_t blocks) {
+void Engine::share(std::uint64_t key, std::int64_t blocks, bool computed) {
   for (TierStore* tier : tiers_) {
-    if (!tier->is_shared()) continue;
+    if (!tier->is_shared() || (!computed && !tier->fills())) continue;  // what was brought is still there
     evicted_.clear();
     tier->put(key, blocks, evicted_);
   }
 }
 
 void Engine::put_away(const std::vector<KeyedBlocks>& evicted) {
-  std::vector<KeyedBlocks> leaving = evicted;
-  std::vector<KeyedBlocks> next;
+  leaving_ = evicted;
   for (TierStore* tier : tiers_) {
-    next.clear();
-    for (const KeyedBlocks& chunk : leaving) tier->put(chunk.key, chunk.blocks, next);
-    leaving.swap(next);
-    if (leaving.empty()) return;
+    if (tier->is_shared() && !tier->fills()) return;  // got it as it was computed, and keeps everything
+    pushed_out_.clear();
+    for (const KeyedBlocks& chunk : leaving_) tier->put(chunk.key, chunk.blocks, pushed_out_);
+    leaving_.swap(pushed_out_);
+    if (leaving_.empty()) return;
   }
-  for (const KeyedBlocks& chunk : leaving) {
+  for (const KeyedBlocks& chunk : leaving_) {
     tiers_.back()->result.lost_tokens += static_cast<std::uint64_t>(chunk.blocks * shape_.block_tokens);
   }
 }
@@ -272,19 +269,18 @@ Ticks Engine::fetch_prefix(Slot slot, Ticks now) {
   std::uint64_t context = 0;
   for (std::size_t i = 0; i < at; ++i) context += chunks_[i].tokens;
   Ticks there = now;
-  while (at < chunks_.size()) {  // runs of chunks of one tier, each brought or computed as a whole
-    const std::size_t tier = cache_.has(chunks_[at].key) ? kNoTier : tier_of(chunks_[at].key);
-    if (tier == kNoTier && !cache_.has(chunks_[at].key)) break;
+  const auto place_at = [&](std::size_t i) { return i < chunks_.size() ? place_of(chunks_[i]) : Place{}; };
+  for (Place place = place_at(at); place.tier != kNoTier;) {  // runs of one tier, each brought or computed as a whole
+    const std::size_t tier = place.tier;
     std::uint64_t tokens = 0;
     std::int64_t blocks = 0;
     std::size_t end = at;
-    for (; end < chunks_.size(); ++end) {
-      const std::uint64_t key = chunks_[end].key;
-      if ((cache_.has(key) ? kNoTier : tier_of(key)) != tier || (tier == kNoTier && !cache_.has(key))) break;
+    while (place.tier == tier) {
       tokens += chunks_[end].tokens;
-      blocks += blocks_of(chunks_[end], true);
+      blocks += place.blocks;
+      place = place_at(++end);
     }
-    if (tier != kNoTier) {
+    if (tier != kOnDevice) {
       TierStore& store = *tiers_[tier];
       if (!store.is_instant() && store.would_arrive(blocks, now) - now > time_to_compute(tokens, context)) {
         store.result.declined_tokens += tokens;
@@ -304,7 +300,9 @@ Ticks Engine::fetch_prefix(Slot slot, Ticks now) {
 void Engine::keep_own_blocks(Request& r, std::uint32_t tokens) {
   if (!shared_.prefix_cache || r.reserved > 0) return;
   const std::uint32_t base = r.shared_blocks - r.held_own * kGroup;
-  const std::uint32_t groups = (tokens / static_cast<std::uint32_t>(shape_.block_tokens) - base) / kGroup;
+  const std::uint32_t whole = tokens / static_cast<std::uint32_t>(shape_.block_tokens);
+  if (whole <= base) return;  // the last of the shared blocks may be one that is not full
+  const std::uint32_t groups = (whole - base) / kGroup;
   const std::uint32_t first = r.held_own;
   for (std::uint32_t group = first; group < groups; ++group) {
     if (cache_.has(own_key(r, base, group))) break;
@@ -318,10 +316,11 @@ void Engine::publish_prefix(Request& r) {
   if (!shared_.prefix_cache || r.held_own > 0) return;  // its own blocks stand behind those that are shared
   shared_.host.chunks_of(r, chunks_);
   for (std::size_t i = r.held_keys; i < chunks_.size(); ++i) {
+    if (cache_.has(chunks_[i].key)) return;
     const std::int64_t blocks = blocks_of(chunks_[i], i < r.fetched_keys);
-    if (blocks == 0 || cache_.has(chunks_[i].key) || r.shared_blocks + blocks > blocks_held(r)) return;
+    if (blocks == 0 || r.shared_blocks + blocks > blocks_held(r)) return;
     cache_.insert(chunks_[i].key, blocks);
-    share(chunks_[i].key, blocks);
+    share(chunks_[i].key, blocks, i >= r.fetched_keys);
     ++r.held_keys;
     r.shared_blocks += static_cast<std::uint32_t>(blocks);
   }
@@ -333,6 +332,7 @@ void Engine::publish_answer(Request& r) {
   for (std::size_t i = r.held_keys; i < chunks_.size() && r.shared_blocks < whole; ++i) {
     if (cache_.has(chunks_[i].key)) return;
     cache_.insert(chunks_[i].key, 1);
+    share(chunks_[i].key, 1, true);
     ++r.held_keys;
     ++r.shared_blocks;
   }
@@ -365,7 +365,7 @@ void Engine::give_blocks(Slot slot, bool keep_for_next_turn) {
     if (mine > 0) {
       cache_.insert(key, mine);
       cache_.release(key);
-      share(key, mine);
+      share(key, mine, true);
       blocks_.give_back(held - r.shared_blocks - mine);
       give_prefix(r);
       r.reserved = 0;
@@ -491,16 +491,8 @@ void Engine::cancel(Slot slot, Ticks now) {
 }
 
 std::uint32_t Engine::decode_steps(const Request& r) const {
-  const std::uint32_t tokens = r.output - r.generated;
-  if (shape_.draft_tokens == 0) return tokens;
-  // Each step brings one token and those of the draft up to the first that is refused.
   Random random(shared_.seed, (r.id << 8) | 0x5dU);
-  std::uint32_t steps = 0;
-  for (std::uint32_t done = 0; done < tokens; ++steps) {
-    ++done;
-    for (int i = 0; i < shape_.draft_tokens && random.uniform() < shape_.acceptance; ++i) ++done;
-  }
-  return steps;
+  return clock_.drafts().steps(r.output - r.generated, random);
 }
 
 }  // namespace ridge::serve

@@ -6,17 +6,13 @@ namespace ridge::serve {
 
 std::size_t PrefixCache::match(std::span<const Chunk> chunks) const {
   std::size_t found = 0;
-  while (found < chunks.size() && index_.count(chunks[found].key) != 0) ++found;
+  while (found < chunks.size() && has(chunks[found].key)) ++found;
   return found;
 }
 
-std::int64_t PrefixCache::blocks(std::uint64_t key) const {
-  const auto at = index_.find(key);
-  return at == index_.end() ? 0 : nodes_[at->second].blocks;
-}
-
 void PrefixCache::hold(std::uint64_t key) {
-  const std::uint32_t at = index_.at(key);
+  const std::uint32_t at = index_.find(key);
+  assert(at != kNone);
   if (nodes_[at].holders++ == 0) {
     recency_.unlink(nodes_, at);
     evictable_ -= nodes_[at].blocks;
@@ -24,8 +20,8 @@ void PrefixCache::hold(std::uint64_t key) {
 }
 
 void PrefixCache::release(std::uint64_t key) {
-  const std::uint32_t at = index_.at(key);
-  assert(nodes_[at].holders > 0);
+  const std::uint32_t at = index_.find(key);
+  assert(at != kNone && nodes_[at].holders > 0);
   if (--nodes_[at].holders == 0) {
     recency_.append(nodes_, at);
     evictable_ += nodes_[at].blocks;
@@ -42,7 +38,7 @@ void PrefixCache::insert(std::uint64_t key, std::int64_t blocks, bool of_use_els
     free_.pop_back();
   }
   nodes_[at] = {key, blocks, 1, of_use_elsewhere, kNone, kNone};
-  index_.emplace(key, at);
+  index_.insert(key, at);
   size_ += blocks;
 }
 

@@ -11,9 +11,9 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "serve/key_index.hpp"
 #include "serve/recency.hpp"
 #include "serve/tier_store.hpp"
 
@@ -28,8 +28,12 @@ struct Chunk {
 class PrefixCache {
  public:
   [[nodiscard]] std::size_t match(std::span<const Chunk> chunks) const;
-  [[nodiscard]] bool has(std::uint64_t key) const { return index_.count(key) != 0; }
-  [[nodiscard]] std::int64_t blocks(std::uint64_t key) const;
+  [[nodiscard]] bool has(std::uint64_t key) const { return index_.find(key) != kNone; }
+  /// 0 if it is not there.
+  [[nodiscard]] std::int64_t blocks(std::uint64_t key) const {
+    const std::uint32_t at = index_.find(key);
+    return at == kNone ? 0 : nodes_[at].blocks;
+  }
   /// Blocks that nobody holds.
   [[nodiscard]] std::int64_t evictable() const { return evictable_; }
   /// Blocks of the whole cache.
@@ -58,7 +62,7 @@ class PrefixCache {
 
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> free_;
-  std::unordered_map<std::uint64_t, std::uint32_t> index_;
+  KeyIndex index_;
   Recency recency_;
   std::int64_t evictable_ = 0;
   std::int64_t size_ = 0;

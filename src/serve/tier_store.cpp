@@ -13,6 +13,7 @@ constexpr double kMostTierBlocks = 1e15;
 
 TierStore::TierStore(const KvTier& tier, double bytes_per_block)
     : room_(static_cast<std::int64_t>(std::min(tier.capacity / std::max(bytes_per_block, 1e-9), kMostTierBlocks))),
+      fills_(static_cast<double>(room_) < kMostTierBlocks),
       bytes_per_block_(bytes_per_block),
       seconds_per_block_(std::isfinite(tier.bytes_per_s) ? bytes_per_block / tier.bytes_per_s : 0),
       latency_(tier.latency),
@@ -20,20 +21,11 @@ TierStore::TierStore(const KvTier& tier, double bytes_per_block)
   result.name = tier.name;
 }
 
-std::int64_t TierStore::blocks(std::uint64_t key) const {
-  const auto found = index_.find(key);
-  return found == index_.end() ? 0 : nodes_[found->second].blocks;
-}
-
-void TierStore::touch(std::uint64_t key) {
-  const auto found = index_.find(key);
-  if (found == index_.end()) return;
-  recency_.unlink(nodes_, found->second);
-  recency_.append(nodes_, found->second);
-}
-
 void TierStore::put(std::uint64_t key, std::int64_t blocks, std::vector<KeyedBlocks>& evicted) {
-  if (has(key)) return touch(key);
+  if (const std::uint32_t there = index_.find(key); there != kNone) {
+    if (fills_) use(there);
+    return;
+  }
   if (blocks > room_) {
     evicted.push_back({key, blocks});
     return;
@@ -55,8 +47,8 @@ void TierStore::put(std::uint64_t key, std::int64_t blocks, std::vector<KeyedBlo
     free_.pop_back();
   }
   nodes_[at] = {key, blocks, kNone, kNone};
-  index_.emplace(key, at);
-  recency_.append(nodes_, at);
+  index_.insert(key, at);
+  if (fills_) recency_.append(nodes_, at);
   held_ += blocks;
   result.peak_bytes = std::max(result.peak_bytes, static_cast<double>(held_) * bytes_per_block_);
 }

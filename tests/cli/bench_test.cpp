@@ -22,6 +22,36 @@ constexpr std::string_view kStream =
     "\"prompt_tokens_details\":{\"cached_tokens\":3}}}\n\n"
     "data: [DONE]\n\n";
 
+// Pieces that differ from the one before in their text alone are not parsed: what is read has to be the same, whatever
+// the text looks like, and a piece that says more is parsed again.
+TEST(StreamReader, ReadsPiecesLikeTheOneBeforeAsIfTheyWereAlone) {
+  const std::string before = R"(data: {"id":"x","model":"id","choices":[{"index":0,"text":)";
+  const std::string after = R"(,"finish_reason":null}]})";
+  std::string all;
+  std::string expected;
+  std::uint32_t chunks = 0;
+  for (const char* text : {R"(" a")", R"(" b")", R"("id")", R"("x")", R"(" c")", R"("\"q\\")", R"("\u00e9")", R"("é")",
+                           R"("")", R"(" d")", R"("text")", R"(" e")", R"("a\",\"text\":\"b")", R"(" f")"}) {
+    const std::string piece = before + text + after + "\n\n";
+    bench::StreamReader alone(true);
+    alone.feed(piece);
+    ASSERT_FALSE(alone.failed()) << piece;
+    expected += alone.text();
+    chunks += alone.chunks();
+    all += piece;
+  }
+  bench::StreamReader reader(true);
+  for (std::size_t at = 0; at < all.size(); at += 7) reader.feed(std::string_view(all).substr(at, 7));
+  EXPECT_EQ(reader.text(), expected);
+  EXPECT_EQ(reader.chunks(), chunks);
+  EXPECT_EQ(chunks, 13u);
+  EXPECT_FALSE(reader.complete());
+  reader.feed(before + R"(" g","finish_reason":"length"}]})" + "\n\n");
+  EXPECT_TRUE(reader.complete());
+  reader.feed(before + "\" \x01\"" + after + "\n\n");
+  EXPECT_TRUE(reader.failed()) << "no JSON has control characters in its texts";
+}
+
 TEST(StreamReader, IsTheSameWhereverTheStreamIsCut) {
   for (std::size_t cut = 0; cut <= kStream.size(); ++cut) {
     StreamReader reader(true);

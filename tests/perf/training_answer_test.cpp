@@ -131,7 +131,7 @@ TEST(TrainingDate, AReleaseIsTheSoftwareOfItsMonthOrRefused) {
   query.date = "";
   const Result<TrainingJob> unknown = resolve(query, knowledge());
   ASSERT_FALSE(unknown);
-  EXPECT_NE(unknown.error().text().find("--software-as-of"), std::string::npos) << unknown.error().text();
+  EXPECT_NE(unknown.error().text().find("software_as_of"), std::string::npos) << unknown.error().text();
 }
 
 // One configuration, the software of two dates: 6 % a year for kernels, and what an era does differently.

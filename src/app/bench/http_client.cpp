@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kBetweenTimes = 16;        ///< sockets served between two looks at the clock: others may be due
 constexpr std::size_t kOneChunk = 1500;  ///< bytes; more are several chunks, which came one after the other
+constexpr auto kCloseLook = std::chrono::microseconds(200);
 constexpr auto kBetweenStallChecks = std::chrono::milliseconds(250);
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(100);
 constexpr std::chrono::nanoseconds kOldest = std::chrono::minutes(10);
@@ -138,6 +139,8 @@ struct HttpClient::Core {
   Clock::time_point next_stall_check = Clock::now();
   std::size_t in_flight = 0;
   bool something_ended = false;
+  bool behind = false;  ///< the last look left sockets unserved
+  bool slept = false;   ///< before this look
   LatencyDistribution delay;
 
   explicit Core(const Options& given) : options(given) {
@@ -237,10 +240,11 @@ struct HttpClient::Core {
     act(CURL_SOCKET_TIMEOUT);  // it leaves now, not when all that are due have been added
   }
 
-  void act(curl_socket_t fd) {
+  /// `ready` says what epoll saw at the socket; without it libcurl would ask the kernel once more.
+  void act(curl_socket_t fd, int ready = 0) {
     if (fd == CURL_SOCKET_TIMEOUT) timer = Clock::time_point::max();
     int running = 0;
-    curl_multi_socket_action(multi, fd, 0, &running);
+    curl_multi_socket_action(multi, fd, ready, &running);
   }
 
   void end(Transfer& t, Trouble trouble, const std::string& detail) {
@@ -270,18 +274,31 @@ struct HttpClient::Core {
     }
   }
 
-  void serve_socket(int fd, Clock::time_point seen) {
+  void serve_socket(const epoll_event& event, Clock::time_point seen) {
+    const int fd = event.data.fd;
     if (!known[static_cast<std::size_t>(fd)]) return;
-    std::size_t there = 0;
-    std::size_t any = 0;
-    const std::optional<Clock::time_point> last = arrival(fd, static_cast<std::size_t>(kReceiveBuffer), there);
-    const std::optional<Clock::time_point> first = last && there > kOneChunk ? arrival(fd, 1, any) : last;
-    rest = last.value_or(seen);
-    now = std::min(first.value_or(seen), rest);
-    // Without a stamp of the kernel, bytes may have come at any time since the last look.
-    if (there > 0)
-      delay.add(static_cast<std::int64_t>(seconds(last ? Clock::now() - *last : seen - looked) * kTicksPerSecond));
-    act(fd);
+    if (!behind && seen - looked < kCloseLook) {
+      // All that was ready at the last look was served then: these bytes came since, and asking the kernel when would
+      // cost as much as reading them.
+      now = rest = seen;
+      delay.add(static_cast<std::int64_t>(seconds(Clock::now() - looked) * kTicksPerSecond));
+    } else {
+      std::size_t there = 0;
+      std::size_t any = 0;
+      const std::optional<Clock::time_point> last = arrival(fd, static_cast<std::size_t>(kReceiveBuffer), there);
+      const std::optional<Clock::time_point> first = last && there > kOneChunk ? arrival(fd, 1, any) : last;
+      rest = last.value_or(seen);
+      now = std::min(first.value_or(seen), rest);
+      // Without a stamp of the kernel, bytes may have come at any time since the last look, or woke this thread.
+      if (there > 0)
+        delay.add(
+            static_cast<std::int64_t>(seconds(Clock::now() - last.value_or(slept ? seen : looked)) * kTicksPerSecond));
+    }
+    int ready = 0;
+    if ((event.events & (EPOLLIN | EPOLLHUP)) != 0) ready |= CURL_CSELECT_IN;
+    if ((event.events & EPOLLOUT) != 0) ready |= CURL_CSELECT_OUT;
+    if ((event.events & EPOLLERR) != 0) ready |= CURL_CSELECT_ERR;
+    act(fd, ready);
     collect();
   }
 
@@ -315,12 +332,17 @@ struct HttpClient::Core {
       const timespec longest{wait.count() / 1'000'000'000, wait.count() % 1'000'000'000};
       const int n = epoll_pwait2(epoll, events.data(), static_cast<int>(events.size()), &longest, nullptr);
       t = Clock::now();
-      if (wait.count() > 0) looked = t;  // it slept: what came woke it
+      slept = wait.count() > 0;
+      bool left = n == static_cast<int>(events.size());
       for (int i = 0; i < n; ++i) {
-        if (i % kBetweenTimes == kBetweenTimes - 1 && Clock::now() >= until) break;  // what is left is told again
-        serve_socket(events[static_cast<std::size_t>(i)].data.fd, t);
+        if (i % kBetweenTimes == kBetweenTimes - 1 && Clock::now() >= until) {  // what is left is told again
+          left = true;
+          break;
+        }
+        serve_socket(events[static_cast<std::size_t>(i)], t);
       }
       looked = t;
+      behind = left;
       if (something_ended || t >= until) return;
     }
   }

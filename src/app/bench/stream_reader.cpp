@@ -1,5 +1,6 @@
 #include "app/bench/stream_reader.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr std::size_t kDeepest = 32;
 constexpr std::size_t kLongestDetail = 300;
+constexpr std::string_view kProbeText = "a text that no server sends";
 
 /// Hears the JSON of a piece value by value and keeps what counts, so that no tree is built for each token.
 class PieceHearer {
@@ -105,7 +107,8 @@ void StreamReader::feed(std::string_view bytes) {
       if (bytes.front() == '\n') bytes.remove_prefix(1);
       continue;
     }
-    const std::size_t end = bytes.find_first_of("\r\n");
+    std::size_t end = bytes.find('\n');
+    if (const std::size_t back = bytes.substr(0, end).find('\r'); back != std::string_view::npos) end = back;
     const std::string_view part = bytes.substr(0, end);
     if (pending_.size() + part.size() > kLongestLine) return fail("broken stream", "a line is longer than a megabyte");
     if (end == std::string_view::npos) {
@@ -159,24 +162,58 @@ void StreamReader::line(std::string_view text) {
   }
 }
 
+/// The text of the piece in data_, if it is the piece before with another text: nothing has to be parsed then. Empty if
+/// it is not, or if the text holds anything that JSON writes in more than one way.
+std::string_view StreamReader::like_last() const {
+  const std::string_view data = data_;
+  if (before_.empty() || data.size() <= before_.size() + after_.size()) return {};
+  if (!data.ends_with(after_) || !data.starts_with(before_)) return {};
+  const std::string_view text = data.substr(before_.size(), data.size() - before_.size() - after_.size());
+  const bool plain =
+      std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  return plain ? text : std::string_view();
+}
+
+/// Remembers what stands around the text of a piece, if another text put there is read as just that.
+void StreamReader::learn_form(const Piece& piece) {
+  before_.clear();
+  if (piece.finished || piece.usage) return;
+  const std::string quoted = '"' + piece.text + '"';
+  const std::size_t at = data_.find(quoted);
+  if (at == std::string::npos || data_.find(quoted, at + 1) != std::string::npos) return;
+  std::string before = data_.substr(0, at + 1);
+  std::string after = data_.substr(at + quoted.size() - 1);
+  Piece again;
+  const bool same = read_piece(before + std::string(kProbeText) + after, again) && again.text == kProbeText &&
+                    !again.finished && !again.usage && again.error.empty();
+  if (!same) return;
+  before_ = std::move(before);
+  after_ = std::move(after);
+}
+
 void StreamReader::event() {
-  std::string data;
-  data.swap(data_);
   has_data_ = false;
-  if (done_) return;
-  if (std::string_view(data) == "[DONE]") {  // string == literal: GCC 12 warns at -O1
+  if (done_) return data_.clear();
+  if (const std::string_view text = like_last(); !text.empty()) {
+    ++chunks_;
+    if (keeps_text_) text_ += text;
+    return data_.clear();
+  }
+  if (std::string_view(data_) == "[DONE]") {  // string == literal: GCC 12 warns at -O1
     done_ = true;
-    return;
+    return data_.clear();
   }
   Piece piece;
-  if (!read_piece(data, piece)) return fail("broken stream", data);
+  if (!read_piece(data_, piece)) return fail("broken stream", data_);
   if (!piece.error.empty()) return fail("server error", piece.error);
   if (!piece.text.empty()) {
     ++chunks_;
     if (keeps_text_) text_ += piece.text;
+    learn_form(piece);
   }
   finished_ = finished_ || piece.finished;
   if (piece.usage) usage_ = piece.usage;
+  data_.clear();
 }
 
 }  // namespace ridge::bench

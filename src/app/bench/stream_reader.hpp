@@ -58,10 +58,14 @@ class StreamReader {
   void line(std::string_view text);
   void event();
   void fail(std::string problem, std::string_view detail);
+  [[nodiscard]] std::string_view like_last() const;
+  void learn_form(const Piece& piece);
 
   bool keeps_text_;
   std::string pending_;  // a line that is not complete
   std::string data_;     // of the event that is being read
+  std::string before_;   // what stood around the text of a piece: pieces of one answer differ in nothing else
+  std::string after_;
   bool has_data_ = false;
   bool after_return_ = false;
   bool begun_ = false;

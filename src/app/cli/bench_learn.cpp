@@ -54,7 +54,7 @@ Status learn(Session& session, const std::string& overlay, const std::vector<ben
   const std::vector<std::string> files{path};
   const auto cases = evidence::load_cases(files, *workloads);
   if (!cases) return cases.error();
-  const evidence::OverlayFit fit = evidence::fit_overlay(**calibration, *cases, **catalogue, **engines);
+  const evidence::OverlayFit fit = evidence::learn_overlay(**calibration, *cases, **catalogue, **engines);
   if (fit.before.predicted == 0) return Error{ErrorCode::refused, "--learn", "none of the rows could be predicted"};
   if (const Status s = session.files().write(overlay, evidence::overlay_toml(fit.calibration)); !s) return s;
   if (session.form() == Form::json) return {};

@@ -187,14 +187,6 @@ Result<CostWork> capped_work(Session& session, const CostWork& work, double cap_
   return capped;
 }
 
-Result<EconomicsData> economics_of(Session& session) {
-  const Result<std::string> directory = session.data_directory();
-  if (!directory) return directory.error();
-  const Result<const Catalogue*> catalogue = session.catalogue();
-  if (!catalogue) return catalogue.error();
-  return load_economics(*directory + "/economics", **catalogue);
-}
-
 Result<CostAnswer> cost_of(Session& session, const EconomicsData& data, const CostWork& work, const CostFlags& flags,
                            CostMode mode) {
   const Result<const Catalogue*> catalogue = session.catalogue();
@@ -226,9 +218,9 @@ Result<CostAnswer> cost_of(Session& session, const EconomicsData& data, const Co
   const ExchangeRates rates = with_known_rates(query.exchange, data, query.as_of);
   if (const Status s = flags.apply(*made, rates); !s) return s.error();
   if (!flags.given("--utilization"))
-    made->assumptions.push_back({"--utilization", "work all the time (utilisation 100 %)"});
+    made->assumptions.push_back({"utilization", "work all the time (utilisation 100 %)"});
   if (!flags.given("--goodput") && mode != CostMode::api) {
-    made->assumptions.push_back({"--goodput", "nothing fails (goodput 100 %)"});
+    made->assumptions.push_back({"goodput", "nothing fails (goodput 100 %)"});
   }
   for (const std::string& text : work.assumptions) made->assumptions.push_back({"", text});
   if (const Status s = check(in); !s) return s.error();

@@ -12,6 +12,8 @@ namespace ridge::cli {
 Result<Knowledge> knowledge_of(Session& session);
 /// What --set is about in a question with these flags.
 Result<WhatIfSubjects> what_if_subjects(const EstimateFlags& flags);
+/// What works instead, a line for each.
+[[nodiscard]] std::string nearest_lines(const Refusal& refusal);
 /// The refusal of an answer that has one, with what works instead.
 [[nodiscard]] Error refusal_error(const InferenceAnswer& answer);
 
@@ -28,6 +30,9 @@ Result<InferenceAnswer> answer_question(const Session& session, const InferenceQ
                                         const Knowledge& knowledge, bool explain);
 
 Result<int> estimate_diffusion(Session& session, const EstimateFlags& flags);
+Result<int> estimate_diffusion_training(Session& session, const EstimateFlags& flags);
+/// "1024" or "1920x1080".
+Status read_resolution(const std::string& text, double& width_pixels, double& height_pixels);
 Result<int> estimate_fit(Session& session, const EstimateFlags& flags);
 Result<int> estimate_techniques(Session& session, const EstimateFlags& flags);
 Result<int> estimate_compare(Session& session, const EstimateFlags& flags);

@@ -14,8 +14,9 @@ constexpr int kMostCards = 1024;
 constexpr double kMostPixels = 65536;
 constexpr double kClipWidth = 1280, kClipHeight = 720;  // unless said otherwise
 
-/// "1024" or "1920x1080".
-Status read_resolution(const std::string& text, DiffusionLoad& load) {
+}  // namespace
+
+Status read_resolution(const std::string& text, double& width_pixels, double& height_pixels) {
   const std::size_t cross = text.find('x');
   const Result<double> width = parse_count(text.substr(0, cross));
   const Result<double> height = cross == std::string::npos ? width : parse_count(text.substr(cross + 1));
@@ -23,10 +24,12 @@ Status read_resolution(const std::string& text, DiffusionLoad& load) {
   if (!sensible(width) || !sensible(height)) {
     return wrong("--resolution", quoted(text) + " is no size in pixels: write 1024 or 1920x1080");
   }
-  load.width = *width;
-  load.height = *height;
+  width_pixels = *width;
+  height_pixels = *height;
   return {};
 }
+
+namespace {
 
 Result<report::DiffusionAnswer> question(const EstimateFlags& flags, const Catalogue& catalogue) {
   report::DiffusionAnswer a;
@@ -90,7 +93,7 @@ Result<report::DiffusionAnswer> question(const EstimateFlags& flags, const Catal
   }
   if (!flags.given("--resolution")) {
     a.assumptions.push_back(fmt::format("{:.0f} x {:.0f} pixels", q.load.width, q.load.height));
-  } else if (const Status s = read_resolution(flags.value("--resolution"), q.load); !s) {
+  } else if (const Status s = read_resolution(flags.value("--resolution"), q.load.width, q.load.height); !s) {
     return s.error();
   }
   return a;

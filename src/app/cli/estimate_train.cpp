@@ -44,6 +44,11 @@ class TrainingQuestioner {
     if (!flags_.given("--device") && !flags_.given("--system")) {
       return wrong("--device", "name a device, for example --device h100-sxm; `ridge show devices` lists them");
     }
+    for (const std::string_view flag : {"--resolution", "--frames", "--steps", "--text-encoders"}) {
+      if (!flags_.given(flag) && !flags_.is_on(flag)) continue;
+      return wrong(flag, out_.query.model.empty() ? "is of models that make images or clips"
+                                                  : out_.query.model + " makes no images: leave it out");
+    }
     if (!flags_.given("--engine")) assume("engine {}", out_.query.engine);
     return {};
   }
@@ -126,14 +131,9 @@ class TrainingQuestioner {
 };
 
 Error training_refusal(const TrainingAnswer& answer) {
-  std::string text =
+  const std::string text =
       fmt::format("{} on {} cannot run: {}", answer.query.model, report::training_text(answer), answer.refusal->why);
-  std::size_t width = 0;
-  for (const NearestPlan& plan : answer.refusal->nearest) width = std::max(width, plan.change.size());
-  for (const NearestPlan& plan : answer.refusal->nearest) {
-    text += fmt::format("\n  {:<{}}  {}", plan.change, width, plan.effect);
-  }
-  return {ErrorCode::infeasible, "", std::move(text)};
+  return {ErrorCode::infeasible, "", text + nearest_lines(*answer.refusal)};
 }
 
 }  // namespace
@@ -143,6 +143,12 @@ Result<TrainingQuestion> training_question(const EstimateFlags& flags, const std
 }
 
 Result<int> estimate_train(Session& session, const EstimateFlags& flags) {
+  if (flags.given("--model")) {
+    const Result<const Catalogue*> catalogue = session.catalogue();
+    if (!catalogue) return catalogue.error();
+    const Result<Model> model = (*catalogue)->find_model(flags.value("--model"));
+    if (model && model->type != ModelType::language) return estimate_diffusion_training(session, flags);
+  }
   const Result<TrainingQuestion> question = training_question(flags, session.software_date());
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);

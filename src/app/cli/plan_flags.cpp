@@ -10,6 +10,7 @@
 #include "app/cli/plan_run.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/value.hpp"
+#include "ridge/kv_tiers.hpp"
 #include "ridge/letters.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/text.hpp"
@@ -59,26 +60,20 @@ Takes vendors() {
       known);
 }
 
-Result<search::Policy> policy_of(Session& session) {
-  const Result<std::string> data = session.data_directory();
-  if (!data) return data.error();
-  return search::load_policy(*data + "/policy");
-}
-
 Takes countries_of_origin() {
   return value::listed([](Session& session, const std::string& text) -> Status {
-    const Result<search::Policy> policy = policy_of(session);
+    const Result<const search::Policy*> policy = session.policy();
     if (!policy) return policy.error();
-    const auto found = policy->vendors_from(split_words(text, ','));
+    const auto found = (*policy)->vendors_from(split_words(text, ','));
     return found ? Status() : Status(found.error());
   });
 }
 
 Takes destination() {
   return {[](Session& session, const std::string& text) -> Status {
-            const Result<search::Policy> policy = policy_of(session);
+            const Result<const search::Policy*> policy = session.policy();
             if (!policy) return policy.error();
-            const auto found = policy->destination(text);
+            const auto found = (*policy)->destination(text);
             return found ? Status() : Status(found.error());
           },
           {}};
@@ -136,6 +131,13 @@ PlanFlags::PlanFlags() {
   add("--tpot", "TIME", "time per output token, at most: 40ms", kServePlan, true, value::quantity<Seconds>("1s"));
   add("--e2e", "TIME", "time of a whole request, at most", kServePlan, true, value::quantity<Seconds>("1s"));
   add("--prefix-hit", "SHARE", "of the input that a prefix cache holds", kServePlan, true, value::share());
+  add("--workload", "W", "plays requests with turns instead of --isl and --osl: agent; sizes --kv-tiers too",
+      kServePlan, false);
+  add("--kv-tiers", "LIST", "memories below the device's that may be had: host:1TB:50GB/s,ssd:8TB:12GB/s:100us",
+      kServePlan, false, value::parsed([](std::string_view text) -> Status {
+        const auto tiers = parse_tiers(text);
+        return tiers ? Status() : Status(tiers.error());
+      }));
   add("--confidence", "SHARE", "probability with which rate and limits, or days and budget, have to hold: 80%", kBoth,
       true, value::share());
   add("--load", "SHARE", "mean load of a replica, at most, of what it is predicted to do within the limits", kServePlan,

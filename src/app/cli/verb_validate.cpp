@@ -18,6 +18,7 @@
 #include "evidence/plan_backtest.hpp"
 #include "evidence/requirements.hpp"
 #include "evidence/rl_cases.hpp"
+#include "report/diffusion_training_report.hpp"
 #include "report/rl_report.hpp"
 #include "report/validation_report.hpp"
 #include "ridge/folder.hpp"
@@ -47,6 +48,7 @@ struct ValidateArguments {
   bool points = false;
   bool memory = false;
   bool rl = false;
+  bool diffusion_training = false;
   bool decisions = false;
   bool plans = false;
 };
@@ -61,6 +63,7 @@ class Validation {
     if (arguments_.gate || arguments_.update) return run_gates();
     if (arguments_.memory) return run_memory();
     if (arguments_.rl) return run_rl();
+    if (arguments_.diffusion_training) return run_diffusion_training();
     if (const Status read = read_evidence(); !read) return read.error();
     rows_ = validate(cases_, knowledge(),
                      {.threads = arguments_.threads,
@@ -484,6 +487,38 @@ class Validation {
     return kFine;
   }
 
+  /// Steps of training diffusion models, the bundled ones or the user's own.
+  Result<int> run_diffusion_training() {
+    const auto directory = session_.data_directory();
+    if (!directory) return directory.error();
+    std::vector<std::string> paths = arguments_.cases;
+    if (paths.empty()) paths = {*directory + "/evidence/more/diffusion_training.csv"};
+    std::vector<DiffusionTrainingCase> cases;
+    for (const std::string& path : paths) {
+      auto text = session_.files().read(path, kGateLimit);
+      if (!text) return text.error();
+      auto found = read_diffusion_training_cases(std::move(*text), path);
+      if (!found) return found.error();
+      cases.insert(cases.end(), found->begin(), found->end());
+    }
+    const DiffusionTrainingFindings findings = judge_diffusion_training(cases, knowledge());
+    const Table rows = report::diffusion_training_rows_table(findings, cases);
+    if (!arguments_.rows.empty()) {
+      if (const Status s = session_.files().write(arguments_.rows, to_csv(rows)); !s) return s.error();
+    }
+    const Table table = report::diffusion_training_findings_table(findings);
+    if (session_.form() == Form::json) {
+      Json out = Json::object();
+      out.set("schema", kValidateSchema).set("diffusion_training", to_json(table)).set("rows", to_json(rows));
+      session_.print(out.text());
+    } else if (session_.form() == Form::csv) {
+      session_.print(to_csv(table));
+    } else {
+      session_.print(report::diffusion_training_findings_page(findings));
+    }
+    return kFine;
+  }
+
   /// Of two devices at the same work: the order, how sure it was, and what following it costs.
   Result<int> print_decisions() {
     const DecisionFindings found = judge_decisions(main_rows(), cases_, knowledge());
@@ -601,6 +636,8 @@ static Action declare_validate(Options& options) {
   options.flag("--simulate", arguments->simulate, "play closed loops request by request, as `ridge simulate` does");
   options.flag("--memory", arguments->memory, "training layouts that ran or did not, beside the memory they took");
   options.flag("--rl", arguments->rl, "steps of reinforcement learning, with each publisher left out in turn");
+  options.flag("--diffusion-training", arguments->diffusion_training,
+               "steps of training diffusion models, with each submitter left out in turn");
   options.flag("--decisions", arguments->decisions,
                "pairs of devices at the same work: the order, how sure it was, and what following it costs");
   options.flag("--plans", arguments->plans,

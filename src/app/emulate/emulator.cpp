@@ -1,9 +1,10 @@
 #include "app/emulate/emulator.hpp"
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
+#include <fmt/compile.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -46,6 +47,7 @@ struct Exchange {
   bool in_system = false;
   bool over = false;    ///< no token follows
   bool broken = false;  ///< the connection is cut instead of a good end
+  bool torn = false;    ///< it is cut now, whatever waits
   std::uint64_t id = 0;
   Asked asked;
   AnswerForm form;
@@ -55,6 +57,8 @@ struct Exchange {
   int status = 200;
   std::string pending;  ///< text that waits to be sent
   std::size_t sent = 0;
+  bool chunked = false;  ///< the client speaks HTTP/1.1: a stream has no length
+  int socket = -1;
 };
 
 struct Emulator::Core {
@@ -84,6 +88,7 @@ struct Emulator::Core {
   std::deque<LiveRequest> came;
   std::deque<std::uint64_t> left;
   LiveState state;
+  std::string piece, framed;  ///< of one token, kept for their memory
 
   [[nodiscard]] std::int64_t ticks_of(Clock::time_point t) const {
     return static_cast<std::int64_t>(std::chrono::duration<double>(t - start).count() * options.speed *
@@ -115,6 +120,7 @@ struct Emulator::Core {
     return send(e, status, error_body(status, type, message), "application/json");
   }
 
+  bool write_through(Exchange& e, std::string_view events);
   MHD_Result stream(Exchange& e);
   MHD_Result answer(Exchange& e);
   MHD_Result admit(Exchange& e, Endpoint endpoint);
@@ -126,6 +132,7 @@ namespace {
 /// MHD asks for the next bytes of a stream.
 ssize_t read_stream(void* closure, std::uint64_t /*position*/, char* into, std::size_t most) {
   Exchange& e = *static_cast<Exchange*>(closure);
+  if (e.torn) return MHD_CONTENT_READER_END_WITH_ERROR;
   const std::size_t there = e.pending.size() - e.sent;
   if (there == 0) {
     if (e.over) return e.broken ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
@@ -144,6 +151,30 @@ ssize_t read_stream(void* closure, std::uint64_t /*position*/, char* into, std::
 }
 
 }  // namespace
+
+/// Sends a token of a stream that MHD has put to sleep: it has nothing of its own to send then, and waking it costs two
+/// calls of the kernel more than the token. The first piece and the last go through MHD. False: not a byte was sent.
+bool Emulator::Core::write_through(Exchange& e, std::string_view events) {
+  if (!e.chunked || e.stage != Stage::streaming || !e.asleep || !e.pending.empty()) return false;
+  if (e.socket < 0) {
+    const MHD_ConnectionInfo* info = MHD_get_connection_info(e.connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info == nullptr) return false;
+    e.socket = info->connect_fd;
+    const int on = 1;
+    setsockopt(e.socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+  framed.clear();
+  fmt::format_to(std::back_inserter(framed), FMT_COMPILE("{:x}\r\n"), events.size());
+  framed.append(events).append("\r\n");
+  ssize_t sent = ::send(e.socket, framed.data(), framed.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent <= 0) return false;  // a full buffer, or nobody there: MHD waits, or finds out
+  if (static_cast<std::size_t>(sent) < framed.size()) {
+    // Half a piece is on its way and nobody reads: no good end is left.
+    e.torn = true;
+    wake(e);
+  }
+  return true;
+}
 
 MHD_Result Emulator::Core::stream(Exchange& e) {
   e.stage = Stage::streaming;
@@ -181,8 +212,8 @@ MHD_Result Emulator::Core::admit(Exchange& e, Endpoint endpoint) {
   }
   e.asked = *std::move(asked);
   e.id = ++ids;
-  e.form = {endpoint, fmt::format("{}-{}", endpoint == Endpoint::chat ? "chatcmpl" : "cmpl", e.id), quoted_model,
-            static_cast<std::int64_t>(std::time(nullptr))};
+  e.form = token_form(endpoint, fmt::format("{}-{}", endpoint == Endpoint::chat ? "chatcmpl" : "cmpl", e.id),
+                      quoted_model, static_cast<std::int64_t>(std::time(nullptr)));
   e.stage = Stage::waiting;
   e.in_system = e.asleep = true;
   exchanges[e.id] = &e;
@@ -236,18 +267,19 @@ Result<std::unique_ptr<Emulator>> Emulator::listen(EmulatorOptions given) {
   v6.sin6_port = v4.sin_port;
   const bool is_v4 = inet_pton(AF_INET, options.address.c_str(), &v4.sin_addr) == 1;
   if (!is_v4 && inet_pton(AF_INET6, options.address.c_str(), &v6.sin6_addr) != 1) {
-    return Error{ErrorCode::bad_input, "--host", "'" + options.address + "' is no address; write 127.0.0.1 or ::1"};
+    return Error{ErrorCode::bad_input, "⟦host⟧", "'" + options.address + "' is no address; write 127.0.0.1 or ::1"};
   }
   const auto* address = is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
 
   const auto step = [](void* closure, MHD_Connection* connection, const char* url, const char* method,
-                       const char* /*version*/, const char* data, std::size_t* size, void** held) -> MHD_Result {
+                       const char* version, const char* data, std::size_t* size, void** held) -> MHD_Result {
     Core& self = *static_cast<Core*>(closure);
     Exchange& e = *static_cast<Exchange*>(*held);
     if (e.method.empty()) {  // headers are here, the body is not
       e.connection = connection;
       e.method = method;
       e.path = url;
+      e.chunked = std::string_view(version) == MHD_HTTP_VERSION_1_1;
       if (!self.options.key.empty() && e.path.starts_with("/v1/")) {
         const char* carried = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
         e.authorized = carried != nullptr && carried == "Bearer " + self.options.key;
@@ -292,7 +324,11 @@ Result<std::unique_ptr<Emulator>> Emulator::listen(EmulatorOptions given) {
   if (core->daemon == nullptr) {
     return Error{ErrorCode::bad_input, options.address + ":" + std::to_string(options.port),
                  "cannot listen there" + (errno != 0 ? ": " + std::string(std::strerror(errno)) : std::string()) +
-                     "; choose another with --port"};
+                     "; choose another with ⟦port⟧"};
+  }
+  // Connections inherit it. Others (BBR) pace what is sent by a guess of the network, by a timer for each piece.
+  if (const MHD_DaemonInfo* listener = MHD_get_daemon_info(core->daemon, MHD_DAEMON_INFO_LISTEN_FD)) {
+    setsockopt(listener->listen_fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
   }
   const MHD_DaemonInfo* info = MHD_get_daemon_info(core->daemon, MHD_DAEMON_INFO_EPOLL_FD);
   core->epoll = info == nullptr ? -1 : info->epoll_fd;
@@ -372,11 +408,15 @@ void Emulator::tokens(std::uint64_t id, std::uint32_t generated) {
     e.generated = generated;
     return;
   }
-  if (e.generated == 0 && e.form.endpoint == Endpoint::chat) append_role(e.pending, e.form);
+  std::string& piece = core_->piece;
+  piece.clear();
+  if (e.generated == 0 && e.form.endpoint == Endpoint::chat) append_role(piece, e.form);
   while (e.generated < generated) {
     const std::string text = answer_word(e.asked.seed, e.generated++);
-    append_token(e.pending, e.form, text, e.generated == e.asked.output);
+    append_token(piece, e.form, text, e.generated == e.asked.output);
   }
+  if (e.generated < e.asked.output && core_->write_through(e, piece)) return;
+  e.pending += piece;
   core_->wake(e);
 }
 

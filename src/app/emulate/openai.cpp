@@ -112,7 +112,9 @@ Result<Asked> read_request(std::string_view body, Endpoint endpoint, const ReadS
 std::string answer_word(std::uint64_t seed, std::uint32_t i) {
   std::uint64_t x = seed + 0x9e3779b97f4a7c15ULL * (i + 1);
   x = (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9ULL;
-  return fmt::format(" {}", word(x >> 33));
+  std::string out(1, ' ');
+  out += word(x >> 33);
+  return out;
 }
 
 void append_role(std::string& out, const AnswerForm& form) {
@@ -123,22 +125,21 @@ void append_role(std::string& out, const AnswerForm& form) {
                  form.id, form.created, form.quoted_model);
 }
 
+AnswerForm token_form(Endpoint endpoint, std::string id, std::string quoted_model, std::int64_t created) {
+  const bool chat = endpoint == Endpoint::chat;
+  std::string before =
+      fmt::format(R"(data: {{"id":"{}","object":"{}","created":{},"model":{},"choices":[{{"index":0,{})", id,
+                  chat ? "chat.completion.chunk" : "text_completion", created, quoted_model,
+                  chat ? R"("delta":{"content":")" : R"("text":")");
+  return {endpoint, std::move(id), std::move(quoted_model), created, std::move(before)};
+}
+
 void append_token(std::string& out, const AnswerForm& form, std::string_view text, bool last) {
-  const std::string_view reason = last ? "\"length\"" : "null";
-  if (form.endpoint == Endpoint::chat) {
-    fmt::format_to(
-        std::back_inserter(out),
-        R"(data: {{"id":"{}","object":"chat.completion.chunk","created":{},"model":{},"choices":[{{"index":0,)"
-        R"("delta":{{"content":"{}"}},"logprobs":null,"finish_reason":{}}}]}})"
-        "\n\n",
-        form.id, form.created, form.quoted_model, text, reason);
-  } else {
-    fmt::format_to(std::back_inserter(out),
-                   R"(data: {{"id":"{}","object":"text_completion","created":{},"model":{},"choices":[{{"index":0,)"
-                   R"("text":"{}","logprobs":null,"finish_reason":{}}}]}})"
-                   "\n\n",
-                   form.id, form.created, form.quoted_model, text, reason);
-  }
+  out += form.before_text;
+  out += text;
+  out += form.endpoint == Endpoint::chat ? R"("},"logprobs":null,"finish_reason":)"
+                                         : R"(","logprobs":null,"finish_reason":)";
+  out += last ? "\"length\"}]}\n\n" : "null}]}\n\n";
 }
 
 namespace {

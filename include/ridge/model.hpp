@@ -58,6 +58,13 @@ struct Mixer {
   int index_heads = 0;
   int index_dim = 0;
   int index_topk = 0;
+  // Latent attention whose latent is key and value of all heads as it is (DeepSeek-V4): nothing is projected up from
+  // it. The last `window` tokens have an entry each, earlier ones one for `compress` of them (0: none at all), of which
+  // the indexer chooses index_topk. The output passes through `output_groups` products of rank `output_rank`.
+  bool shared_kv = false;
+  int compress = 0;
+  int output_groups = 0;
+  int output_rank = 0;
   // linear attention and Mamba-2
   int state_k_heads = 0;  ///< groups in Mamba-2
   int state_k_dim = 0;    ///< state size in Mamba-2

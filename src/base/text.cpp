@@ -184,8 +184,11 @@ std::string wrong_dimension(std::string_view unit, const Exponents& found, const
 
 std::string missing_unit(std::string_view number, const Exponents& wanted) {
   const Kind* kind = find_kind(wanted);
-  const std::string with_unit =
-      kind ? kind->lead + std::string(number) + kind->unit : std::string(number) + " " + spell(wanted);
+  // Of money the sign alone is missing: '$10000', not millions of them.
+  const bool money = kind && kind->lead == std::string_view("$") && kind->unit == std::string_view("M");
+  const std::string with_unit = money  ? "$" + std::string(number)
+                                : kind ? kind->lead + std::string(number) + kind->unit
+                                       : std::string(number) + " " + spell(wanted);
   return "a unit is missing: write for example '" + with_unit + "'";
 }
 

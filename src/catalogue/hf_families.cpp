@@ -171,6 +171,54 @@ void adjust_kimi_linear(JsonReader& config, Decoder& decoder) {
   }
 }
 
+/// One shared entry for keys and values of all heads, compressed by layer; hyper-connections keep several streams.
+void adjust_deepseek_v4(JsonReader& config, Decoder& decoder) {
+  Mixer shared;
+  shared.kind = MixerKind::mla;
+  shared.shared_kv = true;
+  shared.heads = config.integer({"num_attention_heads", "n_heads"}, 1, kHeadLimit);
+  const int entry = config.integer({"head_dim"}, 2, kHeadLimit);
+  shared.qk_rope_dim = config.integer({"qk_rope_head_dim", "rope_head_dim"}, 1, entry - 1);
+  shared.kv_lora_rank = shared.qk_nope_dim = entry - shared.qk_rope_dim;
+  shared.v_head_dim = entry;
+  shared.q_lora_rank = config.integer({"q_lora_rank"}, 1, kHeadLimit);
+  shared.output_groups = config.integer({"o_groups"}, 1, shared.heads);
+  shared.output_rank = config.integer({"o_lora_rank"}, 1, kHeadLimit);
+  shared.window = config.integer({"sliding_window", "window_size"}, 1, kContextLimit);
+  shared.index_heads = config.integer({"index_n_heads"}, 1, kHeadLimit);
+  shared.index_dim = config.integer({"index_head_dim"}, 1, kHeadLimit);
+  shared.index_topk = config.integer({"index_topk"}, 1, kContextLimit);
+  const std::vector<int> ratios = config.integers("compress_ratios", 0, kContextLimit, kLayerLimit);
+  const auto layers = static_cast<std::size_t>(decoder.layers);
+  if (ratios.size() < layers || ratios.size() > layers + static_cast<std::size_t>(decoder.model.mtp_layers)) {
+    config.refuse("compress_ratios", fmt::format("{} ratios for {} layers", ratios.size(), layers));
+    return;
+  }
+  int fine = 0;
+  int coarse = 0;
+  for (std::size_t i = 0; i < layers; ++i) {
+    if (ratios[i] == 0) continue;
+    const bool chosen = compressed(shared, ratios[i]).index_heads > 0;
+    int& known = chosen ? fine : coarse;
+    if (known != 0 && known != ratios[i]) {
+      config.refuse("compress_ratios",
+                    fmt::format("{} and {}: one fine and one coarse ratio are supported", known, ratios[i]));
+      return;
+    }
+    known = ratios[i];
+    decoder.types[i] = chosen ? LayerType::full : LayerType::sliding;
+  }
+  for (std::size_t i = 0; i < layers; ++i) {
+    if (ratios[i] == 0) decoder.types[i] = LayerType::linear;  // the window alone
+  }
+  decoder.full = compressed(shared, fine);
+  decoder.sliding = compressed(shared, coarse);
+  decoder.linear = compressed(shared, 0);
+  const double streams = config.optional_integer({"hc_mult"}, 0, 0, 64);
+  decoder.model.other_parameters +=
+      decoder.layers * 2 * streams * decoder.model.hidden * (streams * streams + 2 * streams);
+}
+
 void adjust_ernie_moe(JsonReader& config, Decoder& decoder) {
   if (decoder.sparse.kind != FfnKind::moe) return;
   const int first = config.optional_integer({"moe_layer_start_index"}, 1, 0, decoder.layers);
@@ -248,6 +296,7 @@ const std::array kFamilies = std::to_array<Family>({
     {.type = "deepseek_v2"},
     {.type = "deepseek_v3", .router_bias = true},
     {.type = "deepseek_v32", .router_bias = true},
+    {.type = "deepseek_v4", .router_bias = true, .adjust = adjust_deepseek_v4},
     {.type = "dots1", .qk_norm = kPerHead, .router_bias = true},
     {.type = "ernie4_5", .tied = true},
     {.type = "ernie4_5_moe", .tied = true, .router_bias = true, .adjust = adjust_ernie_moe},

@@ -65,6 +65,8 @@ std::string read_quantization(JsonReader& config) {
   if (method == "awq") return format_of_bits(quantization, "awq");
   if (method == "gptq") return format_of_bits(quantization, "gptq");
   if (method == "auto-round" || method == "auto_round") return format_of_bits(quantization, "int4");
+  // Experts, where nearly all weights are, may be narrower than the rest (DeepSeek-V4).
+  if (method == "fp8" && lower(config.optional_text("expert_dtype")) == "fp4") return "mxfp4";
   if (method == "fp8" || method == "fbgemm_fp8" || method == "mxfp4") return format_of_name(method);
   if (method == "bitsandbytes") return quantization.flag({"load_in_8bit"}, false) ? "int8" : "int4";
   // The others (modelopt, compressed-tensors, quark, ...) name the format somewhere inside.

@@ -18,4 +18,11 @@ void append_layer(Model& model, const LayerGroup& layer) {
   model.order.push_back(static_cast<std::uint16_t>(found - model.groups.begin()));
 }
 
+Mixer compressed(Mixer shared, int ratio) {
+  constexpr int kFinest = 8;
+  shared.compress = ratio;
+  if (ratio == 0 || ratio > kFinest) shared.index_heads = shared.index_dim = shared.index_topk = 0;
+  return shared;
+}
+
 }  // namespace ridge

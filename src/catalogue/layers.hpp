@@ -18,4 +18,8 @@ inline constexpr int kContextLimit = 1 << 30;  ///< tokens
 /// Adds one layer at the end: to the group that is equal to it, or as a new group. `layer.count` is ignored.
 void append_layer(Model& model, const LayerGroup& layer);
 
+/// Shared latent attention (Mixer::shared_kv) of a layer with one entry for `ratio` tokens. Entries are chosen by the
+/// indexer where they are fine (4 tokens); coarse ones are all attended to.
+[[nodiscard]] Mixer compressed(Mixer shared, int ratio);
+
 }  // namespace ridge

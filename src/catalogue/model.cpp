@@ -59,7 +59,31 @@ Split attention_parameters(const Mixer& mixer, double hidden) {
   return split;
 }
 
+/// Queries through a latent, one key that is the value too, a grouped output, and what compresses entries: a value and
+/// a weight for each token, of two overlapping spans where entries are chosen (DeepSeek-V4, section 2.3).
+Split shared_kv_parameters(const Mixer& mixer, double hidden) {
+  const double entry = static_cast<double>(mixer.kv_lora_rank) + mixer.qk_rope_dim;
+  const double query = mixer.heads * entry;
+  const double q_rank = mixer.q_lora_rank;
+  const double grouped = static_cast<double>(mixer.output_groups) * mixer.output_rank;
+  Split split;
+  split.weights = hidden * q_rank + q_rank * query + hidden * entry + query * mixer.output_rank + grouped * hidden;
+  split.small = q_rank + entry + mixer.heads;  // norms of the latents, sinks
+  if (mixer.compress == 0) return split;
+  const double spans = mixer.index_heads > 0 ? 2 : 1;
+  split.weights += 2 * hidden * spans * entry;
+  split.small += mixer.compress * spans * entry + entry;
+  if (mixer.index_heads > 0) {
+    const double index_dim = mixer.index_dim;
+    split.weights +=
+        q_rank * mixer.index_heads * index_dim + hidden * mixer.index_heads + 2 * hidden * spans * index_dim;
+    split.small += mixer.compress * spans * index_dim + index_dim;
+  }
+  return split;
+}
+
 Split mla_parameters(const Mixer& mixer, double hidden) {
+  if (mixer.shared_kv) return shared_kv_parameters(mixer, hidden);
   const double heads = mixer.heads;
   const double query = heads * (mixer.qk_nope_dim + mixer.qk_rope_dim);
   const double kv_rank = mixer.kv_lora_rank;
@@ -224,7 +248,8 @@ double kv_elements(const Mixer& mixer) {
 
 double index_bytes(const Mixer& mixer) {
   if (mixer.index_heads == 0) return 0;
-  return mixer.index_dim * (kIndexKeyBytes + kIndexScaleBytes / kIndexChannelsPerScale);
+  const double entry = mixer.index_dim * (kIndexKeyBytes + kIndexScaleBytes / kIndexChannelsPerScale);
+  return mixer.compress > 0 ? entry / mixer.compress : entry;
 }
 
 /// What a recurrent layer keeps per sequence, whatever its length.
@@ -290,6 +315,7 @@ Bytes kv_bytes_per_token(const Model& model, double bytes_per_element, int conte
     for (const LayerGroup& group : model.groups) {
       const bool full = group.mixer.window > 0 && context >= group.mixer.window;
       if (!full) elements += group.count * kv_elements(group.mixer);
+      if (group.mixer.compress > 0) elements += group.count * kv_elements(group.mixer) / group.mixer.compress;
     }
   }
   return Bytes(elements * bytes_per_element);
@@ -305,7 +331,8 @@ Bytes kv_bytes_per_sequence(const Model& model, double bytes_per_element, int to
   double sum = index_bytes_per_token(model).value() * tokens;
   if (keeps_kv(model)) {
     for (const LayerGroup& group : model.groups) {
-      const int kept = group.mixer.window > 0 ? std::min(tokens, group.mixer.window) : tokens;
+      double kept = group.mixer.window > 0 ? std::min(tokens, group.mixer.window) : tokens;
+      if (group.mixer.compress > 0) kept += static_cast<double>(tokens) / group.mixer.compress;
       sum += group.count * (kv_elements(group.mixer) * bytes_per_element * kept + state_bytes(group.mixer));
     }
   }

@@ -12,7 +12,7 @@ namespace ridge {
 
 namespace {
 
-enum class AttentionKind : std::uint8_t { mha, gqa, mqa, mla, linear };
+enum class AttentionKind : std::uint8_t { mha, gqa, mqa, mla, shared, linear };
 
 /// What the letters of a pattern stand for.
 struct Parts {
@@ -22,8 +22,10 @@ struct Parts {
   std::optional<Mixer> mamba;
   std::optional<Ffn> dense;
   std::optional<Ffn> experts;
-  int first_dense = 0;  ///< layers before the first with experts
-  int every = 1;        ///< of the layers after them, each so many has experts
+  int first_dense = 0;     ///< layers before the first with experts
+  int every = 1;           ///< of the layers after them, each so many has experts
+  int indexers_first = 0;  ///< layers at the start with an indexer of their own
+  int indexers_every = 1;  ///< of the layers after them, each so many has one; the others use the last choice
 };
 
 void read_biases(TableReader& t, Mixer& mixer) {
@@ -58,26 +60,48 @@ void read_mla(TableReader& t, Mixer& mixer) {
   mixer.v_head_dim = t.integer("v_head_dim", 1, kHeadLimit);
 }
 
-void read_indexer(TableReader& model, Mixer& mixer) {
+/// DeepSeek-V4: one entry is key and value of all heads.
+void read_shared(TableReader& t, Mixer& mixer) {
+  mixer.kind = MixerKind::mla;
+  mixer.shared_kv = true;
+  const int entry = t.integer("head_dim", 2, kHeadLimit);
+  mixer.qk_rope_dim = t.integer("rope_dim", 1, entry - 1);
+  mixer.kv_lora_rank = mixer.qk_nope_dim = entry - mixer.qk_rope_dim;
+  mixer.v_head_dim = entry;
+  mixer.q_lora_rank = t.integer("q_lora_rank", 1, kHeadLimit);
+  mixer.output_groups = t.integer("output_groups", 1, mixer.heads);
+  mixer.output_rank = t.integer("output_rank", 1, kHeadLimit);
+  mixer.window = t.integer("window", 1, kContextLimit);
+}
+
+void read_indexer(TableReader& model, Mixer& mixer, Parts& parts) {
   if (!model.has("indexer")) return;
   TableReader t = model.table("indexer");
   mixer.index_heads = t.integer("heads", 1, kHeadLimit);
   mixer.index_dim = t.integer("dim", 1, kHeadLimit);
   mixer.index_topk = t.integer("top_k", 1, kContextLimit);
+  parts.indexers_first = t.optional_integer("own_first", 0, 1, kLayerLimit);
+  parts.indexers_every = t.optional_integer("own_every", 1, 1, kLayerLimit);
 }
 
-Mixer read_attention(TableReader& model, int hidden) {
+Mixer read_attention(TableReader& model, int hidden, Parts& parts) {
   Mixer mixer;
   TableReader t = model.table("attention");
   const auto kind = t.choice<AttentionKind>("kind", {{"mha", AttentionKind::mha},
                                                      {"gqa", AttentionKind::gqa},
                                                      {"mqa", AttentionKind::mqa},
                                                      {"mla", AttentionKind::mla},
+                                                     {"shared", AttentionKind::shared},
                                                      {"linear", AttentionKind::linear}});
   mixer.heads = t.integer("heads", 1, kHeadLimit);
+  if (kind == AttentionKind::shared) {
+    read_shared(t, mixer);
+    read_indexer(model, mixer, parts);
+    return mixer;
+  }
   if (kind == AttentionKind::mla) {
     read_mla(t, mixer);
-    read_indexer(model, mixer);
+    read_indexer(model, mixer, parts);
     return mixer;
   }
   mixer.head_dim = read_head_dim(t, mixer.heads, hidden);
@@ -97,7 +121,7 @@ Mixer read_attention(TableReader& model, int hidden) {
   mixer.value_is_key = t.flag("value_is_key");
   mixer.sinks = t.flag("sinks");
   check_heads(t, mixer);
-  read_indexer(model, mixer);
+  read_indexer(model, mixer, parts);
   return mixer;
 }
 
@@ -236,7 +260,7 @@ std::optional<LayerGroup> layer_of_letter(const Parts& parts, char letter, int i
 void read_layers(TableReader& t, Model& model) {
   const int layers = t.integer("layers", 1, kLayerLimit);
   Parts parts;
-  parts.attention = read_attention(t, model.hidden);
+  parts.attention = read_attention(t, model.hidden, parts);
   parts.window = read_window(t, parts.attention);
   parts.linear = read_linear_attention(t);
   parts.mamba = read_mamba2(t);
@@ -255,10 +279,19 @@ void read_layers(TableReader& t, Model& model) {
   if (pattern.size() > static_cast<std::size_t>(layers)) {
     return t.refuse("pattern", fmt::format("{} letters for {} layers", pattern.size(), layers));
   }
+  const std::vector<int> ratios = t.integers("compress", 0, kContextLimit);
+  if (parts.attention.shared_kv ? ratios.size() != static_cast<std::size_t>(layers) : !ratios.empty()) {
+    return t.refuse("compress",
+                    fmt::format("{} ratios for {} layers: shared attention has one for each, others have none",
+                                ratios.size(), layers));
+  }
   for (int i = 0; i < layers; ++i) {
     std::string why;
-    const auto layer = layer_of_letter(parts, pattern[static_cast<std::size_t>(i) % pattern.size()], i, why);
+    auto layer = layer_of_letter(parts, pattern[static_cast<std::size_t>(i) % pattern.size()], i, why);
     if (!layer) return t.refuse("pattern", why);
+    if (!ratios.empty()) layer->mixer = compressed(layer->mixer, ratios[static_cast<std::size_t>(i)]);
+    const int after = i - parts.indexers_first;
+    if (after >= 0 && (after + 1) % parts.indexers_every != 0) layer->mixer.index_heads = layer->mixer.index_dim = 0;
     append_layer(model, *layer);
   }
 }
@@ -307,7 +340,8 @@ void read_diffusion(TableReader& model_table, Model& model) {
   }
   if (model.type != ModelType::diffusion_dit) return;
   LayerGroup layer;
-  layer.mixer = read_attention(model_table, model.hidden);
+  Parts ignored;
+  layer.mixer = read_attention(model_table, model.hidden, ignored);
   if (const auto ffn = read_ffn(model_table)) layer.ffn = *ffn;
   model_table.require("ffn");
   for (TableReader& block : t.tables("block")) {

@@ -34,11 +34,12 @@ Result<double> price_of_token(const JsonNode& entry, std::string_view key, const
   } else {
     return refuse("a price of a token is a number");
   }
+  if (usd < 0 && usd != -1) return refuse(fmt::format("{:g} is below 0", usd));
   usd *= 1e6;
   if (!std::isfinite(usd) || usd > kMostUsdPerMillion) {
     return refuse(fmt::format("${:g} for a million tokens: the price is of one token, in dollars", usd));
   }
-  return usd;  // OpenRouter writes -1 where the price depends on the request
+  return usd;  // -1, as OpenRouter writes it: the price depends on the request
 }
 
 std::optional<int> tokens(const JsonNode& entry, std::string_view key) {

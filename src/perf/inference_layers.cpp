@@ -126,9 +126,19 @@ class LayerBuilder {
     product("latent down projections", m.q_lora_rank + latent, r_.hidden, Term::linear,
             wide);  // both down projections, on every device
     product("query projection", heads * qk, m.q_lora_rank > 0 ? m.q_lora_rank : r_.hidden, Term::linear, wide);
-    product("latent up projections", heads * (m.qk_nope_dim + m.v_head_dim), m.kv_lora_rank, Term::linear,
-            true);  // absorbed: per head, 16 bits
-    product("output projection", r_.hidden, heads * m.v_head_dim, Term::linear, wide);
+    if (m.shared_kv) {
+      const double groups = split(m.output_groups);
+      product("output down projection", groups * m.output_rank, heads * m.v_head_dim / groups, Term::linear, wide);
+      product("output projection", r_.hidden, groups * m.output_rank, Term::linear, wide);
+      if (m.compress > 0)
+        product("compression", 2 * latent * (m.index_heads > 0 ? 2 : 1), r_.hidden, Term::linear, true);
+      kind_.kv_window = m.window;
+      kind_.kv_compress = m.compress;
+    } else {
+      product("latent up projections", heads * (m.qk_nope_dim + m.v_head_dim), m.kv_lora_rank, Term::linear,
+              true);  // absorbed: per head, 16 bits
+      product("output projection", r_.hidden, heads * m.v_head_dim, Term::linear, wide);
+    }
     if (m.index_heads > 0) {
       const double from = m.q_lora_rank > 0 ? m.q_lora_rank : r_.hidden;
       product("indexer projection", m.index_heads * m.index_dim, from, Term::linear, true);

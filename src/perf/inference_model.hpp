@@ -1,6 +1,7 @@
 // The resolved deployment: what evaluate() works on. Flat numbers in base units, filled once by resolve().
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -44,6 +45,19 @@ struct LayerKind {
   double reductions = 0;          ///< all-reduces over the tensor-parallel group per layer
   double kv_bytes_per_token = 0;  ///< of this device
   double kv_window = 0;           ///< tokens after which the cache stops growing; 0 = never
+  double kv_compress = 0;  ///< tokens that one more entry stands for, beside those of the window; 0 = no such entries
+
+  /// Entries of the cache after so many tokens.
+  [[nodiscard]] double entries(double tokens) const noexcept {
+    const double recent = kv_window > 0 ? std::min(tokens, kv_window) : tokens;
+    return kv_compress > 0 ? recent + tokens / kv_compress : recent;
+  }
+  /// Entries that one query attends to.
+  [[nodiscard]] double attended(double tokens) const noexcept {
+    if (kv_window == 0) return index_topk > 0 ? std::min(tokens, index_topk) : tokens;
+    const double far = kv_compress > 0 ? tokens / kv_compress : 0;
+    return std::min(tokens, kv_window) + (index_topk > 0 ? std::min(far, index_topk) : far);
+  }
 };
 
 /// What the serving software adds; from calibration, by engine era.

@@ -450,7 +450,7 @@ class Resolver {
     }
     for (int i = 0; i < r.kind_count; ++i) {
       perf::LayerKind& layer = r.kinds[static_cast<std::size_t>(i)];
-      if (layer.index_topk > 0) layer.index_fixed = c.value("layer.indexer");
+      if (layer.index_flops_per_pair > 0) layer.index_fixed = c.value("layer.indexer");
     }
     r.power = perf::power_coefficients(c, arch);
     // Every rank chooses from all logits. Real use sorts them (top-p, top-k); benchmarks of random tokens take the

@@ -37,8 +37,7 @@ double kv_bytes(const ResolvedInference& r, double tokens) noexcept {
   double sum = 0;
   for (int i = 0; i < r.kind_count; ++i) {
     const LayerKind& kind = r.kinds[static_cast<std::size_t>(i)];
-    const double held = kind.kv_window > 0 ? std::min(tokens, kind.kv_window) : tokens;
-    sum += kind.count * (held * kind.kv_bytes_per_token + kind.state_bytes);
+    sum += kind.count * (kind.entries(tokens) * kind.kv_bytes_per_token + kind.state_bytes);
   }
   return sum / r.pp;
 }

@@ -61,7 +61,7 @@ inline void visit_mla(const ResolvedInference& r, const LayerKind& kind, const S
     MlaShape s = kind.mla;
     s.batch = step.decode;
     s.q_len = step.tokens_each;
-    s.kv_len = sparse ? std::min(step.context, kind.index_topk) : step.context;
+    s.kv_len = kind.attended(step.context);
     sink.operation("latent attention, decode", Term::attention, mla_decode_time(r.attention, s),
                    2 * s.batch * s.q_len * s.kv_len * s.heads * (2 * s.rank + s.rope),
                    s.batch * s.kv_len * kind.kv_bytes_per_token, kind.count);
@@ -71,8 +71,9 @@ inline void visit_mla(const ResolvedInference& r, const LayerKind& kind, const S
     s.batch = step.prompts;
     s.q_len = step.prefill_length;
     s.kv_len = step.prefill_context;
-    if (sparse && s.kv_len > kind.index_topk) {  // as many queries, each over index_topk tokens
-      s.kv_len = kind.index_topk;
+    const double attended = kind.attended(s.kv_len);
+    if (s.kv_len > attended) {  // as many queries, each over so many entries
+      s.kv_len = attended;
       s.q_len = std::min(s.q_len, s.kv_len);
       s.batch = step.prefill / s.q_len;
     }
@@ -81,8 +82,9 @@ inline void visit_mla(const ResolvedInference& r, const LayerKind& kind, const S
                    step.prefill * kind.kv_bytes_per_token, kind.count);
   }
   if (sparse) {
-    const double pairs = step.decode * step.tokens_each * step.context +
-                         step.prompts * attended_pairs(step.prefill_length, step.prefill_context, 0);
+    const double all = step.decode * step.tokens_each * step.context +
+                       step.prompts * attended_pairs(step.prefill_length, step.prefill_context, 0);
+    const double pairs = kind.kv_compress > 0 ? all / kind.kv_compress : all;
     const double flops = kind.index_flops_per_pair * pairs;
     const double seconds = flops / r.attention.prefill_flops;
     sink.operation("indexer", Term::attention, OpTime{seconds + kind.index_fixed, seconds, 0, kind.index_fixed}, flops,

@@ -42,7 +42,8 @@ void add_mla(TrainingGroup& group, const Mixer& mixer, double hidden) {
   group.kv_heads = mixer.heads;
   group.key_dim = mixer.qk_nope_dim + mixer.qk_rope_dim;
   group.value_dim = mixer.v_head_dim;
-  group.window = mixer.index_topk;
+  // Of compressed entries that are not chosen from, 32 beside a window of 128 at 4K tokens, none is counted.
+  group.window = mixer.window + mixer.index_topk;
   const double query = group.heads * group.key_dim;
   const double value = group.heads * group.value_dim;
   const double rank = mixer.kv_lora_rank;
@@ -53,8 +54,17 @@ void add_mla(TrainingGroup& group, const Mixer& mixer, double hidden) {
     add(group, query, hidden, Cut::columns);
   }
   add(group, rank + mixer.qk_rope_dim, hidden, Cut::whole);
-  add(group, group.heads * mixer.qk_nope_dim + value, rank, Cut::columns);
-  add(group, hidden, value, Cut::rows);
+  if (mixer.shared_kv) {
+    const double grouped = static_cast<double>(mixer.output_groups) * mixer.output_rank;
+    add(group, grouped, value / mixer.output_groups, Cut::columns);
+    add(group, hidden, grouped, Cut::rows);
+    if (mixer.compress > 0) {
+      add(group, 2 * (rank + mixer.qk_rope_dim) * (mixer.index_heads > 0 ? 2 : 1), hidden, Cut::whole);
+    }
+  } else {
+    add(group, group.heads * mixer.qk_nope_dim + value, rank, Cut::columns);
+    add(group, hidden, value, Cut::rows);
+  }
   // Rotary parts are split off, turned and joined again: query and key pass through memory twice.
   group.inner_forward += 4 * kBytes * 2 * query;
   group.inner_backward += 4 * kBytes * 2 * query;

@@ -109,7 +109,7 @@ double training_flops_per_token(const Model& model, int sequence) {
     } else if (mixer.kind == MixerKind::mla) {
       width = mixer.heads * (mixer.qk_nope_dim + mixer.qk_rope_dim + mixer.v_head_dim);
     }
-    const int limit = mixer.window > 0 ? mixer.window : mixer.index_topk;
+    const int limit = mixer.window + mixer.index_topk;
     const double reach = limit > 0 && limit < sequence ? limit : sequence;
     flops += 6 * group.count * width * reach;
   }

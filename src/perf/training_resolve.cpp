@@ -46,7 +46,7 @@ void set_model(ResolvedTraining& job, const Model& model, const TrainingQuery& q
       job.attention_flops_per_position += group.count * reach_width;
     } else {
       job.windows[static_cast<std::size_t>(job.window_count)] = {
-          group.count * reach_width, static_cast<double>(std::max(layer.mixer.window, layer.mixer.index_topk))};
+          group.count * reach_width, static_cast<double>(layer.mixer.window + layer.mixer.index_topk)};
       ++job.window_count;
     }
     job.fixed_flops_per_token += 3 * group.count * group.state_flops;
@@ -177,6 +177,33 @@ Status set_cluster(ResolvedTraining& job, const Device& device, const System* sy
   return {};
 }
 
+/// The month of a release that is named by it: "24.12" and "v25.09.1" are of 2024-12 and 2025-09. Empty for all others.
+std::string month_of_release(std::string_view release) {
+  if (!release.empty() && (release.front() == 'v' || release.front() == 'V')) release.remove_prefix(1);
+  const std::size_t point = release.find('.');
+  const std::string_view year = release.substr(0, point);
+  const std::string_view rest = point == std::string_view::npos ? std::string_view() : release.substr(point + 1);
+  const std::string_view month = rest.substr(0, rest.find('.'));
+  const auto number = [](std::string_view text) {
+    const bool digits = text.size() == 2 && text.find_first_not_of("0123456789") == std::string_view::npos;
+    return digits ? 10 * (text[0] - '0') + (text[1] - '0') : 0;
+  };
+  const int first = number(year);
+  const int second = number(month.size() == 1 ? "0" + std::string(month) : std::string(month));
+  if (first < 18 || first > 60 || second < 1 || second > 12) return "";
+  return fmt::format("20{:02}-{:02}", first, second);
+}
+
+/// Training software is known by date: the date of the release that was asked for.
+Result<std::string> date_of_release(const TrainingQuery& query, const Engines& engines) {
+  if (std::string month = month_of_release(query.engine_version); !month.empty()) return month;
+  const EngineMatch match = engines.find(query.engine, EngineWork::training, {}, {});
+  return Error{ErrorCode::bad_input, "⟦engine_version⟧",
+               fmt::format("when {} {} came out is not known: say ⟦software_as_of=2024-06⟧, or a release that is named "
+                           "by its month (24.12)",
+                           match.engine != nullptr ? match.engine->name : query.engine, query.engine_version)};
+}
+
 void set_engine(ResolvedTraining& job, const TrainingQuery& query, const Engines& engines,
                 std::vector<std::string>& assumptions) {
   const EngineMatch match = engines.find(query.engine, EngineWork::training, query.engine_version, query.date);
@@ -205,6 +232,15 @@ TrainingJob& TrainingJob::operator=(TrainingJob&&) noexcept = default;
 TrainingJob::~TrainingJob() = default;
 
 Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowledge) {
+  if (query.date.empty() && !query.engine_version.empty()) {
+    Result<std::string> date = date_of_release(query, knowledge.engines);
+    if (!date) return date.error();
+    TrainingQuery dated = query;
+    dated.date = *std::move(date);
+    Result<TrainingJob> job = resolve(dated, knowledge);
+    if (job) job->assumptions.push_back(fmt::format("release {}: software of {}", query.engine_version, dated.date));
+    return job;
+  }
   auto model = knowledge.catalogue.find_model(query.model);
   if (!model) return model.error();
   if (model->type != ModelType::language) {

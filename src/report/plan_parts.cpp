@@ -39,8 +39,12 @@ std::string way_in(const Loser& loser) {
   if (limit == "maturity") return "leave out ⟦measured⟧";
   if (limit == "cooling") return "leave out ⟦air_cooled⟧";
   if (limit == "rack") return "a rack that supplies more: ⟦max_rack⟧";
+  if (limit == "memory") return "more devices with ⟦gpus⟧, or a narrower ⟦precision⟧";
   if (limit == "layout") return "another model or ⟦precision⟧";
   if (loser.by > 0) return fmt::format("a limit looser by {:.0f} %", std::ceil(100 * loser.by));
+  if (limit == "ttft" || limit == "tpot" || limit == "e2e") {
+    return fmt::format("a longer ⟦{}⟧, or a ⟦confidence⟧ that it reaches", limit);
+  }
   return "another limit";
 }
 

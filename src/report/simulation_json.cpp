@@ -186,6 +186,7 @@ Json simulation_json(const SimulationAnswer& a) {
   json.set("mean_in_system", r.mean_in_system);
   json.set("kv_capacity_tokens", r.kv_capacity_tokens).set("mean_kv_share", r.mean_kv_share);
   json.set("peak_kv_share", r.peak_kv_share).set("busy_share", r.busy_share);
+  json.set("load_share", a.load_share > 0 ? Json(a.load_share) : Json());
   const auto published = [](double value) { return value > 0 ? Json(value) : Json(); };
   json.set("energy_j", published(r.energy_j)).set("mean_power_w", published(r.mean_power_w));
   json.set("mean_engines", r.mean_engines).set("cold_starts", whole_json(r.cold_starts));

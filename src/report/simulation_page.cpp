@@ -55,6 +55,9 @@ Table served(const SimulationAnswer& a) {
     add("failures", fmt::format("{}, {} requests started over", format_number(static_cast<double>(r.failures), 9),
                                 format_number(static_cast<double>(r.restarted), 9)));
   }
+  if (a.load_share > 0) {
+    add("load", fmt::format("{} of what full batches of such requests would give", percent(a.load_share)));
+  }
   add("not idle", fmt::format("{} of the time at least one request runs on a replica", percent(r.busy_share)));
   if (r.energy_j > 0 && r.output_tokens > 0) {
     add("power",

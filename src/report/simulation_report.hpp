@@ -36,6 +36,7 @@ struct SimulationAnswer {
   std::optional<RateSearch> search;      ///< of --find-rate; its result is `result`
   std::vector<TierSize> sizes;           ///< of --size-tiers, the smallest first
   std::vector<std::string> assumptions;  ///< of the question; the result has its own
+  double load_share = 0;                 ///< of its capacity that was used (simulation_load.hpp); 0 = not known
   double wall_seconds = 0;               ///< under `statistics` alone
 };
 

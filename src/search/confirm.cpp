@@ -419,7 +419,7 @@ void climb(Confirmation& confirmation, const ServingGoal& goal, ServingPlan& pla
 std::string not_sure_text(const ServingGoal& goal, const Confirmed& looked) {
   if (looked.sized.broken == "ttft" && looked.chance.all > 0) {
     return fmt::format("meets the TTFT limit with a probability of {:.0f} % at best, asked for {:.0f} % (simulated)",
-                       100 * looked.chance.all, 100 * goal.confidence);
+                       std::floor(100 * looked.chance.all), 100 * goal.confidence);
   }
   return fmt::format("simulated: even {} replicas do not meet the limits for 95 % of the requests ({})",
                      looked.sized.replicas, looked.sized.broken);

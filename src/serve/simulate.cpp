@@ -7,6 +7,7 @@
 #include "ridge/capacity.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/live.hpp"
+#include "ridge/simulation_load.hpp"
 #include "ridge/text.hpp"
 #include "serve/deployment_shape.hpp"
 
@@ -307,6 +308,28 @@ Result<SimulationResult> simulate(const SimulationQuery& query, const InferenceD
 Result<SimulationResult> simulate(const SimulationQuery& query, const Knowledge& knowledge,
                                   SimulationObserver* observer) {
   return run(query, knowledge, observer, nullptr);
+}
+
+double load_share(const SimulationQuery& query, const SimulationResult& result, const Knowledge& knowledge) {
+  if (result.finished == 0 || !(result.makespan > 0) || result.input_tokens == 0) return 0;
+  if (query.policies.disaggregation) return 0;
+  const Result<InferenceDeployment> deployment = resolve(query.deployment, knowledge);
+  if (!deployment) return 0;
+  InferenceLoad full;
+  full.mode = LoadMode::offline;
+  full.natural_text = query.deployment.load.natural_text;
+  full.draft_tokens = query.deployment.load.draft_tokens;
+  full.acceptance = query.deployment.load.acceptance;
+  full.isl = static_cast<double>(result.input_tokens) / static_cast<double>(result.finished);
+  full.osl = std::max(1.0, static_cast<double>(result.output_tokens) / static_cast<double>(result.finished));
+  full.prefix_hit = static_cast<double>(result.cached_tokens) / static_cast<double>(result.input_tokens);
+  const InferenceOutcome outcome = evaluate(at_full_load(*deployment->resolved, query.workload), full);
+  if (outcome.reason != Reason::none) return 0;
+  // The estimate is of all replicas that its devices hold.
+  const double copies = static_cast<double>(result.gpus) / deployment->facts.gpus;
+  const double up = query.policies.autoscaling && result.engines > 0 ? result.mean_engines / result.engines : 1;
+  const double most = outcome.estimate.output_tokens_per_s.mid * copies * up;
+  return most > 0 ? static_cast<double>(result.output_tokens) / result.makespan / most : 0;
 }
 
 Result<SimulationResult> serve_live(const SimulationQuery& query, const Knowledge& knowledge, LiveTraffic& traffic) {

@@ -8,6 +8,7 @@
 #include "bundled.hpp"
 #include "ridge/csv.hpp"
 #include "ridge/file.hpp"
+#include "ridge/text.hpp"
 
 namespace ridge {
 namespace {
@@ -40,6 +41,8 @@ const std::set<std::string>& exceptions() {
                                                     "deepseek-v2-lite",
                                                     "deepseek-v3",
                                                     "deepseek-v3.2",
+                                                    "deepseek-v4-flash",
+                                                    "deepseek-v4-pro",
                                                     "ernie-4.5-300b-a47b",
                                                     "gemma4-26b-a4b",
                                                     "glm-4.5",
@@ -263,6 +266,56 @@ TEST(BundledModels, EqualTheirInlineSpecs) {
     EXPECT_EQ(one.active, other.active) << id;
     EXPECT_EQ(kv_bytes_per_token(*parsed, 2), kv_bytes_per_token(model(id), 2)) << id;
     EXPECT_EQ(parsed->order, model(id).order) << id;
+  }
+}
+
+// DeepSeek-V4: 284.33B are counted in the checkpoint of Flash; at a million tokens Pro keeps 9.5 and Flash 13.7 times
+// less than V3.2 (report, figure 1), whose index keys are wider than counted here.
+TEST(ModelData, SharedAndCompressedKeysAreThoseOfDeepSeekV4) {
+  const Model* flash = bundled().model("deepseek-v4-flash");
+  const Model* pro = bundled().model("deepseek-v4-pro");
+  const Model* before = bundled().model("deepseek-v3.2");
+  ASSERT_TRUE(flash != nullptr && pro != nullptr && before != nullptr);
+  EXPECT_NEAR(count_parameters(*flash).total / 284.33e9, 1, 0.002);
+  EXPECT_NEAR((count_parameters(*pro).total + mtp_layer_parameters(*pro)) / 1.6e12, 1, 0.002);
+  // The checkpoint of Pro has 862B entries: two FP4 weights of an expert in one, a scale for each 32 of them.
+  const double stored = count_parameters(*pro).total + mtp_layer_parameters(*pro);
+  const double experts = count_parameters(*pro).routed_experts * 62 / 61;
+  EXPECT_NEAR((stored - experts + experts / 2 + experts / 32) / 862e9, 1, 0.002);
+  EXPECT_NEAR(count_parameters(*pro).active / 49e9, 1, 0.03);
+  constexpr int kMillion = 1 << 20;
+  const double v32 = kv_bytes_per_sequence(*before, 1, kMillion).value();
+  EXPECT_NEAR(v32 / kv_bytes_per_sequence(*pro, 1, kMillion).value(), 9.5, 1.5);
+  EXPECT_NEAR(v32 / kv_bytes_per_sequence(*flash, 1, kMillion).value(), 13.7, 2.5);
+  // Within the window every token has an entry of its own, and one more for every 4 or 128.
+  EXPECT_GT(kv_bytes_per_token(*flash, 2, 0), kv_bytes_per_token(*flash, 2, 128));
+}
+
+// Forty of the 86 config.json that ai-dynamo/aiconfigurator keeps at 095f58a, drawn once (Python's
+// random.Random(27).sample over their sorted names); public/ has the keys that say the shape. Published totals are
+// those of the models' cards.
+TEST(ModelData, ARandomSampleOfPublicConfigurationsIsCountedWithinOnePercent) {
+  const std::string folder = std::string(RIDGE_TEST_DIR) + "/catalogue/";
+  Result<std::string> text = read_file(folder + "public_configs.csv", 1'000'000);
+  ASSERT_TRUE(text);
+  const Result<CsvTable> table = CsvTable::parse(*std::move(text), "public_configs.csv");
+  ASSERT_TRUE(table) << table.error().text();
+  ASSERT_EQ(table->rows(), 40u);
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    const std::string name(table->cell(row, *table->column("file")));
+    const Result<std::string> config = read_file(folder + "public/" + name + ".json", 1'000'000);
+    ASSERT_TRUE(config) << name;
+    const Result<Model> read = parse_hf_config(*config, name);
+    ASSERT_TRUE(read) << read.error().text();
+    const Result<double> published = parse_count(table->cell(row, *table->column("published")));
+    ASSERT_TRUE(published) << name;
+    double counted = count_parameters(*read).total;
+    const std::string id(table->cell(row, *table->column("id")));
+    if (!id.empty()) {
+      EXPECT_EQ(counted, count_parameters(model(id)).total) << name;
+    }
+    if (table->cell(row, *table->column("with")) == "mtp") counted += read->mtp_layers * mtp_layer_parameters(*read);
+    EXPECT_NEAR(counted / *published, 1, 0.01) << name;
   }
 }
 

@@ -113,6 +113,27 @@ TEST(TrainingLongContext, KindsOfContextParallelismDifferInWhatTheyExchange) {
   EXPECT_NE(exposed(ContextParallel::ulysses), ring);
 }
 
+TEST(TrainingDate, AReleaseIsTheSoftwareOfItsMonthOrRefused) {
+  TrainingQuery query;
+  query.model = "gpt3-175b";
+  query.device = "h100-sxm";
+  query.engine = "nemo";
+  query.plan = {.gpus = 128, .tp = 4, .pp = 8, .sequence = 2048, .global_batch = 256};
+  const auto step = [&](const std::string& release, const std::string& date) {
+    query.engine_version = release;
+    query.date = date;
+    return estimate(query).step_time_s.mid;
+  };
+  EXPECT_EQ(step("24.01", ""), step("", "2024-01"));
+  EXPECT_EQ(step("v24.12.1", ""), step("", "2024-12"));
+  EXPECT_GT(step("24.01", ""), 1.02 * step("24.12", ""));
+  query.engine_version = "0.10";
+  query.date = "";
+  const Result<TrainingJob> unknown = resolve(query, knowledge());
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().text().find("software_as_of"), std::string::npos) << unknown.error().text();
+}
+
 // One configuration, the software of two dates: 6 % a year for kernels, and what an era does differently.
 TEST(TrainingDate, AsOfTwoDatesDiffersByTheDriftBetweenThem) {
   TrainingQuery query;

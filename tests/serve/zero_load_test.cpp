@@ -1,5 +1,6 @@
 // Without a queue the simulator says what the estimate says.
 #include "perf/inference_model.hpp"
+#include "ridge/simulation_load.hpp"
 #include "support.hpp"
 
 namespace ridge {
@@ -45,6 +46,34 @@ TEST(ZeroLoad, EqualsTheEstimateOfOneSequence) {
     EXPECT_NEAR((r->e2e.mean() - server) / e.e2e_s.mid, 1, 0.003) << plan.model;
     EXPECT_EQ(r->wait.greatest(), 0) << plan.model;
   }
+}
+
+// One request a second keeps a server from being idle and uses little of it; clients without end use all of it.
+TEST(Load, IsTheShareOfWhatFullBatchesWouldGive) {
+  SimulationQuery q;
+  q.deployment.model = "llama3.3-70b";
+  q.deployment.device = "h100-sxm";
+  q.deployment.gpus = q.deployment.tp = 8;
+  q.workload = fixed_workload(1000, 250);
+  q.load.rate = 1;
+  q.requests = 500;
+  const auto share = [&](const SimulationResult& r) { return load_share(q, r, knowledge()); };
+  const auto quiet = simulate(q, knowledge());
+  ASSERT_TRUE(quiet) << quiet.error().text();
+  EXPECT_GT(quiet->busy_share, 0.8);
+  EXPECT_LT(share(*quiet), 0.15);
+  EXPECT_GT(share(*quiet), 0.01);
+  const double alone = share(*quiet);
+  q.replicas = 2;  // half as much on each
+  const auto two = simulate(q, knowledge());
+  ASSERT_TRUE(two);
+  EXPECT_NEAR(share(*two) / alone, 0.5, 0.05);
+  q.replicas = 1;
+  q.load = {.kind = OfferedKind::offline};
+  q.requests = 4000;
+  const auto full = simulate(q, knowledge());
+  ASSERT_TRUE(full) << full.error().text();
+  EXPECT_NEAR(share(*full), 1, 0.15);
 }
 
 TEST(ClosedLoop, AgreesWithTheAnalyticAnswer) {

@@ -117,8 +117,8 @@ Error unknown_verb(std::string_view word, std::span<const Verb> verbs) {
   return {ErrorCode::bad_input, "", "there is no command " + ridge::quoted(word) + hint};
 }
 
-/// What other programs call a flag of ours; empty where nobody is known to.
-std::string_view our_name_of(std::string_view flag) {
+/// What other programs call one of the flags that are `here`; empty where nobody is known to.
+std::string_view our_name_of(std::string_view flag, const std::vector<std::string_view>& here) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"--quantization", "--precision"},
       {"--dtype", "--precision"},
@@ -133,7 +133,12 @@ std::string_view our_name_of(std::string_view flag) {
       {"--rps", "--request-rate"},
       {"--rate", "--request-rate"},
       {"--users", "--concurrency"},
+      {"--users", "--request-rate"},
       {"--clients", "--concurrency"},
+      {"--years", "--horizon"},
+      {"--years", "--life"},
+      {"--months", "--horizon"},
+      {"--sequence-length", "--seq-length"},
       {"--max-concurrency", "--concurrency"},
       {"--num-gpus", "--gpus"},
       {"--gpu", "--device"},
@@ -148,7 +153,9 @@ std::string_view our_name_of(std::string_view flag) {
       {"--batch-size", "--batch"},
       {"--num-prompts", "--requests"},
   };
-  const auto* at = std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& n) { return n.first == flag; });
+  const auto* at = std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& n) {
+    return n.first == flag && std::find(here.begin(), here.end(), n.second) != here.end();
+  });
   return at == std::end(kNames) ? std::string_view() : at->second;
 }
 
@@ -165,9 +172,9 @@ Error not_understood(const std::vector<std::string>& left, const std::vector<Opt
       if (!text.hidden && !text.name.empty()) names.push_back(text.name);
     }
   }
-  const std::string_view ours = our_name_of(name);
-  const bool known = std::find(names.begin(), names.end(), ours) != names.end();
-  std::string hint = known ? "; it is " + std::string(ours) + " here" : did_you_mean(name, names);
+  const std::string_view ours = our_name_of(name, names);
+  std::string hint = !ours.empty() ? "; it is " + std::string(ours) + " here" : did_you_mean(name, names);
+  if (ours == "--request-rate" && name == "--users") hint += ": users times the requests that each sends in a second";
   if (hint.empty()) hint = "; `ridge help" + (verb.empty() ? "" : " " + std::string(verb)) + "` lists them";
   return {ErrorCode::bad_input, "", "there is no option " + ridge::quoted(name) + hint};
 }

@@ -6,6 +6,8 @@
 #include <cassert>
 #include <cctype>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "app/cli/offers.hpp"
 #include "app/cli/value.hpp"
@@ -39,6 +41,51 @@ Status check_exchange(std::string_view text) {
   return wrong("", "write what one is worth in dollars: CNY=0.14");
 }
 
+/// Money in another currency than dollars, as people write it: "60000 CNY", "¥60000", "€2.10/GPU-hour".
+struct ForeignMoney {
+  std::string code;
+  std::string as_dollars;  ///< "$60000": to be read as dollars and multiplied by the rate
+};
+
+struct CurrencySign {
+  std::string_view written;
+  std::string_view code;
+};
+
+constexpr CurrencySign kCurrencySigns[] = {{"RMB", "CNY"}, {"¥", "CNY"}, {"￥", "CNY"}, {"元", "CNY"}, {"€", "EUR"}};
+
+/// The currency at the start of the text, and how many bytes it takes.
+std::optional<std::pair<std::string, std::size_t>> currency_at(std::string_view text) {
+  for (const CurrencySign& sign : kCurrencySigns) {
+    if (text.starts_with(sign.written)) return std::pair(std::string(sign.code), sign.written.size());
+  }
+  const auto capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const bool code = text.size() >= 3 && capital(text[0]) && capital(text[1]) && capital(text[2]) &&
+                    (text.size() == 3 || std::isalpha(static_cast<unsigned char>(text[3])) == 0);
+  if (!code || text.starts_with("USD") || text.starts_with("GPU")) return std::nullopt;
+  return std::pair(std::string(text.substr(0, 3)), std::size_t{3});
+}
+
+std::string_view after_blanks(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  return text;
+}
+
+/// Nothing for dollars and for what is no amount.
+std::optional<ForeignMoney> foreign_money(std::string_view text) {
+  text = after_blanks(text);
+  if (const auto before = currency_at(text)) {
+    return ForeignMoney{before->first, "$" + std::string(after_blanks(text.substr(before->second)))};
+  }
+  const std::size_t number = std::min(text.find_first_not_of("0123456789.,kKM"), text.size());
+  if (number == 0) return std::nullopt;
+  const std::string_view rest = after_blanks(text.substr(number));
+  const auto after = currency_at(rest);
+  if (!after) return std::nullopt;
+  return ForeignMoney{after->first,
+                      "$" + std::string(text.substr(0, number)) + std::string(rest.substr(after->second))};
+}
+
 }  // namespace
 
 CostFlags::CostFlags() {
@@ -59,7 +106,7 @@ CostFlags::CostFlags() {
   };
   number("--price", "RENT", "of a GPU-hour: $3.39; otherwise the median of the market", Kind::rent,
          &CostInputs::rent_usd_per_gpu_hour);
-  typed("--lease-month", "USD", "of all GPUs together: $9200", Kind::dollars_per_month);
+  typed("--lease-month", "USD", "of all GPUs together: $9200, or 60000 CNY", Kind::dollars_per_month);
   text("--provider", "P", "only prices of this provider or region", value::price_place());
   flags_.push_back(
       {.name = "--spot", .value_name = "", .help = "spot capacity, with preemptions", .kind = Kind::toggle});
@@ -125,7 +172,9 @@ Takes CostFlags::of_kind(const Flag& flag) {
   if (flag.name == "--pue") return value::number(1, limits::kPue.most);
   if (flag.name == "--draws") return value::whole(1, limits::kDraws.most);
   return value::parsed([kind = flag.kind](std::string_view text) -> Status {
-    const Result<double> value = read(kind, text);
+    const bool money = kind == Kind::rent || kind == Kind::dollars_per_month;
+    const std::optional<ForeignMoney> other = money ? foreign_money(text) : std::nullopt;
+    const Result<double> value = read(kind, other ? std::string_view(other->as_dollars) : text);
     if (!value) return value.error();
     if (*value < 0) return wrong("", fmt::format("{} is below 0", text));
     if (kind == Kind::whole && *value != std::floor(*value))
@@ -223,16 +272,28 @@ Result<double> CostFlags::read(Kind kind, std::string_view text) {
   return kUnknown;
 }
 
-Status CostFlags::apply(CostInputs& in) const {
+Result<double> CostFlags::money(Kind kind, std::string_view text, const ExchangeRates& rates) {
+  const std::optional<ForeignMoney> other = foreign_money(text);
+  if (!other) return read(kind, text);
+  const auto rate = std::find_if(rates.begin(), rates.end(), [&](const auto& r) { return r.first == other->code; });
+  if (rate == rates.end()) {
+    return wrong("", fmt::format("what one {0} is worth is not known: say --exchange {0}=0.14", other->code));
+  }
+  const Result<double> value = read(kind, other->as_dollars);
+  return value ? Result<double>(*value * rate->second) : value;
+}
+
+Status CostFlags::apply(CostInputs& in, const ExchangeRates& rates) const {
   for (const Flag& flag : flags_) {
     if (flag.value.empty() || (flag.input == nullptr && flag.power == nullptr)) continue;
-    const Result<double> value = read(flag.kind, flag.value);
+    const Result<double> value =
+        flag.kind == Kind::rent ? money(flag.kind, flag.value, rates) : read(flag.kind, flag.value);
     if (!value) return wrong(flag.name, value.error().message);
     (flag.input != nullptr ? in.*flag.input : in.power.*flag.power) = *value;
   }
   if (given("--lease-month")) {
     if (given("--price")) return wrong("--lease-month", "is another price than --price: leave one out");
-    const Result<double> month = read(Kind::dollars_per_month, value("--lease-month"));
+    const Result<double> month = money(Kind::dollars_per_month, value("--lease-month"), rates);
     if (!month) return wrong("--lease-month", month.error().message);
     if (!(*month > 0)) return wrong("--lease-month", "write a price above 0, for example $9200");
     in.rent_usd_per_gpu_hour = lease_per_gpu_hour(*month, in.gpus);
@@ -245,11 +306,19 @@ Status CostFlags::apply(CostInputs& in) const {
   return {};
 }
 
-Status CostFlags::apply(CostCase& c) const {
+Status CostFlags::apply(CostCase& c, const ExchangeRates& rates) const {
   std::erase_if(c.assumptions, [said = given_names()](const Assumption& a) {
     return std::find(said.begin(), said.end(), a.field) != said.end();
   });
-  return apply(c.inputs);
+  for (const char* flag : {"--price", "--lease-month"}) {
+    const std::optional<ForeignMoney> other = foreign_money(value(flag));
+    const auto rate =
+        std::find_if(rates.begin(), rates.end(), [&](const auto& r) { return other && r.first == other->code; });
+    if (rate == rates.end()) continue;
+    c.assumptions.push_back(
+        {"exchange", fmt::format("{} of {}, one {} at ${:g}", flag, value(flag), other->code, rate->second)});
+  }
+  return apply(c.inputs, rates);
 }
 
 Status CostFlags::fill(CostQuery& query) const {

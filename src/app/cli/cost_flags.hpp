@@ -12,6 +12,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/cli/options.hpp"
@@ -19,6 +20,9 @@
 #include "ridge/cost.hpp"
 
 namespace ridge::cli {
+
+/// What one of a currency is worth in dollars.
+using ExchangeRates = std::vector<std::pair<std::string, double>>;
 
 class CostFlags {
  public:
@@ -36,9 +40,10 @@ class CostFlags {
   /// Names and choices: mode, profile, region, provider, contract, exchange, spot.
   [[nodiscard]] Status fill(CostQuery& query) const;
   /// Numbers, over what the case found. Refuses (bad_input, `where` = the flag) what cannot be read.
-  [[nodiscard]] Status apply(CostInputs& in) const;
-  /// The same over a case: assumptions that a flag replaces are dropped.
-  [[nodiscard]] Status apply(CostCase& cost_case) const;
+  /// A rent in another currency than dollars needs its rate.
+  [[nodiscard]] Status apply(CostInputs& in, const ExchangeRates& rates = {}) const;
+  /// The same over a case: assumptions that a flag replaces are dropped, a rate that was used is one.
+  [[nodiscard]] Status apply(CostCase& cost_case, const ExchangeRates& rates = {}) const;
 
   /// What --price takes, for other verbs.
   [[nodiscard]] static Takes rent();
@@ -79,6 +84,7 @@ class CostFlags {
   };
   [[nodiscard]] const Flag& find(std::string_view flag) const;
   [[nodiscard]] static Result<double> read(Kind kind, std::string_view text);
+  [[nodiscard]] static Result<double> money(Kind kind, std::string_view text, const ExchangeRates& rates);
   [[nodiscard]] static Takes of_kind(const Flag& flag);
   std::deque<Flag> flags_;
 };

@@ -215,7 +215,8 @@ Result<CostAnswer> cost_of(Session& session, const EconomicsData& data, const Co
   in.requests_per_s = work.requests_per_s;
   in.prefill_share = work.prefill_share;
   if (work.tokens_per_s) in.output_tokens_per_s = work.tokens_per_s->mid;
-  if (const Status s = flags.apply(*made); !s) return s.error();
+  const ExchangeRates rates = with_known_rates(query.exchange, data, query.as_of);
+  if (const Status s = flags.apply(*made, rates); !s) return s.error();
   if (!flags.given("--utilization"))
     made->assumptions.push_back({"utilization", "work all the time (utilisation 100 %)"});
   if (!flags.given("--goodput") && mode != CostMode::api) {

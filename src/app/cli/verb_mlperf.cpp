@@ -347,6 +347,14 @@ class Question {
       return wrong("", "say which row, as `ridge mlperf table --rows` names it: i5.1-17; or which --benchmark");
     }
     const mlperf::Row* const row = record_.results.find(rest_[0]);
+    const auto& all = record_.results.rows;
+    const bool benchmark =
+        std::any_of(all.begin(), all.end(), [&](const mlperf::Row& r) { return r.benchmark == rest_[0]; });
+    if (row == nullptr && benchmark) {
+      selection_.benchmarks = {rest_[0]};
+      rest_.clear();
+      return explain_rows();
+    }
     if (row == nullptr) {
       return Error{ErrorCode::not_found, "",
                    "there is no row " + quoted(rest_[0]) + "; `ridge mlperf table --rows` names them"};

@@ -11,6 +11,7 @@
 #include "app/cli/verbs.hpp"
 #include "app/cli/wrong.hpp"
 #include "report/simulation_report.hpp"
+#include "ridge/simulation_load.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -157,6 +158,7 @@ Result<int> run_simulation(Session& session, const SimulateFlags& flags) {
                                              format_number(session.most_requests(), 9)));
   }
   if (capped && answer.query.requests == session.most_requests()) answer.query.requests = asked;
+  answer.load_share = load_share(answer.query, answer.result, *knowledge);
   answer.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   if (const Status s = write_files(session, flags, answer, knowledge->catalogue, watcher); !s) return s.error();

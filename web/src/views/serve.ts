@@ -43,7 +43,7 @@ export const show: Show = (into, values, go) => {
         interval("Requests", a.requests_per_s, (x) => `${digits(x)} req/s`), interval("Output", a.output_tokens_per_s, (x) => `${digits(x)} tok/s`),
         interval("First token, p95", a.ttft_s?.p95, seconds), interval("Per token, p95", a.tpot_s?.p95, seconds), interval("Whole request, p95", a.e2e_s?.p95, seconds),
         { what: "Running, mean", big: digits(a.mean_running), note: `queue ${digits(a.mean_queue)}` }, { what: "KV cache, peak", big: percent(a.peak_kv_share), note: `${digits(a.preemptions)} preemptions` },
-        { what: "Power", big: unit(a.mean_power_w, "W"), note: `busy ${percent(a.busy_share)}` },
+        { what: "Power", big: unit(a.mean_power_w, "W"), note: a.load_share ? `load ${percent(a.load_share)}` : `not idle ${percent(a.busy_share)}` },
       ]));
     // One factor for all of a curve: that of its median.
     const points = rows.filter((r) => r.key !== "wait_s" && r.values.p50.mid > 0).flatMap((r) => (a.cdf.share as number[]).map((share, i) => {

@@ -351,20 +351,39 @@ Table fleet_reasons(const FleetView& view) {
   return table;
 }
 
-std::string fleet_replay_text(const fleet::Replay& replay, const Problem& p) {
-  const fleet::ReplayHour* worst = nullptr;
-  for (const fleet::ReplayHour& hour : replay.hours) {
-    if (hour.rate > 0 && (worst == nullptr || hour.within < worst->within)) worst = &hour;
+/// The hour that holds its limits least, and its month.
+struct WorstHour {
+  const fleet::Replay* day = nullptr;
+  const fleet::ReplayHour* hour = nullptr;
+};
+WorstHour fleet_worst_hour(const std::vector<fleet::Replay>& days) {
+  WorstHour worst;
+  for (const fleet::Replay& day : days) {
+    for (const fleet::ReplayHour& hour : day.hours) {
+      if (hour.rate > 0 && (worst.hour == nullptr || hour.within < worst.hour->within)) worst = {&day, &hour};
+    }
   }
-  if (worst == nullptr) return "No request comes to devices of this estate.";
+  return worst;
+}
+
+bool fleet_holds(const std::vector<fleet::Replay>& days) {
+  return std::all_of(days.begin(), days.end(), [](const fleet::Replay& day) { return day.holds; });
+}
+
+std::string fleet_replay_text(const std::vector<fleet::Replay>& days, const Problem& p) {
+  const WorstHour worst = fleet_worst_hour(days);
+  if (worst.hour == nullptr) return "No request comes to devices of this estate.";
+  double requests = 0;
+  for (const fleet::Replay& day : days) requests += day.requests;
   return fmt::format(
       "A day of {} was simulated hour by hour, {} requests, steps as slow as {:.0f} % allow: {}. Worst hour: {} from "
-      "{} h, "
-      "{:.1f} % within the limits, TTFT p95 {}, TPOT p95 {}.",
-      p.month_name(replay.month), format_number(replay.requests), 100 * p.confidence,
-      replay.holds ? "every hour holds its limits for 95 % of the requests or more" : "not every hour holds its limits",
-      at(p.services, worst->service).id, worst->hour, 100 * worst->within, format(Seconds(worst->ttft_p95_s), 2),
-      format(Seconds(worst->tpot_p95_s), 2));
+      "{} h in {}, {:.1f} % within the limits, TTFT p95 {}, TPOT p95 {}.",
+      days.size() == 1 ? p.month_name(0) : fmt::format("each of the {} months", days.size()), format_number(requests),
+      100 * p.confidence,
+      fleet_holds(days) ? "every hour holds its limits for 95 % of the requests or more"
+                        : "not every hour holds its limits",
+      at(p.services, worst.hour->service).id, worst.hour->hour, p.month_name(worst.day->month),
+      100 * worst.hour->within, format(Seconds(worst.hour->ttft_p95_s), 2), format(Seconds(worst.hour->tpot_p95_s), 2));
 }
 
 std::string fleet_title(const FleetView& view) {
@@ -375,6 +394,64 @@ std::string fleet_title(const FleetView& view) {
                      view.estate.file, p.services.size(), p.services.size() == 1 ? "" : "s", p.jobs.size(),
                      p.jobs.size() == 1 ? "" : "s", kinds.size(), kinds.size() == 1 ? "" : "s", p.months,
                      p.months == 1 ? "" : "s", p.start, 100 * p.confidence);
+}
+
+/// The month of the worst hour in full, of the others whether they hold.
+Json fleet_replay_json(const FleetView& view) {
+  const Problem& p = view.problem;
+  const WorstHour worst = fleet_worst_hour(view.days);
+  const fleet::Replay& shown = worst.day != nullptr ? *worst.day : view.days.front();
+  double requests = 0;
+  Json months = Json::array();
+  for (const fleet::Replay& day : view.days) {
+    requests += day.requests;
+    double within = 1;
+    for (const fleet::ReplayHour& h : day.hours) within = std::min(within, h.within);
+    Json one = Json::object();
+    one.set("month", p.month_name(day.month)).set("holds", day.holds).set("worst_within", within);
+    months.push(std::move(one));
+  }
+  Json hours = Json::array();
+  for (const fleet::ReplayHour& h : shown.hours) {
+    Json one = Json::object();
+    one.set("service", at(p.services, h.service).id)
+        .set("hour", h.hour)
+        .set("rate", h.rate)
+        .set("replicas", h.replicas)
+        .set("within", h.within)
+        .set("ttft_p95_s", h.ttft_p95_s)
+        .set("tpot_p95_s", h.tpot_p95_s)
+        .set("utilisation", h.utilisation);
+    hours.push(std::move(one));
+  }
+  Json replay = Json::object();
+  replay.set("month", p.month_name(shown.month))
+      .set("requests", requests)
+      .set("holds", fleet_holds(view.days))
+      .set("months", std::move(months))
+      .set("hours", std::move(hours));
+  return replay;
+}
+
+/// What is had from when to when.
+Json fleet_holdings_json(const FleetView& view) {
+  const Problem& p = view.problem;
+  Json out = Json::array();
+  for (const Holding& h : view.answer.holdings) {
+    if (std::all_of(h.held.begin(), h.held.end(), [](double v) { return v <= 0; })) continue;
+    const Stock& stock = at(p.stocks, h.stock);
+    const Pool& pool = at(p.pools, stock.pool);
+    Json gpus = Json::array();
+    for (const double held : h.held) gpus.push(held);
+    Json one = Json::object();
+    one.set("device", pool.device)
+        .set("site", at(p.sites, pool.site).id)
+        .set("way", std::string(fleet::name(stock.way)))
+        .set("how", stock.name)
+        .set("gpus", std::move(gpus));
+    out.push(std::move(one));
+  }
+  return out;
 }
 
 Document fleet_clash_page(const FleetView& view) {
@@ -507,9 +584,9 @@ Document fleet_page(const FleetView& view) {
     for (const fleet::Marginal& marginal : a.marginals)
       page.blocks.emplace_back(Paragraph{"  " + fleet_marginal(marginal, p)});
   }
-  if (view.replay != nullptr)
+  if (!view.days.empty())
     page.blocks.emplace_back(
-        Paragraph{fleet_replay_text(*view.replay, p), view.replay->holds ? Emphasis::none : Emphasis::warning});
+        Paragraph{fleet_replay_text(view.days, p), fleet_holds(view.days) ? Emphasis::none : Emphasis::warning});
   if (view.why) page.blocks.emplace_back(fleet_reasons(view));
   std::string assumed = "Assumed: ";
   for (std::size_t i = 0; i < p.assumptions.size(); ++i) assumed += (i > 0 ? "; " : "") + p.assumptions[i];
@@ -556,6 +633,7 @@ Json fleet_json(const FleetView& view) {
       months.push(std::move(month));
     }
     json.set("bill", std::move(months));
+    json.set("holdings", fleet_holdings_json(view));
     Json use = Json::array();  // of devices held, by pool, month and hour
     for (const FleetUse& pool : fleet_use(view)) {
       Json rows = Json::array();
@@ -615,27 +693,7 @@ Json fleet_json(const FleetView& view) {
     clash.set("rules", std::move(rules)).set("minimal", a.clash->minimal).set("changes", std::move(changes));
     json.set("clash", std::move(clash));
   }
-  if (view.replay != nullptr) {
-    Json replay = Json::object();
-    replay.set("month", p.month_name(view.replay->month))
-        .set("requests", view.replay->requests)
-        .set("holds", view.replay->holds);
-    Json hours = Json::array();
-    for (const fleet::ReplayHour& h : view.replay->hours) {
-      Json one = Json::object();
-      one.set("service", at(p.services, h.service).id)
-          .set("hour", h.hour)
-          .set("rate", h.rate)
-          .set("replicas", h.replicas);
-      one.set("within", h.within)
-          .set("ttft_p95_s", h.ttft_p95_s)
-          .set("tpot_p95_s", h.tpot_p95_s)
-          .set("utilisation", h.utilisation);
-      hours.push(std::move(one));
-    }
-    replay.set("hours", std::move(hours));
-    json.set("replay", std::move(replay));
-  }
+  if (!view.days.empty()) json.set("replay", fleet_replay_json(view));
   Json assumptions = Json::array();
   for (const std::string& text : p.assumptions) assumptions.push(text);
   json.set("assumptions", std::move(assumptions));

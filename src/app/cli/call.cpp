@@ -85,7 +85,8 @@ class LineWriter {
   Status add_word(const Flag& flag) {
     for (const std::string& text : flag.values) {
       if (flag.key == "text") {
-        if (verb_.name != "check") return wrong("text", "is no key of " + std::string(verb_.name));
+        const bool estate = verb_.name == "plan" && words_.size() == 2 && words_.back() == "fleet";
+        if (verb_.name != "check" && !estate) return wrong("text", "is no key of " + std::string(verb_.name));
         if (text.find_first_not_of(" \t\r\n") == std::string::npos) return wrong("text", "is empty");
         words_.push_back(" " + text);  // so that it is not read as an option; the verb never takes it for a path
         continue;

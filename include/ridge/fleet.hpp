@@ -344,7 +344,7 @@ struct ReplayHour {
 struct Replay {
   int month = 0;
   std::vector<ReplayHour> hours;
-  double requests = 0;  ///< simulated
+  double requests = 0;  ///< simulated; what an earlier day has as well counts there
   bool holds = true;    ///< every hour: 95 % of the requests or more
 };
 /// A typical day of every month, simulated hour by hour at the slowness that the confidence asks for. Each request goes

@@ -144,12 +144,13 @@ Result<std::vector<Replay>> replay(const Estate& estate, const Problem& problem,
   for (std::size_t month = 0; month < days.size(); ++month) {
     Replay& out = days[month];
     for (const Part& part : parts[month]) {
-      const Situation& now = situations[part.situation];
+      Situation& now = situations[part.situation];
       ReplayHour& row = out.hours[part.row];
       row.within -= part.rate / row.rate * (1 - now.within);
       row.ttft_p95_s = std::max(row.ttft_p95_s, now.ttft);
       row.tpot_p95_s = std::max(row.tpot_p95_s, now.tpot);
       out.requests += now.requests;
+      now.requests = 0;  // counted once, where it first comes up
     }
     for (const ReplayHour& row : out.hours) out.holds = out.holds && row.within >= kPromisedShare - 1e-9;
   }

@@ -10,11 +10,11 @@ import impossible from "../../../examples/fleet/impossible.toml";
 import mixed from "../../../examples/fleet/mixed.toml";
 
 const examples: [string, string][] = [["Domestic devices, prices in RMB", domestic], ["An A100 fleet whose contract ends", extended], ["Lease, buy or wait", wait], ["H200, B200 and MI300X together", mixed], ["Rules that clash", impossible]];
-const ways = ["owned", "extended", "buy", "lease", "reserved", "on demand", "spot"];
+const ways = ["owned", "extend", "buy", "lease", "reserved", "on demand", "spot"];
 const colourOf = (way: string) => palette[Math.max(0, ways.indexOf(way)) % palette.length];
 const number = (name: string, key: string, show: (v: number) => string): Column<Answer> => ({ name, number: true, show: (r) => (typeof r[key] === "number" ? show(r[key]) : "–"), plain: (r) => r[key] });
 const word = (name: string, key: string): Column<Answer> => ({ name, show: (r) => r[key] ?? "–", plain: (r) => r[key] });
-const actions: Column<Answer>[] = [word("month", "month"), word("what", "action"), number("GPUs", "gpus", digits), word("device", "device"), word("site", "site"), word("how", "stock"), number("$", "cash_usd", money)];
+const actions: Column<Answer>[] = [word("month", "month"), word("what", "action"), number("GPUs", "gpus", digits), word("device", "device"), word("site", "site"), word("how", "stock"), number("$, once or a month", "cash_usd", money)];
 const placements: Column<Answer>[] = [word("service", "service"), word("device", "device"), word("site", "site"), word("layout", "layout"), number("replicas", "replicas_first", digits), number("at the end", "replicas_last", digits), number("GPUs", "gpus", digits), number("req/s each", "capacity_requests_per_s", digits), number("of requests", "share", (v) => percent(v)), number("busiest hour", "busiest", (v) => percent(v))];
 const training: Column<Answer>[] = [word("job", "job"), word("device", "device"), word("on", "on"), word("from", "first"), word("to", "last"), number("GPU-hours", "gpu_hours", digits), number("GPUs at most", "most_gpus", digits), number("22 to 6 h", "night", (v) => percent(v))];
 const parts: [string, string][] = [["purchases", "capital_usd"], ["leases", "leases_usd"], ["upkeep", "upkeep_usd"], ["rents", "rents_usd"], ["energy", "energy_usd"], ["APIs", "apis_usd"], ["lost", "lost_usd"]];

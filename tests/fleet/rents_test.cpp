@@ -44,7 +44,9 @@ TEST(Rents, StepsBoundAndReachTheCheapestWholeReplicas) {
       const std::vector<int> counts = steps.choose(rate);
       const double usd = counts[0] * kinds[0].usd + counts[1] * kinds[1].usd;
       const double left = rate - counts[0] * kinds[0].able - counts[1] * kinds[1].able;
-      if (elsewhere == kNoLimit) EXPECT_LE(left, 1e-9);
+      if (elsewhere == kNoLimit) {
+        EXPECT_LE(left, 1e-9);
+      }
       EXPECT_LE(usd + (left > 0 && std::isfinite(elsewhere) ? left * elsewhere : 0), steps.enough(rate) + 0.1);
     }
   }

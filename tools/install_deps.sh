@@ -22,7 +22,6 @@ nlohmann/json 3|nlohmann-json3-dev|
 toml++ 3|libtomlplusplus-dev|Ubuntu 22.04 has none: install toml++ 3 from its sources
 fmt 8|libfmt-dev|
 SQLite 3|libsqlite3-dev|
-oneTBB|libtbb-dev|
 GNU libmicrohttpd|libmicrohttpd-dev|
 libcurl|libcurl4-openssl-dev libcurl4-gnutls-dev|
 COIN-OR CBC|coinor-libcbc-dev|

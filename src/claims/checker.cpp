@@ -26,11 +26,13 @@ void remember(const claims::Passage& passage, claims::Collector& out) {
   note(passage.tokens);
 }
 
-/// Numbers in words ("a million tokens") are seldom figures that somebody wants checked.
-/// In a document bare counts are left out too; of a single sentence every number is said.
+/// Numbers in words ("a million tokens") are seldom figures that somebody wants checked, but for factors of a single
+/// sentence ("five times better"). In a document bare counts are left out too; of a single sentence every number is
+/// said.
 bool counts_as_figure(const Measure& m, bool single) {
   const bool digits = m.text.find_first_of("0123456789") != std::string::npos;
-  return digits && ((single && m.suffix == 0) || m.has_unit() || m.form != Measure::Form::plain);
+  if (!digits) return single && m.form == Measure::Form::factor;
+  return (single && m.suffix == 0) || m.has_unit() || m.form != Measure::Form::plain;
 }
 
 }  // namespace

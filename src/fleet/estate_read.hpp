@@ -80,6 +80,7 @@ class EstateReader {
   int month(TableReader& t, std::string_view key, int otherwise) {
     if (!t.has(key)) return otherwise;
     const std::string date = t.date(key);
+    if (t.failed()) return otherwise;  // this date, or the start that it is counted from
     if (date.size() < 7) {
       t.refuse(key, "write year and month, for example \"2027-03\"");
       return otherwise;

@@ -1,12 +1,11 @@
 // A day of each month of the answer, request by request.
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <tuple>
 
+#include "base/parallel.hpp"
 #include "ridge/fleet.hpp"
 #include "ridge/simulation.hpp"
 #include "search/sentences.hpp"
@@ -135,7 +134,7 @@ Result<std::vector<Replay>> replay(const Estate& estate, const Problem& problem,
       }
     }
   }
-  oneapi::tbb::parallel_for(std::size_t{0}, situations.size(), [&](std::size_t i) {
+  parallel_for(situations.size(), 0, [&](std::size_t i) {
     if (!patience.over()) play(situations[i], knowledge, patience);
   });
   for (const Situation& now : situations) {

@@ -1,10 +1,10 @@
 // Training runs looked at failure by failure before they are shown.
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/parallel.hpp"
 #include "economics/goodput_case.hpp"
 #include "ridge/goodput.hpp"
 #include "ridge/text.hpp"
@@ -44,7 +44,7 @@ void confirm(const TrainingQuest& quest, TrainingVerdict& verdict, std::size_t f
   if (!model) return;
   const double parameters = count_parameters(*model).total;
   const std::size_t count = std::min(finalists, verdict.plans.size());
-  oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
+  parallel_for(count, 0, [&](std::size_t i) {
     TrainingPick& pick = verdict.plans[i];
     if (!pick.days || quest.goal.patience.over()) return;
     GoodputQuery query;

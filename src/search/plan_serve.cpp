@@ -264,7 +264,7 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
   }
   if (goal.peak > 1 || goal.spares.count > 0) {
     a.push_back(fmt::format(
-        "they hold at {}{}{}", goal.peak > 1 ? fmt::format("{} times the mean rate", format_number(goal.peak)) : "",
+        "they hold {}{}{}", goal.peak > 1 ? fmt::format("at {} times the mean rate", format_number(goal.peak)) : "",
         goal.peak > 1 && goal.spares.count > 0 ? ", and " : "",
         goal.spares.count > 0 ? fmt::format("with {} down", search::spares_text(goal.spares)) : ""));
   }

@@ -1,14 +1,11 @@
 // The driver: workers take batches of blocks, best floors first, and share what they found so far.
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
-
 #include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <numeric>
 
+#include "base/parallel.hpp"
 #include "ridge/limits.hpp"
 #include "search/problem.hpp"
 
@@ -79,12 +76,9 @@ class Driver {
   }
 
   SearchOutcome run() {
-    const int threads = options_.threads > 0 ? std::min(options_.threads, static_cast<int>(limits::kThreads.most))
-                                             : oneapi::tbb::info::default_concurrency();
-    const oneapi::tbb::global_control allowed(oneapi::tbb::global_control::max_allowed_parallelism,
-                                              static_cast<std::size_t>(threads));
-    oneapi::tbb::task_arena arena(threads);
-    arena.execute([&] { oneapi::tbb::parallel_for(0, threads, [&](int) { worker(); }); });
+    const int threads = std::min(options_.threads, static_cast<int>(limits::kThreads.most));
+    const int workers = threads > 0 ? threads : usable_cores();
+    parallel_for(static_cast<std::size_t>(workers), threads, [&](std::size_t) { worker(); });
     outcome_.done = joined(std::move(outcome_.done));
     outcome_.complete = !stopped_;
     for (Harvest& harvest : outcome_.findings.groups) {

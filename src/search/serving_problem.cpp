@@ -1,12 +1,11 @@
 #include "search/serving_problem.hpp"
 
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
+
+#include "base/parallel.hpp"
 
 namespace ridge::search {
 
@@ -69,14 +68,11 @@ ServingProblem::ServingProblem(std::vector<ServingGroupSpec> groups, const Knowl
     for (std::uint32_t d = 0; d < groups_[g].spec.deployments.size(); ++d) all.emplace_back(g, d);
   }
   std::atomic<std::uint64_t> evaluations{0};
-  oneapi::tbb::task_arena arena(threads > 0 ? threads : oneapi::tbb::task_arena::automatic);
-  arena.execute([&] {
-    oneapi::tbb::parallel_for(std::size_t{0}, all.size(), [&](std::size_t i) {
-      if (patience.over()) return;  // a floor of zero is a floor
-      std::uint64_t mine = 0;
-      set_floors(groups_[all[i].first], all[i].second, mine);
-      evaluations += mine;
-    });
+  parallel_for(all.size(), threads, [&](std::size_t i) {
+    if (patience.over()) return;  // a floor of zero is a floor
+    std::uint64_t mine = 0;
+    set_floors(groups_[all[i].first], all[i].second, mine);
+    evaluations += mine;
   });
   setup_evaluations_ = evaluations;
 }

@@ -8,6 +8,7 @@
 
 #include "app/cli/dates.hpp"
 #include "app/cli/progress.hpp"
+#include "support/session.hpp"
 
 namespace ridge::cli {
 namespace {
@@ -36,6 +37,24 @@ TEST(Session, ReadsTheCatalogueOnceAndNamesADirectoryThatIsNotThere) {
   Session bad({.data = "/nowhere"}, {});
   ASSERT_FALSE(bad.catalogue());
   EXPECT_EQ(bad.catalogue().error().where, "/nowhere");
+}
+
+// Sources of economics and facility are numbered by the catalogue that they were read with.
+TEST(Session, TakesSharedDataUnlessTheLineChangesTheCatalogue) {
+  const SharedData& shared = testing_support::shared();
+  std::string out;
+  const StopSign never;
+  Session plain({}, testing_support::here(), shared, out, never, Files::refused);
+  EXPECT_EQ(*plain.economics(), shared.economics.get());
+  EXPECT_EQ(*plain.facility(), shared.facility.get());
+  EXPECT_EQ(*plain.policy(), shared.policy.get());
+  GlobalOptions what_if;
+  what_if.settings = {"device.hbm_bandwidth=8TB/s"};
+  Session other(what_if, testing_support::here(), shared, out, never, Files::refused);
+  other.about({.devices = {"h100-sxm"}});
+  ASSERT_TRUE(other.economics());
+  EXPECT_NE(*other.economics(), shared.economics.get());
+  EXPECT_EQ(*other.policy(), shared.policy.get());
 }
 
 TEST(Session, ColourNeedsATerminalThatHasItAndAUserWhoWantsIt) {

@@ -72,6 +72,10 @@ TEST(Estate, SaysWhereItIsWrong) {
     const auto estate = estate_of(replaced(kPlain, from, to));
     return estate ? std::string("fine") : estate.error().where + " " + estate.error().message;
   };
+  // A month that is none, in the place where months are counted and where they are counted from.
+  EXPECT_EQ(wrong("kind = \"buy\"", "kind = \"buy\"\nfrom = \"next year\"").substr(0, 10), "e.toml:16:");
+  EXPECT_EQ(wrong("\"2026-12\"", "\"soon\"").substr(0, 9), "e.toml:2:");
+  EXPECT_EQ(wrong("\"2026-12\"", "\"tomorrow\"\n[[budget]]\nfrom = \"2027-01\"").substr(0, 9), "e.toml:2:");
   EXPECT_EQ(wrong("power = \"100 kW\"", "power = \"100 kWh\"").substr(0, 10), "e.toml:11:");
   EXPECT_EQ(wrong("h100-sxm", "h100-smx").substr(0, 10), "e.toml:16:");
   EXPECT_NE(wrong("h100-sxm", "h100-smx").find("h100-sxm"), std::string::npos);

@@ -1,4 +1,5 @@
-// Any bytes are a request or a refusal in JSON: the first chooses the endpoint, the rest is its body or query.
+// Any bytes are a request or a refusal in JSON: the first chooses the endpoint, the rest is its body or query. Every
+// one is read as far as the call that it stands for; one in 32 is answered.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -7,6 +8,7 @@
 
 #include "app/cli/api.hpp"
 #include "catalogue/json_document.hpp"
+#include "fuzz/sample.hpp"
 
 namespace {
 
@@ -16,9 +18,18 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
+const ridge::cli::Surroundings& here() {
+  static const ridge::cli::Surroundings kHere{.program = "", .data_variable = RIDGE_DATA_DIR};
+  return kHere;
+}
+
+const ridge::cli::SharedData& shared() {
+  static const ridge::cli::SharedData kShared = *ridge::cli::Session({}, here()).share();
+  return kShared;
+}
+
 Api& api() {
-  static const ridge::cli::Surroundings here{.program = "", .data_variable = RIDGE_DATA_DIR};
-  static Api one(*ridge::cli::Session({}, here).share(), here, {.long_seconds = 0.5});
+  static Api one(shared(), here(), {.long_seconds = 0.5});
   return one;
 }
 
@@ -43,6 +54,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     request.path = kGot[which - kPosted.size()];
     const std::size_t equals = std::min(text.find('='), text.size());
     request.query.emplace_back(text.substr(0, equals), text.substr(std::min(equals + 1, text.size())));
+  }
+  if (!ridge::fuzz::one_in(32, data, size)) {
+    const auto asked = ridge::cli::request_call(request, *shared().catalogue, {});
+    require(asked.ok() || !asked.error().message.empty());
+    return 0;
   }
   const ridge::http::Response response = api().answer(request, false);
   if (response.defer) return 0;

@@ -12,13 +12,13 @@
 namespace ridge::cli {
 
 Result<int> cost_compare(Session& session, const CostCommand& command) {
-  const Result<EconomicsData> data = economics_of(session);
+  const Result<const EconomicsData*> data = session.economics();
   if (!data) return data.error();
   const Result<CostWork> work = cost_work(session, command.estimate, command.cost);
   if (!work) return work.error();
   report::CompareCost c;
   c.title = work->title.empty() ? "Ways to pay" : work->title;
-  c.deployments = data->deployments;
+  c.deployments = (*data)->deployments;
   struct Way {
     const char* name;
     const char* deployment;
@@ -37,7 +37,7 @@ Result<int> cost_compare(Session& session, const CostCommand& command) {
     CostFlags flags = command.cost;
     if (*way.contract != '\0') flags.set("--contract", way.contract);
     if (way.spot) flags.turn("--spot", true);
-    Result<CostAnswer> answer = cost_of(session, *data, *work, flags, way.mode);
+    Result<CostAnswer> answer = cost_of(session, **data, *work, flags, way.mode);
     report::CostWay line{way.name, way.deployment, std::nullopt, ""};
     if (answer) {
       line.answer = *std::move(answer);
@@ -56,7 +56,7 @@ Result<int> cost_compare(Session& session, const CostCommand& command) {
 }
 
 Result<int> cost_devices(Session& session, const CostCommand& command) {
-  const Result<EconomicsData> data = economics_of(session);
+  const Result<const EconomicsData*> data = session.economics();
   if (!data) return data.error();
   const Result<const Catalogue*> catalogue = session.catalogue();
   if (!catalogue) return catalogue.error();
@@ -78,7 +78,7 @@ Result<int> cost_devices(Session& session, const CostCommand& command) {
   std::optional<PlannedWork> planned;
   if (leaves_open(command)) {
     Result<PlannedWork> made =
-        planned_work(session, command, *data, Purchase::on_demand, all ? std::vector<std::string>() : ids);
+        planned_work(session, command, **data, Purchase::on_demand, all ? std::vector<std::string>() : ids);
     if (!made) return made.error();
     planned = *std::move(made);
     d.title = planned->question + ", on each device";
@@ -90,7 +90,7 @@ Result<int> cost_devices(Session& session, const CostCommand& command) {
     progress.show(static_cast<double>(i) / static_cast<double>(ids.size()));
     const Result<Device> device = (*catalogue)->find_device(ids[i]);
     if (!device) return device.error();
-    DevicePrice price = device_price(**catalogue, *data, *device, wanted);
+    DevicePrice price = device_price(**catalogue, **data, *device, wanted);
     const bool priced = std::isfinite(price.buy_usd) || std::isfinite(price.rent_usd) || std::isfinite(price.spot_usd);
     if (all && !priced) continue;
     // As `ridge cost rent` counts it: use, discounts, and what is lost with spot capacity.
@@ -98,7 +98,7 @@ Result<int> cost_devices(Session& session, const CostCommand& command) {
       const auto rented = [&](bool spot) {
         CostFlags ways = flags;
         ways.turn("--spot", spot);
-        const Result<CostAnswer> answer = cost_of(session, *data, work, ways, CostMode::rent);
+        const Result<CostAnswer> answer = cost_of(session, **data, work, ways, CostMode::rent);
         return answer ? answer->out.usd_per_million_tokens : kUnknown;
       };
       price.tokens_per_s = work.tokens_per_s->mid / work.gpus;

@@ -237,18 +237,18 @@ Status fill_acquisitions(const EconomicsData& data, const CostCommand& command, 
 }  // namespace
 
 Result<int> cost_break_even(Session& session, const CostCommand& command) {
-  const Result<EconomicsData> data = economics_of(session);
+  const Result<const EconomicsData*> data = session.economics();
   if (!data) return data.error();
   const Result<CostWork> work = cost_work(session, command.estimate, command.cost);
   if (!work) return work.error();
-  Result<CostAnswer> own = cost_of(session, *data, *work, command.cost, CostMode::own);
+  Result<CostAnswer> own = cost_of(session, **data, *work, command.cost, CostMode::own);
   if (!own) return own.error();
-  Result<CostAnswer> rent = cost_of(session, *data, *work, command.cost, CostMode::rent);
+  Result<CostAnswer> rent = cost_of(session, **data, *work, command.cost, CostMode::rent);
   if (!rent) return rent.error();
   report::BreakEvenCost b{"Own, rent or API: " + (work->title.empty() ? std::string("GPUs") : work->title),
                           *std::move(own), *std::move(rent), std::nullopt};
   if (work->tokens_per_s || command.cost.given("--throughput")) {
-    if (const Status s = try_cost(session, *data, *work, command.cost, CostMode::api, b.api); !s) return s.error();
+    if (const Status s = try_cost(session, **data, *work, command.cost, CostMode::api, b.api); !s) return s.error();
   }
   add_missing(b.own.cost_case.assumptions, b.rent.cost_case.assumptions);
   if (b.api) add_missing(b.own.cost_case.assumptions, b.api->cost_case.assumptions);
@@ -258,7 +258,7 @@ Result<int> cost_break_even(Session& session, const CostCommand& command) {
 }
 
 Result<int> cost_decide(Session& session, const CostCommand& command) {
-  const Result<EconomicsData> data = economics_of(session);
+  const Result<const EconomicsData*> data = session.economics();
   if (!data) return data.error();
   if (!command.estimate.given("--device") && !command.estimate.given("--system")) {
     return wrong("--device", "name what to decide about, for example --device gb200-nvl72 --against h100-sxm");
@@ -266,19 +266,19 @@ Result<int> cost_decide(Session& session, const CostCommand& command) {
   DecidedWork first;
   std::optional<DecidedWork> second;
   std::vector<std::string> planned;
-  if (const Status s = decided_works(session, *data, command, first, second, planned); !s) return s.error();
+  if (const Status s = decided_works(session, **data, command, first, second, planned); !s) return s.error();
   const CostWork* work = &first.work;
-  Result<CostAnswer> own = cost_of(session, *data, *work, first.flags, CostMode::own);
+  Result<CostAnswer> own = cost_of(session, **data, *work, first.flags, CostMode::own);
   if (!own) return own.error();
   for (const std::string& text : planned) own->cost_case.assumptions.push_back({"", text});
   report::DecideCost d;
   d.title = fmt::format("Decide: {}{}", work->device,
                         command.cost.given("--against") ? " or " + command.cost.value("--against") : "");
   d.own = *std::move(own);
-  if (const Status s = count_failures(session, *data, command, *work, d.own); !s) return s.error();
-  if (const Status s = try_cost(session, *data, *work, first.flags, CostMode::rent, d.rent); !s) return s.error();
+  if (const Status s = count_failures(session, **data, command, *work, d.own); !s) return s.error();
+  if (const Status s = try_cost(session, **data, *work, first.flags, CostMode::rent, d.rent); !s) return s.error();
   if (second) {
-    Result<report::PerfPerTco> p = against(session, *data, command, first, *second, d.own);
+    Result<report::PerfPerTco> p = against(session, **data, command, first, *second, d.own);
     if (!p) return p.error();
     d.against = *std::move(p);
     add_missing(d.own.cost_case.assumptions, d.against->b.cost_case.assumptions);
@@ -292,9 +292,9 @@ Result<int> cost_decide(Session& session, const CostCommand& command) {
     }
     for (const double share : shares) d.fair.emplace_back(share, fair_price(d.rent->out.usd_per_gpu_hour, share));
   }
-  if (const Status s = fill_acquisitions(*data, command, session.price_date(), d); !s) return s.error();
-  if (const Status s = fill_regions(session, *data, command, *work, d); !s) return s.error();
-  if (const Status s = fill_liquid(*data, command, d); !s) return s.error();
+  if (const Status s = fill_acquisitions(**data, command, session.price_date(), d); !s) return s.error();
+  if (const Status s = fill_regions(session, **data, command, *work, d); !s) return s.error();
+  if (const Status s = fill_liquid(**data, command, d); !s) return s.error();
   if (d.rent) add_missing(d.own.cost_case.assumptions, d.rent->cost_case.assumptions);
   return print_cost(session, command,
                     {report::decide_json(d), report::decide_table(d), report::decide_page(d),
@@ -302,11 +302,11 @@ Result<int> cost_decide(Session& session, const CostCommand& command) {
 }
 
 Result<int> cost_risk(Session& session, const CostCommand& command) {
-  const Result<EconomicsData> data = economics_of(session);
+  const Result<const EconomicsData*> data = session.economics();
   if (!data) return data.error();
   const Result<CostWork> work = cost_work(session, command.estimate, command.cost);
   if (!work) return work.error();
-  Result<CostAnswer> answer = cost_of(session, *data, *work, command.cost, command.mode.value_or(CostMode::rent));
+  Result<CostAnswer> answer = cost_of(session, **data, *work, command.cost, command.mode.value_or(CostMode::rent));
   if (!answer) return answer.error();
   report::RiskCost r;
   r.title = "Risk: " + answer->title;
@@ -321,7 +321,7 @@ Result<int> cost_risk(Session& session, const CostCommand& command) {
     q.parameters = count_parameters(*model).total;
     q.useful_s = 30 * 86400.0;
     q.trials = 1;
-    const Result<GoodputAnswer> failures = answer_goodput(q, **session.catalogue(), *data);
+    const Result<GoodputAnswer> failures = answer_goodput(q, **session.catalogue(), **data);
     if (!failures) return failures.error();
     r.scenario.failures = failures->inputs;
     r.scenario.with_failures = true;
@@ -347,7 +347,7 @@ Result<int> cost_risk(Session& session, const CostCommand& command) {
 }
 
 Result<int> cost_power_cap(Session& session, const CostCommand& command) {
-  const Result<EconomicsData> data = economics_of(session);
+  const Result<const EconomicsData*> data = session.economics();
   if (!data) return data.error();
   if (!command.estimate.given("--model")) {
     return wrong("--model", "name the work, for example --model llama3.3-70b --device h100-sxm --gpus 4");
@@ -375,7 +375,7 @@ Result<int> cost_power_cap(Session& session, const CostCommand& command) {
     const double cap = std::round(tdp * (0.3 + 0.7 * i / kSteps));
     const Result<CostWork> capped = capped_work(session, *work, cap);  // in the layout without a cap
     if (!capped) return capped.error();
-    Result<CostAnswer> answer = cost_of(session, *data, *capped, base.cost, mode);
+    Result<CostAnswer> answer = cost_of(session, **data, *capped, base.cost, mode);
     if (!answer) return answer.error();
     report::PowerCapPoint p;
     p.cap_w = cap;

@@ -187,14 +187,6 @@ Result<CostWork> capped_work(Session& session, const CostWork& work, double cap_
   return capped;
 }
 
-Result<EconomicsData> economics_of(Session& session) {
-  const Result<std::string> directory = session.data_directory();
-  if (!directory) return directory.error();
-  const Result<const Catalogue*> catalogue = session.catalogue();
-  if (!catalogue) return catalogue.error();
-  return load_economics(*directory + "/economics", **catalogue);
-}
-
 Result<CostAnswer> cost_of(Session& session, const EconomicsData& data, const CostWork& work, const CostFlags& flags,
                            CostMode mode) {
   const Result<const Catalogue*> catalogue = session.catalogue();

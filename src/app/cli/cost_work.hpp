@@ -44,9 +44,6 @@ Result<CostWork> work_of(Session& session, const InferenceQuestion& question);
 /// The same work, in the layout it was given, on devices under a power cap. `work` must hold an estimate.
 Result<CostWork> capped_work(Session& session, const CostWork& work, double cap_w);
 
-/// data/economics.
-Result<EconomicsData> economics_of(Session& session);
-
 /// What the work costs in one mode. Refuses what is unknown or absurd.
 Result<CostAnswer> cost_of(Session& session, const EconomicsData& data, const CostWork& work, const CostFlags& flags,
                            CostMode mode);

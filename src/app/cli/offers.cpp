@@ -20,6 +20,11 @@ std::vector<std::string> ids_of(const Entries& entries) {
 
 template <class Entries>
 std::vector<std::string> economic_ids(Session& session, const Entries EconomicsData::*entries) {
+  if (session.options().settings.empty()) {
+    const Result<const EconomicsData*> data = session.economics();
+    return data ? ids_of((**data).*entries) : std::vector<std::string>{};
+  }
+  // What a what-if is about is not known yet, so its catalogue cannot be read.
   const Result<std::string> directory = session.data_directory();
   const Result<const Catalogue*> names = session.names();
   if (!directory || !names) return {};

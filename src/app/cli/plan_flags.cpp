@@ -59,26 +59,20 @@ Takes vendors() {
       known);
 }
 
-Result<search::Policy> policy_of(Session& session) {
-  const Result<std::string> data = session.data_directory();
-  if (!data) return data.error();
-  return search::load_policy(*data + "/policy");
-}
-
 Takes countries_of_origin() {
   return value::listed([](Session& session, const std::string& text) -> Status {
-    const Result<search::Policy> policy = policy_of(session);
+    const Result<const search::Policy*> policy = session.policy();
     if (!policy) return policy.error();
-    const auto found = policy->vendors_from(split_words(text, ','));
+    const auto found = (*policy)->vendors_from(split_words(text, ','));
     return found ? Status() : Status(found.error());
   });
 }
 
 Takes destination() {
   return {[](Session& session, const std::string& text) -> Status {
-            const Result<search::Policy> policy = policy_of(session);
+            const Result<const search::Policy*> policy = session.policy();
             if (!policy) return policy.error();
-            const auto found = policy->destination(text);
+            const auto found = (*policy)->destination(text);
             return found ? Status() : Status(found.error());
           },
           {}};

@@ -52,23 +52,21 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
   session.catch_interrupts();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
-  const Result<std::string> data = session.data_directory();
-  if (!data) return data.error();
-  const Result<EconomicsData> economics = load_economics(*data + "/economics", knowledge->catalogue);
+  const Result<const EconomicsData*> economics = session.economics();
   if (!economics) return economics.error();
-  const Result<search::Policy> policy = search::load_policy(*data + "/policy");
+  const Result<const search::Policy*> policy = session.policy();
   if (!policy) return policy.error();
   if (session.software_date() != session.price_date()) {
     return Error{ErrorCode::bad_input, "--software-as-of", "an estate has one date: say --as-of"};
   }
   const Result<fleet::Estate> estate =
-      fleet::read_estate(text->text, text->name, *knowledge, *economics, *policy, session.price_date());
+      fleet::read_estate(text->text, text->name, *knowledge, **economics, **policy, session.price_date());
   if (!estate) return estate.error();
   const auto start = std::chrono::steady_clock::now();
   const Result<std::unique_ptr<Ranks>> ranks = Ranks::join();
   if (!ranks) return ranks.error();
-  Result<fleet::Problem> problem = *ranks ? rate_on_ranks(**ranks, *estate, *knowledge, &*economics, session.patience())
-                                          : fleet::rate_options(*estate, *knowledge, &*economics, session.patience());
+  Result<fleet::Problem> problem = *ranks ? rate_on_ranks(**ranks, *estate, *knowledge, *economics, session.patience())
+                                          : fleet::rate_options(*estate, *knowledge, *economics, session.patience());
   if (*ranks && (*ranks)->rank() != 0) return kFine;  // the first one speaks
   if (!problem) return problem.error();
   fleet::PlanOptions options;

@@ -11,11 +11,13 @@
 #include <system_error>
 
 #include "app/cli/interrupt.hpp"
+#include "economics/economics_data.hpp"
 #include "evidence/measured_device.hpp"
 #include "evidence/measurement.hpp"
 #include "ridge/file.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/text.hpp"
+#include "search/policy.hpp"
 
 namespace ridge::cli {
 
@@ -91,8 +93,7 @@ Session::Session(GlobalOptions options, Surroundings surroundings, const SharedD
   data_ = shared;
   names_ = shared.catalogue;
   if (!options_.overlays.empty()) names_.reset();
-  if (!options_.settings.empty() || !options_.overlays.empty() || !options_.price_lists.empty())
-    data_.catalogue.reset();
+  if (!options_.settings.empty() || !options_.overlays.empty() || !options_.price_lists.empty()) forget_catalogue();
   if (!options_.calibrations.empty()) data_.calibration.reset();
   into_ = &into;
   if (files == Files::refused) {
@@ -181,6 +182,9 @@ Result<SharedData> Session::share() {
   if (const auto read = catalogue(); !read) return read.error();
   if (const auto read = engines(); !read) return read.error();
   if (const auto read = calibration(); !read) return read.error();
+  (void)economics();
+  (void)facility();
+  (void)policy();
   return data_;
 }
 
@@ -232,15 +236,45 @@ Status Session::in_time() const {
                "no answer: " + std::string(why) + "; ask for less, or give it more by --time-limit or --memory-limit"};
 }
 
+void Session::forget_catalogue() {
+  data_.catalogue.reset();
+  data_.economics.reset();
+  data_.facility.reset();
+}
+
 Result<const FacilityData*> Session::facility() {
-  if (!facility_) {
+  if (!data_.facility) {
     const Result<const Catalogue*> known = names();
     if (!known) return known.error();
     Result<FacilityData> loaded = load_facility(*data_directory() + "/facility", **known);
     if (!loaded) return loaded.error();
-    facility_ = std::move(*loaded);
+    data_.facility = std::make_shared<const FacilityData>(*std::move(loaded));
   }
-  return &*facility_;
+  return data_.facility.get();
+}
+
+Result<const EconomicsData*> Session::economics() {
+  if (!data_.economics) {
+    const Result<std::string> directory = data_directory();
+    if (!directory) return directory.error();
+    const Result<const Catalogue*> known = catalogue();
+    if (!known) return known.error();
+    Result<EconomicsData> loaded = load_economics(*directory + "/economics", **known);
+    if (!loaded) return loaded.error();
+    data_.economics = std::make_shared<const EconomicsData>(*std::move(loaded));
+  }
+  return data_.economics.get();
+}
+
+Result<const search::Policy*> Session::policy() {
+  if (!data_.policy) {
+    const Result<std::string> directory = data_directory();
+    if (!directory) return directory.error();
+    Result<search::Policy> loaded = search::load_policy(*directory + "/policy");
+    if (!loaded) return loaded.error();
+    data_.policy = std::make_shared<const search::Policy>(*std::move(loaded));
+  }
+  return data_.policy.get();
 }
 
 Result<std::string> Session::use_profile(const std::string& path) {
@@ -268,7 +302,7 @@ Result<std::string> Session::use_profile(const std::string& path) {
   }
   OverlayText overlay = evidence::measured_overlay(*profile, device);
   measured_.push_back({path, *id, std::make_unique<measure::Profile>(*std::move(profile)), std::move(overlay)});
-  data_.catalogue.reset();
+  forget_catalogue();
   data_.calibration.reset();
   return *id;
 }

@@ -25,8 +25,14 @@
 #include "ridge/result.hpp"
 #include "ridge/what_if.hpp"
 
+namespace ridge {
+struct EconomicsData;
+}
 namespace ridge::measure {
 struct Profile;
+}
+namespace ridge::search {
+class Policy;
 }
 
 namespace ridge::cli {
@@ -76,6 +82,9 @@ struct SharedData {
   std::shared_ptr<const Catalogue> catalogue;
   std::shared_ptr<const Engines> engines;
   std::shared_ptr<const Calibration> calibration;
+  std::shared_ptr<const EconomicsData> economics;  ///< with sources of the catalogue
+  std::shared_ptr<const FacilityData> facility;
+  std::shared_ptr<const search::Policy> policy;
 };
 
 /// Bytes of memory that the process has. Looks at most every 50 ms.
@@ -143,8 +152,13 @@ class Session {
   Result<const Calibration*> calibration();
   /// What sites are built of (data/facility); lives as long as the session.
   Result<const FacilityData*> facility();
+  /// What things cost and how often they fail (data/economics), likewise.
+  Result<const EconomicsData*> economics();
+  /// Countries and vendors (data/policy), likewise.
+  Result<const search::Policy*> policy();
 
-  /// Everything read, for sessions to come.
+  /// Everything read, for sessions to come. What a data directory of the user's own does not hold, or holds
+  /// unreadable, is left to the session that needs it.
   Result<SharedData> share();
   /// Whether a program asks: nobody watches a terminal, and signals are not this session's.
   [[nodiscard]] bool is_called() const { return into_ != nullptr; }
@@ -196,11 +210,11 @@ class Session {
   SharedData data_;
   std::shared_ptr<const Catalogue> names_;  ///< where it is not the catalogue itself
   [[nodiscard]] std::string_view why_stopped() const;
+  void forget_catalogue();  ///< and what was read with it
   std::string* into_ = nullptr;
   std::unique_ptr<StopSign> own_;  ///< the limits of the options
   FileAccess files_;
   const StopSign* stop_ = nullptr;
-  std::optional<FacilityData> facility_;
 };
 
 }  // namespace ridge::cli

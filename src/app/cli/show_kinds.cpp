@@ -75,10 +75,10 @@ Result<SheetContext> sheet_context(Session& session) {
   if (!facility && facility.error().code != ErrorCode::not_found) return facility.error();
   SheetContext context{**catalogue, *session.data_directory(), as_of, facility ? *facility : nullptr, {}};
   context.prices.assign((*catalogue)->prices().begin(), (*catalogue)->prices().end());
-  const Result<EconomicsData> economics = load_economics(context.data_directory + "/economics", **catalogue);
+  const Result<const EconomicsData*> economics = session.economics();
   if (!economics && economics.error().code != ErrorCode::not_found) return economics.error();
   if (economics) {
-    for (const ApiOffer& offer : economics->offers) add_offer(offer, context.prices);
+    for (const ApiOffer& offer : (*economics)->offers) add_offer(offer, context.prices);
   }
   return context;
 }

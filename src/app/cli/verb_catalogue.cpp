@@ -139,7 +139,7 @@ Result<int> import_offers(Session& session, const CatalogueArguments& a, const s
   if (!text) return text.error();
   const Result<const Catalogue*> catalogue = session.catalogue();
   if (!catalogue) return catalogue.error();
-  const Result<EconomicsData> data = economics_of(session);
+  const Result<const EconomicsData*> data = session.economics();
   if (!data) return data.error();
   const ApiForm which = form == "litellm" ? ApiForm::litellm : ApiForm::openrouter;
   const Result<ApiList> list = read_api_list(which, *text, file, **catalogue);
@@ -154,7 +154,7 @@ Result<int> import_offers(Session& session, const CatalogueArguments& a, const s
                    {.key = "before_output_usd", .heading = "output before", .kind = ColumnKind::number},
                    {.key = "output_usd", .heading = "after", .kind = ColumnKind::number},
                    {.key = "change", .heading = "change"}};
-  const std::vector<ApiChange> changes = api_changes(list->offers, data->offers);
+  const std::vector<ApiChange> changes = api_changes(list->offers, (*data)->offers);
   for (const ApiChange& c : changes) {
     const ApiOffer& any = c.after != nullptr ? *c.after : *c.before;
     const auto money = [](const ApiOffer* o, double ApiOffer::*field) {
@@ -206,7 +206,7 @@ Result<int> age(Session& session) {
   const Result<const Catalogue*> loaded = session.catalogue();
   if (!loaded) return loaded.error();
   const Catalogue& catalogue = **loaded;
-  const Result<EconomicsData> data = economics_of(session);
+  const Result<const EconomicsData*> data = session.economics();
   if (!data) return data.error();
   const Result<const Engines*> engines = session.engines();
   if (!engines) return engines.error();
@@ -226,9 +226,9 @@ Result<int> age(Session& session) {
   for (const Device& device : catalogue.devices()) devices.add(date_of(device.source));
   for (const Model& model : catalogue.models()) models.add(date_of(SourceId{model.source}));
   for (const System& system : catalogue.systems()) systems.add(date_of(system.source));
-  for (const ApiOffer& offer : data->offers) offers.add(offer.date);
-  for (const EnergyRegion& region : data->regions) electricity.add(date_of(region.source));
-  for (const ExchangeRate& rate : data->exchange) exchange.add(rate.date);
+  for (const ApiOffer& offer : (*data)->offers) offers.add(offer.date);
+  for (const EnergyRegion& region : (*data)->regions) electricity.add(date_of(region.source));
+  for (const ExchangeRate& rate : (*data)->exchange) exchange.add(rate.date);
   for (const Engine& engine : (*engines)->all()) {
     if (!engine.eras.empty()) eras.add(engine.eras.back().since);
   }

@@ -134,7 +134,8 @@ class Check {
     if (!c.sentence) return true;
     const bool decided = std::none_of(c.audit.findings.begin(), c.audit.findings.end(),
                                       [](const Finding& f) { return f.verdict == Verdict::cannot_check; });
-    return decided && c.audit.not_understood.empty();
+    // Where nothing was understood nothing was checked, whether a figure was seen or not.
+    return decided && !c.audit.findings.empty() && c.audit.not_understood.empty();
   }
 
   void print_one(const Checked& c) const {
@@ -156,7 +157,7 @@ class Check {
       session_.print(page);
     }
     for (const Finding& f : c.audit.findings) session_.print(report::claim_page(f));
-    if (c.audit.findings.empty() || c.audit.not_understood.empty()) return;
+    if (c.audit.not_understood.empty()) return;
     std::string figures;
     for (const NotUnderstood& n : c.audit.not_understood)
       figures += (figures.empty() ? "" : ", ") + ridge::quoted(n.text);

@@ -130,11 +130,11 @@ Result<int> print_cost(const Session& session, const CostCommand& command, const
 }
 
 Result<int> cost_one(Session& session, const CostCommand& command, CostMode mode) {
-  const Result<EconomicsData> data = economics_of(session);
+  const Result<const EconomicsData*> data = session.economics();
   if (!data) return data.error();
   const Result<CostWork> work = cost_work(session, command.estimate, command.cost);
   if (!work) return work.error();
-  const Result<CostAnswer> answer = cost_of(session, *data, *work, command.cost, mode);
+  const Result<CostAnswer> answer = cost_of(session, **data, *work, command.cost, mode);
   if (!answer) return answer.error();
   const Catalogue& catalogue = **session.catalogue();
   return print_cost(

@@ -117,7 +117,7 @@ Status fill_length(Session& session, const GoodputArguments& a, GoodputQuery& q)
 
 Result<int> goodput(Session& session, const GoodputArguments& a) {
   if (const Status s = a.estimate.valid(session); !s) return s.error();
-  const Result<EconomicsData> data = economics_of(session);
+  const Result<const EconomicsData*> data = session.economics();
   if (!data) return data.error();
   const Catalogue& catalogue = **session.catalogue();
   GoodputQuery q;
@@ -157,7 +157,8 @@ Result<int> goodput(Session& session, const GoodputArguments& a) {
 
   Progress progress = session.progress("simulating failures");
   q.patience = session.patience();
-  const Result<GoodputAnswer> answer = answer_goodput(q, catalogue, *data, [&](double share) { progress.show(share); });
+  const Result<GoodputAnswer> answer =
+      answer_goodput(q, catalogue, **data, [&](double share) { progress.show(share); });
   if (!answer) return answer.error();
   if (const Status s = session.in_time(); !s) return s.error();
   if (const std::string& file = a.estimate.value("--html"); !file.empty()) {

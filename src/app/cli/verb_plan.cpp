@@ -278,16 +278,16 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   const Result<std::string> data = session.data_directory();
   if (!data) return data.error();
   const PlanContext context{session.price_date(), session.software_date(), *data, session.files()};
-  const Result<EconomicsData> economics = load_economics(*data + "/economics", knowledge->catalogue);
+  const Result<const EconomicsData*> economics = session.economics();
   if (!economics) return economics.error();
   if (asked.kind == PlanKind::serve) {
     Result<ServingGoal> goal = serving_goal(flags, context);
     if (!goal) return goal.error();
     goal->patience = session.patience();
-    if (const Status s = check_region(goal->buyer, *economics); !s) return s.error();
+    if (const Status s = check_region(goal->buyer, **economics); !s) return s.error();
     if (goal->model == "largest") {
       Progress progress = session.progress("trying models");
-      const auto found = largest_model(*goal, *knowledge, &*economics, [&](double share) {
+      const auto found = largest_model(*goal, *knowledge, *economics, [&](double share) {
         progress.show(share);
         return !session.stopped();
       });
@@ -296,7 +296,7 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
         return Error{ErrorCode::infeasible, "", "no model of the catalogue can be served within these limits"};
       goal->model = *found;
     }
-    Result<ServingQuest> quest = prepare(*goal, *knowledge, &*economics);
+    Result<ServingQuest> quest = prepare(*goal, *knowledge, *economics);
     if (!quest) return quest.error();
     if (!flags.given("--isl")) quest->assumptions.push_back(fmt::format("{:.0f} tokens in", goal->isl));
     if (!flags.given("--osl")) quest->assumptions.push_back(fmt::format("{:.0f} tokens out", goal->osl));
@@ -305,8 +305,8 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
   Result<TrainingGoal> goal = training_goal(flags, context);
   if (!goal) return goal.error();
   goal->patience = session.patience();
-  if (const Status s = check_region(goal->buyer, *economics); !s) return s.error();
-  const Result<TrainingQuest> quest = prepare(*goal, *knowledge, &*economics);
+  if (const Status s = check_region(goal->buyer, **economics); !s) return s.error();
+  const Result<TrainingQuest> quest = prepare(*goal, *knowledge, *economics);
   if (!quest) return quest.error();
   return answer_with(session, *quest, run, shown, 0, *knowledge, stored);
 }

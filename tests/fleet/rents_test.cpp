@@ -88,7 +88,7 @@ TEST(Improve, MakesARoundedPlanCheaperAndKeepsEveryRule) {
 
 TEST(Improve, AnswersOfSmallFleetsHoldWhatTheyPromise) {
   const Problem problem = tests::large_problem(6, 4, 4, 4, 1);
-  const Answer answer = plan_fleet(problem, {.seconds = 20, .gap = 0, .marginals = false, .bands = 2});
+  const Answer answer = plan_fleet(problem, {.seconds = 8, .gap = 0, .marginals = false, .bands = 2});
   ASSERT_TRUE(answer.found);
   const tests::Checker checker(problem, answer);
   EXPECT_TRUE(checker.complaints().empty()) << checker.complaints().front();

@@ -14,13 +14,14 @@
 #include <string>
 #include <vector>
 
+#include "ridge/change.hpp"
 #include "ridge/inference.hpp"
 
 namespace ridge {
 
 /// A plan near the refused one that can run.
 struct NearestPlan {
-  std::string change;  ///< in flags: "--tp 4 --gpus 4"
+  Changes changes;     ///< {{"tp", "4"}, {"gpus", "4"}}
   std::string effect;  ///< in words: "fits, with room for 38 sequences"
 };
 

@@ -62,6 +62,20 @@ inline constexpr std::size_t kPeakFormats = 9;
 
 enum class ScaleUpTopology : std::uint8_t { none, pcie, bridge, switched, mesh, torus };
 
+/// What a design can do beyond its rates, and what its kernels are like. A device has its architecture's.
+struct Design {
+  bool nvfp4 = false;             ///< computes in NVFP4; what others compute in four bits is the MXFP4 of the OCP
+  bool block_scales = false;      ///< tensor cores scale blocks of 32 themselves; larger blocks run as those
+  bool widening = false;          ///< tensor cores widen narrow keys and values
+  bool switch_reduction = false;  ///< switches between its devices add up on the way
+  bool expert_dispatch = false;   ///< there are kernels that send tokens to experts on other devices
+  double decode_rows = 16;        ///< of the tiles of attention in decode steps
+  double core_width = 1;          ///< matrix products of a core and clock, over Hopper's
+  double whole_core_flops = 0;    ///< dense 16-bit FLOPs of a core and clock of chips that are not cut; 0 = none is
+  /// Sparse over dense rate of a format, indexed by PeakFormat; 1 where the design has no structured sparsity.
+  std::array<double, kPeakFormats> sparse_over_dense{1, 1, 1, 1, 1, 1, 1, 1, 1};
+};
+
 /// What devices of one design generation share: the limit that tells a dense peak from a sparse one, and what
 /// calibration and inheritance by rule are keyed on.
 struct Architecture {
@@ -75,6 +89,7 @@ struct Architecture {
   /// The highest dense rate of a format relative to that, indexed by PeakFormat.
   std::array<std::optional<double>, kPeakFormats> rate_over_bf16;
   Figure<Hertz> highest_clock;  ///< of any device of the design
+  Design design;
   SourceId source;
   Place place;
 };
@@ -93,6 +108,7 @@ struct Device {
   std::string name;
   std::string vendor;
   std::string architecture;  ///< id of an Architecture
+  Design design;             ///< its architecture's
   std::string chip;
   std::string process;
   std::string form;        ///< "sxm", "pcie", "oam", "superchip", "tpu", "card"

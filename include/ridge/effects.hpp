@@ -59,7 +59,6 @@ struct Sureness {
   double device_mean = 0, software_mean = 0;
   double device_spread = 0, software_spread = 0;
   double tuned_mean = 0;  ///< of a record, beside what people run: -0.1 = a tenth less time
-  double tuned_spread = 0;
   int device_rows = 0, software_rows = 0, tuned_rows = 0;
   int own_rows = 0;  ///< measurements of the user's own stack that were learnt from
   std::vector<EffectRest> rests;

@@ -73,12 +73,16 @@ struct TrainingTraits {
 /// What a serving engine does by itself; an era may do it differently.
 struct ServingTraits {
   bool quantised_kv_by_default = false;  ///< FP8/FP4 checkpoints keep KV in fp8
-  bool overlapped_host = false;          ///< prepares the next step while the device works on this one
-  double graph_tokens = 0;               ///< steps with prompts and up to so many tokens replay graphs too
-  bool portable_kernels = false;         ///< its own products for every chip, instead of the vendor's library
-  bool untuned_experts = false;          ///< 16-bit experts run with tiles that were not tuned for their shape
-  bool grouped_decode = true;            ///< one read of a key serves all query heads of its group
-  bool ranks_pad_prefill = false;        ///< ranks around shared experts all fill up to the one with the longest prompt
+  bool chooses_kv = false;               ///< so whatever the checkpoint; others follow scales that it notes
+  /// Architectures on which sparse attention keeps its cache in fp8, and in 16 bits elsewhere, whatever the weights;
+  /// empty: as other attention.
+  std::vector<std::string> narrow_sparse_kv_on;
+  bool overlapped_host = false;     ///< prepares the next step while the device works on this one
+  double graph_tokens = 0;          ///< steps with prompts and up to so many tokens replay graphs too
+  bool portable_kernels = false;    ///< its own products for every chip, instead of the vendor's library
+  bool untuned_experts = false;     ///< 16-bit experts run with tiles that were not tuned for their shape
+  bool grouped_decode = true;       ///< one read of a key serves all query heads of its group
+  bool ranks_pad_prefill = false;   ///< ranks around shared experts all fill up to the one with the longest prompt
   double dispatch_ranks = 0;        ///< groups of so many ranks and more reach experts by dispatch kernels; 0 = none
   bool two_batches = false;         ///< can hide the exchange of one half of a batch behind the other half
   bool rebalances_experts = false;  ///< can place and copy experts by their load (EPLB)
@@ -115,6 +119,7 @@ struct Engine {
   bool graphs = true;                   ///< decode steps replay CUDA graphs
   bool ranks_prefill_together = false;  ///< data-parallel ranks around shared experts take prompts in the same steps
   bool fused_quantisation = false;      ///< activations are narrowed by the norm before, never by a kernel of its own
+  bool ideal = false;                   ///< the datasheet alone: no overhead, full rates
   bool own_attention = false;           ///< the plain attention kernels of ridge-measure
   ServingTraits serving;
   TrainingTraits training;

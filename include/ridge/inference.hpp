@@ -19,6 +19,7 @@
 
 #include "ridge/calibration.hpp"
 #include "ridge/catalogue.hpp"
+#include "ridge/change.hpp"
 #include "ridge/engine.hpp"
 #include "ridge/experts.hpp"
 #include "ridge/perf.hpp"
@@ -177,8 +178,9 @@ struct OperatorLine {
 
 /// A change and what it does to the output rate per device (to the prefill rate where nothing is decoded).
 struct Suggestion {
-  std::string change;
-  double gain = 0;  ///< 0.25 = a quarter more
+  std::string change;    ///< in words, or its fields in marks (ridge/change.hpp)
+  double gain = 0;       ///< 0.25 = a quarter more
+  Changes changes = {};  ///< the same as fields, where it is a change of some
 };
 
 struct InferenceExplanation {

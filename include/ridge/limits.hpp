@@ -1,6 +1,6 @@
 // The most of everything: one table, so that a refusal can name the limit and nobody has to guess what is too much.
 //
-//   if (wanted > limits::kThreads.most) return Error{ErrorCode::bad_input, "--threads",
+//   if (wanted > limits::kThreads.most) return Error{ErrorCode::bad_input, "⟦threads⟧",
 //   limits::beyond(limits::kThreads)};
 //   // "at most 256 threads for one question"
 //
@@ -34,7 +34,7 @@ inline constexpr Limit kPue{"as the PUE of a site", 10, "",
 inline constexpr Limit kSpike{"times the peak that power may rise to", 100, "", "no supply rides through it"};
 inline constexpr Limit kOversubscription{"ports down for a port up", 1000, "", "no switch has as many"};
 inline constexpr Limit kNumber{"as a number of anything", 1e30, "", "products of such numbers are still numbers"};
-inline constexpr Limit kTimeLimit{"seconds of --time-limit", 30 * 86400.0, "s", "a month"};
+inline constexpr Limit kTimeLimit{"seconds of ⟦time_limit⟧", 30 * 86400.0, "s", "a month"};
 // Of a file of results.
 inline constexpr Limit kGroups{"groups of candidates in a file of results", 100'000, "", "a search has hundreds"};
 // Of `ridge serve`.

@@ -112,13 +112,31 @@ struct Round {
   std::string coverage;
 };
 
-/// The alias tables of data/mlperf.
+/// What two accelerators are held against each other for: their datasheets side by side (`first` alone), what a
+/// generation brought, a rack against a server, a chapter of the article, its conclusion.
+enum class CompareUse : std::uint8_t { specification, generation, coupling, chapter, conclusion };
+struct Comparison {
+  CompareUse use = CompareUse::chapter;
+  std::string first;
+  std::string second;
+  std::string benchmark;  ///< of a chapter or the conclusion
+  std::string scenario;   ///< the same
+};
+
+/// A chapter of the article: a benchmark and what it is called in English and Chinese.
+struct Chapter {
+  std::string benchmark, en, zh;
+};
+
+/// The alias tables of data/mlperf, and what of them is compared.
 struct Names {
   std::map<std::string, AcceleratorName, std::less<>> accelerators;      ///< by published name
   std::map<std::string, std::string, std::less<>> inference_benchmarks;  ///< published name to id
   std::map<std::string, std::string, std::less<>> training_benchmarks;
   std::vector<Benchmark> benchmarks;
   std::vector<Round> rounds;
+  std::vector<Comparison> comparisons;
+  std::vector<Chapter> chapters;
 
   [[nodiscard]] const Benchmark* benchmark(Suite suite, std::string_view id) const;
   /// By the id of an accelerator; the first name that leads there.
@@ -126,8 +144,8 @@ struct Names {
   [[nodiscard]] const Round* round(Suite suite, std::string_view id) const;
 };
 
-/// Reads accelerators.csv, benchmarks.csv and rounds.csv of `data_directory`/mlperf. Refuses, with file:line:column,
-/// what is malformed or leads nowhere.
+/// Reads accelerators.csv, benchmarks.csv, rounds.csv, comparisons.csv and chapters.csv of `data_directory`/mlperf.
+/// Refuses, with file:line:column, what is malformed or leads nowhere.
 Result<Names> load_names(const std::string& data_directory);
 
 /// What a rule is called and does.

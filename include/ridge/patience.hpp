@@ -2,7 +2,7 @@
 //
 //   const Patience patience([&] { return clock::now() >= deadline || gone; });
 //   for (int i = 0; i < draws && !patience.over(); ++i) draw(i);
-//   if (patience.over()) return Error{ErrorCode::refused, "--time-limit", "..."};
+//   if (patience.over()) return Error{ErrorCode::refused, "⟦time_limit⟧", "..."};
 //
 // A value; cheap to copy. The function behind it is called from any thread, often, and must not throw; once it has
 // said that time is over it keeps to it.

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "ridge/change.hpp"
 #include "ridge/confidence.hpp"
 #include "ridge/headroom.hpp"
 #include "ridge/inference.hpp"
@@ -68,6 +69,7 @@ struct Buyer {
   std::vector<std::string> avoid_vendors;  ///< not these
   std::string destination;                 ///< country of use, for messages
   bool export_licence = false;             ///< devices that need an export licence for the destination are left out
+  std::vector<std::string> licence_free;   ///< vendors whose devices need none
   std::string region;                      ///< prices of this region or provider only; electricity of it, if owned
   std::string owner = "hyperscaler";       ///< who buys: a profile of data/economics
   Purchase purchase = Purchase::on_demand;
@@ -275,7 +277,7 @@ struct ServingVerdict {
   std::vector<Loser> losers;
   std::vector<ServingPlan> nearest;    ///< if no plan meets the goal: what comes closest, by device
   std::string fails_first;             ///< the constraint that the nearest plan misses, with by how much
-  std::string nearest_goal;            ///< what would be feasible
+  Changes nearest_goal;                ///< what would be feasible
   std::optional<HeldWith> holds_with;  ///< the most that can be had of the goal as it is asked
   std::optional<CheapestChange> change;
   std::vector<Alternative> alternatives;  ///< two vendors where one may not have all; prefill here, decode there
@@ -362,7 +364,7 @@ struct TrainingVerdict {
   std::vector<Loser> losers;
   std::vector<TrainingPick> nearest;
   std::string fails_first;
-  std::string nearest_goal;
+  Changes nearest_goal;
   std::vector<std::string> rationale;
   std::vector<std::string> assumptions;
 };

@@ -3,7 +3,7 @@
 //   WhatIfSubjects about{.devices = {"h200-sxm"}, .models = {"llama3.3-70b"}};
 //   auto overlays = what_if(std::vector<std::string>{"device.hbm_bandwidth=8TB/s"}, about);
 //   auto catalogue = Catalogue::load({.data_directory = "data", .texts = *overlays});
-//   if (!catalogue) return what_if_error(catalogue.error());   // "--set device.hbm_bandwidth=8GB/s: ... implausible"
+//   if (!catalogue) return what_if_error(catalogue.error());   // "⟦set=device.hbm_bandwidth=8GB/s⟧: ... implausible"
 //
 // A setting is `device.KEY=VALUE`, `model.KEY=VALUE` or `system.KEY=VALUE`: KEY is the path in the entry's TOML
 // (memory.bandwidth, docs/data-format.md) or one of the short names of what_if_keys(), VALUE carries its unit. It goes
@@ -26,7 +26,7 @@ struct WhatIfSubjects {
   std::vector<std::string> systems = {};
 };
 
-/// One overlay for each setting and subject. Refuses (bad_input, `where` = "--set ..."): no `=`, an unknown kind or
+/// One overlay for each setting and subject. Refuses (bad_input, `where` = "⟦set=...⟧"): no `=`, an unknown kind or
 /// short name (naming the nearest), a kind of which there is no subject, a model that is not of the catalogue. Whether
 /// the path exists and the value is plausible, the loader says.
 Result<std::vector<OverlayText>> what_if(std::span<const std::string> settings, const WhatIfSubjects& subjects);

@@ -119,6 +119,9 @@ Device read_device(TableReader t, std::span<const Architecture> architectures) {
   device.vendor = t.text("vendor");
   t.require("architecture");
   device.architecture = t.reference("architecture", "architecture");
+  for (const Architecture& a : architectures) {
+    if (a.id == device.architecture) device.design = a.design;
+  }
   device.chip = t.optional_text("chip");
   device.process = t.optional_text("process");
   device.form = word(t, "form", kForms);

@@ -64,7 +64,6 @@ Sureness Effects::of(std::string_view group, const DeviceKeys& device, std::stri
   const auto& engines = as_tuned ? records : people;
   if (const Effect* e = find(group, "tuned", device.architecture)) {
     s.tuned_mean = e->mean;
-    s.tuned_spread = e->spread;
     s.tuned_rows = e->rows;
   }
   for (const auto& [level, key] : devices) {

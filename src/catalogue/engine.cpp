@@ -48,6 +48,8 @@ TrainingTraits read_traits(TableReader t, TrainingTraits traits) {
 
 ServingTraits read_serving(TableReader& t, ServingTraits traits) {
   traits.quantised_kv_by_default = t.flag("quantised_kv_by_default", traits.quantised_kv_by_default);
+  traits.chooses_kv = t.flag("chooses_kv", traits.chooses_kv);
+  if (t.has("narrow_sparse_kv_on")) traits.narrow_sparse_kv_on = t.texts("narrow_sparse_kv_on");
   traits.untuned_experts = t.flag("untuned_experts", traits.untuned_experts);
   traits.overlapped_host = t.flag("overlapped_host", traits.overlapped_host);
   traits.graph_tokens = t.optional_number("graph_tokens", 0, 1e7).value_or(traits.graph_tokens);
@@ -90,6 +92,7 @@ Engine read_engine(TableReader t) {
     t.refuse("runtime", "write captured, eager or compiled");
   }
   engine.fused_quantisation = t.flag("fused_quantisation", engine.fused_quantisation);
+  engine.ideal = t.flag("ideal", engine.ideal);
   engine.own_attention = t.flag("own_attention", engine.own_attention);
   engine.ranks_prefill_together = t.flag("ranks_prefill_together", engine.ranks_prefill_together);
   engine.serving = read_serving(t, engine.serving);

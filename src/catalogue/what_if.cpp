@@ -6,13 +6,19 @@
 #include <charconv>
 #include <string_view>
 
+#include "ridge/change.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge {
 
 namespace {
 
-constexpr std::string_view kPrefix = "--set ";
+/// Overlays are called by their setting, as texts name it (ridge/change.hpp).
+constexpr std::string_view kPrefix = "⟦set=";
+
+std::string called(std::string_view setting) {
+  return marked({{"set", std::string(setting)}});
+}
 
 /// What people call a figure, and where it stands.
 struct ShortName {
@@ -89,14 +95,14 @@ struct Changed {
 };
 
 Error refused(std::string_view setting, std::string message) {
-  return {ErrorCode::bad_input, std::string(kPrefix) + std::string(setting), std::move(message)};
+  return {ErrorCode::bad_input, called(setting), std::move(message)};
 }
 
 Result<Changed> parse_setting(std::string_view setting) {
   const std::size_t equals = setting.find('=');
   const std::string key = trimmed(setting.substr(0, equals));
   if (equals == std::string_view::npos || key.empty()) {
-    return refused(setting, "write what is to be changed and to what, for example --set device.hbm_bandwidth=8TB/s");
+    return refused(setting, "write what is to be changed and to what, for example ⟦set=device.hbm_bandwidth=8TB/s⟧");
   }
   Changed out;
   out.value = trimmed(setting.substr(equals + 1));
@@ -165,7 +171,7 @@ Result<std::vector<OverlayText>> what_if(std::span<const std::string> settings, 
     if (!ids) return ids.error();
     for (const std::string& id : *ids) {
       overlays.push_back(
-          {std::string(kPrefix) + text,
+          {called(text),
            fmt::format("[[{}]]\nid = {}\nbased_on = {}\nreplace = true\nsource = \"{}\"\n{} = {}\n", setting->kind,
                        toml_value(id), toml_value(id), kOutsideSource, setting->path, toml_value(setting->value))});
     }

@@ -73,21 +73,7 @@ std::optional<FigureValue> system_figure(const Catalogue& catalogue, const Syste
 
 double sparsity_gain(const Device& device, std::string_view figure) {
   const auto format = peak_format(figure);
-  if (!format) return 1;
-  const bool low = *format == PeakFormat::tf32 || *format == PeakFormat::bf16 || *format == PeakFormat::fp16 ||
-                   *format == PeakFormat::fp8 || *format == PeakFormat::int8 || *format == PeakFormat::fp4;
-  if (!low) return 1;
-  // 2:4 sparsity: NVIDIA from Ampere on, AMD from CDNA 3 on; Blackwell Ultra has 20 sparse for 15 dense in FP4.
-  if (device.vendor == "NVIDIA") {
-    if (device.architecture == "volta" || device.architecture == "turing") return 1;
-    const bool ultra = device.architecture.find("ultra") != std::string::npos;
-    return ultra && *format == PeakFormat::fp4 ? 4.0 / 3.0 : 2;
-  }
-  if (device.vendor == "AMD") {
-    return device.architecture.starts_with("cdna") && device.architecture >= "cdna3" && *format != PeakFormat::fp4 ? 2
-                                                                                                                   : 1;
-  }
-  return 1;
+  return format ? device.design.sparse_over_dense[static_cast<std::size_t>(*format)] : 1;
 }
 
 std::string figure_title(std::string_view figure) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "ridge/change.hpp"
 #include "ridge/goodput.hpp"
 #include "ridge/text.hpp"
 
@@ -17,9 +18,9 @@ constexpr std::string_view kCauses[kFailureCauses] = {"gpu", "hbm", "scale-up", 
 constexpr std::string_view kKinds[kLossKinds] = {"checkpoints",        "rework",     "restart",
                                                  "waiting for spares", "stragglers", "idle spares"};
 
-Status check_one(double value, double low, double high, std::string_view flag, std::string_view what) {
+Status check_one(double value, double low, double high, std::string_view field, std::string_view what) {
   if (value >= low && value <= high) return {};
-  return Error{ErrorCode::bad_input, std::string(flag),
+  return Error{ErrorCode::bad_input, named(field),
                fmt::format("{} cannot be {}: it is between {} and {}", what, format_number(value), format_number(low),
                            format_number(high))};
 }
@@ -71,31 +72,31 @@ CheckpointCost checkpoint_cost(const CheckpointSetup& s) noexcept {
 Status check(const GoodputInputs& in) {
   struct Range {
     double value;
-    std::string_view flag, what;
+    std::string_view field, what;
     double low, high;
   };
   const Range bounds[] = {
-      {in.gpus, "--gpus", "the number of GPUs", 1, 1e7},
-      {in.spare_gpus, "--spares", "the number of spare GPUs", 0, 1e7},
-      {in.unit_gpus, "--unit", "what is replaced together", 1, 1e5},
-      {in.domain_gpus, "--domain", "what fails together", 1, 1e5},
-      {in.detection_s, "--detection", "the time to detect, in seconds,", 0, 1e6},
-      {in.restart_s, "--restart", "the time to restart, in seconds,", 0, 1e6},
-      {in.repair_s, "--repair", "the time to repair, in seconds,", 0, 1e8},
-      {in.interval_s, "--interval", "the checkpoint interval, in seconds,", 0, 1e9},
-      {in.straggler_share, "--stragglers", "what stragglers cost", 0, 10},
-      {in.useful_s, "--duration", "the length of the run, in seconds,", 1, 1e10},
-      {in.engineer_hours, "--engineer-hours", "engineer hours for each interruption", 0, 1e4},
-      {in.checkpoint.stall_s, "--checkpoint", "the stall of a checkpoint, in seconds,", 0, 1e7},
-      {in.checkpoint.lag_s, "--checkpoint", "the time to write a checkpoint, in seconds,", 0, 1e8},
-      {in.checkpoint.load_s, "--checkpoint", "the time to read a checkpoint, in seconds,", 0, 1e8},
+      {in.gpus, "gpus", "the number of GPUs", 1, 1e7},
+      {in.spare_gpus, "spares", "the number of spare GPUs", 0, 1e7},
+      {in.unit_gpus, "unit", "what is replaced together", 1, 1e5},
+      {in.domain_gpus, "domain", "what fails together", 1, 1e5},
+      {in.detection_s, "detection", "the time to detect, in seconds,", 0, 1e6},
+      {in.restart_s, "restart", "the time to restart, in seconds,", 0, 1e6},
+      {in.repair_s, "repair", "the time to repair, in seconds,", 0, 1e8},
+      {in.interval_s, "interval", "the checkpoint interval, in seconds,", 0, 1e9},
+      {in.straggler_share, "stragglers", "what stragglers cost", 0, 10},
+      {in.useful_s, "duration", "the length of the run, in seconds,", 1, 1e10},
+      {in.engineer_hours, "engineer_hours", "engineer hours for each interruption", 0, 1e4},
+      {in.checkpoint.stall_s, "checkpoint", "the stall of a checkpoint, in seconds,", 0, 1e7},
+      {in.checkpoint.lag_s, "checkpoint", "the time to write a checkpoint, in seconds,", 0, 1e8},
+      {in.checkpoint.load_s, "checkpoint", "the time to read a checkpoint, in seconds,", 0, 1e8},
   };
   for (const Range& b : bounds) {
-    if (Status s = check_one(b.value, b.low, b.high, b.flag, b.what); !s) return s;
+    if (Status s = check_one(b.value, b.low, b.high, b.field, b.what); !s) return s;
   }
   for (std::size_t i = 0; i < kFailureCauses; ++i) {
     if (Status s =
-            check_one(in.per_gpu_hour[i], 0, 1, "--rate", fmt::format("interruptions per GPU-hour ({})", kCauses[i]));
+            check_one(in.per_gpu_hour[i], 0, 1, "rate", fmt::format("interruptions per GPU-hour ({})", kCauses[i]));
         !s)
       return s;
   }

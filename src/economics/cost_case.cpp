@@ -61,8 +61,8 @@ class CaseBuilder {
 
  private:
   template <class... Args>
-  void assume(std::string flag, fmt::format_string<Args...> text, Args&&... args) {
-    out_.assumptions.push_back({std::move(flag), fmt::format(text, std::forward<Args>(args)...)});
+  void assume(std::string field, fmt::format_string<Args...> text, Args&&... args) {
+    out_.assumptions.push_back({std::move(field), fmt::format(text, std::forward<Args>(args)...)});
   }
   void used(std::string what, double usd, std::string unit, const std::string& date, SourceId source) {
     out_.prices.push_back({std::move(what), usd, std::move(unit), "USD", date, source});
@@ -78,7 +78,7 @@ class CaseBuilder {
     if (!q_.system.empty()) {
       system_ = catalogue_.system(q_.system);
       if (system_ == nullptr) {
-        return Error{ErrorCode::not_found, "--system", fmt::format("there is no system {}", ridge::quoted(q_.system))};
+        return Error{ErrorCode::not_found, "⟦system⟧", fmt::format("there is no system {}", ridge::quoted(q_.system))};
       }
       if (!device_) device_ = *catalogue_.find_device(system_->device);
     }
@@ -87,10 +87,10 @@ class CaseBuilder {
       if (system_ == nullptr) system_ = usual_system(catalogue_, data_, device_->id, q_.as_of);
     }
     Result<const OwnerProfile*> profile = data_.profile(q_.profile);
-    if (!profile) return Error{ErrorCode::not_found, "--profile", profile.error().message};
+    if (!profile) return Error{ErrorCode::not_found, "⟦profile⟧", profile.error().message};
     profile_ = *profile;
     Result<const EnergyRegion*> region = data_.region(q_.region);
-    if (!region) return Error{ErrorCode::not_found, "--region", region.error().message};
+    if (!region) return Error{ErrorCode::not_found, "⟦region⟧", region.error().message};
     region_ = *region;
     return {};
   }
@@ -101,10 +101,10 @@ class CaseBuilder {
     out_.grid = {region_->co2_kg_per_kwh.value_or(kUnknown), region_->site_water_l_per_kwh.value_or(kUnknown),
                  region_->power_water_l_per_kwh.value_or(kUnknown)};
     const bool owned = q_.mode == CostMode::own;
-    if (owned && !q_.is_given("--region") && !q_.is_given("--electricity")) {
-      assume("--region", "electricity of {}", region_->name);
+    if (owned && !q_.is_given("region") && !q_.is_given("electricity")) {
+      assume("region", "electricity of {}", region_->name);
     }
-    if (!q_.is_given("--electricity")) {
+    if (!q_.is_given("electricity")) {
       in.electricity_usd_per_kwh = region_->electricity_usd_per_kwh.value_or(kUnknown);
       if (owned && region_->electricity_usd_per_kwh) {
         used("electricity, " + region_->name, in.electricity_usd_per_kwh, "kWh", dated(region_->source),
@@ -121,21 +121,20 @@ class CaseBuilder {
       power.device_busy_w = q_.device_power_w;
     } else {
       power.device_busy_w = limit;
-      if (!q_.is_given("--device-power")) assume("--device-power", "busy GPUs draw their limit, {:.0f} W", limit);
+      if (!q_.is_given("device_power")) assume("device_power", "busy GPUs draw their limit, {:.0f} W", limit);
     }
     power.host_w = host_power(system_, *device_);
     if (system_ != nullptr && system_->power_max && system_->device == device_->id) {
-      assume("--host-power", "{:.0f} W a GPU for the rest of the server: {} at {}", power.host_w, system_->name,
+      assume("host_power", "{:.0f} W a GPU for the rest of the server: {} at {}", power.host_w, system_->name,
              format(system_->power_max->value));
     } else {
-      assume("--host-power", "{:.0f} W a GPU for the rest of the server, in the proportion of a DGX H100",
-             power.host_w);
+      assume("host_power", "{:.0f} W a GPU for the rest of the server, in the proportion of a DGX H100", power.host_w);
     }
     const bool liquid = system_ != nullptr && system_->cooling == "liquid";
     power.pue = liquid ? profile_->pue_liquid : profile_->pue_air;
     power.network_storage_share = profile_->network_power_share;
-    assume("--pue", "PUE {:.2f} ({})", power.pue, liquid ? "liquid cooling" : "air cooling");
-    assume("--network-power", "{:.0f} % more IT power for network and storage", 100 * power.network_storage_share);
+    assume("pue", "PUE {:.2f} ({})", power.pue, liquid ? "liquid cooling" : "air cooling");
+    assume("network_power", "{:.0f} % more IT power for network and storage", 100 * power.network_storage_share);
     return {};
   }
 
@@ -143,21 +142,21 @@ class CaseBuilder {
     if (q_.mode != CostMode::own) return {};
     CostInputs& in = out_.inputs;
     const OwnerProfile& p = *profile_;
-    if (!q_.is_given("--profile")) assume("--profile", "owner: {}", p.id);
+    if (!q_.is_given("profile")) assume("profile", "owner: {}", p.id);
     in.cost_of_capital = p.cost_of_capital;
     in.life_years = p.life_years;
     in.residual_share = p.residual_share;
     in.colocation_usd_per_kw_month = p.colocation_usd_per_kw_month;
     in.maintenance_share = p.maintenance_share;
     in.staff_usd_per_year = p.staff_usd_per_year;
-    assume("--cost-of-capital", "cost of capital {:.1f} % a year", 100 * p.cost_of_capital);
-    assume("--life", "hardware lasts {:g} years", p.life_years);
-    assume("--residual", "residual value {:.0f} %", 100 * p.residual_share);
-    assume("--colocation", "colocation at ${:g} per kW and month", p.colocation_usd_per_kw_month);
-    assume("--maintenance", "maintenance {:.1f} % of the hardware a year", 100 * p.maintenance_share);
-    assume("--staff", "staff at ${:g} per GPU and year", p.staff_usd_per_year);
-    if (q_.is_given("--server-price")) {
-      if (!q_.is_given("--network-price") && !q_.is_given("--storage-price") && !q_.is_given("--installation-price")) {
+    assume("cost_of_capital", "cost of capital {:.1f} % a year", 100 * p.cost_of_capital);
+    assume("life", "hardware lasts {:g} years", p.life_years);
+    assume("residual", "residual value {:.0f} %", 100 * p.residual_share);
+    assume("colocation", "colocation at ${:g} per kW and month", p.colocation_usd_per_kw_month);
+    assume("maintenance", "maintenance {:.1f} % of the hardware a year", 100 * p.maintenance_share);
+    assume("staff", "staff at ${:g} per GPU and year", p.staff_usd_per_year);
+    if (q_.is_given("server_price")) {
+      if (!q_.is_given("network_price") && !q_.is_given("storage_price") && !q_.is_given("installation_price")) {
         beyond_server(kUsualBeyondServer, "as for an H100 in 2025-08");
       }
       return {};
@@ -165,8 +164,8 @@ class CaseBuilder {
     if (!device_) return {};
     if (server_ != nullptr) {
       in.server_usd = server_->server_usd / server_->gpus * p.server_price;
-      assume("--server-price", "server at {} a GPU: {} of {}, {:g} times a hyperscaler's",
-             format(Dollars(in.server_usd)), server_->id, server_->date, p.server_price);
+      assume("server_price", "server at {} a GPU: {} of {}, {:g} times a hyperscaler's", format(Dollars(in.server_usd)),
+             server_->id, server_->date, p.server_price);
       used("server, " + server_->id, server_->server_usd / server_->gpus, "GPU", server_->date, server_->source);
       beyond_server((server_->all_in_usd - server_->server_usd) / server_->gpus, "of the same source");
       return {};
@@ -175,8 +174,8 @@ class CaseBuilder {
         purchase_price(catalogue_, device_->id, q_.as_of, with_known_rates(q_.exchange, data_, q_.as_of));
     if (bought.price == nullptr) return {};
     in.server_usd = bought.usd_per_gpu * p.server_price;
-    assume("--server-price", "server at {} a GPU: {} of {}, {:g} times the listed price",
-           format(Dollars(in.server_usd)), bought.price->id, bought.price->date, p.server_price);
+    assume("server_price", "server at {} a GPU: {} of {}, {:g} times the listed price", format(Dollars(in.server_usd)),
+           bought.price->id, bought.price->date, p.server_price);
     used("purchase, " + bought.price->id, bought.usd_per_gpu, "GPU", bought.price->date, bought.price->source);
     beyond_server(kUsualBeyondServer, "as for an H100 in 2025-08");
     return {};
@@ -187,7 +186,7 @@ class CaseBuilder {
     in.network_usd = usd * profile_->split_network;
     in.storage_usd = usd * profile_->split_storage;
     in.installation_usd = usd * profile_->split_installation;
-    assume("--network-price", "network, storage and installation {} a GPU, {}; split {:.0f}/{:.0f}/{:.0f} %",
+    assume("network_price", "network, storage and installation {} a GPU, {}; split {:.0f}/{:.0f}/{:.0f} %",
            format(Dollars(usd)), where, 100 * profile_->split_network, 100 * profile_->split_storage,
            100 * profile_->split_installation);
   }
@@ -197,22 +196,22 @@ class CaseBuilder {
     CostInputs& in = out_.inputs;
     if (q_.mode == CostMode::managed) {
       in.platform_share = data_.platform_share;
-      assume("--platform", "the platform takes {:.0f} % on top", 100 * data_.platform_share);
+      assume("platform", "the platform takes {:.0f} % on top", 100 * data_.platform_share);
     }
     if (q_.rent_kind == PriceKind::spot) {
       in.preemptions_per_hour = data_.spot.preemptions_per_hour;
       in.preemption_loss_hours = data_.spot.loss_hours;
-      assume("--preemptions", "spot capacity is taken back {:g} times an hour", in.preemptions_per_hour);
-      assume("--preemption-loss", "each preemption costs {:g} hours", in.preemption_loss_hours);
+      assume("preemptions", "spot capacity is taken back {:g} times an hour", in.preemptions_per_hour);
+      assume("preemption_loss", "each preemption costs {:g} hours", in.preemption_loss_hours);
     }
     if (!q_.contract.empty()) {
       const Result<const Contract*> contract = data_.contract(q_.contract);
-      if (!contract) return Error{ErrorCode::not_found, "--contract", contract.error().message};
+      if (!contract) return Error{ErrorCode::not_found, "⟦contract⟧", contract.error().message};
       in.rent_discount = (*contract)->discount;
-      assume("--discount", "{:.0f} % off for a contract of {} year{}", 100 * in.rent_discount, (*contract)->years,
+      assume("discount", "{:.0f} % off for a contract of {} year{}", 100 * in.rent_discount, (*contract)->years,
              (*contract)->years == 1 ? "" : "s");
     }
-    if (q_.is_given("--price") || q_.is_given("--lease-month") || !device_) return {};
+    if (q_.is_given("price") || q_.is_given("lease_month") || !device_) return {};
     const RentMarket market = rent_market(catalogue_, device_->id, q_.rent_kind, q_.provider, q_.as_of,
                                           with_known_rates(q_.exchange, data_, q_.as_of));
     out_.warnings.insert(out_.warnings.end(), market.warnings.begin(), market.warnings.end());
@@ -222,16 +221,16 @@ class CaseBuilder {
     out_.rent_high = market.quantile(0.9);
     if (!market.estimate.empty()) {
       out_.estimated_rent = Interval{market.usd.front(), market.median(), market.usd.back()};
-      assume("--price", "rent of ${:.2f}, estimated: {}", market.median(), market.estimate);
+      assume("price", "rent of ${:.2f}, estimated: {}", market.median(), market.estimate);
     } else if (market.quotes() == 1) {
-      assume("--price", "rent of ${:.2f}: one {} quote alone, of {}", market.median(), name(q_.rent_kind),
+      assume("price", "rent of ${:.2f}: one {} quote alone, of {}", market.median(), name(q_.rent_kind),
              market.offers.front()->date);
     } else {
-      assume("--price", "rent of ${:.2f}: the median of {} {} offers from ${:.2f} to ${:.2f}", market.median(),
+      assume("price", "rent of ${:.2f}: the median of {} {} offers from ${:.2f} to ${:.2f}", market.median(),
              market.usd.size(), name(q_.rent_kind), market.usd.front(), market.usd.back());
     }
     if (const DeviceShare share = share_of_device(catalogue_, device_->id); share.parts > 1) {
-      assume("--price", "{} such parts of one {} share its rent", share.parts, share.device);
+      assume("price", "{} such parts of one {} share its rent", share.parts, share.device);
     }
     const Price* newest = market.offers.front();
     const Price* oldest = newest;
@@ -248,11 +247,11 @@ class CaseBuilder {
   }
 
   Status api() {
-    if (q_.mode != CostMode::api || (q_.is_given("--api-input") && q_.is_given("--api-output"))) return {};
+    if (q_.mode != CostMode::api || (q_.is_given("api_input") && q_.is_given("api_output"))) return {};
     const ApiOffer* offer = nullptr;
     if (!q_.offer.empty()) {
       const Result<const ApiOffer*> found = data_.offer(q_.offer);
-      if (!found) return Error{ErrorCode::not_found, "--offer", found.error().message};
+      if (!found) return Error{ErrorCode::not_found, "⟦offer⟧", found.error().message};
       offer = *found;
     } else if (!q_.model.empty()) {
       for (const ApiOffer& o : data_.offers) {
@@ -264,7 +263,7 @@ class CaseBuilder {
     if (offer == nullptr) return {};
     out_.inputs.api_input_usd_per_million = offer->input_usd_per_million;
     out_.inputs.api_output_usd_per_million = offer->output_usd_per_million;
-    if (q_.offer.empty()) assume("--offer", "the cheapest offer of the model: {}", offer->id);
+    if (q_.offer.empty()) assume("offer", "the cheapest offer of the model: {}", offer->id);
     used("API input, " + offer->id, offer->input_usd_per_million, "1M tokens", offer->date, offer->source);
     used("API output, " + offer->id, offer->output_usd_per_million, "1M tokens", offer->date, offer->source);
     return {};
@@ -283,8 +282,8 @@ class CaseBuilder {
 
 }  // namespace
 
-bool CostQuery::is_given(std::string_view flag) const {
-  return std::find(given.begin(), given.end(), flag) != given.end();
+bool CostQuery::is_given(std::string_view field) const {
+  return std::find(given.begin(), given.end(), field) != given.end();
 }
 
 double host_watts(const Catalogue& catalogue, const EconomicsData& data, const Device& device, std::string_view as_of) {

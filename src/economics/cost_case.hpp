@@ -26,9 +26,9 @@ namespace ridge {
 /// Prices further apart than this are not of one market.
 inline constexpr double kLongestPriceSpan = 1.0;  // years
 
-/// A default that was taken, and the flag that would replace it.
+/// A default that was taken, and the field that would replace it.
 struct Assumption {
-  std::string flag;
+  std::string field;
   std::string text;
 };
 
@@ -58,9 +58,9 @@ struct CostQuery {
   double device_power_w = kUnknown;                      ///< of one busy device; unknown = its TDP
   double power_cap_w = 0;                                ///< 0 = none
   double idle_share = 0.2;                               ///< of the TDP that an idle device draws
-  std::vector<std::string> given;                        ///< flags whose value the caller sets: no default is looked up
+  std::vector<std::string> given;  ///< fields whose value the caller sets: no default is looked up
 
-  [[nodiscard]] bool is_given(std::string_view flag) const;
+  [[nodiscard]] bool is_given(std::string_view field) const;
 };
 
 struct CostCase {

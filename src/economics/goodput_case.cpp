@@ -61,7 +61,7 @@ class GoodputBuilder {
     if (!q_.system.empty()) {
       system = catalogue_.system(q_.system);
       if (system == nullptr)
-        return Error{ErrorCode::not_found, "--system", fmt::format("there is no system {}", ridge::quoted(q_.system))};
+        return Error{ErrorCode::not_found, "⟦system⟧", fmt::format("there is no system {}", ridge::quoted(q_.system))};
     }
     std::optional<Device> device;
     if (!q_.device.empty()) {
@@ -82,14 +82,14 @@ class GoodputBuilder {
     }
     g.unit_gpus = q_.unit_gpus.value_or(unit);
     g.domain_gpus = q_.domain_gpus.value_or(domain);
-    if (!q_.unit_gpus) assume("{:g} GPUs are replaced together (--unit)", g.unit_gpus);
-    if (!q_.domain_gpus) assume("{:g} GPUs are down if their links fail (--domain)", g.domain_gpus);
+    if (!q_.unit_gpus) assume("{:g} GPUs are replaced together (⟦unit⟧)", g.unit_gpus);
+    if (!q_.domain_gpus) assume("{:g} GPUs are down if their links fail (⟦domain⟧)", g.domain_gpus);
     const double largest = std::max(g.unit_gpus, g.domain_gpus);
     const double usual = std::ceil(std::max(2.0, 0.01 * g.gpus / largest)) * largest;
     g.spare_gpus = q_.spare_gpus.value_or(usual);
-    if (!q_.spare_gpus) assume("{} spare GPUs stand ready (--spares)", format_number(g.spare_gpus, 7));
+    if (!q_.spare_gpus) assume("{} spare GPUs stand ready (⟦spares⟧)", format_number(g.spare_gpus, 7));
     g.straggler_share = q_.straggler_share.value_or(0);
-    if (!q_.straggler_share) assume("no stragglers (--stragglers)");
+    if (!q_.straggler_share) assume("no stragglers (⟦stragglers⟧)");
     return {};
   }
 
@@ -97,25 +97,25 @@ class GoodputBuilder {
     GoodputInputs& g = in();
     const std::string id = !q_.record.empty() ? q_.record : g.domain_gpus > 16 ? "nvl72-assumed" : "llama3-405b";
     const Result<const FailureRecord*> record = data_.record(id);
-    if (!record) return Error{ErrorCode::not_found, "--record", record.error().message};
+    if (!record) return Error{ErrorCode::not_found, "⟦record⟧", record.error().message};
     g.per_gpu_hour = (*record)->per_gpu_hour();
     out_.record_name = (*record)->name;
     out_.record_source = (*record)->source;
-    if (q_.record.empty()) assume("failure rates of {} (--record)", id);
+    if (q_.record.empty()) assume("failure rates of {} (⟦record⟧)", id);
     for (const auto& [cause, rate] : q_.rates) g.per_gpu_hour[static_cast<std::size_t>(cause)] = rate;
     const std::string crew = q_.practice.empty() ? "automated" : q_.practice;
     const Result<const RestartPractice*> practice = data_.practice(crew);
-    if (!practice) return Error{ErrorCode::not_found, "--practice", practice.error().message};
+    if (!practice) return Error{ErrorCode::not_found, "⟦practice⟧", practice.error().message};
     const RestartPractice& p = **practice;
-    if (q_.practice.empty()) assume("practice {} (--practice)", crew);
+    if (q_.practice.empty()) assume("practice {} (⟦practice⟧)", crew);
     g.detection_s = q_.detection_s.value_or(p.detection_s);
     g.restart_s = q_.restart_s.value_or(p.restart_s);
     g.repair_s = q_.repair_s.value_or(p.repair_s);
     g.engineer_hours = q_.engineer_hours.value_or(p.engineer_hours);
-    if (!q_.detection_s) assume("a failure is noticed after {} (--detection)", format(Seconds(g.detection_s)));
-    if (!q_.restart_s) assume("a restart takes {} (--restart)", format(Seconds(g.restart_s)));
-    if (!q_.repair_s) assume("a repair takes {} (--repair)", format(Seconds(g.repair_s)));
-    if (!q_.engineer_hours) assume("{:g} engineer hours for each interruption (--engineer-hours)", g.engineer_hours);
+    if (!q_.detection_s) assume("a failure is noticed after {} (⟦detection⟧)", format(Seconds(g.detection_s)));
+    if (!q_.restart_s) assume("a restart takes {} (⟦restart⟧)", format(Seconds(g.restart_s)));
+    if (!q_.repair_s) assume("a repair takes {} (⟦repair⟧)", format(Seconds(g.repair_s)));
+    if (!q_.engineer_hours) assume("{:g} engineer hours for each interruption (⟦engineer_hours⟧)", g.engineer_hours);
     return {};
   }
 
@@ -123,32 +123,32 @@ class GoodputBuilder {
     CheckpointSetup& s = out_.setup;
     s.gpus = in().gpus;
     s.strategy = q_.strategy.value_or(CheckpointStrategy::sharded);
-    if (!q_.strategy) assume("checkpoints: {} (--strategy)", name(s.strategy));
+    if (!q_.strategy) assume("checkpoints: {} (⟦strategy⟧)", name(s.strategy));
     if (q_.checkpoint_bytes) {
       s.bytes = *q_.checkpoint_bytes;
     } else if (q_.parameters > 0) {
       s.bytes = kBytesPerParameter * q_.parameters;
-      assume("a checkpoint holds {:g} bytes for each parameter, {} (--checkpoint-size)", kBytesPerParameter,
+      assume("a checkpoint holds {:g} bytes for each parameter, {} (⟦checkpoint_size⟧)", kBytesPerParameter,
              format(Bytes(s.bytes)));
     } else {
-      return Error{ErrorCode::refused, "--checkpoint-size",
-                   "the size of a checkpoint is unknown: say it, or name a model with --model"};
+      return Error{ErrorCode::refused, "⟦checkpoint_size⟧",
+                   "the size of a checkpoint is unknown: say it, or name a model with ⟦model⟧"};
     }
     const std::string id = q_.tier.empty() ? "parallel-fs" : q_.tier;
     const Result<const StorageTier*> tier = data_.tier(id);
-    if (!tier) return Error{ErrorCode::not_found, "--tier", tier.error().message};
+    if (!tier) return Error{ErrorCode::not_found, "⟦tier⟧", tier.error().message};
     const double nodes = std::max(1.0, in().gpus / in().unit_gpus);
     s.storage_bytes_per_s = q_.storage_bytes_per_s.value_or((*tier)->bytes_per_s * ((*tier)->per_node ? nodes : 1));
     if (!q_.storage_bytes_per_s) {
-      assume("storage {} at {} (--tier, --storage-bandwidth)", (*tier)->id,
+      assume("storage {} at {} (⟦tier⟧, ⟦storage_bandwidth⟧)", (*tier)->id,
              format(BytesPerSecond(s.storage_bytes_per_s)));
     }
     if (!(s.bytes > 0) || !(s.storage_bytes_per_s > 0)) {
-      return Error{ErrorCode::bad_input, "--checkpoint-size", "size and bandwidth have to be above 0"};
+      return Error{ErrorCode::bad_input, "⟦checkpoint_size⟧", "size and bandwidth have to be above 0"};
     }
     in().checkpoint = checkpoint_cost(s);
     in().interval_s = q_.interval_s.value_or(0);
-    if (!q_.interval_s) assume("checkpoints at Daly's interval (--interval)");
+    if (!q_.interval_s) assume("checkpoints at Daly's interval (⟦interval⟧)");
     return {};
   }
 
@@ -157,9 +157,9 @@ class GoodputBuilder {
     g.useful_s = q_.useful_s;
     if (q_.useful_s > 0) return {};
     if (!(q_.calendar_s > 0)) {
-      return Error{ErrorCode::refused, "--duration",
-                   "the length of the run is unknown: say --duration '60 days' without failures, or --calendar '60 "
-                   "days' with them"};
+      return Error{ErrorCode::refused, "⟦duration⟧",
+                   "the length of the run is unknown: say ⟦duration=60 days⟧ without failures, or ⟦calendar=60 days⟧ "
+                   "with them"};
     }
     // Goodput hardly depends on the length; twice is enough.
     g.useful_s = q_.calendar_s;

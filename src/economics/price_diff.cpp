@@ -101,7 +101,8 @@ std::string overlay_of(const std::vector<PriceChange>& changes, const std::strin
                        std::string_view date) {
   const std::string source = fmt::format("{}-{}", origin, slug(date));
   std::string out = fmt::format(
-      "# Taken from {0} by `ridge catalogue import {1}`; read it with --catalogue.\n\n[[source]]\nid = \"{2}\"\ntitle "
+      "# Taken from {0} by `ridge catalogue import {1}`; read it with ridge show --catalogue.\n\n[[source]]\nid = "
+      "\"{2}\"\ntitle "
       "= "
       "\"Prices as {1} lists them\"\nwhere = {0}\ndate = \"{3}\"\nkind = \"price list\"\n",
       toml_text(file), origin, source, date);

@@ -92,7 +92,7 @@ RentMarket quoted_market(const Catalogue& catalogue, std::string_view device, Pr
     if (!has(price.provider, provider) && !has(price.region, provider)) continue;
     const std::optional<double> rate = in_dollars(price.currency, exchange);
     if (!rate) {
-      market.warnings.push_back(fmt::format("{} is in {} and left out: say what one is worth with --exchange {}=0.14",
+      market.warnings.push_back(fmt::format("{} is in {} and left out: say what one is worth with ⟦exchange={}=0.14⟧",
                                             price.id, price.currency, price.currency));
       continue;
     }

@@ -36,7 +36,7 @@ Result<ImportKind> parse_import_kind(std::string_view text) {
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (kNames[i] == text) return static_cast<ImportKind>(i);
   }
-  return Error{ErrorCode::bad_input, "--kind",
+  return Error{ErrorCode::bad_input, "⟦kind⟧",
                fmt::format("{} is no kind of file: nccl-tests, vllm, nvidia-smi or inferencex", quoted(text))};
 }
 
@@ -49,7 +49,7 @@ Result<ImportKind> kind_of_file(std::string_view text, const std::string& file) 
   if (contains(first, "power.draw")) return ImportKind::nvidia_smi;
   return Error{ErrorCode::bad_input, file,
                "looks like no measurement that is known: the output of nccl-tests, the JSON of `vllm bench serve "
-               "--save-result` or of InferenceX, or the CSV of nvidia-smi with power.draw; say which by --kind"};
+               "--save-result` or of InferenceX, or the CSV of nvidia-smi with power.draw; say which by ⟦kind⟧"};
 }
 
 Result<std::string> model_like(std::string_view name, const Catalogue& catalogue, const std::string& where) {
@@ -65,7 +65,7 @@ Result<std::string> model_like(std::string_view name, const Catalogue& catalogue
   }
   if (best != nullptr) return best->id;
   return Error{ErrorCode::bad_input, where,
-               fmt::format("the catalogue has no model like {}; name one by --model", quoted(name))};
+               fmt::format("the catalogue has no model like {}; name one by ⟦model⟧", quoted(name))};
 }
 
 Result<std::string> device_named(std::string_view name, const Catalogue& catalogue, const std::string& where) {
@@ -75,7 +75,7 @@ Result<std::string> device_named(std::string_view name, const Catalogue& catalog
   const Result<std::string> id = device_like(profile, catalogue);
   if (id) return *id;
   return Error{ErrorCode::bad_input, where,
-               fmt::format("the catalogue has no device like {}; name one by --device", quoted(name))};
+               fmt::format("the catalogue has no device like {}; name one by ⟦device⟧", quoted(name))};
 }
 
 std::string cell_number(double value) {

@@ -65,7 +65,7 @@ Result<std::string> import_nvidia_smi(std::string_view text, const std::string& 
   }
   const std::string_view logged = name_column ? trimmed(table->cell(0, *name_column), " \t\r") : std::string_view();
   if (options.device.empty() && logged.empty()) {
-    return Error{ErrorCode::bad_input, "--device", "the log has no column name: say which device it was"};
+    return Error{ErrorCode::bad_input, "⟦device⟧", "the log has no column name: say which device it was"};
   }
   const Result<std::string> device =
       device_named(options.device.empty() ? logged : std::string_view(options.device), catalogue, file);
@@ -94,8 +94,8 @@ Result<std::string> import_nvidia_smi(std::string_view text, const std::string& 
   rows.set("gpus", "1");
   rows.set("what", work);
   if (work == "prefill" || work == "decode") {
-    if (options.model.empty()) return Error{ErrorCode::bad_input, "--model", "say which model drew that power"};
-    const Result<std::string> model = model_like(options.model, catalogue, "--model");
+    if (options.model.empty()) return Error{ErrorCode::bad_input, "⟦model⟧", "say which model drew that power"};
+    const Result<std::string> model = model_like(options.model, catalogue, "⟦model⟧");
     if (!model) return model.error();
     rows.set("model", *model);
     rows.set(work == "prefill" ? "isl" : "ctx", cell_number(options.isl));

@@ -127,9 +127,9 @@ Result<std::string> import_vllm(std::string_view text, const std::string& file, 
   const Result<std::vector<Entry>> entries = entries_of(text, file);
   if (!entries) return entries.error();
   if (options.device.empty()) {
-    return Error{ErrorCode::bad_input, "--device", "the file of vLLM's benchmark does not say what it ran on: name it"};
+    return Error{ErrorCode::bad_input, "⟦device⟧", "the file of vLLM's benchmark does not say what it ran on: name it"};
   }
-  const Result<std::string> device = device_named(options.device, catalogue, "--device");
+  const Result<std::string> device = device_named(options.device, catalogue, "⟦device⟧");
   if (!device) return device.error();
   Rows rows(kColumns);
   for (const Entry& entry : *entries) {
@@ -194,8 +194,8 @@ Result<std::string> import_inferencex(std::string_view text, const std::string& 
     if (!device) return device.error();
     const double in = options.isl > 0 ? options.isl : f.number("isl", false);
     const double out = options.osl > 0 ? options.osl : f.number("osl", false);
-    if (in == 0) f.refuse("isl", "is missing: say how long inputs were by --isl");
-    if (out == 0) f.refuse("osl", "is missing: say how long outputs were by --osl");
+    if (in == 0) f.refuse("isl", "is missing: say how long inputs were by ⟦isl⟧");
+    if (out == 0) f.refuse("osl", "is missing: say how long outputs were by ⟦osl⟧");
     const double tp = f.number("tp", true);
     const std::string said = f.text("precision");
     const std::string precision = or_else(options.precision, said == "fp4" ? "nvfp4" : or_else(said, "bf16"));

@@ -103,7 +103,7 @@ Result<std::string> device_like(const measure::Profile& profile, const Catalogue
   const std::string near = nearest(profile.facts.name, ids.data(), ids.size());
   return Error{ErrorCode::bad_input, profile.facts.name,
                fmt::format("is no device of the catalogue{}; say which it is like by a line `like = \"ID\"` in the "
-                           "profile, or describe it in a file for --overlay",
+                           "profile, or describe it in a file for ⟦overlay⟧",
                            near.empty() ? "" : fmt::format(" (near: {})", near))};
 }
 

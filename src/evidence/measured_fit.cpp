@@ -168,7 +168,7 @@ class Fitting {
     const std::vector<KernelCase> cases = measured_cases(profile_, id_);
     if (cases.empty() && profile_.steps.empty()) {
       return Error{ErrorCode::refused, profile_.facts.name,
-                   "the profile has no point that a model of operators predicts; measure it with --quick"};
+                   "the profile has no point that a model of operators predicts; measure it with ⟦quick⟧"};
     }
     if (!cases.empty()) fit_points(cases, calibration);
     if (!profile_.steps.empty()) fit_steps(calibration);
@@ -286,8 +286,9 @@ Result<MeasuredFit> fit_measured(const measure::Profile& profile, const std::str
 
 std::string measured_parameters_toml(const MeasuredFit& fit, const measure::Profile& profile) {
   std::string out = fmt::format(
-      "# Measured on {} on {}; fitted by `ridge calibrate --profile`.\n# For --calibration: holds for every device of "
-      "the architecture {}.\n",
+      "# Measured on {} on {}; fitted by `ridge calibrate --profile`.\n# For ridge estimate --calibration: holds for "
+      "every "
+      "device of the architecture {}.\n",
       profile.facts.name, profile.date.substr(0, std::string_view("2026-11-15").size()), fit.parent);
   for (const Parameter& p : fit.calibration.parameters()) {
     if ((p.group != kMeasuredGroup && p.group != kStepGroup) || p.rows == 0) continue;

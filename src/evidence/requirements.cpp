@@ -8,7 +8,7 @@ namespace ridge::evidence {
 namespace {
 
 Error malformed(std::string_view text, std::string_view why) {
-  return {ErrorCode::bad_input, "--require",
+  return {ErrorCode::bad_input, "⟦require⟧",
           fmt::format("'{}': {}; write for example \"output_tok_s@offline<=7.5/23\" (median and p90 in percent) or "
                       "\"step_time_s>=97\" (coverage)",
                       text, why)};

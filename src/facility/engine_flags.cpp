@@ -209,7 +209,7 @@ Result<EngineRelease> EngineReleases::load(std::string_view engine, std::string_
     }
     std::string all;
     for (const std::string& v : known) all += (all.empty() ? "" : ", ") + v;
-    return Error{ErrorCode::not_found, "--engine-version",
+    return Error{ErrorCode::not_found, "⟦engine_version⟧",
                  fmt::format("the flags of {} {} are not known; the nearest release is {} (there {}: {})", engine,
                              version, near, known.size() == 1 ? "is" : "are", all)};
   }

@@ -82,7 +82,7 @@ class FatTree {
     return refused(fmt::format(
         "{} level{} of switches with {} ports join at most {} ports, not {}{}", levels, levels == 1 ? "" : "s",
         r_.radix, format_number(static_cast<double>(most), 9), format_number(static_cast<double>(d_.endpoints), 9),
-        levels < 3 ? ": take one level more" : ": take switches with more ports, or --topology dragonfly-plus"));
+        levels < 3 ? ": take one level more" : ": take switches with more ports, or ⟦topology=dragonfly-plus⟧"));
   }
 
   void manage(std::int64_t free_ports) {

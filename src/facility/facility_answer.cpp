@@ -73,16 +73,16 @@ class Answerer {
         std::vector<std::string_view> ids;
         for (const System& s : c.systems()) ids.emplace_back(s.id);
         const std::string near = nearest(q_.system, ids.data(), ids.size());
-        return Error{ErrorCode::not_found, "--system",
+        return Error{ErrorCode::not_found, "⟦system⟧",
                      fmt::format("there is no system {}{}", quoted(q_.system),
                                  near.empty() ? "; `ridge show systems` lists them" : "; did you mean " + near + "?")};
       }
     } else {
       const auto device = c.find_device(q_.device);
-      if (!device) return Error{device.error().code, "--device", device.error().message};
+      if (!device) return Error{device.error().code, "⟦device⟧", device.error().message};
       a_.system = usual_system(c, device->id);
       if (a_.system == nullptr) {
-        return Error{ErrorCode::not_found, "--device",
+        return Error{ErrorCode::not_found, "⟦device⟧",
                      fmt::format("no system of the catalogue has {}; `ridge show systems` lists them", device->id)};
       }
       assume("system {}", a_.system->id);
@@ -92,7 +92,7 @@ class Answerer {
     const std::string& fabric = q_.fabric.empty() ? a_.system->scale_out : q_.fabric;
     a_.scale_out = c.fabric(fabric);
     if (a_.scale_out == nullptr && !q_.fabric.empty()) {
-      return Error{ErrorCode::not_found, "--fabric", fmt::format("there is no fabric {}", quoted(q_.fabric))};
+      return Error{ErrorCode::not_found, "⟦fabric⟧", fmt::format("there is no fabric {}", quoted(q_.fabric))};
     }
     return {};
   }
@@ -153,7 +153,7 @@ class Answerer {
     int gpus = a_.training ? a_.training->query.plan.gpus : q_.gpus;
     if (q_.nodes > 0) {
       if (gpus > 0 && gpus != q_.nodes * each) {
-        return Error{ErrorCode::bad_input, "--nodes",
+        return Error{ErrorCode::bad_input, "⟦nodes⟧",
                      fmt::format("{} of {} have {} devices, not {}: say one of the two", q_.nodes, a_.system->id,
                                  q_.nodes * each, gpus)};
       }
@@ -303,7 +303,7 @@ class Answerer {
     r.interval = q_.interval;
     r.kept = q_.kept;
     r.write = q_.limits.storage_write.value_or(kUsualStorageWrite);
-    if (!q_.limits.storage_write) assume("storage takes {} from all nodes together (--storage-write)", format(r.write));
+    if (!q_.limits.storage_write) assume("storage takes {} from all nodes together (⟦storage_write⟧)", format(r.write));
     if (a_.system->host_memory) r.host_memory = a_.system->host_memory->value;
     if (a_.device != nullptr && a_.device->pcie_generation) {
       // 2 GB/s a lane in generation 4, doubling with each.

@@ -65,7 +65,7 @@ Result<Process> bridge_job(const LaunchPlan& p) {
   if (p.flavor.empty()) {
     return cannot(fmt::format("Megatron-Bridge has no recipe that pretrains {}: emit for megatron", p.model));
   }
-  if (p.vp > 1 && p.pp == 1) return cannot("chunks need more than one stage: say --vp 1");
+  if (p.vp > 1 && p.pp == 1) return cannot("chunks need more than one stage: say ⟦vp=1⟧");
   const int micro = p.micro_batch * p.dp;
   if (micro < 1 || p.global_batch % micro != 0) {
     return cannot(fmt::format("a global batch of {} is no multiple of micro-batch × dp = {}", p.global_batch, micro));

@@ -48,15 +48,15 @@ class DeepSpeedJson {
 
 /// What of the plan DeepSpeed leaves to the program, or does not do.
 Status deepspeed_speaks(const LaunchPlan& p) {
-  if (p.pp > 1) return cannot("stages are the program's own in DeepSpeed: say --pp 1 and --sharding zero3");
+  if (p.pp > 1) return cannot("stages are the program's own in DeepSpeed: say ⟦pp=1⟧ and ⟦sharding=zero3⟧");
   if (p.ep > 1 || p.etp > 1)
-    return cannot("experts are the program's own in DeepSpeed: say --ep 1, or emit for megatron");
+    return cannot("experts are the program's own in DeepSpeed: say ⟦ep=1⟧, or emit for megatron");
   if (p.cp > 1 && p.context != ContextParallel::ulysses)
-    return cannot("DeepSpeed shares a sequence out by heads: say --cp-kind ulysses");
+    return cannot("DeepSpeed shares a sequence out by heads: say ⟦cp_kind=ulysses⟧");
   if (p.precision != Format::bf16 && p.precision != Format::fp16)
     return cannot(fmt::format("DeepSpeed does not train in {}: say bf16 or fp16", name(p.precision)));
   if (p.tp > 1 && (p.sharding == Sharding::zero3 || p.sharding == Sharding::hsdp))
-    return cannot("DeepSpeed splits tensors beside ZeRO 1 and 2, not beside 3: say --tp 1 or --sharding zero2");
+    return cannot("DeepSpeed splits tensors beside ZeRO 1 and 2, not beside 3: say ⟦tp=1⟧ or ⟦sharding=zero2⟧");
   const int micro = p.micro_batch * p.dp;
   if (micro < 1 || p.global_batch % micro != 0)
     return cannot(fmt::format("a global batch of {} is no multiple of micro-batch × dp = {}", p.global_batch, micro));

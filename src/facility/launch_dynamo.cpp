@@ -73,7 +73,7 @@ Result<std::vector<LaunchFile>> graph(std::span<const LaunchPlan* const> workers
   }
   if (runtime == nullptr) {
     return cannot(
-        fmt::format("graphs of Dynamo are written for vllm and sglang, not for {}: say --engine", name(p.runner)));
+        fmt::format("graphs of Dynamo are written for vllm and sglang, not for {}: say ⟦engine⟧", name(p.runner)));
   }
   if (!p.vendor.empty() && p.vendor != "NVIDIA")
     return cannot(

@@ -12,9 +12,9 @@ Result<Process> llamacpp_server(const LaunchPlan& p, std::string_view port) {
         fmt::format("llama.cpp serves from one node, a replica takes {} devices of nodes of {}: emit for vllm",
                     per_replica(p), p.gpus_per_node));
   }
-  if (p.dp > 1 || p.ep > 1) return cannot("llama.cpp has no data- or expert-parallel ranks: say --dp 1 --ep 1");
+  if (p.dp > 1 || p.ep > 1) return cannot("llama.cpp has no data- or expert-parallel ranks: say ⟦dp=1⟧ ⟦ep=1⟧");
   if (p.tp > 1 && p.pp > 1)
-    return cannot("llama.cpp splits a model by layers or by tensors, not both: say --tp 1 or --pp 1");
+    return cannot("llama.cpp splits a model by layers or by tensors, not both: say ⟦tp=1⟧ or ⟦pp=1⟧");
   if (p.role != PoolRole::both) return cannot("llama.cpp hands no caches over: emit pools for vllm, sglang or trtllm");
   if (p.online) return cannot("llama.cpp does not narrow weights while it loads them");
   Process s{.command = Command("llama-server")};
@@ -48,7 +48,7 @@ Result<Process> llamacpp_server(const LaunchPlan& p, std::string_view port) {
     c.shell("--lora", "\"$LORA\"");
   }
   if (p.draft_tokens > 0) {
-    if (p.draft == "mtp") return cannot("llama.cpp drafts by a second model: say --draft-model FILE.gguf");
+    if (p.draft == "mtp") return cannot("llama.cpp drafts by a second model: say ⟦draft_model=FILE.gguf⟧");
     c.flag("--spec-draft-model", p.draft).flag("--spec-draft-n-max", p.draft_tokens);
   }
   c.flag("--metrics");

@@ -60,10 +60,10 @@ Status maxtext_speaks(const LaunchPlan& p) {
   if (p.flavor.empty()) {
     return cannot(fmt::format("MaxText has no {}; it has Llama, Qwen, Gemma, Mixtral, DeepSeek and gpt-oss", p.model));
   }
-  if (p.pp > 1) return cannot("MaxText's stages run another schedule than the plan's: say --pp 1 and --sharding zero3");
-  if (p.etp > 1 && p.etp != p.tp) return cannot("MaxText splits experts as it splits the rest: say --etp 1");
+  if (p.pp > 1) return cannot("MaxText's stages run another schedule than the plan's: say ⟦pp=1⟧ and ⟦sharding=zero3⟧");
+  if (p.etp > 1 && p.etp != p.tp) return cannot("MaxText splits experts as it splits the rest: say ⟦etp=1⟧");
   if (p.sharding == Sharding::zero2)
-    return cannot("MaxText shards everything, the optimizer alone or nothing: say --sharding zero3, zero1 or none");
+    return cannot("MaxText shards everything, the optimizer alone or nothing: say ⟦sharding=zero3⟧, zero1 or none");
   const int micro = p.micro_batch * p.dp;
   if (micro < 1 || p.global_batch % micro != 0)
     return cannot(fmt::format("a global batch of {} is no multiple of micro-batch × dp = {}", p.global_batch, micro));

@@ -22,7 +22,7 @@ Status stages(Command& c, const LaunchPlan& p) {
   const int most = (layers + p.pp - 1) / p.pp;
   const int last = layers - (p.pp - 1) * most;
   if (p.vp > 1 || last < 1) {
-    return cannot(fmt::format("{} layers do not divide into {} stages of {} chunks: take another --pp or --vp 1",
+    return cannot(fmt::format("{} layers do not divide into {} stages of {} chunks: take another ⟦pp⟧ or ⟦vp=1⟧",
                               layers, p.pp, p.vp));
   }
   c.flag("--decoder-last-pipeline-num-layers", last);

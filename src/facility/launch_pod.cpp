@@ -69,7 +69,7 @@ std::vector<std::pair<std::string, std::string>> pod_resources(const LaunchPlan&
 
 Status need_image(const LaunchPlan& p, const LaunchOptions& o) {
   if (!o.image.empty() || !image_of(p).empty()) return {};
-  return Error{ErrorCode::refused, "--image",
+  return Error{ErrorCode::refused, "⟦image⟧",
                fmt::format("no published image of {} for {} is known: say which to take", name(p.runner),
                            p.vendor.empty() ? "this device" : p.vendor)};
 }

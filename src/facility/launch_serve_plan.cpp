@@ -82,7 +82,7 @@ Status take_checkpoint(LaunchPlan& p, const std::string& given, const std::strin
     if (tells && stored == Format::bf16 && !wide && p.runner != LaunchTarget::llamacpp && given.empty()) {
       if (!narrows) {
         const Checkpoint* other = stock.checkpoints.find(model.id, p.weights, p.vendor);
-        return cannot(fmt::format("{} is stored in 16 bits, the plan is for {}: say --model {}", name_given,
+        return cannot(fmt::format("{} is stored in 16 bits, the plan is for {}: say ⟦model={}⟧", name_given,
                                   name(p.weights), other != nullptr ? other->repository : "REPOSITORY in that format"));
       }
       p.online = true;
@@ -99,8 +99,8 @@ Status take_checkpoint(LaunchPlan& p, const std::string& given, const std::strin
   }
   const Checkpoint* base = stock.checkpoints.find(model.id, Format::bf16, p.vendor);
   if (base == nullptr) {
-    return Error{ErrorCode::refused, "--checkpoint",
-                 fmt::format("no repository of {} is known: say by --checkpoint what the engine loads", asked)};
+    return Error{ErrorCode::refused, "⟦checkpoint⟧",
+                 fmt::format("no repository of {} is known: say by ⟦checkpoint⟧ what the engine loads", asked)};
   }
   p.gated = base->gated;
   if (narrows) {
@@ -189,12 +189,12 @@ Result<LaunchPlan> launch_plan(const InferenceAnswer& a, const Knowledge& knowle
     p.draft = wish.draft;
     if (p.draft.empty() && model->mtp_layers > 0) p.draft = "mtp";
     if (p.draft.empty()) {
-      return Error{ErrorCode::refused, "--draft-model",
+      return Error{ErrorCode::refused, "⟦draft_model⟧",
                    fmt::format("{} has no layers of its own that draft: say which model does", p.model)};
     }
   }
   if (a.query.cpu_offload > 0) {
-    return cannot("a plan that keeps weights in host memory is not emitted: say --cpu-offload-gb 0 and more devices");
+    return cannot("a plan that keeps weights in host memory is not emitted: say ⟦cpu_offload_gb=0⟧ and more devices");
   }
   if (p.nodes() > 1) p.network = launch::network_of(knowledge, a.query.system, f.device);
   if (const Status s = take_checkpoint(p, wish.checkpoint, a.query.model, *model, stock); !s) return s.error();

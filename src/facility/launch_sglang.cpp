@@ -19,7 +19,7 @@ Result<Process> sglang_server(const LaunchPlan& p, std::string_view port) {
   if (p.max_batched_tokens > 0) c.flag("--chunked-prefill-size", p.max_batched_tokens * p.dp);
   if (p.dp > 1) c.flag("--enable-dp-attention");
   if (p.ep > 1 && p.ep != p.tp * p.dp) {
-    return cannot(fmt::format("SGLang spreads experts over all {} ranks, not over {}: say --ep {} or 1", p.tp * p.dp,
+    return cannot(fmt::format("SGLang spreads experts over all {} ranks, not over {}: say ⟦ep={}⟧ or 1", p.tp * p.dp,
                               p.ep, p.tp * p.dp));
   }
   if (spans_nodes(p)) {

@@ -7,7 +7,7 @@
 namespace ridge::launch {
 
 Result<Process> torchtitan_job(const LaunchPlan& p) {
-  if (p.vp > 1) return cannot("torchtitan takes its stages from the schedule: emit with --vp 1");
+  if (p.vp > 1) return cannot("torchtitan takes its stages from the schedule: emit with ⟦vp=1⟧");
   if (p.flavor.empty()) {
     return cannot(fmt::format(
         "torchtitan has no {}; it has Llama 3 and 4, DeepSeek-V3, Qwen3 and gpt-oss: emit for megatron", p.model));
@@ -33,7 +33,7 @@ Result<Process> torchtitan_job(const LaunchPlan& p) {
       break;
     case Sharding::zero1:
     case Sharding::zero2:
-      return cannot(fmt::format("torchtitan shards everything or nothing, not {}: say --sharding zero3, hsdp or none",
+      return cannot(fmt::format("torchtitan shards everything or nothing, not {}: say ⟦sharding=zero3⟧, hsdp or none",
                                 name(p.sharding)));
   }
   c.flag("--parallelism.data_parallel_shard_degree", shard);

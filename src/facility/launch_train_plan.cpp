@@ -24,24 +24,24 @@ Status speakable(const TrainingAnswer& a, LaunchTarget runner) {
     return cannot(fmt::format("{} has no flag for {}: say {}", who, what, instead));
   };
   if (q.task == TrainingTask::lora)
-    return refuse("adapters", "--task pretrain, or train them by recipes of Megatron-Bridge or by PEFT");
+    return refuse("adapters", "⟦task=pretrain⟧, or train them by recipes of Megatron-Bridge or by PEFT");
   if (q.task == TrainingTask::sft) {
-    return refuse("fine-tuning alone", "--task pretrain, and give the script your tokenizer's flags");
+    return refuse("fine-tuning alone", "⟦task=pretrain⟧, and give the script your tokenizer's flags");
   }
   if (t.schedule == Schedule::zero_bubble || t.schedule == Schedule::dual_pipe) {
-    return refuse(fmt::format("the schedule {}", name(t.schedule)), "--schedule 1f1b or interleaved");
+    return refuse(fmt::format("the schedule {}", name(t.schedule)), "⟦schedule=1f1b⟧ or interleaved");
   }
-  if (t.offload > 0) return refuse("a share of activations on the host", "--offload 0 and --recompute full");
+  if (t.offload > 0) return refuse("a share of activations on the host", "⟦offload=0⟧ and ⟦recompute=full⟧");
   if (t.offload_optimizer && runner != LaunchTarget::deepspeed)
-    return refuse("an optimizer on the host as the plan has it", "no --offload-optimizer, or emit for deepspeed");
-  if (t.capacity > 0) return refuse("experts that drop tokens as the plan has it", "no --capacity");
-  if (q.wide_layers > 0) return refuse("layers in 16 bits as the plan has them", "no --wide-layers");
-  if (q.mtp && !megatron) return refuse("multi-token prediction", "no --mtp, or emit for megatron");
+    return refuse("an optimizer on the host as the plan has it", "no ⟦offload_optimizer⟧, or emit for deepspeed");
+  if (t.capacity > 0) return refuse("experts that drop tokens as the plan has it", "no ⟦capacity⟧");
+  if (q.wide_layers > 0) return refuse("layers in 16 bits as the plan has them", "no ⟦wide_layers⟧");
+  if (q.mtp && !megatron) return refuse("multi-token prediction", "no ⟦mtp⟧, or emit for megatron");
   if (runner == LaunchTarget::torchrun && t.cp > 1 && t.context == ContextParallel::ulysses) {
-    return refuse("ulysses", "--cp-kind ring");
+    return refuse("ulysses", "⟦cp_kind=ring⟧");
   }
   if (q.cluster.order == RankOrder::pipeline_before_data) {
-    return refuse("another order of ranks", "--rank-order tp-cp-ep-dp-pp");
+    return refuse("another order of ranks", "⟦rank_order=tp-cp-ep-dp-pp⟧");
   }
   return {};
 }

@@ -8,11 +8,11 @@ namespace ridge::launch {
 
 Result<Process> trtllm_server(const LaunchPlan& p, std::string_view port) {
   if (p.dp > 1 && p.tp > 1) {
-    return cannot("TensorRT-LLM runs attention either tensor- or data-parallel, not both: say --tp 1 or --dp 1");
+    return cannot("TensorRT-LLM runs attention either tensor- or data-parallel, not both: say ⟦tp=1⟧ or ⟦dp=1⟧");
   }
-  if (is_gguf(p.weights)) return cannot("TensorRT-LLM reads no GGUF: emit for llamacpp, or say --precision int4");
+  if (is_gguf(p.weights)) return cannot("TensorRT-LLM reads no GGUF: emit for llamacpp, or say ⟦precision=int4⟧");
   if (p.online) {
-    return cannot(fmt::format("TensorRT-LLM does not narrow weights to {} while it loads them: say --checkpoint",
+    return cannot(fmt::format("TensorRT-LLM does not narrow weights to {} while it loads them: say ⟦checkpoint⟧",
                               name(p.weights)));
   }
   // Over several nodes every rank is a task of MPI, and the launcher makes the first one the server.

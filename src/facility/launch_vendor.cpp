@@ -51,7 +51,7 @@ const Vendor& vendor_named(std::string_view name) {
 }
 
 Status runs_on(LaunchTarget runner, std::string_view vendor, std::string_view architecture, std::string_view device) {
-  const auto refuse = [&](std::string why) { return Error{ErrorCode::refused, "--for", std::move(why)}; };
+  const auto refuse = [&](std::string why) { return Error{ErrorCode::refused, "⟦for⟧", std::move(why)}; };
   if (exists(runner, vendor)) {
     const bool old = architecture == "volta" || architecture == "turing";
     if (old && (runner == LaunchTarget::trtllm || (runner == LaunchTarget::sglang && architecture == "volta"))) {

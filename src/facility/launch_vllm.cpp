@@ -27,7 +27,7 @@ Result<Process> vllm_server(const LaunchPlan& p, std::string_view port) {
   number_flags_of(c, p);
   if (p.ep > 1) {
     if (p.ep != p.tp * p.dp) {
-      return cannot(fmt::format("vLLM spreads experts over all tp × dp = {} ranks, not over {}: say --ep {} or 1",
+      return cannot(fmt::format("vLLM spreads experts over all tp × dp = {} ranks, not over {}: say ⟦ep={}⟧ or 1",
                                 p.tp * p.dp, p.ep, p.tp * p.dp));
     }
     c.flag("--enable-expert-parallel");
@@ -46,7 +46,7 @@ Result<Process> vllm_server(const LaunchPlan& p, std::string_view port) {
   if (p.weights == Format::bf16 || p.weights == Format::fp16 || p.weights == Format::fp32) {
     c.flag("--dtype", p.weights == Format::bf16 ? "bfloat16" : p.weights == Format::fp16 ? "float16" : "float32");
   }
-  if (is_gguf(p.weights)) return cannot("vLLM reads no GGUF: emit for llamacpp, or say --precision int4");
+  if (is_gguf(p.weights)) return cannot("vLLM reads no GGUF: emit for llamacpp, or say ⟦precision=int4⟧");
   const FormatFlag* kv = find_format(kv_flags(p.runner), p.kv);
   if (kv == nullptr) return cannot(fmt::format("vLLM keeps no KV cache in {}: take fp8 or 16 bits", name(p.kv)));
   c.flag(kv->flag, kv->value);

@@ -44,7 +44,7 @@ Status check_flags(const Process& process, const EngineRelease* release) {
   if (release == nullptr) return {};
   const auto judge = [&](const std::string& flag, const std::optional<std::string>& value) -> Status {
     if (std::string wrong = release->problem(flag, value); !wrong.empty()) {
-      return cannot(fmt::format("{}: emit for another release by --engine-version", wrong));
+      return cannot(fmt::format("{}: emit for another release by ⟦engine_version⟧", wrong));
     }
     return {};
   };
@@ -134,7 +134,7 @@ std::string many_servers(const LaunchPlan& p, const Process& one, const Spread& 
 
 Result<std::string> serving(const LaunchPlan& p, const LaunchOptions& options, Place place) {
   if (p.vendor == "Apple" && p.gpus > 1)
-    return cannot("processes do not share out Apple's devices: emit with --gpus 1");
+    return cannot("processes do not share out Apple's devices: emit with ⟦gpus=1⟧");
   const Spread spread = spread_of(p, place);
   const bool many = spread.here > 1 || spread.uneven;
   const Result<Process> one = process_of(p, many || options.first_device > 0 ? "\"$((PORT + replica))\"" : "\"$PORT\"");

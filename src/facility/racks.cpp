@@ -26,13 +26,13 @@ class Planner {
   Planner(const SiteRequest& request, const FacilityData& data) : r_(request), data_(data) {}
 
   Result<RackPlan> run() {
-    if (r_.system == nullptr) return bad("name a system, for example --system dgx-h100");
+    if (r_.system == nullptr) return bad("name a system, for example ⟦system=dgx-h100⟧");
     p_.system = r_.system;
     bool estimated = false;
     const std::optional<Watts> draws = system_power(*r_.system, r_.device_power, estimated);
     if (!draws) {
       return bad(
-          fmt::format("the power of {} is not known: say it in a file of your own (--catalogue), under [system.power]",
+          fmt::format("the power of {} is not known: say it in a file of your own (⟦catalogue⟧), under [system.power]",
                       r_.system->id));
     }
     if (estimated) {
@@ -109,7 +109,7 @@ class Planner {
         const Watts all_in = each_ * pue();
         most = std::min(most, std::floor(*r_.limits.site_power / all_in));
       }
-      if (most >= kMostSystems) return bad("say how many: --gpus, --nodes, --racks or --site-power");
+      if (most >= kMostSystems) return bad("say how many: ⟦gpus⟧, ⟦nodes⟧, ⟦racks⟧ or ⟦site_power⟧");
       if (most < 1)
         return Error{ErrorCode::infeasible, "", fmt::format("the site does not power one {}", r_.system->id)};
       p_.systems = static_cast<int>(most);

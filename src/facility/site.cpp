@@ -46,8 +46,8 @@ class Checker {
   void power() {
     const RackPlan& r = *f_.racks;
     compare("power", "a rack gets what its equipment draws at most", r.per_rack_power, f_.limits.rack_power,
-            "--rack-power", "fewer systems per rack, or more feeds");
-    compare("power", "the building feeds all of it, cooling included", r.facility, f_.limits.site_power, "--site-power",
+            "⟦rack_power⟧", "fewer systems per rack, or more feeds");
+    compare("power", "the building feeds all of it, cooling included", r.facility, f_.limits.site_power, "⟦site_power⟧",
             "fewer systems, or cooling with a lower PUE");
     if (r.feed != nullptr) {
       add("power", "feeds of a rack, with spares (2N)", SiteVerdict::unknown,
@@ -60,7 +60,7 @@ class Checker {
     } else {
       add("power", "UPS and breakers ride through spikes", SiteVerdict::unknown,
           fmt::format("{} for milliseconds, swings of {}", format(r.spike), format(r.swing)),
-          "ask the vendor of the UPS; --spike");
+          "ask the vendor of the UPS; ⟦spike⟧");
     }
   }
 
@@ -80,7 +80,7 @@ class Checker {
       }
     } else if (r.cooling != nullptr) {
       add("cooling", fmt::format("{}, or closer to the chip", r.cooling->name), SiteVerdict::unknown, heat,
-          "say what there is: --cooling");
+          "say what there is: ⟦cooling⟧");
     } else {
       add("cooling", "a way to take the heat", SiteVerdict::fail, heat,
           "more than any class takes: spread over more racks");
@@ -101,7 +101,7 @@ class Checker {
     }
     if (r.floor_load) {
       compare("building", "the floor carries a rack on its own footprint", *r.floor_load, f_.limits.floor_load,
-              "--floor-load", "spread the load over plates, or fewer systems per rack");
+              "⟦floor_load⟧", "spread the load over plates, or fewer systems per rack");
     } else {
       add("building", "the floor carries a rack", SiteVerdict::unknown, "the weight is not known", "ask the vendor");
     }
@@ -127,7 +127,7 @@ class Checker {
   void storage() {
     const StorageNeed& s = *f_.storage;
     compare("storage", fmt::format("storage takes {} checkpoints", name(s.best)), s.write(), f_.limits.storage_write,
-            "--storage-write", "a longer interval, or more storage servers");
+            "⟦storage_write⟧", "a longer interval, or more storage servers");
   }
 
   void operations() {

@@ -86,7 +86,8 @@ Result<std::vector<Option>> serving_options(const Service& service, int index, c
       return at_line(
           asked.where, service.id,
           fmt::format("no kind of device that is there or on offer serves {} within the limits{}{}", service.model,
-                      verdict.nearest_goal.empty() ? "" : "; nearest: " + verdict.nearest_goal, reasons(losers)));
+                      verdict.nearest_goal.empty() ? "" : "; nearest: " + marked(verdict.nearest_goal),
+                      reasons(losers)));
     }
     std::vector<Option> options;
     for (ServingPlan& plan : verdict.plans) {

@@ -1,4 +1,6 @@
 // The bundled tables of data/mlperf.
+#include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "mlperf/columns.hpp"
@@ -90,6 +92,36 @@ Status read_rounds(const std::string& path, Names& names) {
     if (!suite) return suite.error();
     names.rounds.push_back({*suite, columns.text(row, "round"), columns.text(row, "date"), columns.text(row, "source"),
                             columns.text(row, "coverage")});
+    if (columns.error()) return *columns.error();
+  }
+  return {};
+}
+
+Status read_comparisons(const std::string& path, Names& names) {
+  const Result<CsvTable> table = read_table(path);
+  if (!table) return table.error();
+  constexpr std::array<std::string_view, 5> kUses = {"specification", "generation", "coupling", "chapter",
+                                                     "conclusion"};
+  Columns columns(*table);
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    const std::string use = columns.text(row, "use");
+    const auto* const known = std::find(kUses.begin(), kUses.end(), use);
+    if (known == kUses.end())
+      columns.refuse(row, "use", "write specification, generation, coupling, chapter or conclusion");
+    names.comparisons.push_back({static_cast<CompareUse>(known - kUses.begin()), columns.text(row, "first"),
+                                 columns.text(row, "second"), columns.text(row, "benchmark"),
+                                 columns.text(row, "scenario")});
+    if (columns.error()) return *columns.error();
+  }
+  return {};
+}
+
+Status read_chapters(const std::string& path, Names& names) {
+  const Result<CsvTable> table = read_table(path);
+  if (!table) return table.error();
+  Columns columns(*table);
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    names.chapters.push_back({columns.text(row, "benchmark"), columns.text(row, "en"), columns.text(row, "zh")});
     if (columns.error()) return *columns.error();
   }
   return {};
@@ -222,6 +254,8 @@ Result<Names> load_names(const std::string& data_directory) {
   if (const Status s = read_accelerators(folder + "accelerators.csv", names); !s) return s.error();
   if (const Status s = read_benchmarks(folder + "benchmarks.csv", names); !s) return s.error();
   if (const Status s = read_rounds(folder + "rounds.csv", names); !s) return s.error();
+  if (const Status s = read_comparisons(folder + "comparisons.csv", names); !s) return s.error();
+  if (const Status s = read_chapters(folder + "chapters.csv", names); !s) return s.error();
   return names;
 }
 

@@ -164,7 +164,7 @@ Status make_room(const std::string& path, sqlite3* connection, const Rounds& rou
     const int rows = sqlite3_column_int(count->get(), 0);
     if (rows > 0 && !replace) {
       return Error{ErrorCode::refused, path,
-                   fmt::format("{} {} is there already ({} rows); add --replace to put the new rows in their place",
+                   fmt::format("{} {} is there already ({} rows); add ⟦replace⟧ to put the new rows in their place",
                                suite, round, rows)};
     }
     for (const char* sql :

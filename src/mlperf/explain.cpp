@@ -34,14 +34,15 @@ bool is_narrow(std::string_view weights) {
 
 /// Formats to try: what the submission says, or what its hardware computes in.
 std::vector<Format> formats_of(const Row& row, const Device& device) {
-  const bool amd = device.vendor == "AMD";
+  const bool ocp = device.peak(PeakFormat::fp4).has_value() && !device.design.nvfp4;
+  const Format four = ocp ? Format::mxfp4 : Format::nvfp4;
   if (row.weights == "fp4" || row.weights == "mxfp4") {
-    return {amd || row.weights == "mxfp4" ? Format::mxfp4 : Format::nvfp4};
+    return {row.weights == "mxfp4" ? Format::mxfp4 : four};
   }
   if (const Result<Format> known = parse_format(row.weights); is_narrow(row.weights) && known) return {*known};
   std::vector<Format> formats;
   if (device.peak(PeakFormat::fp4) && row.published.round >= "v4.1") {
-    formats.push_back(amd ? Format::mxfp4 : Format::nvfp4);
+    formats.push_back(four);
   }
   if (device.peak(PeakFormat::fp8)) formats.push_back(Format::fp8);
   if (!device.peak(PeakFormat::fp8) && device.peak(PeakFormat::int8)) formats.push_back(Format::int8);

@@ -134,7 +134,7 @@ Status read_inference_log(const LogFiles& files, const InputFile& file, const st
     }
   }
   if (row == nullptr) {
-    if (round.empty()) return refuse("a log does not say which round it is: add --round, as in --round v6.1");
+    if (round.empty()) return refuse("a log does not say which round it is: add ⟦round⟧, as in ⟦round=v6.1⟧");
     Row made;
     Published& p = made.published;
     p.round = round;
@@ -252,7 +252,7 @@ Status read_logs(const LogFiles& files, const std::string& round, std::vector<Ro
     if (!place) return place.error();
     if (round.empty()) {
       return Error{ErrorCode::bad_input, folder,
-                   "a log does not say which round it is: add --round, as in --round v5.1"};
+                   "a log does not say which round it is: add ⟦round⟧, as in ⟦round=v5.1⟧"};
     }
     Row row;
     row.suite = Suite::training;

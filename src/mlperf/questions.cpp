@@ -124,16 +124,15 @@ Result<std::vector<Ratio>> compare(const Results& results, const Names& names, s
 std::vector<Ratio> coupling(const Results& results, const Names& names) {
   constexpr int kRack = 72;
   constexpr int kNode = 8;
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kPairs = {
-      {{"gb200", "b200-sxm-180gb"}, {"gb300", "b300-sxm-270gb"}}};
   const RowList rows = usual_rows(results);
   std::vector<Ratio> result;
-  for (const auto& pair : kPairs) {  // no structured binding: clang 14 cannot capture one
-    const std::string_view rack = pair.first;
-    const std::string_view node = pair.second;
+  for (const Comparison& pair : names.comparisons) {
+    if (pair.use != CompareUse::coupling) continue;
+    const std::string& rack = pair.first;
+    const std::string& node = pair.second;
     const Accepts in_racks = [&](const Row& row) { return row.accelerator == rack && row.accelerators == kRack; };
     const Accepts in_nodes = [&](const Row& row) { return row.accelerator == node && row.accelerators == kNode; };
-    for (Ratio& ratio : ratios(rows, names, std::string(rack), in_racks, std::string(node), in_nodes)) {
+    for (Ratio& ratio : ratios(rows, names, rack, in_racks, node, in_nodes)) {
       if (ratio.kind == "moe" || ratio.kind == "dense") result.push_back(std::move(ratio));
     }
   }
@@ -141,26 +140,16 @@ std::vector<Ratio> coupling(const Results& results, const Names& names) {
 }
 
 std::vector<Generation> generations(const Results& results, const Names& names, const Catalogue& catalogue) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kSteps = {{
-      {"h100-pcie-80gb", "a100-pcie-80gb"},
-      {"h100-sxm-80gb", "a100-sxm-80gb"},
-      {"h200-sxm-141gb", "h100-sxm-80gb"},
-      {"b200-sxm-180gb", "h100-sxm-80gb"},
-      {"b200-sxm-180gb", "h200-sxm-141gb"},
-      {"b300-sxm-270gb", "b200-sxm-180gb"},
-      {"gb300", "gb200"},
-      {"vr-nvl72", "gb300"},
-      {"mi325x", "mi300x"},
-      {"mi355x", "mi325x"},
-      {"rtx-pro-6000", "l40s"},
-  }};
   const RowList rows = usual_rows(results);
   const auto device_of = [&](std::string_view accelerator) -> const Device* {
     const AcceleratorName* is = names.accelerator(accelerator);
     return is == nullptr ? nullptr : catalogue.device(is->device);
   };
   std::vector<Generation> result;
-  for (const auto& [newer, older] : kSteps) {
+  for (const Comparison& step : names.comparisons) {
+    if (step.use != CompareUse::generation) continue;
+    const std::string& newer = step.first;
+    const std::string& older = step.second;
     const Device* const a = device_of(newer);
     const Device* const b = device_of(older);
     std::map<std::pair<std::string, std::string>, Ratio> newest;  // rounds come in order

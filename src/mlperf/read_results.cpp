@@ -41,7 +41,7 @@ class Reader {
     p.round = record.optional_text({"version", "Round"});
     if (!is_round(p.round)) p.round = options_.round;
     if (p.round.empty()) {
-      record.refuse({"version"}, "the file does not say which round it is: add --round, as in --round v6.1");
+      record.refuse({"version"}, "the file does not say which round it is: add ⟦round⟧, as in ⟦round=v6.1⟧");
     }
     p.division = record.text({summary ? "Category" : "Division", "Division", "Category"});
     if (p.division.ends_with("-power")) p.division.resize(p.division.size() - 6);
@@ -156,7 +156,7 @@ class Reader {
 Result<Results> read_results(std::vector<InputFile> files, const ReadOptions& options) {
   if (files.empty()) return Error{ErrorCode::bad_input, "", "there is no file to import"};
   if (!options.round.empty() && !is_round(options.round)) {
-    return Error{ErrorCode::bad_input, "--round", quoted(options.round) + " is not a round such as v6.1"};
+    return Error{ErrorCode::bad_input, "⟦round⟧", quoted(options.round) + " is not a round such as v6.1"};
   }
   Results results;
   Reader reader(options, results);

@@ -64,7 +64,7 @@ Result<std::vector<std::string>> expand_rounds(const Results& results, const std
     const std::string first = full(std::string_view(word).substr(0, dots));
     const std::string last = dots == std::string::npos ? first : full(std::string_view(word).substr(dots + 2));
     for (const std::string& end : {first, last}) {
-      if (!known.contains(end)) return unknown("--round", "round", end, known);
+      if (!known.contains(end)) return unknown("⟦round⟧", "round", end, known);
     }
     for (const std::string_view round : known) {
       if (round >= first && round <= last) rounds.emplace_back(round);
@@ -149,13 +149,13 @@ Result<Enum> parse_word(std::string_view text, int count, std::string_view flag)
 }  // namespace
 
 Result<Per> parse_per(std::string_view text) {
-  return parse_word<Per>(text, 5, "--per");
+  return parse_word<Per>(text, 5, "⟦per⟧");
 }
 Result<Statistic> parse_statistic(std::string_view text) {
-  return parse_word<Statistic>(text, 3, "--stat");
+  return parse_word<Statistic>(text, 3, "⟦stat⟧");
 }
 Result<Key> parse_key(std::string_view text) {
-  return parse_word<Key>(text, 8, "--by");
+  return parse_word<Key>(text, 8, "⟦by⟧");
 }
 
 namespace {
@@ -167,7 +167,7 @@ Status normalise(const Results& results, const Names& names, Selection& s) {
   });
   for (std::string& word : s.benchmarks) {
     const auto id = benchmark_id(benchmarks, names, word);
-    if (!id) return unknown("--benchmark", "benchmark", word, benchmarks);
+    if (!id) return unknown("⟦benchmark⟧", "benchmark", word, benchmarks);
     word = *id;
   }
   auto accelerators =
@@ -184,18 +184,18 @@ Status normalise(const Results& results, const Names& names, Selection& s) {
       });
     });
     if (same != accelerators.end()) word = *same;
-    if (!accelerators.contains(word)) return unknown("--accelerator", "accelerator", word, accelerators);
+    if (!accelerators.contains(word)) return unknown("⟦accelerator⟧", "accelerator", word, accelerators);
   }
   const auto submitters = distinct(results, !s.submitters.empty(),
                                    [](const Row& row) -> const std::string& { return row.published.submitter; });
   for (const std::string& word : s.submitters) {
-    if (!submitters.contains(word)) return unknown("--submitter", "submitter", word, submitters);
+    if (!submitters.contains(word)) return unknown("⟦submitter⟧", "submitter", word, submitters);
   }
   const auto scenarios =
       distinct(results, !s.scenarios.empty(), [](const Row& row) -> const std::string& { return row.scenario; });
   for (std::string& word : s.scenarios) {
     if (const std::string known = scenario_of(word); !known.empty()) word = known;
-    if (!scenarios.contains(word)) return unknown("--scenario", "scenario", word, scenarios);
+    if (!scenarios.contains(word)) return unknown("⟦scenario⟧", "scenario", word, scenarios);
   }
   if (!s.rounds.empty()) {
     Result<std::vector<std::string>> rounds = expand_rounds(results, s.rounds);
@@ -203,10 +203,10 @@ Status normalise(const Results& results, const Names& names, Selection& s) {
     s.rounds = *std::move(rounds);
   }
   const std::set<std::string_view> divisions = {"closed", "open", "network", "all"};
-  if (!divisions.contains(s.division)) return unknown("--division", "division", s.division, divisions);
+  if (!divisions.contains(s.division)) return unknown("⟦division⟧", "division", s.division, divisions);
   const std::set<std::string_view> states = {"available", "preview", "rdi", "unknown"};
   for (const std::string& word : s.availability) {
-    if (!states.contains(word)) return unknown("--availability", "availability", word, states);
+    if (!states.contains(word)) return unknown("⟦availability⟧", "availability", word, states);
   }
   if (!s.suite && s.benchmarks.empty()) s.suite = Suite::inference;
   return {};
@@ -327,9 +327,9 @@ Status check_group(const std::vector<Divided>& rows, const Group& group, const S
     }
     return Error{
         ErrorCode::refused, "",
-        fmt::format("{}: rows of different units cannot be averaged ({}); take one --round, {}", where(), units,
-                    summary.published_units ? "leave out --published-units, or split with --by round"
-                                            : "or split with --by round")};
+        fmt::format("{}: rows of different units cannot be averaged ({}); take one ⟦round⟧, {}", where(), units,
+                    summary.published_units ? "leave out ⟦published_units⟧, or split with ⟦by=round⟧"
+                                            : "or split with ⟦by=round⟧")};
   }
   const bool training = rows[0].row->suite == Suite::training;
   if (training && (summary.per == Per::system) && summary.statistic != Statistic::best) {
@@ -337,8 +337,8 @@ Status check_group(const std::vector<Divided>& rows, const Group& group, const S
       if (d.row->accelerators == rows[0].row->accelerators) continue;
       return Error{
           ErrorCode::refused, "",
-          fmt::format("{}: times to train on {} and {} accelerators cannot be averaged; take --per accelerator, "
-                      "or split with --by accelerator,size",
+          fmt::format("{}: times to train on {} and {} accelerators cannot be averaged; take ⟦per=accelerator⟧, "
+                      "or split with ⟦by=accelerator,size⟧",
                       where(), rows[0].row->accelerators, d.row->accelerators)};
     }
   }
@@ -389,7 +389,7 @@ Result<Summaries> summarise(const RowList& rows, const Summary& summary) {
     auto figure = mlperf::figure(*row, summary);
     if (!figure) {
       const bool latency = row->unit == "ms" || row->unit == "s";
-      std::string why = latency ? "are latencies, which are not shared: take --per system" : "";
+      std::string why = latency ? "are latencies, which are not shared: take ⟦per=system⟧" : "";
       if (why.empty() && summary.per == Per::watt) why = "have no measured power";
       if (why.empty() && row->accelerators == 0) why = "have no accelerator";
       if (why.empty()) why = "are of accelerators without an on-demand price in the catalogue";

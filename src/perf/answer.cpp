@@ -60,14 +60,14 @@ class Answerer {
       if (q_.device.empty()) q_.device = system_->device;
       const std::string_view board = std::string_view(q_.device).substr(0, q_.device.find('/'));
       if (board != system_->device) {
-        return Error{ErrorCode::bad_input, "--system",
+        return Error{ErrorCode::bad_input, "⟦system⟧",
                      fmt::format("{} is made of {}, not of {}: leave out one of the two", system_->id, system_->device,
                                  q_.device)};
       }
     }
     if (q_.device.empty()) {
-      return Error{ErrorCode::bad_input, "--device",
-                   "name a device, for example --device h200-sxm; `ridge show devices` "
+      return Error{ErrorCode::bad_input, "⟦device⟧",
+                   "name a device, for example ⟦device=h200-sxm⟧; `ridge show devices` "
                    "lists them"};
     }
     return look_up_device();
@@ -87,7 +87,7 @@ class Answerer {
     std::vector<std::string_view> ids;
     for (const System& system : k_.catalogue.systems()) ids.push_back(system.id);
     const std::string near = nearest(q_.system, ids.data(), ids.size());
-    return {ErrorCode::not_found, "--system",
+    return {ErrorCode::not_found, "⟦system⟧",
             fmt::format("there is no system {}{}", quoted(q_.system),
                         near.empty() ? "; `ridge show systems` lists them" : fmt::format("; did you mean {}?", near))};
   }

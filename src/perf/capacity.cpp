@@ -116,7 +116,7 @@ bool computes_in(const Device& device, Format format) {
     case Format::mxfp4:
       return device.peak(PeakFormat::fp4).has_value();
     case Format::nvfp4:
-      return device.peak(PeakFormat::fp4).has_value() && device.vendor == "NVIDIA";
+      return device.peak(PeakFormat::fp4).has_value() && device.design.nvfp4;
     case Format::int4:
     case Format::q4_k_m:
     case Format::q4_0:

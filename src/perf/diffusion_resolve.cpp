@@ -239,6 +239,7 @@ class DiffusionResolver {
       r_.link.bandwidth = r_.link.peer_bandwidth =
           device.scale_up_per_direction ? device.scale_up_per_direction->value.value() : r_.device.host_link;
       r_.device.architecture = {};
+      r_.device.design = {};
       return {};
     }
     r_.gemm = perf::gemm_rates(r_.device, k_.calibration, weights, activations);
@@ -270,6 +271,7 @@ class DiffusionResolver {
       r_.costs.call = r_.costs.host = r_.costs.host_parallel = r_.costs.host_ring = 0;  // graphs; calls follow in a row
     }
     r_.device.architecture = {};  // nothing resolved points into the catalogue
+    r_.device.design = {};        // nor is timed by its design
     return {};
   }
 

@@ -71,10 +71,8 @@ std::vector<std::string> place_experts(ResolvedInference& r, const Model& model,
   if (r.ep > 1) r.expert_imbalance = busiest_rank(r.ep, layer.top_k, calibration.value("experts.imbalance"));
   if (!r.attention_dp || r.expert_ranks <= 1) return said;
 
-  // DeepEP and its like run on NVIDIA's devices, MoRI on AMD's.
-  const bool has_kernels = s.device.vendor == "NVIDIA" || s.device.vendor == "AMD";
-  const bool wide = has_kernels && s.traits.dispatch_ranks > 0 && r.expert_ranks >= s.traits.dispatch_ranks &&
-                    s.domain > 1 && r.ep > 1;
+  const bool wide = s.device.design.expert_dispatch && s.traits.dispatch_ranks > 0 &&
+                    r.expert_ranks >= s.traits.dispatch_ranks && s.domain > 1 && r.ep > 1;
   r.exchange = s.plan.exchange.value_or(wide ? ExpertExchange::dispatch : ExpertExchange::gather);
   if (!s.plan.exchange) {
     said.push_back(r.exchange == ExpertExchange::gather

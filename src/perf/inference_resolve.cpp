@@ -108,7 +108,7 @@ class Resolver {
       assume("engine '{}' is not known: {} stands in for it", q_.engine, engine_.engine->id);
     }
     if (engine_.era != nullptr) assume("engine behaves as {}", engine_.era->id);
-    r_->ideal = engine_.engine->id == "ideal";
+    r_->ideal = engine_.engine->ideal;
     r_->pads_heads = engine_.engine->serving.pads_heads;  // its own, whatever releases of its family do
     r_->static_shapes = engine_.engine->serving.static_shapes;
 
@@ -139,10 +139,10 @@ class Resolver {
     std::string id = q_.device;
     if (!q_.system.empty()) {
       system_ = k_.catalogue.system(q_.system);
-      if (system_ == nullptr) return Error{ErrorCode::not_found, "--system", "no system is called '" + q_.system + "'"};
+      if (system_ == nullptr) return Error{ErrorCode::not_found, "⟦system⟧", "no system is called '" + q_.system + "'"};
       if (id.empty()) id = system_->device;
     }
-    if (id.empty()) return Error{ErrorCode::bad_input, "--device", "name a device or a system, e.g. --device h200-sxm"};
+    if (id.empty()) return Error{ErrorCode::bad_input, "⟦device⟧", "name a device or a system, e.g. ⟦device=h200-sxm⟧"};
     device_ = k_.catalogue.device(id);
     if (device_ == nullptr) {  // a share of a device, or none
       auto device = k_.catalogue.find_device(id);
@@ -153,7 +153,7 @@ class Resolver {
     }
     if (device_->id.find('/') != std::string::npos && std::max(q_.tp, 1) * std::max(q_.pp, 1) > 1) {
       return Error{ErrorCode::refused, q_.device,
-                   "instances of a device have no links between them: one replica runs on one (--tp 1 --pp 1)"};
+                   "instances of a device have no links between them: one replica runs on one (⟦tp=1⟧ ⟦pp=1⟧)"};
     }
     scale_resources();
     return {};
@@ -236,14 +236,17 @@ class Resolver {
 
   /// Whether the cache is in fp8 where nobody says so.
   [[nodiscard]] bool cache_is_narrow(bool narrow_weights, Format stored) const {
-    // SGLang's sparse attention keeps its cache in fp8 on Blackwell and in 16 bits before, whatever the weights.
     const bool sparse = std::any_of(model_->groups.begin(), model_->groups.end(),
                                     [](const LayerGroup& g) { return g.mixer.index_heads > 0; });
-    if (sparse && engine_.engine->id == "sglang") return r_->device.architecture == "blackwell";
+    const ServingTraits& own = engine_.engine->serving;  // whatever releases of its family do
+    const auto& narrow_on = own.narrow_sparse_kv_on;
+    if (sparse && !narrow_on.empty()) {
+      return std::find(narrow_on.begin(), narrow_on.end(), r_->device.architecture) != narrow_on.end();
+    }
     if (!narrow_weights || !engine_.serving().quantised_kv_by_default) return false;
-    // TensorRT-LLM chooses by itself. Others follow the checkpoint: tools that narrow a model afterwards note scales
-    // for the cache, models trained in eight bits come without.
-    return engine_.engine->id == "trtllm" || engine_.engine->id == "ideal" || formats_.weights != stored;
+    // Who does not choose follows the checkpoint: tools that narrow a model afterwards note scales for the cache,
+    // models trained in eight bits come without.
+    return own.chooses_kv || formats_.weights != stored;
   }
 
   void fill_rates() {

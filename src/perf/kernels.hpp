@@ -45,6 +45,7 @@ struct DeviceRates {
   double memory_share = 1;
   double launch = 0;              ///< gap and ramp of one small kernel inside a CUDA graph
   std::string_view architecture;  ///< whose calibration applies; points into the catalogue
+  Design design;                  ///< that architecture's
 
   // what a power cap does, see perf/power.hpp
   double power_cap = 0;        ///< watts that the mean may not exceed; 0 = none

@@ -44,7 +44,7 @@ bool computes_narrow(const DeviceRates& rates, Format compute, Format kv) {
 
 double core_clocks(const DeviceRates& rates) {
   constexpr double kFewCores = 12;
-  const double flops_per_clock = rates.architecture == "blackwell" ? 8192 : 4096;
+  const double flops_per_clock = 4096 * rates.design.core_width;
   if (rates.cores < kFewCores || rates.boost_clock <= 0) return rates.peak[index(Format::bf16)] / flops_per_clock;
   return rates.cores * rates.boost_clock;
 }
@@ -93,9 +93,7 @@ AttentionRates attention_rates(const DeviceRates& rates, const Calibration& cali
 
   a.decode_bandwidth *= std::min(1.0, value("attention.stream"));
   a.decode_flops = sixteen_bit * value("attention.decode_compute");
-  // FlashAttention's tiles have 64 rows, kernels for Blackwell put keys on the rows instead.
-  const bool flash = architecture.starts_with("ampere") || architecture.starts_with("hopper");
-  a.decode_rows = flash ? 64 : 16;
+  a.decode_rows = rates.design.decode_rows;
   a.decode_passes = value("attention.decode_passes");
   a.fixed_decode = calibration.value("attention.fixed_decode", {architecture, scope, own});
   a.fixed_grouped = calibration.value("attention.fixed_decode", {architecture, scope, both, own});
@@ -108,10 +106,8 @@ AttentionRates attention_rates(const DeviceRates& rates, const Calibration& cali
   if (narrow_cache) {
     const double scalar = 1 / scalar_rate(rates, calibration);
     a.scalar_wide = scalar;
-    // Blackwell widens in the tensor core; Hopper's kernels for one query head per key-value head do it element by
-    // element.
-    const bool widens_alone = !architecture.starts_with("blackwell");
-    if (widens_alone) a.scalar_single = a.mla_scalar = scalar;
+    // Without tensor cores that widen, kernels for one query head per key-value head do it element by element.
+    if (!rates.design.widening) a.scalar_single = a.mla_scalar = scalar;
   }
 
   a.mla_prefill_flops *= std::min(1.0, value("attention.prefill") * calibration.value("mla.prefill", {format}));

@@ -5,9 +5,7 @@
 namespace ridge::perf {
 
 bool reduces_in_switch(const Device& device) {
-  constexpr int kFirstYear = 2022;
-  return device.vendor == "NVIDIA" && device.scale_up_topology == ScaleUpTopology::switched &&
-         device.year >= kFirstYear;
+  return device.design.switch_reduction && device.scale_up_topology == ScaleUpTopology::switched;
 }
 
 LinkRates scale_up_link(const Device& device, const Calibration& calibration, CollectiveLibrary library) {

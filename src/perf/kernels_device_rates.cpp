@@ -14,9 +14,9 @@ bool storage_only(Format format) {
   return format == Format::int4 || is_gguf(format);
 }
 
-/// NVFP4 is NVIDIA's own; what other chips compute in four bits is the MXFP4 of the OCP.
+/// NVFP4 is one vendor's own; what other chips compute in four bits is the MXFP4 of the OCP.
 bool of_the_vendor(Format format, const Device& device) {
-  return format != Format::nvfp4 || device.vendor == "NVIDIA";
+  return format != Format::nvfp4 || device.design.nvfp4;
 }
 
 double sixteen_bit_peak(const Device& device, Format format) {
@@ -40,7 +40,7 @@ std::string_view calibrated_architecture(const Device& device, const Catalogue& 
 }
 
 Error missing(const Device& device, std::string_view what) {
-  return {ErrorCode::refused, device.id, "no " + std::string(what) + " is public; give one with --set or an overlay"};
+  return {ErrorCode::refused, device.id, "no " + std::string(what) + " is public; give one with ⟦set⟧ or an overlay"};
 }
 
 }  // namespace
@@ -102,16 +102,17 @@ Result<DeviceRates> device_rates(const Device& device, const Catalogue& catalogu
   if (!datasheet) return datasheet.error();
   DeviceRates rates = *datasheet;
   rates.architecture = calibrated_architecture(device, catalogue, calibration);
+  if (const Architecture* a = catalogue.architecture(rates.architecture)) rates.design = a->design;
   rates.memory_share = calibration.value("memory.share", {rates.architecture});
   rates.launch = calibration.value("launch", {rates.architecture});
   return rates;
 }
 
 double tensor_share(const DeviceRates& rates) {
-  constexpr double kOfHopper = 4096;  // FLOPs of a core and clock, 16 bits, dense
   constexpr double kCut = 0.5;
-  if (!rates.architecture.starts_with("hopper") || rates.cores <= 0 || rates.boost_clock <= 0) return 1;
-  const double share = rates.peak[index(Format::bf16)] / (rates.cores * rates.boost_clock * kOfHopper);
+  const double whole = rates.design.whole_core_flops;
+  if (whole <= 0 || rates.cores <= 0 || rates.boost_clock <= 0) return 1;
+  const double share = rates.peak[index(Format::bf16)] / (rates.cores * rates.boost_clock * whole);
   return share < kCut ? share : 1;
 }
 

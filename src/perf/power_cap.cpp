@@ -12,7 +12,7 @@ Result<std::vector<std::string>> cap_power(DeviceRates& rates, double cap_w, con
                                            const Calibration& calibration) {
   const double idle = rates.tdp * calibration.value("power.idle", {rates.architecture});
   if (cap_w <= idle) {
-    return Error{ErrorCode::refused, "--power-cap",
+    return Error{ErrorCode::refused, "⟦power_cap⟧",
                  fmt::format("{:.0f} W is no more than {} draws idle, about {:.0f} W", cap_w, device, idle)};
   }
   std::vector<std::string> said;

@@ -57,12 +57,12 @@ class Refuser {
   [[nodiscard]] int others() const { return std::max(q_.pp, 1) * std::max(q_.dp, 1); }
 
   /// Adds the plan if it can run.
-  bool offer(const InferenceQuery& changed, std::string change) {
+  bool offer(const InferenceQuery& changed, Changes changes) {
     const auto deployment = resolve(changed, k_);
     if (!deployment) return false;
     const InferenceOutcome o = evaluate(*deployment->resolved, changed.load);
     if (o.reason != Reason::none) return false;
-    refusal_.nearest.push_back({std::move(change), effect(changed, o)});
+    refusal_.nearest.push_back({std::move(changes), effect(changed, o)});
     return true;
   }
   static std::string effect(const InferenceQuery& changed, const InferenceOutcome& o) {
@@ -86,8 +86,10 @@ class Refuser {
     changed.tp = l.tp;
     changed.pp = l.pp;
     changed.gpus = l.tp * l.pp * replicas;
-    const std::string stages = l.pp != facts_.pp ? fmt::format(" --pp {}", l.pp) : "";
-    return offer(changed, fmt::format("--tp {}{} --gpus {}", l.tp, stages, changed.gpus));
+    Changes changes = {{"tp", std::to_string(l.tp)}};
+    if (l.pp != facts_.pp) changes.push_back({"pp", std::to_string(l.pp)});
+    changes.push_back({"gpus", std::to_string(changed.gpus)});
+    return offer(changed, std::move(changes));
   }
 
   void memory() {
@@ -118,7 +120,7 @@ class Refuser {
     InferenceQuery changed = q_;
     const double more = std::ceil(o_.short_by / kGiB);
     changed.cpu_offload = q_.cpu_offload + more * kGiB;
-    if (offer(changed, fmt::format("--cpu-offload-gb {:.0f}", changed.cpu_offload / kGiB))) {
+    if (offer(changed, {{"cpu_offload_gb", fmt::format("{:.0f}", changed.cpu_offload / kGiB)}})) {
       refusal_.nearest.back().effect += "; the weights away cross from host memory in every step";
     }
   }
@@ -131,19 +133,19 @@ class Refuser {
   void narrower_weights() {
     struct Choice {
       Format format;
-      const char* flag;
+      const char* field;
       bool computes;  ///< only where the chip computes in it
     };
-    static constexpr std::array<Choice, 3> kChoices = {{{Format::fp8, "--precision fp8", true},
-                                                        {Format::int4, "--weight-precision int4", false},
-                                                        {Format::nvfp4, "--precision nvfp4", true}}};
+    static constexpr std::array<Choice, 3> kChoices = {{{Format::fp8, "precision", true},
+                                                        {Format::int4, "weight_precision", false},
+                                                        {Format::nvfp4, "precision", true}}};
     for (const Choice& choice : kChoices) {
       if (bytes_per_weight(choice.format) >= bytes_per_weight(facts_.weights)) continue;
       InferenceQuery changed = q_;
       changed.weights = choice.format;
       changed.activations.reset();
       if (choice.computes) changed.activations = choice.format;
-      if (offer(changed, choice.flag)) return;
+      if (offer(changed, {{choice.field, std::string(name(choice.format))}})) return;
     }
   }
 
@@ -151,7 +153,7 @@ class Refuser {
     if (bytes_per_element(facts_.kv) <= 1) return;
     InferenceQuery changed = q_;
     changed.kv = Format::fp8;
-    offer(changed, "--kv-precision fp8");
+    offer(changed, {{"kv_precision", "fp8"}});
   }
 
   /// The longest prompt that fits, to two digits.
@@ -172,7 +174,7 @@ class Refuser {
     const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(low)) - 1));
     InferenceQuery changed = q_;
     changed.load.isl = std::max(1.0, std::floor(low / unit) * unit);
-    offer(changed, fmt::format("--isl {:.0f}", changed.load.isl));
+    offer(changed, {{"isl", fmt::format("{:.0f}", changed.load.isl)}});
   }
 
   /// The smallest device of the same maker on which the plan as it stands fits.
@@ -192,7 +194,7 @@ class Refuser {
       InferenceQuery changed = q_;
       changed.device = d->id;
       changed.system.clear();
-      if (offer(changed, fmt::format("--device {}", d->id))) return;
+      if (offer(changed, {{"device", d->id}})) return;
     }
   }
 
@@ -216,7 +218,7 @@ class Refuser {
     if (!model_.is_moe()) {
       refusal_.why = fmt::format("{} is a dense model: it has no experts to spread over {} devices", model(), q_.ep);
       changed.ep = 1;
-      offer(changed, "--ep 1");
+      offer(changed, {{"ep", "1"}});
       return;
     }
     int experts = 0;
@@ -230,7 +232,7 @@ class Refuser {
             : fmt::format("expert parallel {} is more than twice the {} experts of {}", q_.ep, experts, model());
     first_below(std::min(q_.ep, ranks), [&](int ep) {
       changed.ep = ep;
-      return ranks % ep == 0 && offer(changed, fmt::format("--ep {}", ep));
+      return ranks % ep == 0 && offer(changed, {{"ep", std::to_string(ep)}});
     });
   }
 
@@ -244,7 +246,7 @@ class Refuser {
       InferenceQuery changed = q_;
       changed.tp = facts_.tp;
       changed.gpus = gpus;
-      return offer(changed, fmt::format("--gpus {}", gpus));
+      return offer(changed, {{"gpus", std::to_string(gpus)}});
     });
   }
 
@@ -254,14 +256,14 @@ class Refuser {
     InferenceQuery changed = q_;
     changed.weights = q_.weights.value_or(wanted);
     changed.activations.reset();
-    offer(changed, fmt::format("--weight-precision {}", name(*changed.weights)));
+    offer(changed, {{"weight_precision", std::string(name(*changed.weights))}});
     if (!refusal_.nearest.empty()) refusal_.nearest.back().effect += "; weights are widened to 16 bits for the product";
     for (const Format f : {Format::mxfp4, Format::fp8, Format::int8, Format::bf16}) {
       // Of the same width first; none that is narrower than what was asked for.
       if (f == wanted || bytes_per_weight(f) < 0.9 * bytes_per_weight(wanted)) continue;
       changed = q_;
       changed.weights = changed.activations = f;
-      if (offer(changed, fmt::format("--precision {}", name(f)))) return;
+      if (offer(changed, {{"precision", std::string(name(f))}})) return;
     }
   }
 

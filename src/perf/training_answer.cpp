@@ -109,7 +109,7 @@ Status check_system(const TrainingQuery& query, const Catalogue& catalogue) {
     std::vector<std::string_view> ids;
     for (const System& s : catalogue.systems()) ids.push_back(s.id);
     const std::string near = nearest(query.system, ids.data(), ids.size());
-    return Error{ErrorCode::not_found, "--system",
+    return Error{ErrorCode::not_found, "⟦system⟧",
                  fmt::format("there is no system {}{}", quoted(query.system),
                              near.empty() ? "" : fmt::format("; did you mean {}?", near))};
   }
@@ -117,7 +117,7 @@ Status check_system(const TrainingQuery& query, const Catalogue& catalogue) {
   if (!device) return device.error();
   if (device->id != system->device) {
     return Error{
-        ErrorCode::bad_input, "--system",
+        ErrorCode::bad_input, "⟦system⟧",
         fmt::format("{} is made of {}, not of {}: leave out one of the two", system->id, system->device, query.device)};
   }
   return {};

@@ -40,7 +40,7 @@ TrainingCoefficients ideal(const ResolvedTraining& job) {
 }  // namespace
 
 Sureness training_sureness(const ResolvedTraining& job, const Calibration& calibration) {
-  if (job.engine == "ideal" || calibration.effects().empty()) return {};
+  if (job.ideal || calibration.effects().empty()) return {};
   const std::string_view engine = job.named_engine ? std::string_view(job.engine) : std::string_view();
   const bool measured = calibration.knows_kernels_of(job.architecture);
   Sureness sure = calibration.effects().of("training", {job.device, job.own_architecture, measured}, engine);
@@ -50,7 +50,7 @@ Sureness training_sureness(const ResolvedTraining& job, const Calibration& calib
 
 void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   job.rates.architecture = job.architecture;
-  if (job.engine == "ideal") {
+  if (job.ideal) {
     job.coefficients = ideal(job);
     return;
   }

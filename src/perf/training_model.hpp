@@ -151,6 +151,7 @@ struct ResolvedTraining {
   std::string own_architecture;   ///< the device's
   std::string architecture_step;  ///< what the device's own adds to it: "ultra" of "blackwell-ultra"
   std::string engine, family, era, device, vendor;
+  bool ideal = false;                ///< the engine is the datasheet alone
   bool named_engine = true;          ///< false: nobody knows an engine of that name
   double up_peak = 0, out_peak = 0;  ///< bytes/s one direction per device, datasheet
 

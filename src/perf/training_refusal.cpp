@@ -61,20 +61,20 @@ class TrainingRefuser {
  private:
   [[nodiscard]] int dp() const { return a_.facts.dp; }
 
-  bool offer(const TrainingPlan& plan, std::string change) {
+  bool offer(const TrainingPlan& plan, Changes changes) {
     if (refusal_.nearest.size() >= kNearest) return true;
     const TrainingOutcome o = evaluate(job_, plan);
     if (o.reason != Reason::none) return false;
     refusal_.nearest.push_back(
-        {std::move(change), fmt::format("runs: {} a step, MFU {:.1f} %", format(Seconds(o.estimate.step_time_s.mid)),
-                                        100 * o.estimate.mfu.mid)});
+        {std::move(changes), fmt::format("runs: {} a step, MFU {:.1f} %", format(Seconds(o.estimate.step_time_s.mid)),
+                                         100 * o.estimate.mfu.mid)});
     return true;
   }
-  template <class Change>
-  bool offer(std::string flags, Change change) {
+  template <class Make>
+  bool offer(Changes changes, const Make& make) {
     TrainingPlan plan = plan_;
-    change(plan);
-    return offer(plan, std::move(flags));
+    make(plan);
+    return offer(plan, std::move(changes));
   }
 
   void memory() {
@@ -91,11 +91,11 @@ class TrainingRefuser {
     refusal_.why = fmt::format("out of memory by {} on each {} ({}) of stage {}{}", format(Bytes(a_.outcome.short_by)),
                                a_.facts.device, format(Bytes(a_.facts.memory_bytes)), stage, parts);
     if (plan_.recompute != Recompute::unknown && plan_.recompute != Recompute::full) {
-      offer("--recompute full", [](TrainingPlan& p) { p.recompute = Recompute::full; });
+      offer({{"recompute", "full"}}, [](TrainingPlan& p) { p.recompute = Recompute::full; });
     }
-    if (plan_.micro_batch > 1) offer("--micro-batch 1", [](TrainingPlan& p) { p.micro_batch = 1; });
+    if (plan_.micro_batch > 1) offer({{"micro_batch", "1"}}, [](TrainingPlan& p) { p.micro_batch = 1; });
     if (plan_.sharding != Sharding::zero3) {
-      offer("--sharding zero3", [](TrainingPlan& p) { p.sharding = Sharding::zero3; });
+      offer({{"sharding", "zero3"}}, [](TrainingPlan& p) { p.sharding = Sharding::zero3; });
     }
     first_doubled(plan_.tp * 2, widest(), [&](int tp) { return offer_tp(tp); });
     first_doubled(plan_.pp * 2, deepest(), [&](int pp) { return offer_pp(pp); });
@@ -106,10 +106,10 @@ class TrainingRefuser {
   [[nodiscard]] int widest() const { return std::min(kWidest, std::max(8, job_.domain)); }
   [[nodiscard]] int deepest() const { return std::min(kDeepest, static_cast<int>(job_.layers)); }
   bool offer_tp(int tp) {
-    return offer(fmt::format("--tp {}", tp), [&](TrainingPlan& p) { p.tp = tp, p.dp = 0; });
+    return offer({{"tp", std::to_string(tp)}}, [&](TrainingPlan& p) { p.tp = tp, p.dp = 0; });
   }
   bool offer_pp(int pp) {
-    return offer(fmt::format("--pp {}", pp), [&](TrainingPlan& p) { p.pp = pp, p.dp = 0; });
+    return offer({{"pp", std::to_string(pp)}}, [&](TrainingPlan& p) { p.pp = pp, p.dp = 0; });
   }
 
   /// Any width and depth from the plan's on that can run on so many devices, with the batch rounded up.
@@ -124,9 +124,12 @@ class TrainingRefuser {
         plan.micro_batch = 1;
         const int ranks = std::max(1, gpus / (tp * pp * plan.cp));
         plan.global_batch = (std::max(plan.global_batch, ranks) + ranks - 1) / ranks * ranks;
-        const std::string more = gpus != plan_.gpus ? fmt::format("--gpus {} ", gpus) : "";
-        return offer(
-            plan, fmt::format("{}--tp {} --pp {} --micro-batch 1 --global-batch {}", more, tp, pp, plan.global_batch));
+        Changes changes = {{"tp", std::to_string(tp)},
+                           {"pp", std::to_string(pp)},
+                           {"micro_batch", "1"},
+                           {"global_batch", std::to_string(plan.global_batch)}};
+        if (gpus != plan_.gpus) changes.insert(changes.begin(), {"gpus", std::to_string(gpus)});
+        return offer(plan, std::move(changes));
       });
     });
   }
@@ -136,11 +139,11 @@ class TrainingRefuser {
     refusal_.why = fmt::format("a batch of {} sequences is no multiple of micro-batch {} x dp {} = {}",
                                plan_.global_batch, plan_.micro_batch, dp(), unit);
     multiples_around(plan_.global_batch, unit, [&](int batch) {
-      return offer(fmt::format("--global-batch {}", batch), [&](TrainingPlan& p) { p.global_batch = batch; });
+      return offer({{"global_batch", std::to_string(batch)}}, [&](TrainingPlan& p) { p.global_batch = batch; });
     });
     const int shared = std::gcd(plan_.global_batch / std::max(1, dp()), plan_.micro_batch);
     if (plan_.global_batch % dp() == 0 && shared < plan_.micro_batch && shared > 0) {
-      offer(fmt::format("--micro-batch {}", shared), [&](TrainingPlan& p) { p.micro_batch = shared; });
+      offer({{"micro_batch", std::to_string(shared)}}, [&](TrainingPlan& p) { p.micro_batch = shared; });
     }
     if (refusal_.nearest.empty()) offer_layout(plan_.gpus);
   }
@@ -157,14 +160,15 @@ class TrainingRefuser {
       const int ranks = gpus / model * plan.micro_batch;
       plan.global_batch = (plan.global_batch + ranks - 1) / ranks * ranks;
       const bool same = plan.global_batch == plan_.global_batch;
-      return offer(plan,
-                   fmt::format("--gpus {}{}", gpus, same ? "" : fmt::format(" --global-batch {}", plan.global_batch)));
+      Changes changes = {{"gpus", std::to_string(gpus)}};
+      if (!same) changes.push_back({"global_batch", std::to_string(plan.global_batch)});
+      return offer(plan, std::move(changes));
     });
     // Another width or depth for as many devices.
     if (refusal_.nearest.empty()) first_below(plan_.tp - 1, [&](int tp) { return offer_tp(tp); });
     if (refusal_.nearest.empty()) first_halved(plan_.pp / 2, [&](int pp) { return offer_pp(pp); });
     if (plan_.dp > 0 && plan_.gpus % model == 0) {
-      offer(fmt::format("--dp {}", plan_.gpus / model), [&](TrainingPlan& p) { p.dp = p.gpus / model; });
+      offer({{"dp", std::to_string(plan_.gpus / model)}}, [&](TrainingPlan& p) { p.dp = p.gpus / model; });
     }
   }
 
@@ -175,7 +179,7 @@ class TrainingRefuser {
       refusal_.why =
           fmt::format("{} stages of {} chunks are more than the {:.0f} layers", plan_.pp, plan_.vp, job_.layers);
       const auto chunks = [&](int vp) {
-        return offer(fmt::format("--vp {}", vp), [&](TrainingPlan& p) { p.vp = vp; });
+        return offer({{"vp", std::to_string(vp)}}, [&](TrainingPlan& p) { p.vp = vp; });
       };
       if (first_below(plan_.vp - 1, chunks)) return;
     }
@@ -186,7 +190,7 @@ class TrainingRefuser {
 
   void sequence() {
     multiples_around(plan_.sequence, plan_.cp, [&](int tokens) {
-      return offer(fmt::format("--seq-length {}", tokens), [&](TrainingPlan& p) { p.sequence = tokens; });
+      return offer({{"seq_length", std::to_string(tokens)}}, [&](TrainingPlan& p) { p.sequence = tokens; });
     });
   }
 
@@ -200,7 +204,7 @@ class TrainingRefuser {
   void experts() {
     if (!job_.moe) {
       refusal_.why = "the model is dense: it has no experts to spread";
-      offer("--ep 1", [](TrainingPlan& p) {
+      offer({{"ep", "1"}}, [](TrainingPlan& p) {
         p.ep = 1;
         p.etp = 0;
       });
@@ -209,8 +213,9 @@ class TrainingRefuser {
     const int ranks = plan_.tp * plan_.cp * dp();
     refusal_.why = fmt::format("expert parallel {} has to divide the {:.0f} experts and the {} ranks (tp x cp x dp)",
                                plan_.ep, job_.experts_all, ranks);
-    first_below(std::min(plan_.ep, ranks),
-                [&](int ep) { return offer(fmt::format("--ep {}", ep), [&](TrainingPlan& p) { p.ep = ep; }); });
+    first_below(std::min(plan_.ep, ranks), [&](int ep) {
+      return offer({{"ep", std::to_string(ep)}}, [&](TrainingPlan& p) { p.ep = ep; });
+    });
   }
 
   void formats() {
@@ -226,7 +231,7 @@ class TrainingRefuser {
       if (!job) continue;
       const TrainingOutcome o = evaluate(*job->resolved, plan_);
       if (o.reason != Reason::none) continue;
-      refusal_.nearest.push_back({fmt::format("--precision {}", name(f)),
+      refusal_.nearest.push_back({{{"precision", std::string(name(f))}},
                                   fmt::format("runs: {} a step", format(Seconds(o.estimate.step_time_s.mid)))});
       return;
     }

@@ -82,8 +82,7 @@ Status set_device(ResolvedTraining& job, const Device& device, const System* sys
   job.host_link = job.rates.host_link;
   job.precision = compute_precision(query);
   if (query.block_scales) {
-    // Blackwell's tensor cores scale blocks of 32 themselves, and libraries run larger blocks as those.
-    job.block_scales = job.architecture != "blackwell";
+    job.block_scales = !job.rates.design.block_scales;
     if (!job.block_scales) {
       job.precision = Format::mxfp8;
       assumptions.push_back("fp8 with scales by block runs as mxfp8 on this chip");
@@ -144,7 +143,7 @@ Status set_cluster(ResolvedTraining& job, const Device& device, const System* sy
     return Error{ErrorCode::bad_input, flag, std::move(message)};
   };
   if (asked.oversubscription != 0 && !(asked.oversubscription >= 1)) {
-    return refuse("--oversubscription", "write ports over uplinks: 1 is none, 2 half of the links");
+    return refuse("⟦oversubscription⟧", "write ports over uplinks: 1 is none, 2 half of the links");
   }
   const Fabric* fabric = system != nullptr ? catalogue.fabric(system->scale_out) : nullptr;
   job.order = asked.order;
@@ -157,11 +156,11 @@ Status set_cluster(ResolvedTraining& job, const Device& device, const System* sy
   const bool up = asked.reduction == SwitchReduction::scale_up || asked.reduction == SwitchReduction::both;
   const bool out = asked.reduction == SwitchReduction::scale_out || asked.reduction == SwitchReduction::both;
   if (up && !perf::reduces_in_switch(device)) {
-    return refuse("--reduction",
+    return refuse("⟦reduction⟧",
                   fmt::format("the scale-up links of {} do not reduce; NVLink switches do since Hopper", device.id));
   }
   if (out && fabric != nullptr && !fabric->in_network_reduction) {
-    return refuse("--reduction",
+    return refuse("⟦reduction⟧",
                   fmt::format("{} of {} does not reduce; InfiniBand with SHARP does", fabric->name, system->name));
   }
   job.reduces_up = up;
@@ -184,6 +183,7 @@ void set_engine(ResolvedTraining& job, const TrainingQuery& query, const Engines
   job.year = year_of(query.date);
   if (match.engine == nullptr) return;
   job.engine = match.engine->id;
+  job.ideal = match.engine->ideal;
   job.family = match.engine->family;
   job.traits = match.engine->training;
   if (match.era != nullptr) {
@@ -211,8 +211,8 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
     return Error{ErrorCode::refused, query.model, "training is modelled for language models only"};
   }
   if (query.mtp && model->mtp_layers == 0) {
-    return Error{ErrorCode::bad_input, "--mtp",
-                 model->id + " has no multi-token-prediction layers: leave it out, or say --set model.mtp_layers=1"};
+    return Error{ErrorCode::bad_input, "⟦mtp⟧",
+                 model->id + " has no multi-token-prediction layers: leave it out, or say ⟦set=model.mtp_layers=1⟧"};
   }
   if (model->groups.size() > kGroups) {
     return Error{ErrorCode::refused, query.model,
@@ -221,7 +221,7 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
   const System* system = nullptr;
   if (!query.system.empty()) {
     system = knowledge.catalogue.system(query.system);
-    if (system == nullptr) return Error{ErrorCode::not_found, "--system", "there is no system '" + query.system + "'"};
+    if (system == nullptr) return Error{ErrorCode::not_found, "⟦system⟧", "there is no system '" + query.system + "'"};
   }
   const std::string device_id = !query.device.empty() ? query.device : system != nullptr ? system->device : "";
   auto device = knowledge.catalogue.find_device(device_id);

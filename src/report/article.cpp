@@ -18,7 +18,7 @@ Overloaded(Ts...) -> Overloaded<Ts...>;
 Result<Language> parse_language(std::string_view text) {
   if (text.empty() || text == "en") return Language::en;
   if (text == "zh") return Language::zh;
-  return Error{ErrorCode::bad_input, "--lang", "write en or zh"};
+  return Error{ErrorCode::bad_input, "⟦lang⟧", "write en or zh"};
 }
 
 std::string article_html(const Article& article) {

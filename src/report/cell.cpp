@@ -1,6 +1,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "ridge/change.hpp"
 #include "ridge/report.hpp"
 #include "ridge/text.hpp"
 
@@ -42,8 +43,8 @@ std::string Cell::formatted(double value) const {
 
 std::string Cell::text() const {
   if (kind_ == Kind::empty) return "–";
-  if (!shown_.empty()) return shown_;
-  if (kind_ == Kind::text) return text_;
+  if (!shown_.empty()) return phrased(shown_, Voice::flags);
+  if (kind_ == Kind::text) return phrased(text_, Voice::flags);
   if (kind_ == Kind::boolean) return mid_ != 0 ? "yes" : "no";
   const std::string mid = formatted(mid_);
   if (kind_ == Kind::number) return mid;
@@ -62,7 +63,7 @@ std::string Cell::plain() const {
     case Kind::empty:
       return "";
     case Kind::text:
-      return text_;
+      return phrased(text_, Voice::flags);
     case Kind::boolean:
       return mid_ != 0 ? "true" : "false";
     case Kind::number:

@@ -156,7 +156,7 @@ Document compare_page(std::span<const InferenceAnswer> answers) {
     if (!a.refusal) continue;
     const std::string plan = fmt::format("{}, {}, {}", a.facts.device, facts_layout(a.facts), precision_text(a.facts));
     std::string why = a.refusal->why;
-    if (!a.refusal->nearest.empty()) why += "; what works: " + a.refusal->nearest[0].change;
+    if (!a.refusal->nearest.empty()) why += "; what works: " + marked(a.refusal->nearest[0].changes);
     refused.rows.push_back({Cell(plan), Cell(why)});
   }
   if (!refused.rows.empty()) page.blocks.emplace_back(std::move(refused));

@@ -33,7 +33,7 @@ std::string context_refusal(const ContextAnswer& a) {
   text += fmt::format(", {} are missing on each device", format(Bytes(p.short_by)));
   if (room > 0) {
     const double ranks = std::ceil(a.curve.cp * (room + p.short_by) / room);
-    text += fmt::format("; --cp {:.0f} would share the cache", ranks);
+    text += fmt::format("; ⟦cp={:.0f}⟧ would share the cache", ranks);
   }
   return text;
 }

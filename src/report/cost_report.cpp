@@ -6,6 +6,7 @@
 
 #include "report/html.hpp"
 #include "report/inference_report.hpp"
+#include "ridge/change.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::report {
@@ -140,7 +141,7 @@ void add_assumptions(Document& page, const CostCase& c) {
   std::string text = "Assumed: ";
   for (std::size_t i = 0; i < c.assumptions.size(); ++i) {
     text += (i == 0 ? "" : "; ") + c.assumptions[i].text;
-    if (!c.assumptions[i].flag.empty()) text += " (" + c.assumptions[i].flag + ")";
+    if (!c.assumptions[i].field.empty()) text += " (" + named(c.assumptions[i].field) + ")";
   }
   page.blocks.emplace_back(Paragraph{text + ".", Emphasis::faint});
 }

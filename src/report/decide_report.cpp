@@ -128,7 +128,7 @@ Document decide_page(const DecideCost& d) {
     constexpr std::size_t kCheapest = 10, kDearest = 4;
     if (regions.rows.size() > kCheapest + kDearest) {
       const std::size_t between = regions.rows.size() - kCheapest - kDearest;
-      regions.title += fmt::format("; {} between the {} cheapest and the {} dearest left out (--json lists all)",
+      regions.title += fmt::format("; {} between the {} cheapest and the {} dearest left out (⟦json⟧ lists all)",
                                    between, kCheapest, kDearest);
       const auto from = regions.rows.begin() + kCheapest;
       regions.rows.erase(from, from + static_cast<std::ptrdiff_t>(between));

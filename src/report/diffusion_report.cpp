@@ -91,12 +91,12 @@ std::string diffusion_refusal(const DiffusionAnswer& a) {
   const DiffusionOutcome& o = a.outcome;
   if (o.reason == Reason::out_of_memory) {
     return fmt::format(
-        "out of memory: {} are missing on each {}: use a smaller --batch, fewer pixels or a narrower "
-        "--precision",
+        "out of memory: {} are missing on each {}: use a smaller ⟦batch⟧, fewer pixels or a narrower "
+        "⟦precision⟧",
         format(Bytes(o.short_by)), a.query.device);
   }
   if (o.reason == Reason::heads_not_divisible) {
-    return fmt::format("Ulysses {} does not divide the heads of {}: use --ring for the rest", a.query.ulysses,
+    return fmt::format("Ulysses {} does not divide the heads of {}: use ⟦ring⟧ for the rest", a.query.ulysses,
                        a.query.model);
   }
   if (o.reason == Reason::gpus_do_not_multiply) {
@@ -104,7 +104,7 @@ std::string diffusion_refusal(const DiffusionAnswer& a) {
                        std::max(a.query.ring, 1), a.query.gpus);
   }
   if (o.reason == Reason::bad_value && a.query.cfg > 1) {
-    return "guidance takes one pass a step here: there is nothing to share out, leave --cfg-parallel away";
+    return "guidance takes one pass a step here: there is nothing to share out, leave ⟦cfg_parallel⟧ away";
   }
   if (o.reason == Reason::sequence_not_divisible) {
     return "a UNet has no sequence that devices could share: run one call on each device";

@@ -166,7 +166,7 @@ Document fleet_page(const FleetView& view) {
   page.title = fleet_title(view);
   if (!a.found) {
     page.blocks.emplace_back(
-        Paragraph{"Time was over before any plan was found: give it more by --time-limit.", Emphasis::bad});
+        Paragraph{"Time was over before any plan was found: give it more by ⟦time_limit⟧.", Emphasis::bad});
     return page;
   }
   page.blocks.emplace_back(Paragraph{fleet_recommendation(view), Emphasis::strong});
@@ -205,7 +205,7 @@ Document fleet_page(const FleetView& view) {
   for (std::size_t i = 0; i < p.assumptions.size(); ++i) assumed += (i > 0 ? "; " : "") + p.assumptions[i];
   page.blocks.emplace_back(Paragraph{assumed + ".", Emphasis::faint});
   page.blocks.emplace_back(Paragraph{
-      fmt::format("Solved by {}.{}", view.solver, view.why ? "" : " Next: --why says what each way to serve costs."),
+      fmt::format("Solved by {}.{}", view.solver, view.why ? "" : " Next: ⟦why⟧ says what each way to serve costs."),
       Emphasis::faint});
   return page;
 }

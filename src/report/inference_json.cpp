@@ -103,7 +103,7 @@ Json inference_json(const InferenceAnswer& a, const InferenceReportOptions& opti
   Json near = Json::array();
   if (!fits) {
     for (const NearestPlan& plan : a.refusal->nearest) {
-      near.push(Json::object().set("change", plan.change).set("effect", plan.effect));
+      near.push(nearest_json(plan));
     }
   }
   json.set("nearest", std::move(near));

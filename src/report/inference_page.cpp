@@ -183,7 +183,7 @@ Table next_commands(const InferenceAnswer& a) {
   table.headings = false;
   table.columns = {{.key = "command", .heading = "command"}};
   const std::string flags = command_flags(a.query);
-  table.rows.push_back({Cell("ridge estimate infer " + flags + " --explain")});
+  table.rows.push_back({Cell("ridge estimate infer " + flags + " ⟦explain⟧")});
   return table;
 }
 

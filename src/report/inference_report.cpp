@@ -86,7 +86,7 @@ std::string deployment_text(const InferenceAnswer& answer) {
   const bool spread = f.dp > 1 || f.ep > 1 || f.pp > 1;
   const auto filled_up = [&](const std::string& a) { return a.starts_with(fmt::format("tensor parallel {}", f.tp)); };
   if (spread && f.tp > 1 && std::any_of(answer.assumptions.begin(), answer.assumptions.end(), filled_up)) {
-    out += " (added: --tp was not given)";
+    out += " (added: ⟦tp⟧ was not given)";
   }
   add("PP", f.pp);
   add("EP", f.ep);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "report/unicode.hpp"
+#include "ridge/change.hpp"
 #include "ridge/report.hpp"
 
 namespace ridge {
@@ -20,7 +21,7 @@ std::string escaped(std::string_view text) {
 }  // namespace
 
 std::string to_markdown(const Table& table) {
-  std::string out = table.title.empty() ? "" : "## " + escaped(table.title) + "\n\n";
+  std::string out = table.title.empty() ? "" : "## " + escaped(phrased(table.title, Voice::flags)) + "\n\n";
   for (const Column& column : table.columns) out += "| " + escaped(column.heading) + " ";
   out += "|\n";
   for (const Column& column : table.columns) out += column.kind == ColumnKind::text ? "|---" : "|--:";
@@ -35,13 +36,13 @@ std::string to_markdown(const Table& table) {
 }
 
 std::string to_markdown(const Document& document) {
-  std::string out = document.title.empty() ? "" : "# " + escaped(document.title) + "\n";
+  std::string out = document.title.empty() ? "" : "# " + escaped(phrased(document.title, Voice::flags)) + "\n";
   for (const auto& block : document.blocks) {
     if (!out.empty()) out += "\n";
     if (const auto* table = std::get_if<Table>(&block)) {
       out += to_markdown(*table);
     } else {
-      out += escaped(std::get<Paragraph>(block).text) + "\n";
+      out += escaped(phrased(std::get<Paragraph>(block).text, Voice::flags)) + "\n";
     }
   }
   return out;

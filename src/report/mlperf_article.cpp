@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -18,75 +17,6 @@ namespace ridge::report {
 namespace {
 
 using namespace ridge::mlperf;  // NOLINT(google-build-using-namespace): the file speaks of nothing else
-
-constexpr std::array<std::string_view, 14> kSpecified = {
-    "a100-pcie-80gb", "a100-sxm-80gb",  "l40s",           "h100-pcie-80gb", "h100-nvl-94gb",
-    "h100-sxm-80gb",  "h200-nvl-141gb", "h200-sxm-141gb", "gh200-96gb",     "gh200-144gb",
-    "rtx-pro-6000",   "b200-sxm-180gb", "gb200",          "tpu-v5e"};
-constexpr std::array<std::string_view, 7> kSpecifiedToo = {"b300-sxm-270gb", "gb300",   "mi300x",  "mi325x",
-                                                           "mi355x",         "tpu-v6e", "vr-nvl72"};
-
-struct ModelChapter {
-  std::string_view benchmark;
-  const char* en;
-  const char* zh;
-  std::vector<std::array<std::string_view, 3>> ratios;  ///< first, second, scenario
-};
-
-const std::vector<ModelChapter>& chapters() {
-  static const std::vector<ModelChapter> all = {
-      {"gptj-99",
-       "GPT-J (6B, dense; retired after v5.0)",
-       "GPT-J（60 亿参数，稠密；v5.0 后停用）",
-       {{"h200-sxm-141gb", "h100-sxm-80gb", "Offline"},
-        {"h100-sxm-80gb", "h100-pcie-80gb", "Offline"},
-        {"h100-sxm-80gb", "a100-sxm-80gb", "Offline"},
-        {"h100-sxm-80gb", "l40s", "Offline"}}},
-      {"llama2-70b-99.9",
-       "Llama 2 70B (dense)",
-       "Llama 2 70B（稠密）",
-       {{"h200-sxm-141gb", "h100-sxm-80gb", "Offline"},
-        {"b200-sxm-180gb", "h200-sxm-141gb", "Offline"},
-        {"b200-sxm-180gb", "h200-sxm-141gb", "Interactive"},
-        {"b300-sxm-270gb", "b200-sxm-180gb", "Offline"},
-        {"mi325x", "mi300x", "Offline"},
-        {"mi355x", "b200-sxm-180gb", "Offline"},
-        {"h100-sxm-80gb", "l40s", "Offline"}}},
-      {"stable-diffusion-xl",
-       "Stable Diffusion XL (images)",
-       "Stable Diffusion XL（图像生成）",
-       {{"b200-sxm-180gb", "h200-sxm-141gb", "Offline"},
-        {"b200-sxm-180gb", "h100-sxm-80gb", "Offline"},
-        {"h200-sxm-141gb", "h100-sxm-80gb", "Offline"},
-        {"gh200-96gb", "h100-sxm-80gb", "Offline"}}},
-      {"deepseek-r1",
-       "DeepSeek-R1 (671B, mixture of experts)",
-       "DeepSeek-R1（6710 亿参数，混合专家）",
-       {{"gb200", "b200-sxm-180gb", "Offline"},
-        {"gb300", "b300-sxm-270gb", "Offline"},
-        {"gb300", "b300-sxm-270gb", "Interactive"},
-        {"vr-nvl72", "gb300", "Offline"}}},
-      {"llama3.1-405b",
-       "Llama 3.1 405B (dense)",
-       "Llama 3.1 405B（稠密）",
-       {{"h200-sxm-141gb", "h100-sxm-80gb", "Offline"},
-        {"b200-sxm-180gb", "h100-sxm-80gb", "Offline"},
-        {"b200-sxm-180gb", "h200-sxm-141gb", "Offline"},
-        {"gb200", "b200-sxm-180gb", "Offline"},
-        {"gb300", "b300-sxm-270gb", "Interactive"}}},
-      {"gpt-oss-120b",
-       "gpt-oss-120b (mixture of experts)",
-       "gpt-oss-120b（混合专家）",
-       {{"gb200", "b200-sxm-180gb", "Offline"},
-        {"gb300", "b300-sxm-270gb", "Interactive"},
-        {"mi355x", "b200-sxm-180gb", "Offline"}}},
-      {"llama3.1-8b",
-       "Llama 3.1 8B (dense)",
-       "Llama 3.1 8B（稠密）",
-       {{"b200-sxm-180gb", "h200-sxm-141gb", "Offline"}, {"h200-sxm-141gb", "h100-sxm-80gb", "Offline"}}},
-  };
-  return all;
-}
 
 class Writer {
  public:
@@ -103,7 +33,7 @@ class Writer {
     specifications();
     heading(say("4. Results by model", "4. 各模型的结果"));
     int number = 0;
-    for (const ModelChapter& chapter : chapters()) write_chapter(chapter, ++number);
+    for (const Chapter& chapter : evidence_.names.chapters) write_chapter(chapter, ++number);
     questions();
     predictions();
     training();
@@ -237,9 +167,9 @@ class Writer {
                  {.key = "bandwidth", .heading = "bandwidth", .kind = ColumnKind::number},
                  {.key = "tdp", .heading = "TDP", .kind = ColumnKind::number},
                  {.key = "domain", .heading = "scale-up domain", .kind = ColumnKind::number}};
-    std::vector<std::string_view> listed(kSpecified.begin(), kSpecified.end());
-    listed.insert(listed.end(), kSpecifiedToo.begin(), kSpecifiedToo.end());
-    for (const std::string_view id : listed) {
+    for (const Comparison& compared : evidence_.names.comparisons) {
+      if (compared.use != CompareUse::specification) continue;
+      const std::string& id = compared.first;
       const AcceleratorName* const is = evidence_.names.accelerator(id);
       const Device* const d = is == nullptr ? nullptr : evidence_.knowledge.catalogue.device(is->device);
       if (d == nullptr) continue;
@@ -259,16 +189,16 @@ class Writer {
     table(std::move(t));
   }
 
-  void write_chapter(const ModelChapter& chapter, int number) {
+  void write_chapter(const Chapter& chapter, int number) {
     Selection selection;
-    selection.benchmarks = {std::string(chapter.benchmark)};
+    selection.benchmarks = {chapter.benchmark};
     selection.scenarios = {"Offline", "Server", "Interactive"};
     const auto rows = select(evidence_.results, selection, evidence_.names);
     if (!rows || rows->empty()) return;
     Summary summary;
     const auto groups = summarise(*rows, summary);
     if (!groups) return;
-    heading(form("4.{} {}", number, say(chapter.en, chapter.zh)), 3);
+    heading(form("4.{} {}", number, language_ == Language::en ? chapter.en : chapter.zh), 3);
     Table t = mlperf_group_table(groups->groups, summary);
     std::set<std::string> units;
     for (const Group& g : groups->groups) units.insert(g.unit);
@@ -311,8 +241,9 @@ class Writer {
     std::vector<std::string> insights;
     if (chapter.benchmark == "gptj-99") insights.push_back(findings_.units());
     insights.push_back(findings_.fastest(chapter.benchmark, "Offline"));
-    for (const auto& [first, second, scenario] : chapter.ratios) {
-      insights.push_back(findings_.ratio(first, second, chapter.benchmark, scenario));
+    for (const Comparison& c : evidence_.names.comparisons) {
+      if (c.use != CompareUse::chapter || c.benchmark != chapter.benchmark) continue;
+      insights.push_back(findings_.ratio(c.first, c.second, c.benchmark, c.scenario));
     }
     insights.push_back(findings_.share(chapter.benchmark, "Server"));
     insights.push_back(findings_.share(chapter.benchmark, "Interactive"));
@@ -460,9 +391,9 @@ class Writer {
     std::vector<std::string> all;
     const std::vector<std::string> coupling = findings_.coupling();
     all.insert(all.end(), coupling.begin(), coupling.end());
-    all.push_back(findings_.ratio("b200-sxm-180gb", "h200-sxm-141gb", "llama2-70b-99.9", "Offline"));
-    all.push_back(findings_.ratio("h200-sxm-141gb", "h100-sxm-80gb", "llama3.1-405b", "Offline"));
-    all.push_back(findings_.ratio("b200-sxm-180gb", "h200-sxm-141gb", "stable-diffusion-xl", "Offline"));
+    for (const Comparison& c : evidence_.names.comparisons) {
+      if (c.use == CompareUse::conclusion) all.push_back(findings_.ratio(c.first, c.second, c.benchmark, c.scenario));
+    }
     all.push_back(findings_.share("deepseek-r1", "Server"));
     for (const std::string& sentence : findings_.elasticity()) {
       if (sentence.starts_with("llama2-70b") || sentence.starts_with("stable-diffusion")) all.push_back(sentence);

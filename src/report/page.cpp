@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 
 #include "ridge/text.hpp"
 
@@ -69,6 +70,24 @@ void add_assumptions(Document& page, const std::vector<std::string>& assumptions
 
 Json interval_json(const Interval& interval) {
   return Json::object().set("low", interval.low).set("mid", interval.mid).set("high", interval.high);
+}
+
+Json changes_json(const Changes& changes) {
+  Json out = Json::object();
+  for (const Change& c : changes) {
+    const bool number = is_json_number(c.value);
+    out.set(c.field, c.value == "true" ? Json(true)
+                     : number          ? Json(std::strtod(c.value.c_str(), nullptr))
+                                       : Json(c.value));
+  }
+  return out;
+}
+
+Json nearest_json(const NearestPlan& plan) {
+  return Json::object()
+      .set("change", marked(plan.changes))
+      .set("effect", plan.effect)
+      .set("set", changes_json(plan.changes));
 }
 
 Json texts_json(const std::vector<std::string>& assumptions) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ridge/answer.hpp"
 #include "ridge/perf.hpp"
 #include "ridge/report.hpp"
 
@@ -28,5 +29,9 @@ namespace ridge::report {
 void add_assumptions(Document& page, const std::vector<std::string>& assumptions);
 [[nodiscard]] Json interval_json(const Interval& interval);
 [[nodiscard]] Json texts_json(const std::vector<std::string>& assumptions);
+/// {"tp": 8, "power_cap": "500W"}: to be put into a question as it is.
+[[nodiscard]] Json changes_json(const Changes& changes);
+/// What works instead: "change" in words, "effect", and "set", the change as fields.
+[[nodiscard]] Json nearest_json(const NearestPlan& plan);
 
 }  // namespace ridge::report

@@ -54,20 +54,20 @@ PipelineShape shape_of(const TrainingAnswer& a) {
 }  // namespace
 
 Result<std::string> pipeline_trace(const TrainingAnswer& a) {
-  if (a.refusal) return Error{ErrorCode::infeasible, "--trace", "a plan that cannot run has no timeline"};
+  if (a.refusal) return Error{ErrorCode::infeasible, "⟦trace⟧", "a plan that cannot run has no timeline"};
   const TrainingPlan& plan = a.query.plan;
   const PipelineShape shape = shape_of(a);
   const double count = event_count(shape);
   if (count > static_cast<double>(kMostEvents)) {
-    return Error{ErrorCode::refused, "--trace",
-                 fmt::format("{} events are more than a browser shows: take fewer micro-batches (--global-batch)",
+    return Error{ErrorCode::refused, "⟦trace⟧",
+                 fmt::format("{} events are more than a browser shows: take fewer micro-batches (⟦global_batch⟧)",
                              format_number(count, 9))};
   }
   std::vector<TimelineEvent> events = pipeline_timeline(shape);
   if (events.empty()) {
     return Error{
-        ErrorCode::refused, "--trace",
-        "DualPipe needs an even number of stages and at least twice as many micro-batches: raise --global-batch"};
+        ErrorCode::refused, "⟦trace⟧",
+        "DualPipe needs an even number of stages and at least twice as many micro-batches: raise ⟦global_batch⟧"};
   }
   // Transfers are not drawn, and stages that are not the longest are drawn as long as it: the whole lasts as predicted.
   const double reduced = phase_s(a, TrainingPhase::data_parallel);

@@ -29,17 +29,17 @@ namespace {
 /// How a device that lost by a limit could come in.
 std::string way_in(const Loser& loser) {
   const std::string& limit = loser.limit;
-  if (limit == "price") return "bring a rent with --prices FILE (docs/data-format.md), or ask for --own";
+  if (limit == "price") return "bring a rent with ⟦prices=FILE⟧ (docs/data-format.md), or ask for ⟦own⟧";
   if (limit == "figures") {
-    return fmt::format("say the figure with --set, or in a file with --catalogue (ridge show {})", loser.device);
+    return fmt::format("say the figure with ⟦set⟧, or in a file with ⟦catalogue⟧ (ridge show {})", loser.device);
   }
-  if (limit == "delivery") return fmt::format("--announced, or --devices {}", loser.device);
-  if (limit == "vendor") return "--vendors, --avoid-vendors";
-  if (limit == "export") return "another --destination, or a licence";
-  if (limit == "maturity") return "leave out --measured";
-  if (limit == "cooling") return "leave out --air-cooled";
-  if (limit == "rack") return "a rack that supplies more: --max-rack";
-  if (limit == "layout") return "another model or --precision";
+  if (limit == "delivery") return fmt::format("⟦announced⟧, or ⟦devices={}⟧", loser.device);
+  if (limit == "vendor") return "⟦vendors⟧, ⟦avoid_vendors⟧";
+  if (limit == "export") return "another ⟦destination⟧, or a licence";
+  if (limit == "maturity") return "leave out ⟦measured⟧";
+  if (limit == "cooling") return "leave out ⟦air_cooled⟧";
+  if (limit == "rack") return "a rack that supplies more: ⟦max_rack⟧";
+  if (limit == "layout") return "another model or ⟦precision⟧";
   if (loser.by > 0) return fmt::format("a limit looser by {:.0f} %", std::ceil(100 * loser.by));
   return "another limit";
 }
@@ -127,7 +127,7 @@ void add_losers(Document& page, const std::vector<Loser>& losers, bool why) {
     page.blocks.emplace_back(std::move(table));
     if (searched.size() > kLosersShown) {
       page.blocks.emplace_back(paragraph(
-          fmt::format("and {} more that cannot meet the limits (--json lists them)", searched.size() - kLosersShown),
+          fmt::format("and {} more that cannot meet the limits (⟦json⟧ lists them)", searched.size() - kLosersShown),
           Emphasis::faint));
     }
   }
@@ -138,7 +138,7 @@ void add_losers(Document& page, const std::vector<Loser>& losers, bool why) {
                     devices.size() > 6 ? fmt::format("{} devices", devices.size()) : joined_text(devices, ", "));
   }
   if (!left_out.empty()) {
-    page.blocks.emplace_back(paragraph(left_out + "; --why says how each could come in.", Emphasis::faint));
+    page.blocks.emplace_back(paragraph(left_out + "; ⟦why⟧ says how each could come in.", Emphasis::faint));
   }
 }
 
@@ -186,11 +186,11 @@ std::string searched_text(const PlanStatistics& s) {
 }
 
 Paragraph and_more(std::size_t devices) {
-  return paragraph(fmt::format("and {} devices more (--top N)", devices), Emphasis::faint);
+  return paragraph(fmt::format("and {} devices more (⟦top=N⟧)", devices), Emphasis::faint);
 }
 
 Paragraph next_commands(const std::string& again, std::string_view next) {
-  return paragraph(fmt::format("Next: {0} --explain 1 │ {0} --save plans/ │ {1} --plan plans/1.toml", again, next),
+  return paragraph(fmt::format("Next: {0} ⟦explain=1⟧ │ {0} ⟦save=plans/⟧ │ {1} ⟦plan=plans/1.toml⟧", again, next),
                    Emphasis::faint);
 }
 

@@ -64,7 +64,7 @@ void add_ranking(Document& page, const Verdict& verdict, Table ranked, Table nea
     page.blocks.emplace_back(paragraph("No plan meets this goal.", Emphasis::bad));
     if (!verdict.fails_first.empty()) {
       page.blocks.emplace_back(paragraph("Fails first: " + verdict.fails_first + "."));
-      page.blocks.emplace_back(paragraph("Nearest feasible goal: " + verdict.nearest_goal + "."));
+      page.blocks.emplace_back(paragraph("Nearest feasible goal: " + marked(verdict.nearest_goal) + "."));
       nearest.title = "Nearest plans";
       page.blocks.emplace_back(std::move(nearest));
     }
@@ -106,7 +106,8 @@ void set_ranking(Json& json, const Verdict& verdict, const Object& object) {
   json.set("plans", std::move(plans)).set("front", list(verdict.front)).set("losers", losers_json(verdict.losers));
   json.set("nearest", verdict.plans.empty() ? list(verdict.nearest) : Json::array());
   json.set("fails_first", verdict.fails_first.empty() ? Json() : Json(verdict.fails_first));
-  json.set("nearest_goal", verdict.nearest_goal.empty() ? Json() : Json(verdict.nearest_goal));
+  json.set("nearest_goal", verdict.nearest_goal.empty() ? Json() : Json(marked(verdict.nearest_goal)));
+  json.set("nearest_goal_set", changes_json(verdict.nearest_goal));
 }
 
 }  // namespace ridge::report

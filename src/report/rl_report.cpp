@@ -150,7 +150,7 @@ Json rl_json(const RlAnswer& a, const RlReportOptions& options) {
   if (a.refusal) {
     Json near = Json::array();
     for (const NearestPlan& n : a.refusal->nearest) {
-      near.push(Json::object().set("change", n.change).set("effect", n.effect));
+      near.push(nearest_json(n));
     }
     json.set("reason", name(a.refusal->reason)).set("why", a.refusal->why).set("nearest", std::move(near));
     json.set("assumptions", texts_json(a.assumptions));
@@ -200,7 +200,9 @@ Json rl_json(const RlAnswer& a, const RlReportOptions& options) {
                            ? interval_json(rl_scaled(e.step_s, hours * *options.usd_per_gpu_hour))
                            : Json());
   Json changes = Json::array();
-  for (const Suggestion& s : a.suggestions) changes.push(Json::object().set("change", s.change).set("gain", s.gain));
+  for (const Suggestion& s : a.suggestions) {
+    changes.push(Json::object().set("change", s.change).set("gain", s.gain).set("set", changes_json(s.changes)));
+  }
   json.set("suggestions", std::move(changes));
   json.set("assumptions", texts_json(a.assumptions));
   return json;

@@ -198,7 +198,7 @@ std::string overload_sentence(const SimulationResult& r) {
   return fmt::format(
       "Overloaded: requests come faster than they leave; {} more wait every second. Means and percentiles grow with "
       "the "
-      "length of the run and say nothing about a steady state. --find-rate finds the rate it can hold.",
+      "length of the run and say nothing about a steady state. ⟦find_rate⟧ finds the rate it can hold.",
       format_number(r.growth_per_s));
 }
 

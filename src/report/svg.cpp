@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "ridge/change.hpp"
+
 namespace ridge::report {
 namespace {
 
@@ -118,7 +120,7 @@ std::string Svg::finish() {
 
 std::string escape_markup(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : phrased(text, Voice::flags)) {
     switch (c) {
       case '&':
         out += "&amp;";

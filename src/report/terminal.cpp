@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "report/unicode.hpp"
+#include "ridge/change.hpp"
 #include "ridge/report.hpp"
 
 namespace ridge {
@@ -176,7 +177,8 @@ class Layout {
 };
 
 std::string heading(const std::string& title, const TerminalStyle& style) {
-  return title.empty() ? std::string() : painted(printable(title), Emphasis::strong, style) + "\n";
+  return title.empty() ? std::string()
+                       : painted(printable(phrased(title, Voice::flags)), Emphasis::strong, style) + "\n";
 }
 
 }  // namespace
@@ -194,7 +196,7 @@ std::string to_terminal(const Document& document, const TerminalStyle& style) {
     } else {
       const auto& paragraph = std::get<Paragraph>(block);
       const int width = style.width > 0 ? std::min(style.width, kReadingWidth) : kReadingWidth;
-      for (const auto& line : wrap_text(printable(paragraph.text), width)) {
+      for (const auto& line : wrap_text(printable(phrased(paragraph.text, Voice::flags)), width)) {
         out += painted(line, paragraph.emphasis, style) + "\n";
       }
     }

@@ -261,7 +261,7 @@ Json training_json(const TrainingAnswer& a, const TrainingReportOptions& options
   Json near = Json::array();
   if (!fits) {
     for (const NearestPlan& plan : a.refusal->nearest) {
-      near.push(Json::object().set("change", plan.change).set("effect", plan.effect));
+      near.push(nearest_json(plan));
     }
   }
   json.set("nearest", std::move(near));

@@ -206,7 +206,7 @@ class RlQuestion {
       out_.refusal = Refusal{.reason = Reason::gpus_do_not_multiply,
                              .why = fmt::format("an engine takes {} devices, and {} draw", g.gpus, out_.generators),
                              .short_by = {},
-                             .nearest = {{fmt::format("--generators {}", g.gpus), "one engine"}}};
+                             .nearest = {{{{"generators", std::to_string(g.gpus)}}, "one engine"}}};
     }
     return {};
   }

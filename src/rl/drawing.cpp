@@ -40,7 +40,7 @@ Result<SimulationResult> play(const SimulationQuery& query, const InferenceDeplo
   if (result->too_long > 0) {
     return Error{ErrorCode::infeasible, "answer lengths",
                  "answers of " + std::to_string(result->longest_too_long) +
-                     " tokens do not fit the cache of one engine: give it more devices (--gen-tp)"};
+                     " tokens do not fit the cache of one engine: give it more devices (⟦gen_tp⟧)"};
   }
   std::sort(finishes.at.begin(), finishes.at.end());
   return result;

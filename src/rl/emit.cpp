@@ -13,7 +13,7 @@ namespace {
 constexpr int kRlNode = 8;  ///< devices of a node, where a pool has as many
 
 Error rl_cannot(std::string message) {
-  return {ErrorCode::refused, "--for", std::move(message)};
+  return {ErrorCode::refused, "⟦for⟧", std::move(message)};
 }
 
 /// Whole nodes, or one node of fewer devices.
@@ -61,8 +61,8 @@ bool drawn_apart(const RlAnswer& a) {
 
 Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& checkpoint) {
   const RlQuery& q = a.query;
-  if (q.algorithm == RlAlgorithm::online_dpo) return rl_cannot("verl's trainer has no online DPO: say --for openrlhf");
-  if (q.critic_gpus > 0) return rl_cannot("verl puts the critic on the trainers' devices: leave out --critic-gpus");
+  if (q.algorithm == RlAlgorithm::online_dpo) return rl_cannot("verl's trainer has no online DPO: say ⟦for=openrlhf⟧");
+  if (q.critic_gpus > 0) return rl_cannot("verl puts the critic on the trainers' devices: leave out ⟦critic_gpus⟧");
   const TrainingPlan& p = q.training.plan;
   const bool megatron = a.training.engine != "fsdp" && a.training.engine != "deepspeed";
   const bool flows = q.placement == RlPlacement::asynchronous;
@@ -122,7 +122,7 @@ Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& che
 Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& checkpoint) {
   const RlQuery& q = a.query;
   if (q.algorithm != RlAlgorithm::grpo && q.algorithm != RlAlgorithm::dapo) {
-    return rl_cannot(fmt::format("NeMo-RL's run_grpo has no {}: say --for {}", name(q.algorithm),
+    return rl_cannot(fmt::format("NeMo-RL's run_grpo has no {}: say ⟦for={}⟧", name(q.algorithm),
                                  q.algorithm == RlAlgorithm::ppo ? "verl" : "openrlhf"));
   }
   const TrainingPlan& p = q.training.plan;
@@ -188,8 +188,8 @@ Result<std::vector<RlFile>> openrlhf_files(const RlAnswer& a, const std::string&
   const TrainingPlan& p = q.training.plan;
   if (p.pp > 1 || p.ep > 1 || p.cp > 1) {
     return rl_cannot(
-        fmt::format("OpenRLHF trains with ZeRO, not with PP {}, CP {}, EP {}: say --engine deepspeed --sharding zero3 "
-                    "--tp 1 --pp 1 --ep 1, or --for verl",
+        fmt::format("OpenRLHF trains with ZeRO, not with PP {}, CP {}, EP {}: say ⟦engine=deepspeed⟧ "
+                    "⟦sharding=zero3⟧ ⟦tp=1⟧ ⟦pp=1⟧ ⟦ep=1⟧, or ⟦for=verl⟧",
                     p.pp, p.cp, p.ep));
   }
   const Result<PoolNodes> trainers = pool_nodes(a.trainers, "train");

@@ -13,51 +13,51 @@ constexpr double kWorthSaying = 0.03;  ///< of a gain
 constexpr std::size_t kMostSaid = 3;
 
 struct RlVariant {
-  std::string change;
+  Changes changes;
   RlQuery query;
 };
 
 /// The same question with the choices that were made for it, so that one change changes one thing.
 std::vector<RlVariant> variants_of(const RlQuery& query, const RlAnswer& a) {
   std::vector<RlVariant> out;
-  const auto add = [&](std::string change, auto&& change_query) {
+  const auto add = [&](Changes changes, auto&& change_query) {
     RlQuery q = query;
     change_query(q);
-    out.push_back({std::move(change), std::move(q)});
+    out.push_back({std::move(changes), std::move(q)});
   };
   const bool apart = query.placement != RlPlacement::colocated;
   const int balanced = a.estimate.balanced_generators;
   if (apart && balanced != a.generators) {
-    add(fmt::format("--generators {}", balanced), [&](RlQuery& q) { q.generators = balanced; });
+    add({{"generators", std::to_string(balanced)}}, [&](RlQuery& q) { q.generators = balanced; });
   }
   if (apart) {
-    add("--placement colocated", [](RlQuery& q) {
+    add({{"placement", "colocated"}}, [](RlQuery& q) {
       q.placement = RlPlacement::colocated;
       q.generators = 0;
     });
   }
   if (query.placement != RlPlacement::asynchronous && query.gpus - query.critic_gpus > 1) {
-    add("--placement async --staleness 1 --partial-rollouts", [](RlQuery& q) {
+    add({{"placement", "async"}, {"staleness", "1"}, {"partial_rollouts", "true"}}, [](RlQuery& q) {
       q.placement = RlPlacement::asynchronous;
       q.staleness = 1;
       q.partial = true;
     });
   }
   if (query.placement == RlPlacement::asynchronous && !query.partial) {
-    add("--partial-rollouts", [](RlQuery& q) { q.partial = true; });
+    add({{"partial_rollouts", "true"}}, [](RlQuery& q) { q.partial = true; });
   }
   const int tp = a.query.generation.tp;
   for (const int other : {tp / 2, tp * 2}) {
     if (other < 1 || other > a.generators) continue;
-    add(fmt::format("--gen-tp {}", other), [&](RlQuery& q) { q.generation.tp = other; });
+    add({{"gen_tp", std::to_string(other)}}, [&](RlQuery& q) { q.generation.tp = other; });
   }
   if (a.generation.weights == Format::bf16) {
-    add("--gen-precision fp8", [](RlQuery& q) { q.generation.weights = q.generation.activations = Format::fp8; });
+    add({{"gen_precision", "fp8"}}, [](RlQuery& q) { q.generation.weights = q.generation.activations = Format::fp8; });
   }
-  if (!query.packing) add("--packing on", [](RlQuery& q) { q.packing = true; });
-  if (query.old_log_probs) add("--engine-log-probs", [](RlQuery& q) { q.old_log_probs = false; });
+  if (!query.packing) add({{"packing", "on"}}, [](RlQuery& q) { q.packing = true; });
+  if (query.old_log_probs) add({{"engine_log_probs", "true"}}, [](RlQuery& q) { q.old_log_probs = false; });
   if (query.mini_batch > 0 && query.mini_batch < query.prompts) {
-    add(fmt::format("--mini-batch {:.0f}", query.prompts), [](RlQuery& q) { q.mini_batch = q.prompts; });
+    add({{"mini_batch", fmt::format("{:.0f}", query.prompts)}}, [](RlQuery& q) { q.mini_batch = q.prompts; });
   }
   return out;
 }
@@ -72,7 +72,7 @@ std::vector<Suggestion> suggestions(const RlQuery& query, const RlAnswer& answer
     const Result<RlAnswer> other = answer(v.query, knowledge, {.suggest = false});
     if (!other || other->refusal) continue;
     const double gain = answered.estimate.step_s.mid / other->estimate.step_s.mid - 1;
-    if (gain > kWorthSaying) out.push_back({v.change, gain});
+    if (gain > kWorthSaying) out.push_back({marked(v.changes), gain, v.changes});
   }
   std::stable_sort(out.begin(), out.end(), [](const Suggestion& a, const Suggestion& b) { return a.gain > b.gain; });
   if (out.size() > kMostSaid) out.resize(kMostSaid);

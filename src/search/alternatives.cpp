@@ -39,7 +39,7 @@ void mix_vendors(const ServingQuest& quest, ServingVerdict& verdict, const Knowl
   if (second == verdict.plans.end()) {
     verdict.fails_first = fmt::format("vendor-share: only devices of {} meet the limits, and it may have {:.0f} %",
                                       vendor, 100 * goal.buyer.vendor_share);
-    verdict.nearest_goal = "--vendor-share 100%";
+    verdict.nearest_goal = {{"vendor_share", "100%"}};
     verdict.nearest = {first};
     verdict.plans.clear();
     verdict.ranks.clear();

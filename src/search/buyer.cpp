@@ -89,7 +89,7 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
   if (names(buyer.avoid_vendors, device.vendor)) return out("vendor", fmt::format("of {}, ruled out", device.vendor));
   if (buyer.export_licence) {
     const double tpp = total_processing_performance(device);
-    if (device.vendor != "Huawei" && device.vendor != "Cambricon" && tpp >= kExportThreshold) {
+    if (!names(buyer.licence_free, device.vendor) && tpp >= kExportThreshold) {
       return out("export",
                  fmt::format("needs an export licence for {}: processing performance {} of at most {}",
                              buyer.destination, format_number(tpp), format_number(kExportThreshold)),
@@ -125,8 +125,8 @@ Result<Candidates> candidates(Buyer& buyer, Objective objective, const Knowledge
   for (const Device& device : knowledge.catalogue.devices()) vendors.push_back(device.vendor);
   std::sort(vendors.begin(), vendors.end());
   vendors.erase(std::unique(vendors.begin(), vendors.end()), vendors.end());
-  if (const Status s = check_vendors("--vendors", buyer.vendors, vendors); !s) return s.error();
-  if (const Status s = check_vendors("--avoid-vendors", buyer.avoid_vendors, vendors); !s) return s.error();
+  if (const Status s = check_vendors("⟦vendors⟧", buyer.vendors, vendors); !s) return s.error();
+  if (const Status s = check_vendors("⟦avoid_vendors⟧", buyer.avoid_vendors, vendors); !s) return s.error();
   for (Fleet& fleet : buyer.fleet) {
     const auto device = knowledge.catalogue.find_device(fleet.device);
     if (!device) return device.error();

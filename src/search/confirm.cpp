@@ -468,7 +468,7 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
         surest = l.chance.all;
         verdict.fails_first = fmt::format("{}: on {} it holds with {:.0f} % at best, asked for {:.0f} %", limit,
                                           plan.query.device, 100 * surest, 100 * goal.confidence);
-        verdict.nearest_goal = fmt::format("--confidence {:.0f}%", std::floor(100 * surest - 1));
+        verdict.nearest_goal = {{"confidence", fmt::format("{:.0f}%", std::floor(100 * surest - 1))}};
         verdict.nearest.assign(1, plan);
         continue;
       }

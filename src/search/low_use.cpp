@@ -39,7 +39,7 @@ std::string low_use_text(const TrainingQuest& quest, const TrainingPick& pick, c
   return fmt::format(
       "Its MFU of {:.0f} % is less than half of the {:.0f} % that {} of them reach: a batch of {} M tokens is too "
       "small "
-      "to feed {}; take fewer, or say a larger one by --global-batch.",
+      "to feed {}; take fewer, or say a larger one by ⟦global_batch⟧.",
       100 * pick.estimate.mfu.mid, 100 * best, format_number(there, 7), format_number(tokens / 1e6),
       format_number(pick.plan.gpus, 7));
 }

@@ -27,8 +27,8 @@ double rounded_up(double seconds) {
 
 }  // namespace
 
-std::string met_goal(const ServingQuest& quest, const ServingPlan& closest, const Knowledge& knowledge,
-                     std::size_t finalists) {
+Changes met_goal(const ServingQuest& quest, const ServingPlan& closest, const Knowledge& knowledge,
+                 std::size_t finalists) {
   const ServingGoal& asked = quest.goal;
   if (asked.request_rate <= 0) return {};
   double slow = 1;
@@ -58,22 +58,22 @@ std::string met_goal(const ServingQuest& quest, const ServingPlan& closest, cons
     const ServingVerdict verdict = judged(*tried, search(*tried->problem, {}).findings, knowledge, finalists, false);
     if (verdict.plans.empty()) continue;
     const ServingPlan& plan = verdict.plans.front();
-    std::string text;
-    const auto add = [&](const std::string& flag) { text += (text.empty() ? "" : " ") + flag; };
-    if (ttft) add(fmt::format("--ttft {}", compact(Seconds(goal.ttft_s))));
-    if (tpot) add(fmt::format("--tpot {}", compact(Seconds(goal.tpot_s))));
-    if (e2e) add(fmt::format("--e2e {}", compact(Seconds(goal.e2e_s))));
+    Changes changes;
+    const auto add = [&](const char* field, std::string value) { changes.push_back({field, std::move(value)}); };
+    if (ttft) add("ttft", compact(Seconds(goal.ttft_s)));
+    if (tpot) add("tpot", compact(Seconds(goal.tpot_s)));
+    if (e2e) add("e2e", compact(Seconds(goal.e2e_s)));
     if (plan.usd_per_hour && missed(*plan.usd_per_hour * kYearHours, asked.buyer.budget_usd)) {
-      add(fmt::format("--budget '{}'", format(Dollars(*plan.usd_per_hour * kYearHours * kJustAbove))));
+      add("budget", format(Dollars(*plan.usd_per_hour * kYearHours * kJustAbove)));
     }
     double watts = plan.watts.mid;
     const auto device = knowledge.catalogue.find_device(plan.query.device);
     if (device && quest.economics != nullptr) {
       watts += plan.gpus * host_watts(knowledge.catalogue, *quest.economics, *device, asked.buyer.date);
     }
-    if (missed(watts, asked.buyer.power_w)) add(fmt::format("--power {}", compact(Watts(watts * kJustAbove))));
-    if (missed(plan.gpus, asked.buyer.gpus)) add(fmt::format("--gpus {}", plan.gpus));
-    return text;
+    if (missed(watts, asked.buyer.power_w)) add("power", compact(Watts(watts * kJustAbove)));
+    if (missed(plan.gpus, asked.buyer.gpus)) add("gpus", std::to_string(plan.gpus));
+    return changes;
   }
   return {};
 }

@@ -55,8 +55,7 @@ constexpr double kUsualTokens = 8192;
 bool spans_domains(const Device& device, const EngineMatch& engine) {
   const bool fabric =
       device.scale_up_topology == ScaleUpTopology::switched || device.scale_up_topology == ScaleUpTopology::mesh;
-  const bool kernels = device.vendor == "NVIDIA" || device.vendor == "AMD";
-  return fabric && kernels && device.nic_per_direction.has_value() && engine.engine != nullptr &&
+  return fabric && device.design.expert_dispatch && device.nic_per_direction.has_value() && engine.engine != nullptr &&
          engine.serving().dispatch_ranks > 0;
 }
 
@@ -169,17 +168,17 @@ void set_slowness(ServingGroupSpec& spec, const ServingGoal& goal, const Knowled
 
 Status check(const ServingGoal& goal) {
   const auto wrong = [](const char* flag, const char* message) { return Error{ErrorCode::bad_input, flag, message}; };
-  if (!(goal.isl >= 1) || !(goal.osl >= 1)) return wrong("--isl", "lengths are at least one token");
-  if (!(goal.request_rate >= 0)) return wrong("--request-rate", "write a rate above 0");
+  if (!(goal.isl >= 1) || !(goal.osl >= 1)) return wrong("⟦isl⟧", "lengths are at least one token");
+  if (!(goal.request_rate >= 0)) return wrong("⟦request_rate⟧", "write a rate above 0");
   if (goal.request_rate == 0 && goal.buyer.gpus == 0) {
-    return wrong("--request-rate", "say how many requests per second to serve, or by --gpus on how many devices");
+    return wrong("⟦request_rate⟧", "say how many requests per second to serve, or by ⟦gpus⟧ on how many devices");
   }
   if (!(goal.confidence >= kLeastConfidence && goal.confidence <= kMostConfidence)) {
-    return wrong("--confidence", "a probability between 5 % and 99 %, for example 80%");
+    return wrong("⟦confidence⟧", "a probability between 5 % and 99 %, for example 80%");
   }
   if (!(goal.load > 0 && goal.load <= 1) || !(goal.load_at_most > 0 && goal.load_at_most <= 1))
-    return wrong("--load", "a share between 0 and 1, for example 0.8");
-  if (!(goal.peak >= 1)) return wrong("--peak", "the busiest time has at least the mean: write 3x");
+    return wrong("⟦load⟧", "a share between 0 and 1, for example 0.8");
+  if (!(goal.peak >= 1)) return wrong("⟦peak⟧", "the busiest time has at least the mean: write 3x");
   return {};
 }
 
@@ -258,7 +257,7 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
         goal.load_at_most < 1 ? fmt::format(", loaded to {:.0f} % at most", 100 * goal.load_at_most) : ""));
   } else {
     a.push_back(
-        fmt::format("engine {}; replicas run at {:.0f} % (--load) of what they can do within the limits with a "
+        fmt::format("engine {}; replicas run at {:.0f} % (⟦load⟧) of what they can do within the limits with a "
                     "probability of {:.0f} %",
                     goal.engine, 100 * goal.load, 100 * goal.confidence));
   }
@@ -398,12 +397,12 @@ void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowle
 Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowledge& knowledge) {
   const ServingGoal& goal = quest.goal;
   Miss worst;
-  std::string all;
+  Changes all;
   const auto consider = [&](const char* limit, double value, double most, const std::string& text,
-                            const std::string& feasible) {
+                            const Change& feasible) {
     if (most <= 0 || value <= most) return;
-    all += (all.empty() ? "" : " ") + feasible;
-    if (value / most - 1 > worst.by) worst = {limit, text, "", value / most - 1};
+    all.push_back(feasible);
+    if (value / most - 1 > worst.by) worst = {limit, text, {}, value / most - 1};
   };
   const auto time = [](double s) { return format(Seconds(s)); };
   double slow = 1;
@@ -418,7 +417,7 @@ Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowle
   const auto limit = [&](const char* which, const char* what, double mid, double times, double most) {
     const double value = mid * times;
     consider(which, value, most, fmt::format("{} {} at best{}, limit {}", what, time(value), sure, time(most)),
-             fmt::format("--{} {}", which, compact(Seconds(value * 1.005))));
+             {which, compact(Seconds(value * 1.005))});
   };
   limit("ttft", "TTFT", plan.ttft_s.mid, slow_first, goal.ttft_s);
   limit("tpot", "TPOT", plan.tpot_s.mid, slow, goal.tpot_s);
@@ -428,7 +427,7 @@ Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowle
     consider("budget", year, goal.buyer.budget_usd,
              fmt::format("costs {} a year at least, budget {}", format(Dollars(year)),
                          format(Dollars(goal.buyer.budget_usd))),
-             fmt::format("--budget '{}'", format(Dollars(year * 1.005))));
+             {"budget", format(Dollars(year * 1.005))});
   }
   const auto device = knowledge.catalogue.find_device(plan.query.device);
   double watts = plan.watts.mid;
@@ -437,15 +436,15 @@ Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowle
   }
   consider("power", watts, goal.buyer.power_w,
            fmt::format("draws {} with its hosts, limit {}", format(Watts(watts)), format(Watts(goal.buyer.power_w))),
-           fmt::format("--power {}", compact(Watts(watts * 1.005))));
+           {"power", compact(Watts(watts * 1.005))});
   consider("gpus", plan.gpus, goal.buyer.gpus, fmt::format("needs {} devices, limit {}", plan.gpus, goal.buyer.gpus),
-           fmt::format("--gpus {}", plan.gpus));
+           {"gpus", std::to_string(plan.gpus)});
   const double gpus = plan.gpus < kMostCounted
                           ? plan.gpus
                           : goal.peak_rate() * slow / (goal.load * plan.requests_per_s) * plan.query.gpus;
   consider("devices", gpus, kMostDevices,
            fmt::format("needs {} devices; plans have {} at most", format_number(gpus), format_number(kMostDevices, 9)),
-           fmt::format("--request-rate {:.0f}", 0.995 * goal.request_rate * kMostDevices / gpus));
+           {"request_rate", fmt::format("{:.0f}", 0.995 * goal.request_rate * kMostDevices / gpus)});
   worst.feasible = all;
   return worst;
 }
@@ -591,7 +590,7 @@ ServingVerdict search::judged(const ServingQuest& quest, const Findings& finding
         fmt::format("{}: {} ({:.0f} % over) on {}", miss.limit, miss.text, 100 * miss.by, closest.query.device);
     verdict.nearest_goal = miss.feasible;
     if (settle && finalists > 0) {
-      const std::string met = search::met_goal(quest, closest, knowledge, finalists);
+      const Changes met = search::met_goal(quest, closest, knowledge, finalists);
       if (!met.empty()) verdict.nearest_goal = met;
       verdict.holds_with = search::met_confidence(quest, verdict.nearest, knowledge, finalists);
       const HeldWith& held = *verdict.holds_with;

@@ -90,13 +90,13 @@ TrainingShape shape_of(const TrainingGoal& goal, const ResolvedTraining& job) {
 Status check(const TrainingGoal& goal) {
   const auto wrong = [](const char* flag, const char* message) { return Error{ErrorCode::bad_input, flag, message}; };
   if (goal.gpus.empty() && (goal.days <= 0 || goal.tokens <= 0) && goal.buyer.gpus <= 0) {
-    return wrong("--gpus", "say on how many devices, or by --tokens and --days what must be done by when");
+    return wrong("⟦gpus⟧", "say on how many devices, or by ⟦tokens⟧ and ⟦days⟧ what must be done by when");
   }
-  if (goal.days > 0 && goal.tokens <= 0) return wrong("--days", "say by --tokens how much is to be trained");
+  if (goal.days > 0 && goal.tokens <= 0) return wrong("⟦days⟧", "say by ⟦tokens⟧ how much is to be trained");
   if (!(goal.confidence >= 0.05 && goal.confidence <= 0.99)) {
-    return wrong("--confidence", "a probability between 5 % and 99 %, for example 80%");
+    return wrong("⟦confidence⟧", "a probability between 5 % and 99 %, for example 80%");
   }
-  if (!(goal.goodput >= 0 && goal.goodput <= 1)) return wrong("--goodput", "a share between 0 and 1, for example 0.9");
+  if (!(goal.goodput >= 0 && goal.goodput <= 1)) return wrong("⟦goodput⟧", "a share between 0 and 1, for example 0.9");
   return {};
 }
 
@@ -391,30 +391,30 @@ void rank(TrainingVerdict& verdict, Objective objective) {
 Miss training_miss(const TrainingQuest& quest, const TrainingPick& pick, double host_watts) {
   const TrainingGoal& goal = quest.goal;
   Miss worst;
-  std::string all;
+  Changes all;
   const auto consider = [&](const char* limit, double value, double most, const std::string& text,
-                            const std::string& feasible) {
+                            const Change& feasible) {
     if (most <= 0 || value <= most) return;
-    all += (all.empty() ? "" : " ") + feasible;
-    if (value / most - 1 > worst.by) worst = {limit, text, "", value / most - 1};
+    all.push_back(feasible);
+    if (value / most - 1 > worst.by) worst = {limit, text, {}, value / most - 1};
   };
   const std::string sure = goal.confidence == 0.5 ? "" : fmt::format(" with {:.0f} %", 100 * goal.confidence);
   if (pick.days_sure) {
     consider("days", *pick.days_sure, goal.days,
              fmt::format("takes {} days{} at best on {} devices, limit {}", format_number(*pick.days_sure), sure,
                          pick.plan.gpus, format_number(goal.days)),
-             fmt::format("--days {}", format_number(std::ceil(*pick.days_sure), 7)));
+             {"days", format_number(std::ceil(*pick.days_sure), 7)});
   }
   if (pick.usd_sure && goal.tokens > 0) {
     consider("budget", *pick.usd_sure, goal.buyer.budget_usd,
              fmt::format("costs {}{} at least, budget {}", format(Dollars(*pick.usd_sure)), sure,
                          format(Dollars(goal.buyer.budget_usd))),
-             fmt::format("--budget '{}'", format(Dollars(*pick.usd_sure * 1.005))));
+             {"budget", format(Dollars(*pick.usd_sure * 1.005))});
   }
   const double watts = pick.estimate.power_w.mid + pick.plan.gpus * host_watts;
   consider("power", watts, goal.buyer.power_w,
            fmt::format("draws {} with its hosts, limit {}", format(Watts(watts)), format(Watts(goal.buyer.power_w))),
-           fmt::format("--power {}", compact(Watts(watts * 1.005))));
+           {"power", compact(Watts(watts * 1.005))});
   worst.feasible = all;
   return worst;
 }

@@ -90,7 +90,7 @@ Result<Destination> Policy::destination(std::string_view word) const {
       known.push_back(one);
     }
   }
-  return Error{ErrorCode::not_found, "--destination",
+  return Error{ErrorCode::not_found, "⟦destination⟧",
                "what may be exported to " + quoted(word) + " is not known here" + hint(word, known)};
 }
 
@@ -108,8 +108,19 @@ Result<std::vector<std::string>> Policy::vendors_from(const std::vector<std::str
     known.erase(std::unique(known.begin(), known.end()), known.end());
     std::string all;
     for (const std::string& one : known) all += (all.empty() ? "" : ", ") + one;
-    return Error{ErrorCode::not_found, "--origin",
+    return Error{ErrorCode::not_found, "⟦origin⟧",
                  "no vendor of the catalogue is from " + quoted(country) + "; there are " + all};
+  }
+  return found;
+}
+
+std::vector<std::string> Policy::licence_free_vendors() const {
+  std::vector<std::string> found;
+  for (const Vendor& vendor : vendors_) {
+    const bool free = std::any_of(countries_.begin(), countries_.end(), [&](const Country& c) {
+      return c.destination.code == vendor.country && c.destination.export_licence;
+    });
+    if (free) found.push_back(vendor.name);
   }
   return found;
 }

@@ -30,6 +30,9 @@ class Policy {
   /// (not_found) a country that no vendor is from.
   [[nodiscard]] Result<std::vector<std::string>> vendors_from(const std::vector<std::string>& countries) const;
 
+  /// Vendors at home where devices of ECCN 3A090 need a licence: theirs are none that would have to be exported there.
+  [[nodiscard]] std::vector<std::string> licence_free_vendors() const;
+
  private:
   friend Result<Policy> load_policy(const std::string& folder);
   struct Country {

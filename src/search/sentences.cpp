@@ -115,7 +115,7 @@ std::string price_assumption(const Buyer& buyer, const EconomicsData* economics)
   if (buyer.purchase == Purchase::any) {
     return fmt::format(
         "an hour costs the least of renting on demand, reserving or leasing, and owning as a {}: "
-        "--explain says which",
+        "⟦explain⟧ says which",
         buyer.owner);
   }
   std::string text = fmt::format("rents are medians of the {} quotes of each device{}", name(buyer.purchase),
@@ -137,7 +137,7 @@ std::string other_purchases(const ServingQuest& quest, const std::string& device
       kinds += fmt::format("{}{}", kinds.empty() ? "" : " or ", name(purchase));
     }
   }
-  return kinds.empty() ? "" : fmt::format("; --purchase {} has one", kinds);
+  return kinds.empty() ? "" : fmt::format("; ⟦purchase⟧ {} has one", kinds);
 }
 
 template <class Dim>

@@ -45,19 +45,19 @@ void price(ServingPlan& plan, const ServingQuest& quest, const Knowledge& knowle
 
 /// A limit that a plan misses.
 struct Miss {
-  std::string limit;     ///< "tpot", "budget", ...
-  std::string text;      ///< "TPOT 61 ms at best, limit 40 ms"
-  std::string feasible;  ///< the flags that would allow the plan, all limits it misses counted
-  double by = 0;         ///< share; 0 = none is missed
+  std::string limit;  ///< "tpot", "budget", ...
+  std::string text;   ///< "TPOT 61 ms at best, limit 40 ms"
+  Changes feasible;   ///< what would allow the plan, all limits it misses counted
+  double by = 0;      ///< share; 0 = none is missed
 };
 /// The limit that the plan misses by most.
 [[nodiscard]] Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowledge& knowledge);
 
-/// The flags of the nearest goal that a plan of this device really meets, simulated like any other: limits on times
+/// What makes the nearest goal that a plan of this device really meets, simulated like any other: limits on times
 /// that it misses are loosened by as little as is tried, and budget, power and devices, where missed, become the
 /// plan's. Empty if nothing that was tried is met.
-[[nodiscard]] std::string met_goal(const ServingQuest& quest, const ServingPlan& closest, const Knowledge& knowledge,
-                                   std::size_t finalists);
+[[nodiscard]] Changes met_goal(const ServingQuest& quest, const ServingPlan& closest, const Knowledge& knowledge,
+                               std::size_t finalists);
 /// The highest probability with which one of the nearest devices holds the goal as it is asked, to a fortieth.
 [[nodiscard]] HeldWith met_confidence(const ServingQuest& quest, const std::vector<ServingPlan>& nearest,
                                       const Knowledge& knowledge, std::size_t finalists);

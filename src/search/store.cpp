@@ -132,19 +132,19 @@ Result<Store> Store::open(const std::string& path) {
     const auto application = file->number("PRAGMA application_id");
     if (!application) {
       return sqlite3_errcode(file->db) == SQLITE_NOTADB
-                 ? Error{ErrorCode::bad_input, path, "is no file of ridge plan: name another by --results"}
+                 ? Error{ErrorCode::bad_input, path, "is no file of ridge plan: name another by ⟦results⟧"}
                  : file->error("cannot be read");
     }
     if (*application != kApplication) {
       return Error{ErrorCode::bad_input, path,
-                   "is a database of another program, or of an older ridge: name another file by --results"};
+                   "is a database of another program, or of an older ridge: name another file by ⟦results⟧"};
     }
     const auto version = file->number("PRAGMA user_version");
     if (version != kVersion) {
       return Error{ErrorCode::bad_input, path,
                    "was written by another version of ridge (tables " +
                        (version ? std::to_string(*version) : std::string("unknown")) + ", this one knows " +
-                       std::to_string(kVersion) + "): name another file by --results"};
+                       std::to_string(kVersion) + "): name another file by ⟦results⟧"};
     }
   }
   if (!file->run("PRAGMA synchronous=NORMAL")) return file->error("cannot be opened");
@@ -345,7 +345,7 @@ Status Store::write_table(const std::string& name, const std::vector<std::string
 Status check_same(const StoredSearch& stored, const std::string& file, const StoredSearch& now,
                   const std::vector<Range>& group_ranges) {
   const auto refuse = [&](std::string why) { return Error{ErrorCode::bad_input, file, std::move(why)}; };
-  if (stored.question != now.question) return refuse("is of another question; leave out --resume to begin anew");
+  if (stored.question != now.question) return refuse("is of another question; leave out ⟦resume⟧ to begin anew");
   for (const Basis& one : now.basis) {
     const auto at =
         std::find_if(stored.basis.begin(), stored.basis.end(), [&](const Basis& b) { return b.name == one.name; });

@@ -84,7 +84,7 @@ TEST(WhatIf, RefusesWithTheSettingAsThePlaceAndTheFix) {
   for (const Refused& c : cases) {
     const auto loaded = load_with({c.setting}, kAbout);
     ASSERT_FALSE(loaded) << c.setting;
-    EXPECT_EQ(loaded.error().where, "--set " + c.setting);
+    EXPECT_EQ(loaded.error().where, "⟦set=" + c.setting + "⟧");
     EXPECT_NE(loaded.error().message.find(c.message), std::string::npos) << loaded.error().text();
     EXPECT_EQ(loaded.error().code, ErrorCode::bad_input);
   }

@@ -71,14 +71,14 @@ TEST(CostCase, MissingPriceIsUnknownAndSaid) {
   q.device = "tpu-v5e";  // nobody sells one
   const CostCase c = *cost_case(q, catalogue(), data());
   EXPECT_TRUE(std::isnan(evaluate(c.inputs).usd_per_gpu_hour));
-  EXPECT_EQ(check(c.inputs).error().where, "--server-price");
+  EXPECT_EQ(check(c.inputs).error().where, "⟦server_price⟧");
   q.device = "h100-sxm";
   q.region = "sweden";
   EconomicsData silent = data();
   for (EnergyRegion& region : silent.regions) {
     if (region.id == "sweden") region.electricity_usd_per_kwh.reset();
   }
-  EXPECT_EQ(check(cost_case(q, catalogue(), silent)->inputs).error().where, "--electricity");
+  EXPECT_EQ(check(cost_case(q, catalogue(), silent)->inputs).error().where, "⟦electricity⟧");
 }
 
 TEST(CostCase, RentIsTheMedianOfTheMarket) {

@@ -213,9 +213,9 @@ TEST(Goodput, LengthOrSizeNobodySaidIsRefused) {
   const EconomicsData data = *load_economics(std::string(RIDGE_DATA_DIR) + "/economics", catalogue);
   GoodputQuery q;
   q.gpus = 64;
-  EXPECT_EQ(answer_goodput(q, catalogue, data).error().where, "--checkpoint-size");
+  EXPECT_EQ(answer_goodput(q, catalogue, data).error().where, "⟦checkpoint_size⟧");
   q.parameters = 8e9;
-  EXPECT_EQ(answer_goodput(q, catalogue, data).error().where, "--duration");
+  EXPECT_EQ(answer_goodput(q, catalogue, data).error().where, "⟦duration⟧");
   q.useful_s = -5;
   q.calendar_s = -5;
   EXPECT_FALSE(answer_goodput(q, catalogue, data).ok());
@@ -241,13 +241,13 @@ TEST(Goodput, RefusesWhatCannotBe) {
   GoodputInputs in = job(3600, 10, 100);
   EXPECT_TRUE(check(in).ok());
   in.gpus = 0;
-  EXPECT_EQ(check(in).error().where, "--gpus");
+  EXPECT_EQ(check(in).error().where, "⟦gpus⟧");
   in = job(3600, 10, 100);
   in.restart_s = std::nan("");
-  EXPECT_EQ(check(in).error().where, "--restart");
+  EXPECT_EQ(check(in).error().where, "⟦restart⟧");
   in = job(3600, 10, 100);
   in.per_gpu_hour[0] = -1e-6;
-  EXPECT_EQ(check(in).error().where, "--rate");
+  EXPECT_EQ(check(in).error().where, "⟦rate⟧");
   EXPECT_EQ(parse_checkpoint_strategy("asinc").error().message,
             "'asinc' is no way to checkpoint; did you mean 'async'?");
 }

@@ -124,7 +124,7 @@ TEST(ImportVllm, OneResultPerLineIsReadToo) {
 
 TEST(ImportVllm, WhatIsMissingOrBrokenIsNamed) {
   const ImportOptions h200{.device = "h200-sxm"};
-  EXPECT_NE(refusal(kVllm).find("--device"), std::string::npos);
+  EXPECT_NE(refusal(kVllm).find("⟦device⟧"), std::string::npos);
   EXPECT_EQ(refusal(changed(kVllm, "\"output_throughput\": 256.0", "\"output_throughput\": -1"), h200),
             "in#/output_throughput: has to be a number above 0");
   EXPECT_NE(refusal(changed(kVllm, "\"max_concurrency\": 16, ", ""), h200).find("mode"), 0u);

@@ -160,7 +160,7 @@ TEST(Selections, RefuseNamesThatDoNotOccurAndNameTheNearest) {
   };
   EXPECT_EQ(refused({.benchmarks = {"deepsek-r1"}}),
             "--benchmark: no result has the benchmark 'deepsek-r1'; did you mean 'deepseek-r1'?");
-  EXPECT_NE(refused({.rounds = {"v7.7"}}).find("--round: no result has the round 'v7.7'"), std::string::npos);
+  EXPECT_NE(refused({.rounds = {"v7.7"}}).find("⟦round⟧: no result has the round 'v7.7'"), std::string::npos);
   EXPECT_NE(refused({.accelerators = {"h200"}}).find("h200-"), std::string::npos);
   EXPECT_NE(refused({.scenarios = {"Oflline"}}).find("'Offline'"), std::string::npos);
   EXPECT_EQ(refused({.benchmarks = {"llama2-70b"}, .scenarios = {"offline"}, .rounds = {"4.0..5.1"}}), "");

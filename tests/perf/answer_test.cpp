@@ -37,7 +37,7 @@ std::string nearest_of(const InferenceAnswer& a) {
   EXPECT_TRUE(a.refusal);
   std::string out;
   if (a.refusal) {
-    for (const NearestPlan& plan : a.refusal->nearest) out += plan.change + "|";
+    for (const NearestPlan& plan : a.refusal->nearest) out += as_flags(plan.changes) + "|";
   }
   return out;
 }

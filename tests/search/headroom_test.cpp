@@ -240,18 +240,15 @@ TEST(Unpriced, WouldWinBelowWhatTheBestCosts) {
   }
 }
 
-/// The goal with flags like "--tpot 9.1ms --budget '$1.2M' --gpus 8" on it.
-ServingGoal with_flags(ServingGoal goal, const std::string& flags) {
-  std::istringstream in(flags);
-  for (std::string flag, value; in >> flag >> value;) {
-    std::erase(value, '\'');
-    if (flag == "--ttft") goal.ttft_s = parse_quantity<Seconds>(value)->value();
-    if (flag == "--tpot") goal.tpot_s = parse_quantity<Seconds>(value)->value();
-    if (flag == "--e2e") goal.e2e_s = parse_quantity<Seconds>(value)->value();
-    if (flag == "--budget") goal.buyer.budget_usd = parse_quantity<Dollars>(value)->value();
-    if (flag == "--power") goal.buyer.power_w = parse_quantity<Watts>(value)->value();
-    if (flag == "--gpus") goal.buyer.gpus = std::stoi(value);
-    if (flag == "--confidence") goal.confidence = std::stod(value) / 100;
+ServingGoal with_changes(ServingGoal goal, const Changes& changes) {
+  for (const auto& [field, value] : changes) {
+    if (field == "ttft") goal.ttft_s = parse_quantity<Seconds>(value)->value();
+    if (field == "tpot") goal.tpot_s = parse_quantity<Seconds>(value)->value();
+    if (field == "e2e") goal.e2e_s = parse_quantity<Seconds>(value)->value();
+    if (field == "budget") goal.buyer.budget_usd = parse_quantity<Dollars>(value)->value();
+    if (field == "power") goal.buyer.power_w = parse_quantity<Watts>(value)->value();
+    if (field == "gpus") goal.buyer.gpus = std::stoi(value);
+    if (field == "confidence") goal.confidence = std::stod(value) / 100;
   }
   return goal;
 }
@@ -276,8 +273,8 @@ TEST(NearestGoal, IsMet) {
     ASSERT_TRUE(refused.plans.empty());
     ASSERT_FALSE(refused.fails_first.empty());
     ASSERT_FALSE(refused.nearest_goal.empty()) << refused.fails_first;
-    SCOPED_TRACE(refused.fails_first + " → " + refused.nearest_goal);
-    EXPECT_FALSE(planned(with_flags(goal, refused.nearest_goal)).plans.empty());
+    SCOPED_TRACE(refused.fails_first + " → " + as_flags(refused.nearest_goal));
+    EXPECT_FALSE(planned(with_changes(goal, refused.nearest_goal)).plans.empty());
     // What is held of the goal as it is: with that probability, and not with that asked for.
     ASSERT_TRUE(refused.holds_with);
     EXPECT_LT(refused.holds_with->confidence, goal.confidence);

@@ -30,7 +30,7 @@ TEST(Policy, ADestinationThatIsNotKnownIsRefusedAndNotTakenForOneWithoutRules) {
   for (const char* word : {"CHM", "Chian", "xx", "", "zz", "Atlantis", "cn "}) {
     const auto to = policy().destination(word);
     ASSERT_FALSE(to) << word;
-    EXPECT_EQ(to.error().where, "--destination");
+    EXPECT_EQ(to.error().where, "⟦destination⟧");
   }
   EXPECT_NE(policy().destination("Chian").error().message.find("China"), std::string::npos);
 }
@@ -49,7 +49,7 @@ TEST(Policy, VendorsThatDoNotExistAreRefusedWithTheNearest) {
     (avoided ? buyer.avoid_vendors : buyer.vendors) = {"NVIDA"};
     const auto found = candidates(buyer, Objective::cost, knowledge);
     ASSERT_FALSE(found);
-    EXPECT_EQ(found.error().where, avoided ? "--avoid-vendors" : "--vendors");
+    EXPECT_EQ(found.error().where, avoided ? "⟦avoid_vendors⟧" : "⟦vendors⟧");
     EXPECT_NE(found.error().message.find("NVIDIA"), std::string::npos) << found.error().message;
   }
   Buyer buyer;

@@ -188,7 +188,7 @@ std::vector<std::string> reasons(const BenchAnswer& a) {
     out.push_back(
         fmt::format("The server ran {} at once at most while others waited; the plan runs {} on average: raise "
                     "--max-num-seqs (vLLM), --max-running-requests (SGLang), --parallel (llama.cpp), or say "
-                    "--max-sequences in the plan.",
+                    "⟦max_sequences⟧ in the plan.",
                     format_number(m.server.most_running), format_number(p.mean_running)));
   }
   const double hit = share(m.cached_tokens, m.input_tokens);
@@ -196,7 +196,7 @@ std::vector<std::string> reasons(const BenchAnswer& a) {
   if (std::abs(hit - expected) > 0.1) {
     out.push_back(
         fmt::format("The server found {} of the input in its prefix cache, the plan expects {}: see "
-                    "--enable-prefix-caching (vLLM), --disable-radix-cache (SGLang), or --no-prefix-cache in the plan.",
+                    "--enable-prefix-caching (vLLM), --disable-radix-cache (SGLang), or ⟦no_prefix_cache⟧ in the plan.",
                     percent(hit), percent(expected)));
   }
   if (ttft > 1.25 && tpot < 1.25) {
@@ -241,7 +241,7 @@ Document bench_page(const BenchAnswer& a) {
   if (!all_inside(a) || !why.empty()) {
     std::string text = all_inside(a) ? "Worth knowing:" : "Outside the interval. Why it may be:";
     for (const std::string& one : why) text += " " + one;
-    if (why.empty()) text += " nothing that the server says explains it; --learn takes it into account from now on.";
+    if (why.empty()) text += " nothing that the server says explains it; ⟦learn⟧ takes it into account from now on.";
     page.blocks.emplace_back(Paragraph{text, all_inside(a) ? Emphasis::none : Emphasis::warning});
   }
   std::string assumed;
@@ -372,13 +372,13 @@ std::string evidence_header() {
 
 Result<std::string> evidence_row(const BenchAnswer& a, const std::string& id, const std::string& source) {
   const auto refuse = [](const char* why) { return Error{ErrorCode::refused, "evidence", why}; };
-  if (!a.predicted) return refuse("a row says what ran: give the plan, or --model and --device");
+  if (!a.predicted) return refuse("a row says what ran: give the plan, or ⟦model⟧ and ⟦device⟧");
   const SimulationQuery& q = a.query;
   const bool fixed = !q.workload.trace && q.workload.classes.size() == 1 &&
                      q.workload.classes[0].input.kind == LengthKind::fixed &&
                      q.workload.classes[0].output.kind == LengthKind::fixed;
   if (q.load.kind != OfferedKind::concurrency || !fixed) {
-    return refuse("a row is a closed loop of fixed lengths: --concurrency, --isl and --osl");
+    return refuse("a row is a closed loop of fixed lengths: ⟦concurrency⟧, ⟦isl⟧ and ⟦osl⟧");
   }
   const BenchResult& r = a.measured;
   if (r.finished == 0) return refuse("no request was answered");

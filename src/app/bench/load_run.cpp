@@ -128,7 +128,7 @@ class Run {
     const JsonNode* id = data != nullptr && !data->items.empty() ? data->items.front().find("id") : nullptr;
     if (id == nullptr || id->kind != JsonNode::Kind::text) {
       return Error{ErrorCode::refused, setup_.client.root + "/v1/models",
-                   fmt::format("answers {}{}{} and names no model: say it by --served-model-name", page.status,
+                   fmt::format("answers {}{}{} and names no model: say it by ⟦served_model_name⟧", page.status,
                                page.detail.empty() ? "" : ", ", page.detail)};
     }
     result_.model = id->text;

@@ -10,6 +10,7 @@
 
 #include "app/cli/batch.hpp"
 #include "app/cli/call.hpp"
+#include "ridge/change.hpp"
 #include "ridge/perf.hpp"
 #include "ridge/report.hpp"
 
@@ -36,14 +37,15 @@ char* copy(std::string_view text) {
   return out;
 }
 
-std::string json_of(const ridge::Error& error) {
+std::string json_of(const ridge::Error& error, ridge::Voice voice) {
+  const ridge::Error said = ridge::phrased(error, voice);
   return ridge::Json::object()
-      .set("error", ridge::Json::object().set("where", error.where).set("message", error.message))
+      .set("error", ridge::Json::object().set("where", said.where).set("message", said.message))
       .text();
 }
 
-void report(char** into, const ridge::Error& error) {
-  if (into != nullptr) *into = copy(json_of(error));
+void report(char** into, const ridge::Error& error, ridge::Voice voice = ridge::Voice::json) {
+  if (into != nullptr) *into = copy(json_of(error, voice));
 }
 
 /// Runs `work`; whatever is thrown (memory, the standard library) becomes an error, since C has no exceptions.
@@ -112,6 +114,10 @@ ridge_session* ridge_open(const char* data_directory, char** error) {
   return nullptr;
 }
 
+void ridge_speak_python(ridge_session* session) {
+  session->surroundings.program_voice = ridge::Voice::python;
+}
+
 void ridge_close(ridge_session* session) {
   delete session;
 }
@@ -127,7 +133,7 @@ char* ridge_call(ridge_session* session, const char* verb, const char* json_flag
     return cli::call(*asked, session->shared, session->surroundings, never, cli::Files::allowed);
   });
   if (exit_code != nullptr) *exit_code = answer ? answer->exit_code : cli::exit_code(answer.error().code);
-  return copy(answer ? answer->json : json_of(answer.error()));
+  return copy(answer ? answer->json : json_of(answer.error(), session->surroundings.program_voice));
 }
 
 void ridge_free(char* text) {
@@ -142,7 +148,7 @@ ridge_batch* ridge_batch_open(ridge_session* session, const char* kind, const ch
                             names_of(outputs, output_count), session->shared, session->surroundings);
   });
   if (batch) return new (std::nothrow) ridge_batch{*std::move(batch)};
-  report(error, batch.error());
+  report(error, batch.error(), session->surroundings.program_voice);
   return nullptr;
 }
 

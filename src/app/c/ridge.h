@@ -38,6 +38,9 @@ RIDGE_API const char* ridge_version(void);
 /* Reads the catalogue. data_directory NULL: $RIDGE_DATA, share/ridgeline beside the library, or the source tree that
  * it was built in. NULL with *error set (to be freed) if there is none or it cannot be read; error may be NULL. */
 RIDGE_API ridge_session* ridge_open(const char* data_directory, char** error);
+/* From now on texts name fields as a person writes them who calls from Python: tp=8 instead of "tp": 8. Before the
+ * first call. */
+RIDGE_API void ridge_speak_python(ridge_session* session);
 RIDGE_API void ridge_close(ridge_session* session);
 
 /* Runs a verb (estimate, plan, simulate, cost, goodput, facility, mlperf, check, validate, show, ...). *exit_code is

@@ -5,6 +5,7 @@
 
 #include "app/http/origin.hpp"
 #include "catalogue/json_document.hpp"
+#include "ridge/change.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
@@ -47,7 +48,8 @@ const Endpoint* endpoint_of(std::string_view path) {
 
 Response refused(const Error& error) {
   const int status = error.code == ErrorCode::not_found ? 404 : error.code == ErrorCode::bad_input ? 400 : 422;
-  return Response::error(status, error.message, error.where);
+  const Error said = phrased(error, Voice::json);
+  return Response::error(status, said.message, said.where);
 }
 
 /// What the body says of how it is to be answered.

@@ -35,7 +35,7 @@ void add_missing(std::vector<Assumption>& into, const std::vector<Assumption>& f
   for (const Assumption& a : from) {
     // Rent is compared hour by hour: what fails is counted where it is owned.
     const auto same = [&](const Assumption& other) {
-      return other.text == a.text || (a.text.starts_with("nothing fails") && other.flag == a.flag);
+      return other.text == a.text || (a.text.starts_with("nothing fails") && other.field == a.field);
     };
     if (std::none_of(into.begin(), into.end(), same)) into.push_back(a);
   }
@@ -125,9 +125,9 @@ Status count_failures(Session& session, const EconomicsData& data, const CostCom
   for (const double hours : o.lost_gpu_hours) lost += hours;
   CostCase& c = answer.cost_case;
   c.inputs.goodput = useful / (useful + lost);
-  std::erase_if(c.assumptions, [](const Assumption& a) { return a.flag == "--goodput"; });
+  std::erase_if(c.assumptions, [](const Assumption& a) { return a.field == "goodput"; });
   c.assumptions.push_back(
-      {"--goodput",
+      {"goodput",
        fmt::format("{}: {:.1f} % of paid GPU-hours are useful, with {} interruptions a month and {} spare GPUs; "
                    "failures as in: {}; asynchronous checkpoints",
                    work.device, 100 * c.inputs.goodput, format_number(std::round(o.interruptions)),
@@ -207,7 +207,7 @@ Status fill_acquisitions(const EconomicsData& data, const CostCommand& command, 
     q.decline_high = -trend.low;
     if (trend.pairs > 0) {
       d.own.cost_case.assumptions.push_back(
-          {"--price-decline",
+          {"price_decline",
            fmt::format("prices move by {:+.0f} % a year ({:+.0f} to {:+.0f} %), as {} rents of {} listings did over "
                        "twelve months between {} and {}",
                        100 * trend.mid, 100 * trend.low, 100 * trend.high, trend.pairs, trend.series, trend.first,
@@ -224,7 +224,7 @@ Status fill_acquisitions(const EconomicsData& data, const CostCommand& command, 
     if (d.horizon_years < 1.0 / 12 || d.horizon_years > 20)
       return wrong("--horizon", "write between a month and 20 years");
   } else {
-    d.own.cost_case.assumptions.push_back({"--horizon", "needed for 3 years"});
+    d.own.cost_case.assumptions.push_back({"horizon", "needed for 3 years"});
   }
   q.horizon_years = d.horizon_years;
   for (const Contract& contract : data.contracts) {
@@ -325,7 +325,7 @@ Result<int> cost_risk(Session& session, const CostCommand& command) {
     if (!failures) return failures.error();
     r.scenario.failures = failures->inputs;
     r.scenario.with_failures = true;
-    std::erase_if(r.cost_case.assumptions, [](const Assumption& a) { return a.flag == "--goodput"; });
+    std::erase_if(r.cost_case.assumptions, [](const Assumption& a) { return a.field == "goodput"; });
     for (const std::string& text : failures->assumptions) r.cost_case.assumptions.push_back({"", text});
   }
   const Result<double> draws = command.cost.count("--draws", 100'000, 10, limits::kDraws.most);

@@ -172,7 +172,10 @@ void CostFlags::turn(std::string_view flag, bool on) {
 std::vector<std::string> CostFlags::given_names() const {
   std::vector<std::string> names;
   for (const Flag& flag : flags_) {
-    if (!flag.value.empty() || flag.on) names.push_back(flag.name);
+    if (flag.value.empty() && !flag.on) continue;
+    std::string key(flag.name.substr(2));  // "--device-power" → "device_power"
+    std::replace(key.begin(), key.end(), '-', '_');
+    names.push_back(std::move(key));
   }
   return names;
 }
@@ -243,9 +246,8 @@ Status CostFlags::apply(CostInputs& in) const {
 }
 
 Status CostFlags::apply(CostCase& c) const {
-  std::erase_if(c.assumptions, [&](const Assumption& a) {
-    return std::any_of(flags_.begin(), flags_.end(),
-                       [&](const Flag& f) { return f.name == a.flag && (!f.value.empty() || f.on); });
+  std::erase_if(c.assumptions, [said = given_names()](const Assumption& a) {
+    return std::find(said.begin(), said.end(), a.field) != said.end();
   });
   return apply(c.inputs);
 }

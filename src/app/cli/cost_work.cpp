@@ -217,9 +217,9 @@ Result<CostAnswer> cost_of(Session& session, const EconomicsData& data, const Co
   if (work.tokens_per_s) in.output_tokens_per_s = work.tokens_per_s->mid;
   if (const Status s = flags.apply(*made); !s) return s.error();
   if (!flags.given("--utilization"))
-    made->assumptions.push_back({"--utilization", "work all the time (utilisation 100 %)"});
+    made->assumptions.push_back({"utilization", "work all the time (utilisation 100 %)"});
   if (!flags.given("--goodput") && mode != CostMode::api) {
-    made->assumptions.push_back({"--goodput", "nothing fails (goodput 100 %)"});
+    made->assumptions.push_back({"goodput", "nothing fails (goodput 100 %)"});
   }
   for (const std::string& text : work.assumptions) made->assumptions.push_back({"", text});
   if (const Status s = check(in); !s) return s.error();

@@ -12,6 +12,8 @@ namespace ridge::cli {
 Result<Knowledge> knowledge_of(Session& session);
 /// What --set is about in a question with these flags.
 Result<WhatIfSubjects> what_if_subjects(const EstimateFlags& flags);
+/// What works instead, a line for each.
+[[nodiscard]] std::string nearest_lines(const Refusal& refusal);
 /// The refusal of an answer that has one, with what works instead.
 [[nodiscard]] Error refusal_error(const InferenceAnswer& answer);
 

@@ -15,10 +15,9 @@ namespace ridge::cli {
 namespace {
 
 Error rl_refusal(const RlAnswer& a) {
-  std::string text =
+  const std::string text =
       fmt::format("{} on {} × {} cannot run: {}", a.query.model, a.query.gpus, a.query.device, a.refusal->why);
-  for (const NearestPlan& plan : a.refusal->nearest) text += fmt::format("\n  {}  {}", plan.change, plan.effect);
-  return {ErrorCode::infeasible, "", std::move(text)};
+  return {ErrorCode::infeasible, "", text + nearest_lines(*a.refusal)};
 }
 
 }  // namespace

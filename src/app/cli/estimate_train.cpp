@@ -126,14 +126,9 @@ class TrainingQuestioner {
 };
 
 Error training_refusal(const TrainingAnswer& answer) {
-  std::string text =
+  const std::string text =
       fmt::format("{} on {} cannot run: {}", answer.query.model, report::training_text(answer), answer.refusal->why);
-  std::size_t width = 0;
-  for (const NearestPlan& plan : answer.refusal->nearest) width = std::max(width, plan.change.size());
-  for (const NearestPlan& plan : answer.refusal->nearest) {
-    text += fmt::format("\n  {:<{}}  {}", plan.change, width, plan.effect);
-  }
-  return {ErrorCode::infeasible, "", std::move(text)};
+  return {ErrorCode::infeasible, "", text + nearest_lines(*answer.refusal)};
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "app/cli/report_file.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/verbs.hpp"
+#include "ridge/change.hpp"
 
 namespace ridge::cli {
 
@@ -54,7 +55,7 @@ int run(std::vector<std::string> words) {
   Result<Command> command = parse_command_line(words, verbs(), options);
   Session session(std::move(options), look_around());
   const auto failed = [&](const Error& error) {
-    session.warn(with_example(error.text(), words));
+    session.warn(with_example(phrased(error, Voice::flags).text(), words));
     return exit_code(error.code);
   };
   if (!report) return failed(report.error());

@@ -6,6 +6,7 @@
 
 #include "app/cli/session.hpp"
 #include "app/cli/value.hpp"
+#include "ridge/change.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
@@ -111,7 +112,8 @@ Status check_value(Session& session, std::string_view option, const Takes& value
   const Status good = value.check(session, text);
   if (good) return {};
   const Error& error = good.error();
-  const std::string place = error.where.empty() || error.where == option ? "" : error.where + ": ";
+  const std::string place =
+      error.where.empty() || phrased(error.where, Voice::flags) == option ? "" : error.where + ": ";
   return Error{error.code, std::string(option), place + error.message};
 }
 

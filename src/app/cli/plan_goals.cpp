@@ -144,6 +144,7 @@ Result<Buyer> buyer_of(Reader& reader, const PlanContext& context) {
     if (!to) return to.error();
     buyer.destination = to->name;
     buyer.export_licence = to->export_licence;
+    buyer.licence_free = policy->licence_free_vendors();
   }
   return buyer;
 }

@@ -324,10 +324,11 @@ std::vector<std::string> Session::measured() const {
 
 void Session::print(std::string_view text) const {
   if (into_ != nullptr) {
-    *into_ += text;
+    *into_ += text.starts_with('{') ? phrased_in_json(text, voice()) : phrased(text, voice());
     return;
   }
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  const std::string said = phrased(text, voice());
+  std::fwrite(said.data(), 1, said.size(), stdout);
 }
 
 void Session::print(const Document& document) const {
@@ -336,7 +337,7 @@ void Session::print(const Document& document) const {
 
 void Session::warn(std::string_view text) const {
   if (into_ != nullptr) return;
-  const std::string line = "ridge: " + std::string(text) + "\n";
+  const std::string line = "ridge: " + phrased(text, voice()) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -18,6 +18,7 @@
 #include "app/cli/progress.hpp"
 #include "ridge/calibration.hpp"
 #include "ridge/catalogue.hpp"
+#include "ridge/change.hpp"
 #include "ridge/engine.hpp"
 #include "ridge/facility.hpp"
 #include "ridge/patience.hpp"
@@ -70,6 +71,7 @@ struct Surroundings {
   std::optional<std::string> data_variable;  ///< $RIDGE_DATA
   int width = 0;                             ///< of the terminal, 0 if the output is none
   bool colour = false;                       ///< the terminal shows colour and the user does not mind
+  Voice program_voice = Voice::json;         ///< how a program that asks is told of fields
 };
 [[nodiscard]] Surroundings look_around();
 
@@ -188,6 +190,8 @@ class Session {
     return stop_ != nullptr ? stop_->most_requests : std::numeric_limits<double>::infinity();
   }
 
+  /// How whoever asks is told of fields.
+  [[nodiscard]] Voice voice() const { return is_called() ? surroundings_.program_voice : Voice::flags; }
   /// To standard output.
   void print(std::string_view text) const;
   /// A page in the form for people that was asked for (terminal or Markdown).

@@ -60,15 +60,20 @@ Result<WhatIfSubjects> what_if_subjects(const EstimateFlags& flags) {
   return subjects;
 }
 
-Error refusal_error(const InferenceAnswer& answer) {
-  std::string text =
-      fmt::format("{} on {} cannot run: {}", answer.query.model, report::deployment_text(answer), answer.refusal->why);
+std::string nearest_lines(const Refusal& refusal) {
+  std::string lines;
   std::size_t width = 0;
-  for (const NearestPlan& plan : answer.refusal->nearest) width = std::max(width, plan.change.size());
-  for (const NearestPlan& plan : answer.refusal->nearest) {
-    text += fmt::format("\n  {:<{}}  {}", plan.change, width, plan.effect);
+  for (const NearestPlan& plan : refusal.nearest) width = std::max(width, as_flags(plan.changes).size());
+  for (const NearestPlan& plan : refusal.nearest) {
+    lines += fmt::format("\n  {:<{}}  {}", as_flags(plan.changes), width, plan.effect);
   }
-  return {ErrorCode::infeasible, "", std::move(text)};
+  return lines;
+}
+
+Error refusal_error(const InferenceAnswer& answer) {
+  const std::string text =
+      fmt::format("{} on {} cannot run: {}", answer.query.model, report::deployment_text(answer), answer.refusal->why);
+  return {ErrorCode::infeasible, "", text + nearest_lines(*answer.refusal)};
 }
 
 void add_changes(const Session& session, const Catalogue& catalogue, std::string_view device,

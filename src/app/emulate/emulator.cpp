@@ -236,7 +236,7 @@ Result<std::unique_ptr<Emulator>> Emulator::listen(EmulatorOptions given) {
   v6.sin6_port = v4.sin_port;
   const bool is_v4 = inet_pton(AF_INET, options.address.c_str(), &v4.sin_addr) == 1;
   if (!is_v4 && inet_pton(AF_INET6, options.address.c_str(), &v6.sin6_addr) != 1) {
-    return Error{ErrorCode::bad_input, "--host", "'" + options.address + "' is no address; write 127.0.0.1 or ::1"};
+    return Error{ErrorCode::bad_input, "⟦host⟧", "'" + options.address + "' is no address; write 127.0.0.1 or ::1"};
   }
   const auto* address = is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
 
@@ -292,7 +292,7 @@ Result<std::unique_ptr<Emulator>> Emulator::listen(EmulatorOptions given) {
   if (core->daemon == nullptr) {
     return Error{ErrorCode::bad_input, options.address + ":" + std::to_string(options.port),
                  "cannot listen there" + (errno != 0 ? ": " + std::string(std::strerror(errno)) : std::string()) +
-                     "; choose another with --port"};
+                     "; choose another with ⟦port⟧"};
   }
   const MHD_DaemonInfo* info = MHD_get_daemon_info(core->daemon, MHD_DAEMON_INFO_EPOLL_FD);
   core->epoll = info == nullptr ? -1 : info->epoll_fd;

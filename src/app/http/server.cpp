@@ -307,7 +307,7 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
   const bool is_v4 = inet_pton(AF_INET, options.address.c_str(), &v4.sin_addr) == 1;
   const bool is_v6 = !is_v4 && inet_pton(AF_INET6, options.address.c_str(), &v6.sin6_addr) == 1;
   if (!is_v4 && !is_v6) {
-    return Error{ErrorCode::bad_input, "--host", "'" + options.address + "' is no address; write 127.0.0.1 or ::1"};
+    return Error{ErrorCode::bad_input, "⟦host⟧", "'" + options.address + "' is no address; write 127.0.0.1 or ::1"};
   }
   const auto* address = is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
 
@@ -370,7 +370,7 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
   if (core->daemon == nullptr) {
     return Error{ErrorCode::bad_input, options.address + ":" + std::to_string(options.port),
                  "cannot listen there" + (errno != 0 ? ": " + std::string(std::strerror(errno)) : std::string()) +
-                     "; choose another with --port"};
+                     "; choose another with ⟦port⟧"};
   }
   for (const auto& [weight, count] :
        {std::pair(Weight::light, options.light_threads), {Weight::heavy, options.heavy_threads}}) {

@@ -30,6 +30,7 @@ class Session {
     const py::gil_scoped_release unlocked;
     session_.reset(ridge_open(data_directory.c_str(), &error));
     if (!session_) throw Failure(take(error));
+    ridge_speak_python(session_.get());
   }
 
   std::pair<int, std::string> call(const std::string& verb, const std::string& flags) const {

@@ -18,7 +18,7 @@ What cannot run is :class:`Refused`, with what would; what cannot be understood 
 ...     ridgeline.estimate(kind="infer", model="llama3.3-70b", device="h100-sxm", gpus=1)
 ... except ridgeline.Refused as refused:
 ...     print(refused.answer.nearest[0].change)
---tp 2 --gpus 2
+tp=2, gpus=2
 >>> ridgeline.estimate(kind="infer", modle="llama3.3-70b")
 Traceback (most recent call last):
     ...

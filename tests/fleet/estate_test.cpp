@@ -108,11 +108,13 @@ TEST(Estate, ADayOfTheAnswerHoldsItsLimitsAndEveryRule) {
   ASSERT_TRUE(planned->answer.found);
   ASSERT_EQ(planned->days.size(), 3U);  // every month
   EXPECT_TRUE(planned->holds());
+  double requests = 0;
   for (const Replay& day : planned->days) {
     ASSERT_EQ(day.hours.size(), 24U);
-    EXPECT_GT(day.requests, 1000);
+    requests += day.requests;
     for (const ReplayHour& hour : day.hours) EXPECT_GE(hour.within, 0.95) << day.month << " " << hour.hour;
   }
+  EXPECT_GT(requests, 5000);
   // Asked for more than it was planned for, a day does not hold: the replay can say no.
   Answer overloaded = planned->answer;
   for (Placement& p : overloaded.placements) {

@@ -6,7 +6,7 @@ set(page_dir ${CMAKE_BINARY_DIR}/page)
 set(page_source ${page_dir}/page_data.cpp)
 if(NPM AND NODE)
   file(GLOB page_inputs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/web/src/* ${CMAKE_SOURCE_DIR}/web/src/views/*
-       ${CMAKE_SOURCE_DIR}/docs/openapi.json)
+       ${CMAKE_SOURCE_DIR}/docs/openapi.json ${CMAKE_SOURCE_DIR}/examples/fleet/*.toml)
   add_custom_command(
     OUTPUT ${page_dir}/packages.stamp
     COMMAND ${NPM} ci --prefix ${CMAKE_SOURCE_DIR}/web --no-fund --no-audit --loglevel=error

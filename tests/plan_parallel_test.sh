@@ -3,6 +3,7 @@
 # `statistics`. Usage: plan_parallel_test.sh RIDGE
 set -euo pipefail
 ridge=$1
+here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
@@ -75,6 +76,16 @@ if command -v mpirun > /dev/null; then
   "${ranks[@]}" "$ridge" "${question[@]}" --exhaustive --results ranks.sqlite --resume --json | answer > ranks_resumed
   cmp one ranks_resumed
   ! ls ranks.rank-*.sqlite 2> /dev/null
+  # The ways to serve an estate, found by three ranks: the same plan.
+  estate=$here/../examples/fleet/domestic.toml
+  fleet() { python3 -c 'import json, sys
+d = json.load(sys.stdin)
+assert d["found"] and d["placements"], "an answer has placements"
+d.pop("statistics")
+print(json.dumps(d, indent=1))'; }
+  "$ridge" plan fleet "$estate" --json | fleet > fleet_one
+  "${ranks[@]}" "$ridge" plan fleet "$estate" --json | fleet > fleet_ranks
+  cmp fleet_one fleet_ranks
 else
   echo "mpirun is not there: ranks were not tested"
 fi

@@ -23,6 +23,7 @@ await build({
   target: "es2020",
   entryNames: "[name]",
   chunkNames: "chunk-[hash]",
+  loader: { ".toml": "text" },  // estates of examples/
   legalComments: "none",
   absWorkingDir: here,
 });

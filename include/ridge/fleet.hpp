@@ -123,12 +123,12 @@ struct Service {
 struct Option {
   int service = 0;
   std::string device;
-  int gpus = 1;               ///< of one replica
-  double requests_per_s = 0;  ///< one replica does within the limits, at the confidence asked for
-  double watts = 0;           ///< of one replica's devices and hosts at full load
-  std::string layout;         ///< "TP2, fp8"
-  double slowness = 1;        ///< steps may take so many times what is predicted
-  std::optional<ServingPlan> plan;
+  int gpus = 1;                         ///< of one replica
+  double requests_per_s = 0;            ///< one replica does within the limits, at the confidence asked for
+  double watts = 0;                     ///< of one replica's devices and hosts at full load
+  std::string layout;                   ///< "TP2, fp8"
+  double slowness = 1;                  ///< steps may take so many times what is predicted
+  std::optional<InferenceQuery> query;  ///< of one replica; nothing: it cannot be simulated
 };
 
 struct Api {
@@ -318,6 +318,18 @@ Result<Estate> read_estate(const std::string& text, const std::string& file, con
 Result<Problem> rate_options(const Estate& estate, const Knowledge& knowledge, const EconomicsData* economics,
                              const Patience& patience = {});
 
+/// The same in pieces that know nothing of each other, for whoever shares them out: services, then jobs.
+struct Rated {
+  std::vector<Option> options;
+  std::vector<JobRate> rates;
+  std::optional<Error> error = {};
+};
+[[nodiscard]] int pieces_to_rate(const Estate& estate);
+[[nodiscard]] Rated rate_piece(const Estate& estate, int piece, const Knowledge& knowledge,
+                               const EconomicsData* economics, const Patience& patience = {});
+/// All pieces in their order. Refuses what rate_options() refuses.
+Result<Problem> put_together(const Estate& estate, std::vector<Rated> pieces);
+
 // --- a day, request by request --------------------------------------------------------------------------------------
 
 struct ReplayHour {
@@ -332,21 +344,25 @@ struct ReplayHour {
 struct Replay {
   int month = 0;
   std::vector<ReplayHour> hours;
-  double requests = 0;  ///< simulated
+  double requests = 0;  ///< simulated; what an earlier day has as well counts there
   bool holds = true;    ///< every hour: 95 % of the requests or more
 };
-/// A typical day of one month, simulated hour by hour at the slowness that the confidence asks for: each pool takes its
-/// share of a service's requests at random.
-Result<Replay> replay(const Estate& estate, const Problem& problem, const Answer& answer, int month,
-                      const Knowledge& knowledge, const Patience& patience = {});
+/// A typical day of every month, simulated hour by hour at the slowness that the confidence asks for. Each request goes
+/// to a pool at random, by the pool's share: arrivals by chance that are split by chance are by chance in each part, so
+/// that unlike devices that serve together behave as each does alone with its share. Hours with as many replicas (a
+/// dozen or more are as a dozen) and as much load for each are simulated once; loads are rounded up, by 1/64 where they
+/// are high.
+Result<std::vector<Replay>> replay(const Estate& estate, const Problem& problem, const Answer& answer,
+                                   const Knowledge& knowledge, const Patience& patience = {});
 
-/// An answer whose busiest month was replayed.
+/// An answer that was replayed.
 struct Replayed {
   Problem problem;  ///< as it was solved: ways to serve that came too late are rated lower
   Answer answer;
-  std::optional<Replay> day;  ///< nothing where there is no answer or no service
+  std::vector<Replay> days;  ///< by month; none where there is no answer, no service, or patience was over
+  [[nodiscard]] bool holds() const;
 };
-/// Plans and replays; where a limit does not hold, rates lower and does both again, a few times (`day->holds`).
+/// Plans and replays; where a limit does not hold, rates lower and does both again, a few times.
 /// No marginal values: value_limits() adds them.
 Result<Replayed> plan_replayed(const Estate& estate, Problem problem, PlanOptions options, const Knowledge& knowledge,
                                const Patience& patience = {});

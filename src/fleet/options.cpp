@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "economics/economics_data.hpp"
@@ -102,7 +103,7 @@ Result<std::vector<Option>> serving_options(const Service& service, int index, c
       option.layout = search::degrees_text(plan.query, plan.facts);
       if (plan.query.weights) option.layout += fmt::format(", {}", ridge::name(*plan.query.weights));
       option.slowness = plan.sure.step.factor(problem.confidence);
-      option.plan = std::move(plan);
+      option.query = std::move(plan.query);
       options.push_back(std::move(option));
     }
     return options;
@@ -160,22 +161,48 @@ Result<std::vector<JobRate>> job_rates(const Job& job, const AskedJob& asked, co
 
 }  // namespace
 
-Result<Problem> rate_options(const Estate& estate, const Knowledge& knowledge, const EconomicsData* economics,
-                             const Patience& patience) {
-  Problem problem = estate.problem;
-  for (std::size_t s = 0; s < problem.services.size(); ++s) {
-    auto options = serving_options(problem.services[s], static_cast<int>(s), estate.services[s], problem, knowledge,
-                                   economics, patience);
-    const bool elsewhere = std::any_of(problem.apis.begin(), problem.apis.end(),
-                                       [&](const Api& a) { return a.service == static_cast<int>(s); });
-    if (!options && elsewhere) continue;
-    if (!options) return options.error();
-    problem.options.insert(problem.options.end(), options->begin(), options->end());
+int pieces_to_rate(const Estate& estate) {
+  return static_cast<int>(estate.services.size() + estate.jobs.size());
+}
+
+Rated rate_piece(const Estate& estate, int piece, const Knowledge& knowledge, const EconomicsData* economics,
+                 const Patience& patience) {
+  const Problem& problem = estate.problem;
+  const auto at = static_cast<std::size_t>(piece);
+  Rated out;
+  if (at < estate.services.size()) {
+    auto options =
+        serving_options(problem.services[at], piece, estate.services[at], problem, knowledge, economics, patience);
+    if (options) {
+      out.options = *std::move(options);
+    } else {
+      out.error = options.error();
+    }
+    return out;
   }
-  for (std::size_t j = 0; j < problem.jobs.size(); ++j) {
-    auto rates = job_rates(problem.jobs[j], estate.jobs[j], problem, knowledge, economics, patience);
-    if (!rates) return rates.error();
-    problem.jobs[j].rates = *std::move(rates);
+  const std::size_t j = at - estate.services.size();
+  auto rates = job_rates(problem.jobs[j], estate.jobs[j], problem, knowledge, economics, patience);
+  if (rates) {
+    out.rates = *std::move(rates);
+  } else {
+    out.error = rates.error();
+  }
+  return out;
+}
+
+Result<Problem> put_together(const Estate& estate, std::vector<Rated> pieces) {
+  Problem problem = estate.problem;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const bool serves = i < problem.services.size();
+    const bool elsewhere = serves && std::any_of(problem.apis.begin(), problem.apis.end(),
+                                                 [&](const Api& a) { return a.service == static_cast<int>(i); });
+    if (pieces[i].error && elsewhere) continue;
+    if (pieces[i].error) return *pieces[i].error;
+    if (serves) {
+      std::move(pieces[i].options.begin(), pieces[i].options.end(), std::back_inserter(problem.options));
+    } else {
+      problem.jobs[i - problem.services.size()].rates = std::move(pieces[i].rates);
+    }
   }
   problem.assumptions.push_back(fmt::format(
       "replicas are rated by {:g} of them together: rate and limits hold for 95 % of simulated requests with {:.0f} %",
@@ -184,7 +211,20 @@ Result<Problem> rate_options(const Estate& estate, const Knowledge& knowledge, c
     problem.assumptions.emplace_back(
         "training takes what serving leaves free hour by hour, checkpoints and restarts as the goodput model counts "
         "them");
+  if (std::any_of(problem.jobs.begin(), problem.jobs.end(), [](const Job& j) { return j.mixed; }))
+    problem.assumptions.emplace_back(
+        "of a job on mixed kinds of devices each takes samples in proportion to its own speed, so that none waits for "
+        "another in a step; what it costs to reduce gradients between kinds is not counted");
   return problem;
+}
+
+Result<Problem> rate_options(const Estate& estate, const Knowledge& knowledge, const EconomicsData* economics,
+                             const Patience& patience) {
+  std::vector<Rated> pieces;
+  for (int piece = 0; piece < pieces_to_rate(estate); ++piece) {
+    pieces.push_back(rate_piece(estate, piece, knowledge, economics, patience));
+  }
+  return put_together(estate, std::move(pieces));
 }
 
 }  // namespace ridge::fleet

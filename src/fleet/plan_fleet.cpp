@@ -16,9 +16,11 @@ namespace ridge::fleet {
 namespace {
 
 constexpr int kMostHourlyColumns = 6000;  ///< beyond it, hours are put together
-constexpr int kMostBandedColumns = 14000;
+constexpr int kMostBandedColumns = 9000;
 constexpr std::size_t kMostOptionHours = 200'000;  ///< beyond it, ways to serve are taken in as they prove of use
 constexpr int kFewBands = 2;
+constexpr int kImprovements = 1;
+constexpr double kImprovingShare = 0.25;  ///< of the time that is left
 constexpr double kNoGap = 1e-4;
 constexpr double kQuick = 3;  ///< seconds: a problem solved in less is solved again for each limit
 
@@ -35,9 +37,8 @@ class Stopwatch {
 };
 
 /// What a choice of whole numbers costs hour by hour; not found if it does not hold in every hour.
-Answer hourly_answer(const Problem& problem, const Program& hourly, const Program& banded, const std::vector<double>& x,
-                     double seconds) {
-  const Solution routed = solve_tidied(hourly.fixed_to(banded, x), {.seconds = seconds});
+Answer hourly_answer(const Problem& problem, const Program& hourly, const WholePlan& plan, double seconds) {
+  const Solution routed = solve_tidied(hourly.fixed_to(plan), {.seconds = seconds});
   if (!routed.found) return {};
   Answer answer = hourly.answer(routed.x);
   settle(problem, answer);
@@ -77,10 +78,23 @@ Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOpt
   double bound = relaxed.cost;
   Answer best;
   std::vector<const std::vector<double>*> seen = {&relaxed.x};
+  // Each plan is made better by small changes before it is compared.
+  const auto take = [&](const WholePlan& plan) {
+    Answer answer = hourly_answer(problem, hourly, plan, watch.left());
+    const bool better = answer.found && (!best.found || answer.usd < best.usd);
+    if (better) best = answer;
+    return answer;
+  };
   const auto consider = [&](const Program& program, const std::vector<double>& x) {
     if (x.empty()) return;
-    Answer answer = hourly_answer(problem, hourly, program, x, watch.left());
-    if (answer.found && (!best.found || answer.usd < best.usd)) best = std::move(answer);
+    WholePlan plan = program.whole(x);
+    for (int round = 0; round < kImprovements && !options.patience.over(); ++round) {
+      const Answer answer = take(plan);
+      if (!answer.found || best.usd - bound <= options.gap * best.usd) return;
+      plan = improved(problem, hourly.places(), std::move(plan), answer.jobs,
+                      {.seconds = kImprovingShare * watch.left(), .patience = options.patience});
+    }
+    take(plan);
   };
   const auto is_over = [&] {
     return options.patience.over() || (best.found && best.usd - bound <= options.gap * best.usd);
@@ -94,10 +108,10 @@ Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOpt
   std::vector<double> forward;
   if (!is_over()) {
     const Months months(problem, loose, relaxed);
-    forward = months.forward(within(0.4));
+    forward = months.forward(within(0.25));
     consider(loose, forward);
     if (!forward.empty()) seen.push_back(&forward);
-    if (!is_over()) bound = std::max(bound, months.bound(within(0.4)));
+    if (!is_over()) bound = std::max(bound, months.bound(within(0.7)));
   }
   if (!is_over()) consider(loose, solve(loose.narrowed(seen), within(0.9)).x);
   if (!best.found && !options.patience.over()) {

@@ -288,6 +288,8 @@ void Program::add_services() {
       }
       if (service.spare > 0 && !bands_.thin)
         add_sizes(service, m, placed, largest_[s][static_cast<std::size_t>(m)], elsewhere);
+      if (is_relaxed() && !steady && !bands_.thin)
+        add_rent_steps(service, static_cast<int>(s), m, first_rented, first_outside);
     }
   }
 }

@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "fleet/improve.hpp"
 #include "fleet/solver.hpp"
 #include "ridge/fleet.hpp"
 
@@ -41,9 +42,12 @@ class Program {
   [[nodiscard]] LinearProgram rounded(const std::vector<double>& x) const;
   /// Without the ways to serve and the stocks that none of some solutions makes use of.
   [[nodiscard]] LinearProgram narrowed(const std::vector<const std::vector<double>*>& solutions) const;
-  /// Of this program by the hour: whole columns fixed to those of a solution of a program with other bands, and in each
-  /// hour as many rented replicas, of the cheapest kind, as that leaves to be served. What is left is routing.
-  [[nodiscard]] LinearProgram fixed_to(const Program& other, const std::vector<double>& x) const;
+  /// The whole numbers of a solution, in terms that programs of the same problem share.
+  [[nodiscard]] WholePlan whole(const std::vector<double>& x) const;
+  [[nodiscard]] std::vector<Place> places() const;
+  /// Of this program by the hour: whole columns fixed to those of a plan, and in each hour the cheapest rented replicas
+  /// for what that leaves to be served. What is left is routing.
+  [[nodiscard]] LinearProgram fixed_to(const WholePlan& plan) const;
   [[nodiscard]] Answer answer(const std::vector<double>& x) const;
   [[nodiscard]] const Bands& bands() const { return bands_; }
 
@@ -101,9 +105,14 @@ class Program {
                  const std::vector<std::vector<Term>>& elsewhere);
   void add_hours_of_band(const Service& service, int month, int band, const std::vector<Term>& placed,
                          std::size_t index, const std::vector<Term>& standing);
+  void add_rent_steps(const Service& service, int index, int month, std::size_t first_rented,
+                      std::size_t first_outside);
+  void fix_rents(LinearProgram& out, int index, int month, double stands, double largest) const;
   void add_jobs();
   void add_limits();
-  void fix_kinds(LinearProgram& into, const Program& other, const std::vector<double>& x) const;
+  /// By job: the kind of device that does most of it, -1 if mixed.
+  [[nodiscard]] std::vector<int> kinds_of(const std::vector<double>& x) const;
+  void fix_kinds(LinearProgram& into, const std::vector<int>& kinds) const;
   void hold_terms(int pool, int month, double times, std::vector<Term>& terms) const;
 
   const Problem& problem_;

@@ -1,7 +1,9 @@
-// A day of the answer, request by request.
+// A day of each month of the answer, request by request.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include "base/parallel.hpp"
 #include "ridge/fleet.hpp"
@@ -17,75 +19,65 @@ constexpr double kPromisedShare = 0.95;
 constexpr int kRounds = 4;          ///< of solving and simulating
 constexpr double kDerating = 0.94;  ///< of an option whose requests came too late
 
-/// One pool of one service in one hour.
-struct Piece {
-  std::size_t row = 0;  ///< of the replay
+/// Replicas of one option at one load: what many hours have in common.
+struct Situation {
   const Option* option = nullptr;
   const AskedService* asked = nullptr;
-  double rate = 0;
-  double replicas = 0;
+  int replicas = 1;
+  double load = 0;  ///< of what they can do
   double within = 1, ttft = 0, tpot = 0, requests = 0;
   std::optional<Error> error = {};
 };
 
-void play(Piece& piece, const Knowledge& knowledge, const Patience& patience) {
-  const ServingPlan& plan = *piece.option->plan;
-  const auto deployment = resolve(plan.query, knowledge);
+void play(Situation& now, const Knowledge& knowledge, const Patience& patience) {
+  const InferenceQuery& query = *now.option->query;
+  const auto deployment = resolve(query, knowledge);
   if (!deployment) {
-    piece.error = deployment.error();
+    now.error = deployment.error();
     return;
   }
-  const double slow = piece.option->slowness;
+  const double slow = now.option->slowness;
   SimulationQuery q;
-  q.deployment = plan.query;
-  q.workload = fixed_workload(piece.asked->isl, piece.asked->osl);
-  if (piece.asked->prefix_hit > 0) {
-    q.workload.classes.front().shared_prefix = static_cast<std::uint32_t>(piece.asked->prefix_hit * piece.asked->isl);
+  q.deployment = query;
+  q.workload = fixed_workload(now.asked->isl, now.asked->osl);
+  if (now.asked->prefix_hit > 0) {
+    q.workload.classes.front().shared_prefix = static_cast<std::uint32_t>(now.asked->prefix_hit * now.asked->isl);
   }
-  q.replicas = std::min(kMostTogether, static_cast<int>(piece.replicas));
+  q.replicas = now.replicas;
   q.load.kind = OfferedKind::rate;
   // Steps that take s times as long: the predicted service at s times the rate, with limits divided by s.
-  q.load.rate = piece.rate * q.replicas / piece.replicas * slow;
+  q.load.rate = now.load * now.replicas * now.option->requests_per_s * slow;
   q.requests = std::clamp(250.0 * q.replicas, 1000.0, 3000.0);
-  q.limits.ttft = piece.asked->ttft_s / slow;
-  q.limits.tpot = piece.asked->tpot_s / slow;
+  q.limits.ttft = now.asked->ttft_s / slow;
+  q.limits.tpot = now.asked->tpot_s / slow;
   search::PatientObserver observer(patience);
   const auto result = simulate(q, *deployment, nullptr, &observer);
   if (!result) {
-    piece.error = result.error();
+    now.error = result.error();
     return;
   }
-  piece.requests = static_cast<double>(result->finished);
+  now.requests = static_cast<double>(result->finished);
   // Each limit is promised for 95 % of the requests, as plan serve does.
   const double first = q.limits.ttft > 0 ? result->ttft.share_within(q.limits.ttft) : 1;
   const double pace = q.limits.tpot > 0 ? result->tpot.share_within(q.limits.tpot) : 1;
-  piece.within = result->overloaded ? 0 : std::min(first, pace);
-  piece.ttft = result->ttft.p95() * slow;
-  piece.tpot = result->tpot.p95() * slow;
+  now.within = result->overloaded ? 0 : std::min(first, pace);
+  now.ttft = result->ttft.p95() * slow;
+  now.tpot = result->tpot.p95() * slow;
 }
 
-/// The month in which the most is asked for.
-int busiest_month(const Problem& problem) {
-  int busiest = 0;
-  double most = 0;
-  for (int m = 0; m < problem.months; ++m) {
-    double sum = 0;
-    for (const Service& service : problem.services) {
-      for (int h = 0; h < problem.hours; ++h) sum += service.demand[problem.at(m, h)] * service.output_tokens;
-    }
-    if (sum > most) {
-      most = sum;
-      busiest = m;
-    }
-  }
-  return busiest;
+/// Up to a 16th, up to a 64th where it is high.
+double load_step(double load) {
+  const double steps = load > 0.75 ? 64 : 16;
+  return std::ceil(steps * load - 1e-6) / steps;
 }
 
 /// Options of services that missed a limit do less than they were rated at.
-void rate_lower(Problem& problem, const Answer& answer, const Replay& day) {
+void rate_lower(Problem& problem, const Answer& answer, const std::vector<Replay>& days) {
   std::vector<bool> late(problem.services.size(), false);
-  for (const ReplayHour& hour : day.hours) {
-    if (hour.within < kPromisedShare && hour.rate > 0) late[static_cast<std::size_t>(hour.service)] = true;
+  for (const Replay& day : days) {
+    for (const ReplayHour& hour : day.hours) {
+      if (hour.within < kPromisedShare && hour.rate > 0) late[static_cast<std::size_t>(hour.service)] = true;
+    }
   }
   std::vector<bool> done(problem.options.size(), false);
   for (const Placement& p : answer.placements) {
@@ -98,47 +90,70 @@ void rate_lower(Problem& problem, const Answer& answer, const Replay& day) {
 
 }  // namespace
 
-Result<Replay> replay(const Estate& estate, const Problem& problem, const Answer& answer, int month,
-                      const Knowledge& knowledge, const Patience& patience) {
-  Replay out;
-  out.month = month;
-  std::vector<Piece> pieces;
-  for (std::size_t s = 0; s < problem.services.size(); ++s) {
-    for (int h = 0; h < problem.hours; ++h) {
-      ReplayHour row;
-      row.service = static_cast<int>(s);
-      row.hour = h;
-      double able = 0;
-      for (const Placement& p : answer.placements) {
-        const Option& option = problem.options[static_cast<std::size_t>(p.option)];
-        if (option.service != static_cast<int>(s)) continue;
-        const double replicas = p.replicas[p.stock < 0 ? static_cast<std::size_t>(month) : problem.at(month, h)];
-        const double rate = p.routed[problem.at(month, h)];
-        row.rate += rate;
-        row.replicas += replicas;
-        able += replicas * option.requests_per_s;
-        if (replicas > 0.5 && rate > 1e-9 && option.plan) {
-          pieces.push_back({out.hours.size(), &option, &estate.services[s], rate, replicas});
+bool Replayed::holds() const {
+  return std::all_of(days.begin(), days.end(), [](const Replay& day) { return day.holds; });
+}
+
+Result<std::vector<Replay>> replay(const Estate& estate, const Problem& problem, const Answer& answer,
+                                   const Knowledge& knowledge, const Patience& patience) {
+  struct Part {
+    std::size_t row, situation;
+    double rate;
+  };
+  std::vector<Situation> situations;
+  std::map<std::tuple<int, int, double>, std::size_t> known;
+  std::vector<Replay> days;
+  std::vector<std::vector<Part>> parts;
+  for (int month = 0; month < problem.months; ++month) {
+    Replay& out = days.emplace_back();
+    std::vector<Part>& of_day = parts.emplace_back();
+    out.month = month;
+    for (std::size_t s = 0; s < problem.services.size(); ++s) {
+      for (int h = 0; h < problem.hours; ++h) {
+        ReplayHour row;
+        row.service = static_cast<int>(s);
+        row.hour = h;
+        double able = 0;
+        for (const Placement& p : answer.placements) {
+          const Option& option = problem.options[static_cast<std::size_t>(p.option)];
+          if (option.service != static_cast<int>(s)) continue;
+          const double replicas = p.replicas[p.stock < 0 ? static_cast<std::size_t>(month) : problem.at(month, h)];
+          const double rate = p.routed[problem.at(month, h)];
+          row.rate += rate;
+          row.replicas += replicas;
+          able += replicas * option.requests_per_s;
+          if (!(replicas > 0.5 && rate > 1e-9 && option.query)) continue;
+          const int together = std::min(kMostTogether, static_cast<int>(std::lround(replicas)));
+          const double load = load_step(rate / (replicas * option.requests_per_s));
+          const auto [at, is_new] = known.try_emplace({p.option, together, load}, situations.size());
+          if (is_new) situations.push_back({&option, &estate.services[s], together, load});
+          of_day.push_back({out.hours.size(), at->second, rate});
         }
+        row.utilisation = able > 0 ? row.rate / able : 0;
+        out.hours.push_back(row);
       }
-      row.utilisation = able > 0 ? row.rate / able : 0;
-      out.hours.push_back(row);
     }
   }
-  parallel_for(pieces.size(), 0, [&](std::size_t i) {
-    if (!patience.over()) play(pieces[i], knowledge, patience);
+  parallel_for(situations.size(), 0, [&](std::size_t i) {
+    if (!patience.over()) play(situations[i], knowledge, patience);
   });
-  for (const Piece& piece : pieces) {
-    if (piece.error) return *piece.error;
-    ReplayHour& row = out.hours[piece.row];
-    const double share = piece.rate / row.rate;
-    row.within -= share * (1 - piece.within);
-    row.ttft_p95_s = std::max(row.ttft_p95_s, piece.ttft);
-    row.tpot_p95_s = std::max(row.tpot_p95_s, piece.tpot);
-    out.requests += piece.requests;
+  for (const Situation& now : situations) {
+    if (now.error) return *now.error;
   }
-  for (const ReplayHour& row : out.hours) out.holds = out.holds && row.within >= kPromisedShare - 1e-9;
-  return out;
+  for (std::size_t month = 0; month < days.size(); ++month) {
+    Replay& out = days[month];
+    for (const Part& part : parts[month]) {
+      Situation& now = situations[part.situation];
+      ReplayHour& row = out.hours[part.row];
+      row.within -= part.rate / row.rate * (1 - now.within);
+      row.ttft_p95_s = std::max(row.ttft_p95_s, now.ttft);
+      row.tpot_p95_s = std::max(row.tpot_p95_s, now.tpot);
+      out.requests += now.requests;
+      now.requests = 0;  // counted once, where it first comes up
+    }
+    for (const ReplayHour& row : out.hours) out.holds = out.holds && row.within >= kPromisedShare - 1e-9;
+  }
+  return days;
 }
 
 Result<Replayed> plan_replayed(const Estate& estate, Problem problem, PlanOptions options, const Knowledge& knowledge,
@@ -147,12 +162,14 @@ Result<Replayed> plan_replayed(const Estate& estate, Problem problem, PlanOption
   options.marginals = false;
   for (int round = 0; round < kRounds; ++round) {
     out.answer = plan_fleet(out.problem, options);
+    out.days.clear();
     if (!out.answer.found || out.problem.services.empty() || patience.over()) break;
-    Result<Replay> day = replay(estate, out.problem, out.answer, busiest_month(out.problem), knowledge, patience);
-    if (!day) return day.error();
-    out.day = *std::move(day);
-    if (out.day->holds || round + 1 == kRounds) break;
-    rate_lower(out.problem, out.answer, *out.day);
+    Result<std::vector<Replay>> days = replay(estate, out.problem, out.answer, knowledge, patience);
+    if (!days) return days.error();
+    if (patience.over()) break;  // what was not simulated proves nothing
+    out.days = *std::move(days);
+    if (out.holds() || round + 1 == kRounds) break;
+    rate_lower(out.problem, out.answer, out.days);
   }
   return out;
 }

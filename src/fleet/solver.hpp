@@ -49,6 +49,13 @@ class LinearProgram {
   std::vector<Term> terms;
 };
 
+/// Fixes a column, if there is one.
+inline void fix_column(LinearProgram& program, int column, double value) {
+  if (column < 0) return;
+  const auto c = static_cast<std::size_t>(column);
+  program.low[c] = program.high[c] = value;
+}
+
 struct SolveOptions {
   double seconds = 60;   ///< of the clock
   double gap = 0;        ///< of the cost, at which a solution is good enough

@@ -18,7 +18,7 @@ struct FleetView {
   const fleet::Estate& estate;
   const fleet::Problem& problem;
   const fleet::Answer& answer;
-  const fleet::Replay* replay = nullptr;  ///< or nothing
+  const std::vector<fleet::Replay>& days;  ///< by month, or none
   std::string solver;
   double seconds = 0;
   bool why = false;  ///< each way to serve that was not taken, and what it would cost

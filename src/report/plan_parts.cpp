@@ -83,6 +83,20 @@ void add_thin_prices(Document& page, const std::vector<std::pair<std::string, Pr
       paragraph(fmt::format("Rents that rest on little: {} (ridge show prices --device ID).", text)));
 }
 
+void add_ways_taken(Document& page, const std::vector<std::pair<std::string, PriceQuote>>& prices) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> ways;  // in the order of first appearance
+  for (const auto& [device, price] : prices) {
+    const auto same = std::find_if(ways.begin(), ways.end(),
+                                   [&, &basis = price.basis](const auto& way) { return way.first == basis; });
+    (same == ways.end() ? ways.emplace_back(price.basis, std::vector<std::string>{}) : *same).second.push_back(device);
+  }
+  std::string text;
+  for (const auto& [basis, devices] : ways) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", joined_text(devices, ", "), basis);
+  }
+  if (!text.empty()) page.blocks.emplace_back(paragraph("Paid by what is cheapest. " + text + "."));
+}
+
 void add_losers(Document& page, const std::vector<Loser>& losers, bool why) {
   if (why) return add_ways_in(page, losers);
   std::vector<const Loser*> searched;

@@ -18,6 +18,8 @@ namespace ridge::report {
 void add_losers(Document& page, const std::vector<Loser>& losers, bool why);
 /// Of the devices shown, those whose rent rests on one quote or on an estimate: "mi325x on one quote; tpu-v7 ...".
 void add_thin_prices(Document& page, const std::vector<std::pair<std::string, PriceQuote>>& prices);
+/// Where any way to pay was allowed: the one that each device's price is of.
+void add_ways_taken(Document& page, const std::vector<std::pair<std::string, PriceQuote>>& prices);
 [[nodiscard]] inline const std::string& device_of(const ServingPlan& plan) {
   return plan.query.device;
 }
@@ -56,8 +58,8 @@ template <class Plan, class Name, class Doubts>
 
 /// The ranked plans, or what fails first and `nearest`; then why the others lost.
 template <class Verdict>
-void add_ranking(Document& page, const Verdict& verdict, Table ranked, Table nearest,
-                 const PlanReportOptions& options) {
+void add_ranking(Document& page, const Verdict& verdict, Table ranked, Table nearest, const PlanReportOptions& options,
+                 Purchase purchase) {
   if (verdict.plans.empty()) {
     page.blocks.emplace_back(paragraph("No plan meets this goal.", Emphasis::bad));
     if (!verdict.fails_first.empty()) {
@@ -75,6 +77,7 @@ void add_ranking(Document& page, const Verdict& verdict, Table ranked, Table nea
     const auto& plan = verdict.plans[i];
     if (plan.quote) prices.emplace_back(device_of(plan), *plan.quote);
   }
+  if (purchase == Purchase::any) add_ways_taken(page, prices);
   add_thin_prices(page, prices);
   add_losers(page, verdict.losers, options.why);
 }

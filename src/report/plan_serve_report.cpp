@@ -220,7 +220,8 @@ void add_unpriced(Document& page, const ServingVerdict& verdict, const ServingGo
                   const PlanReportOptions& options) {
   if (verdict.unpriced.empty()) return;
   Table table;
-  table.title = fmt::format("No {} price is published: the price at which they would win", name(goal.buyer.purchase));
+  table.title = fmt::format("No {}price is published: the price at which they would win",
+                            goal.buyer.purchase == Purchase::any ? "" : std::string(name(goal.buyer.purchase)) + " ");
   table.columns = {
       {.key = "device", .heading = "device"},
       {.key = "gpus", .heading = "GPUs", .kind = ColumnKind::number},
@@ -358,7 +359,7 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
     options.rows = std::min(asked.rows, static_cast<std::size_t>(end - verdict.plans.begin()));
   }
   add_ranking(page, verdict, for_people(table_of(verdict.plans, verdict.ranks, options.rows), simulated),
-              for_people(table_of(verdict.nearest, {}, 3), false), options);
+              for_people(table_of(verdict.nearest, {}, 3), false), options, quest.goal.buyer.purchase);
   add_unpriced(page, verdict, quest.goal, options);
   const std::string shaky = doubts_text(
       verdict.plans, options.rows, [](const ServingPlan& p) { return p.query.device; },

@@ -180,7 +180,7 @@ Document plan_page(const TrainingQuest& quest, const TrainingVerdict& verdict, c
   const bool run = quest.goal.tokens > 0;
   page.title = goal_text(quest.goal);
   add_ranking(page, verdict, table_of(verdict.plans, verdict.ranks, options.rows, run),
-              table_of(verdict.nearest, {}, 3, run), options);
+              table_of(verdict.nearest, {}, 3, run), options, quest.goal.buyer.purchase);
   const std::string shaky = doubts_text(
       verdict.plans, options.rows, [](const TrainingPick& p) { return p.device; },
       [](const TrainingPick& p) { return doubts(p.quote, p.resembles); });

@@ -150,6 +150,18 @@ await step("explore", async () => {
   await page.waitForFunction(() => /no model/.test(document.querySelector(".error")?.textContent ?? ""));
   problems.splice(0, problems.length, ...problems.filter((p) => !/status of 400/.test(p)));  // the browser's own line about the refusal
 });
+await step("fleet", async () => {
+  await view(page, "fleet");
+  await page.waitForFunction(() => document.querySelectorAll("figure > svg").length >= 3);
+  expect("fleet says what to buy", /buy \d+ /.test(await page.locator("#view").innerText()));
+  expect("every hour of every month is in the heat map", (await page.locator("figure >> nth=1").locator("rect").count()) >= 12 * 24);
+  await downloads(page, "fleet", ["JSON", "CSV", "SVG"]);
+  if (shots) await page.screenshot({ path: join(shots, "fleet.png"), fullPage: true });
+  await page.setInputFiles("#fleet-file", { name: "mine.toml", mimeType: "text/plain", buffer: readFileSync(resolve(here, "../../examples/fleet/impossible.toml")) });
+  await page.waitForFunction(() => /without any one of them/.test(document.querySelector("#view").textContent));
+  expect("rules that clash are named by their lines", /estate\.toml:9:1/.test(await page.locator("#view").innerText()));
+  expect("the form shows the file", /basement/.test(await page.locator("#f-estate").inputValue()));
+});
 await step("rl", async () => { await view(page, "rl"); await drawn(page); await downloads(page, "rl", ["JSON", "CSV", "SVG"]); });
 await step("train", async () => { await view(page, "train"); await drawn(page); await downloads(page, "train", ["JSON", "CSV", "SVG"]); await page.waitForFunction(() => /Goodput/.test(document.querySelector("#view").innerText)); });
 await step("serve", async () => {
@@ -230,7 +242,7 @@ await step("first load", async () => {
 });
 await step("phone", async () => {
   const phone = await open({ viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true });
-  for (const name of ["plan", "explore", "train", "rl", "serve?requests=500", "measure", "cost", "record", "accuracy", "check", "catalogue"]) {
+  for (const name of ["plan", "fleet", "explore", "train", "rl", "serve?requests=500", "measure", "cost", "record", "accuracy", "check", "catalogue"]) {
     await view(phone, name);
     const wide = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(`${name} fits a phone (${wide} too wide)`, wide <= 0);
@@ -238,7 +250,7 @@ await step("phone", async () => {
   }
   await phone.context().close();
 });
-const views = ["plan", "explore", "train", "rl", "serve?requests=500", "measure", "cost", "record", "accuracy", "check", "catalogue", "catalogue?kind=devices&id=h200-sxm"];
+const views = ["plan", "fleet", "explore", "train", "rl", "serve?requests=500", "measure", "cost", "record", "accuracy", "check", "catalogue", "catalogue?kind=devices&id=h200-sxm"];
 await step("audit", async () => {
   for (const scheme of ["light", "dark"]) {
     const audited = await open({ colorScheme: scheme });

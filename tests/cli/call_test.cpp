@@ -121,6 +121,18 @@ TEST(Call, ASentenceIsNeverTakenForAPath) {
   EXPECT_TRUE(!answer || answer->json.find("root") == std::string::npos);
 }
 
+TEST(Call, AnEstateIsATextOfItsOwn) {
+  EXPECT_FALSE(asked("plan", R"({"kind": "serve", "text": "[estate]"})"));
+  const StopSign never;
+  for (const char* text : {R"([estate]\nmonths = \"many\"\n)", "/etc/passwd"}) {
+    const auto line = asked("plan", R"({"kind": "fleet", "text": ")" + std::string(text) + R"("})");
+    ASSERT_TRUE(line) << line.error().text();
+    const auto answer = call(*line, shared(), here(), never, Files::refused);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().where.substr(0, 12), "estate.toml:") << answer.error().text();
+  }
+}
+
 // What a caller may do is the session's to say, too: a line that slipped through does not reach the file system.
 TEST(Call, ASessionForCallersFromElsewhereReadsNoFile) {
   const StopSign never;

@@ -4,6 +4,7 @@ import type { Show } from "./view";
 
 const views: Record<string, { name: string; load: () => Promise<{ show: Show }> }> = {
   plan: { name: "Plan", load: () => import("./views/plan") },
+  fleet: { name: "Fleet", load: () => import("./views/fleet") },
   explore: { name: "Explore", load: () => import("./views/explore") },
   train: { name: "Train", load: () => import("./views/train") },
   rl: { name: "RL", load: () => import("./views/rl") },

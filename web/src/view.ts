@@ -19,13 +19,15 @@ export interface Bench {
   ask: (values: Values, signal: AbortSignal, told: (share: number) => void) => Promise<() => void>;
 }
 
-/// A form on the left, what `ask` shows on the right. Returns where to show it, and a way to ask again.
-export function bench(o: Bench): { out: HTMLElement; again: (change?: Values) => void; leave: () => void } {
+/// A form on the left, what `ask` shows on the right. Returns where to show it, where more of the question can stand, and
+/// a way to ask again; `anew` makes the form again too.
+export function bench(o: Bench): { out: HTMLElement; question: HTMLElement; again: (change?: Values, anew?: boolean) => void; leave: () => void } {
   let state: Values = { ...o.defaults, ...o.values };
   const out = h("div", { class: "answer" });
   const status = h("p", { class: "busy", role: "status" });
   const trouble = h("div");
   const holder = h("div");
+  const above = h("div");
   let current: AbortController | null = null;
   let asked: Values | null = null;
   let gone = false;
@@ -69,11 +71,12 @@ export function bench(o: Bench): { out: HTMLElement; again: (change?: Values) =>
   };
   form();
   o.into.append(h("h1", {}, o.title), h("p", { class: "lede" }, o.lede),
-    h("div", { class: "split" }, h("section", { "aria-label": "Question" }, h("details", { class: "question", open: o.live || o.button === "Check" || !matchMedia("(max-width: 800px)").matches }, h("summary", {}, "Question"), holder)), h("section", { "aria-label": "Answer" }, status, trouble, out)), offers());
+    h("div", { class: "split" }, h("section", { "aria-label": "Question" }, h("details", { class: "question", open: o.live || o.button === "Check" || !matchMedia("(max-width: 800px)").matches }, h("summary", {}, "Question"), above, holder)), h("section", { "aria-label": "Answer" }, status, trouble, out)), offers());
   question();
   return {
     out,
-    again: (change = {}) => { state = { ...state, ...change }; link(); question(); },
+    question: above,
+    again: (change = {}, anew = false) => { state = { ...state, ...change }; link(); if (anew) form(); question(); },
     leave: () => { gone = true; current?.abort(); },
   };
 }

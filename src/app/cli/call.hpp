@@ -8,10 +8,10 @@
 //   --json`
 //
 // A key is the name of a flag without its dashes, - as _; "kind" and "id" are the words after the verb, as is "file"
-// where files may be named, and "text" a sentence, which is never taken for a path. Refused (bad_input, `where` = the
-// key): unknown keys, keys said twice, values of the wrong kind, and, unless the limits allow it, whatever names a
-// file, sets threads, or takes minutes. `serve` never ends, so nobody can call it. Pure but for call(), which does what
-// the verb does; any thread.
+// where files may be named, and "text" a sentence (of plan fleet: an estate), which is never taken for a path. Refused
+// (bad_input, `where` = the key): unknown keys, keys said twice, values of the wrong kind, and, unless the limits allow
+// it, whatever names a file, sets threads, or takes minutes. `serve` never ends, so nobody can call it. Pure but for
+// call(), which does what the verb does; any thread.
 #pragma once
 
 #include <limits>

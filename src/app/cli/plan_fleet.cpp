@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "app/cli/estimate.hpp"
+#include "app/cli/fleet_ranks.hpp"
 #include "app/cli/report_file.hpp"
 #include "economics/economics_data.hpp"
 #include "fleet/solver.hpp"
@@ -22,6 +23,18 @@ namespace {
 constexpr std::size_t kEstateLimit = 4'000'000;
 constexpr double kSolverSeconds = 60;
 constexpr std::array<std::string_view, 3> kFleetFlags = {"--why", "--threads", "--html"};
+constexpr std::string_view kPastedName = "estate.toml";
+
+/// The estate and what messages call it: a file, or, of a program that asks, a text (call.hpp puts a space before it).
+struct EstateText {
+  std::string text, name;
+};
+Result<EstateText> estate_text(Session& session, const std::string& word) {
+  if (word.starts_with(' ')) return EstateText{word.substr(1), std::string(kPastedName)};
+  Result<std::string> text = session.files().read(word, kEstateLimit);
+  if (!text) return text.error();
+  return EstateText{*std::move(text), word};
+}
 
 }  // namespace
 
@@ -34,7 +47,7 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
       return Error{ErrorCode::bad_input, std::string(flag), "is for serve and train: the estate's file says it"};
     }
   }
-  const Result<std::string> text = session.files().read(words[1], kEstateLimit);
+  const Result<EstateText> text = estate_text(session, words[1]);
   if (!text) return text.error();
   session.catch_interrupts();
   const Result<Knowledge> knowledge = knowledge_of(session);
@@ -47,10 +60,14 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
     return Error{ErrorCode::bad_input, "--software-as-of", "an estate has one date: say --as-of"};
   }
   const Result<fleet::Estate> estate =
-      fleet::read_estate(*text, words[1], *knowledge, **economics, **policy, session.price_date());
+      fleet::read_estate(text->text, text->name, *knowledge, **economics, **policy, session.price_date());
   if (!estate) return estate.error();
   const auto start = std::chrono::steady_clock::now();
-  Result<fleet::Problem> problem = fleet::rate_options(*estate, *knowledge, *economics, session.patience());
+  const Result<std::unique_ptr<Ranks>> ranks = Ranks::join();
+  if (!ranks) return ranks.error();
+  Result<fleet::Problem> problem = *ranks ? rate_on_ranks(**ranks, *estate, *knowledge, *economics, session.patience())
+                                          : fleet::rate_options(*estate, *knowledge, *economics, session.patience());
+  if (*ranks && (*ranks)->rank() != 0) return kFine;  // the first one speaks
   if (!problem) return problem.error();
   fleet::PlanOptions options;
   options.seconds = kSolverSeconds;
@@ -60,9 +77,8 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
   if (!planned) return planned.error();
   fleet::Answer& answer = planned->answer;
   if (answer.found && !session.stopped()) fleet::value_limits(planned->problem, answer, options);
-  report::FleetView view{
-      *estate, planned->problem,    answer, planned->day ? &*planned->day : nullptr, fleet::solver_name(),
-      0,       flags.given("--why")};
+  report::FleetView view{*estate, planned->problem,    answer, planned->days, fleet::solver_name(),
+                         0,       flags.given("--why")};
   view.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (flags.given("--html")) {
     const report::Provenance provenance{{}, command_text(session)};

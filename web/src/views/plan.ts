@@ -14,7 +14,7 @@ const tail: Field[] = [
   { key: "devices", label: "Devices", hint: "all, or h100-sxm,mi300x", list: "devices" },
   { key: "gpus", label: "Number of devices", hint: "any" },
   { key: "precision", label: "Precisions", hint: "any, or bf16,fp8" },
-  { key: "purchase", label: "Paid", kind: "select", options: [["", "on demand"], ["spot", "spot"], ["reserved", "reserved"], ["own", "own"]] },
+  { key: "purchase", label: "Paid", kind: "select", options: [["", "on demand"], ["spot", "spot"], ["reserved", "reserved"], ["own", "own"], ["any", "whichever is cheapest"]] },
 ];
 const serve: Field[] = [
   { key: "request_rate", label: "Requests per second" }, { key: "isl", label: "Input tokens" }, { key: "osl", label: "Output tokens" },

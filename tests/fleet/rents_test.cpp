@@ -1,0 +1,100 @@
+// Whole replicas by the hour, and plans made better by small changes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "fleet/checker.hpp"
+#include "fleet/improve.hpp"
+#include "fleet/program.hpp"
+#include "fleet/random_problem.hpp"
+#include "fleet/rent_steps.hpp"
+#include "fleet/tidy.hpp"
+
+namespace ridge::fleet {
+namespace {
+
+/// The cheapest of all numbers of two kinds, and the rest elsewhere.
+double by_trying_all(const std::vector<RentSteps::Kind>& kinds, double elsewhere, double rate) {
+  double least = kNoLimit;
+  for (int a = 0; a <= 40; ++a) {
+    for (int b = 0; b <= 40; ++b) {
+      const double left = rate - a * kinds[0].able - b * kinds[1].able;
+      const double rest = left > 1e-12 ? left * elsewhere : 0;
+      if (left <= 1e-12 || std::isfinite(elsewhere))
+        least = std::min(least, a * kinds[0].usd + b * kinds[1].usd + rest);
+    }
+  }
+  return least;
+}
+
+TEST(Rents, StepsBoundAndReachTheCheapestWholeReplicas) {
+  Random random(3, 1);
+  for (int i = 0; i < 60; ++i) {
+    const std::vector<RentSteps::Kind> kinds = {{1 + 4 * random.uniform(), 1 + 5 * random.uniform()},
+                                                {1 + 4 * random.uniform(), 1 + 5 * random.uniform()}};
+    const double elsewhere = i % 2 == 0 ? kNoLimit : 1 + 3 * random.uniform();
+    const RentSteps steps(kinds, elsewhere, 30);
+    for (int j = 0; j < 20; ++j) {
+      const double rate = 30 * random.uniform();
+      const double right = by_trying_all(kinds, elsewhere, rate);
+      EXPECT_LE(steps.least(rate), right + 1e-9);
+      EXPECT_GE(steps.least(rate), by_trying_all(kinds, elsewhere, std::max(0.0, rate - 0.2)) - 1e-9);
+      EXPECT_GE(steps.enough(rate), right - 1e-9);
+      const std::vector<int> counts = steps.choose(rate);
+      const double usd = counts[0] * kinds[0].usd + counts[1] * kinds[1].usd;
+      const double left = rate - counts[0] * kinds[0].able - counts[1] * kinds[1].able;
+      if (elsewhere == kNoLimit) {
+        EXPECT_LE(left, 1e-9);
+      }
+      EXPECT_LE(usd + (left > 0 && std::isfinite(elsewhere) ? left * elsewhere : 0), steps.enough(rate) + 0.1);
+    }
+  }
+}
+
+TEST(Rents, LinesLieBelow) {
+  const std::vector<double> x = {0, 1, 2, 3, 4};
+  const std::vector<double> y = {10, 9, 4, 3.5, 0};
+  const std::vector<LineBelow> lines = lines_below(x, y);
+  ASSERT_FALSE(lines.empty());
+  for (const LineBelow& line : lines) {
+    double nearest = kNoLimit;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      EXPECT_LE(line.height - line.slope * x[i], y[i] + 1e-12);
+      nearest = std::min(nearest, y[i] - (line.height - line.slope * x[i]));
+    }
+    EXPECT_NEAR(nearest, 0, 1e-12);
+  }
+}
+
+TEST(Improve, MakesARoundedPlanCheaperAndKeepsEveryRule) {
+  const Problem problem = tests::large_problem(5, 4, 4, 4, 1);
+  const Program program(problem, Bands::alike(problem, 2, BandDemand::mean));
+  const Solution relaxed = solve(program.linear(), {.relaxed = true});
+  ASSERT_TRUE(relaxed.found);
+  const Solution near = solve(program.rounded(relaxed.x), {.seconds = 20, .gap = 0.01});
+  ASSERT_TRUE(near.found);
+  const Program hourly(problem, Bands::hourly(problem));
+  const WholePlan before = program.whole(near.x);
+  const Solution first = solve_tidied(hourly.fixed_to(before), {});
+  ASSERT_TRUE(first.found);
+  const Answer answer = hourly.answer(first.x);
+  const WholePlan after = improved(problem, hourly.places(), before, answer.jobs, {.seconds = 60});
+  const Solution second = solve_tidied(hourly.fixed_to(after), {});
+  ASSERT_TRUE(second.found);
+  EXPECT_LT(second.cost, 0.99 * first.cost);
+  EXPECT_GE(second.cost, relaxed.cost * (1 - 1e-6));
+}
+
+TEST(Improve, AnswersOfSmallFleetsHoldWhatTheyPromise) {
+  const Problem problem = tests::large_problem(6, 4, 4, 4, 1);
+  const Answer answer = plan_fleet(problem, {.seconds = 8, .gap = 0, .marginals = false, .bands = 2});
+  ASSERT_TRUE(answer.found);
+  const tests::Checker checker(problem, answer);
+  EXPECT_TRUE(checker.complaints().empty()) << checker.complaints().front();
+  EXPECT_LE(answer.bound, answer.usd);
+  EXPECT_LT(answer.gap, 0.05);
+}
+
+}  // namespace
+}  // namespace ridge::fleet

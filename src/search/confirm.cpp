@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -32,10 +33,7 @@ SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int
   const ServingGoal& goal = quest.goal;
   SimulationQuery q;
   q.deployment = plan.query;
-  q.workload = fixed_workload(goal.isl, goal.osl);
-  if (goal.prefix_hit > 0) {
-    q.workload.classes.front().shared_prefix = static_cast<std::uint32_t>(goal.prefix_hit * goal.isl);
-  }
+  q.workload = goal.requests();
   q.replicas = std::min(replicas, kMostSimulated);
   q.load.kind = OfferedKind::rate;
   q.load.rate = goal.peak_rate() * q.replicas / replicas * slowness;
@@ -46,14 +44,21 @@ SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int
   return q;
 }
 
-/// What a number of replicas gave at one slowness and the busiest time.
-struct Trial {
-  int replicas = 0;         ///< that are up: spares are down
-  bool paces = false;       ///< rate, TPOT and request time hold
-  bool holds = false;       ///< TTFT too, if only steps are slow
+/// What replicas did at one rate, at the speed predicted.
+struct Sample {
+  bool runs = false;        ///< as fast as requests come
   double concurrency = 0;   ///< of one replica, that makes as many requests by the mean as it is given; 0 = none does
   InferenceEstimate rated;  ///< at that
-  double ttft_p95 = 0, tpot_p95 = 0, ttft_mean = 0, tpot_mean = 0;  ///< as clients see them: at the slowness
+  double ttft_p95 = 0, tpot_p95 = 0, e2e_p95 = 0, ttft_mean = 0, tpot_mean = 0;
+  std::string broken;  ///< why it does not run
+};
+
+/// What a number of replicas gives at one slowness and the busiest time.
+struct Trial {
+  int replicas = 0;    ///< that are up: spares are down
+  bool paces = false;  ///< rate, TPOT and request time hold
+  bool holds = false;  ///< TTFT too, if only steps are slow
+  Sample seen;         ///< its times are those of clients: at the slowness
   std::string broken;
 };
 
@@ -62,10 +67,108 @@ struct Chance {
   double all = 0, rate = 0, ttft = 1;
 };
 
+/// How replicas of one plan do at any rate. A rate at which they were simulated is looked up, one between two at which
+/// they did nearly the same is read off the line between them; of more than kMostSimulated replicas, each does as it
+/// does among so many.
+class Curves {
+ public:
+  Curves(const ServingQuest& quest, const ServingPlan& plan, const InferenceDeployment& deployment)
+      : quest_(quest), plan_(plan), deployment_(deployment) {}
+
+  /// As simulated.
+  const Sample& exactly(int replicas, double slowness) {
+    const SimulationQuery q = question(quest_, plan_, replicas, slowness);
+    Curve& curve = curves_[q.replicas];
+    const double rate = q.load.rate / q.replicas;
+    const auto at = curve.find(rate);
+    return at != curve.end() ? at->second : curve.emplace(rate, simulated(q, rate)).first->second;
+  }
+
+  /// As simulated, or between two such.
+  Sample about(int replicas, double slowness) {
+    const int alike = std::min(replicas, kMostSimulated);
+    const double rate = quest_.goal.peak_rate() * slowness / replicas;
+    const Curve& curve = curves_[alike];
+    const auto above = curve.lower_bound(rate);
+    if (above != curve.begin()) {
+      const auto below = std::prev(above);
+      if (!below->second.runs) return below->second;  // nor at a higher rate
+      if (above != curve.end() && close(*below, *above)) return between(*below, *above, rate);
+    }
+    return exactly(replicas, slowness);
+  }
+
+ private:
+  using Curve = std::map<double, Sample>;  ///< by requests a second of one replica
+  static constexpr double kFar = 1.1;      ///< rates
+  static constexpr double kUnlike = 1.1;   ///< times
+
+  static bool close(const Curve::value_type& low, const Curve::value_type& high) {
+    const auto alike = [](double a, double b) { return b <= kUnlike * a; };
+    return high.second.runs && high.first <= kFar * low.first && alike(low.second.ttft_p95, high.second.ttft_p95) &&
+           alike(low.second.tpot_p95, high.second.tpot_p95) && alike(low.second.e2e_p95, high.second.e2e_p95);
+  }
+
+  static Sample between(const Curve::value_type& low, const Curve::value_type& high, double rate) {
+    const double share = std::log(rate / low.first) / std::log(high.first / low.first);
+    Sample out = high.second;
+    for (double Sample::*time :
+         {&Sample::ttft_p95, &Sample::tpot_p95, &Sample::e2e_p95, &Sample::ttft_mean, &Sample::tpot_mean}) {
+      out.*time = low.second.*time + share * (high.second.*time - low.second.*time);
+    }
+    return out;
+  }
+
+  [[nodiscard]] Sample simulated(const SimulationQuery& q, double rate) const {
+    Sample sample;
+    if (quest_.goal.patience.over()) {
+      sample.broken = "time";
+      return sample;
+    }
+    // More than they can do at any concurrency would fall behind, however short the simulation.
+    rate_for(rate, sample);
+    sample.broken = "overload";
+    if (sample.concurrency <= 0) return sample;
+    PatientObserver observer(quest_.goal.patience);
+    const auto result = simulate(q, deployment_, nullptr, &observer);
+    if (!result) {
+      sample.broken = result.error().message;
+      return sample;
+    }
+    sample.ttft_p95 = result->ttft.p95();
+    sample.tpot_p95 = result->tpot.p95();
+    sample.e2e_p95 = result->e2e.p95();
+    sample.ttft_mean = result->ttft.mean();
+    sample.tpot_mean = result->tpot.mean();
+    sample.runs = !result->overloaded && result->finished > 0;
+    if (sample.runs) sample.broken.clear();
+    return sample;
+  }
+
+  /// At the plan's concurrency, or the least above it that makes so many requests a second.
+  void rate_for(double requests_per_s, Sample& sample) const {
+    InferenceLoad load = plan_.query.load;
+    for (const double concurrency : ServingProblem::concurrencies()) {
+      if (concurrency < plan_.concurrency) continue;
+      load.concurrency = concurrency;
+      const InferenceOutcome o = evaluate(*deployment_.resolved, load);
+      if (o.reason != Reason::none || o.estimate.output_tokens_per_s.mid / load.osl < requests_per_s) continue;
+      sample.concurrency = concurrency;
+      sample.rated = o.estimate;
+      return;
+    }
+  }
+
+  const ServingQuest& quest_;
+  const ServingPlan& plan_;
+  const InferenceDeployment& deployment_;
+  std::map<int, Curve> curves_;  ///< by replicas simulated
+};
+
 class Confirmation {
  public:
   Confirmation(const ServingQuest& quest, const ServingPlan& plan, const InferenceDeployment& deployment)
-      : quest_(quest), plan_(plan), deployment_(deployment) {
+      : quest_(quest), curves_(quest, plan, deployment) {
     const double each = plan.requests_per_s * quest.goal.load_at_most;
     // The load of the plan is that of all replicas.
     const double all = each > 0 ? std::ceil(quest.goal.peak_rate() / each - 1e-9) : 1;
@@ -95,7 +198,7 @@ class Confirmation {
       }
       if (!best.holds) return best;
     }
-    while (best.replicas - low > std::max(1, best.replicas / 40)) {
+    while (best.replicas - low > resolution(best.replicas)) {
       const Trial between = look(low + (best.replicas - low) / 2, slowness);
       if (between.holds) {
         best = between;
@@ -103,25 +206,49 @@ class Confirmation {
         low = between.replicas;
       }
     }
-    return best;
+    // What was read off a line is simulated before it is believed.
+    constexpr int kMostOff = 4;
+    Trial sure = simulated(best.replicas, slowness);
+    for (int i = 0; i < kMostOff && !sure.holds; ++i) sure = simulated(sure.replicas + 1, slowness);
+    return sure;
   }
 
-  /// The same for a probability: TTFT with the error that is its own. Not `holds` where only TTFT stands against it.
+  /// The same for a probability: TTFT with the error that is its own. Not `holds` where only TTFT stands against it;
+  /// `chance` is then what twice as many give.
   Trial sized(double confidence, const LogError& step, const LogError& first, int start, Chance* chance = nullptr) {
     Trial trial = fewest(step.factor(confidence), start);
     if (!trial.holds) return trial;
-    Chance now = this->chance(trial.replicas, step, first);
-    const int most = static_cast<int>(std::ceil(kMostTimes * trial.replicas)) + 1;
-    while (now.all < confidence - kCloseEnough && !quest_.goal.patience.over()) {
-      const int more = trial.replicas + std::max(1, trial.replicas / 8);
-      const Chance then = more <= most ? this->chance(more, step, first) : now;
-      if (then.all < now.all + kNoGain && then.all < confidence - kCloseEnough) {
-        trial.holds = false;
-        trial.broken = "ttft";
-        break;
+    const auto enough = [&](const Chance& c) { return c.all >= confidence - kCloseEnough; };
+    int low = trial.replicas;  // too few, once the first look says so
+    Chance now = this->chance(low, step, first);
+    if (!enough(now)) {
+      const int most = static_cast<int>(std::ceil(kMostTimes * low)) + 1;
+      int high = low + std::max(1, low / 8);
+      Chance more = this->chance(high, step, first);
+      if (!enough(more)) {
+        const bool gains = more.all >= now.all + kNoGain;
+        low = high;
+        high = most;
+        if (gains) more = this->chance(high, step, first);
+        if (!enough(more)) {
+          trial.holds = false;
+          trial.broken = "ttft";
+          if (chance != nullptr) *chance = more;
+          return trial;
+        }
       }
-      now = then;
-      trial = look(more, step.factor(confidence));
+      now = more;
+      while (high - low > resolution(high) && !quest_.goal.patience.over()) {
+        const int middle = low + (high - low) / 2;
+        const Chance there = this->chance(middle, step, first);
+        if (enough(there)) {
+          high = middle;
+          now = there;
+        } else {
+          low = middle;
+        }
+      }
+      trial = simulated(high, step.factor(confidence));
       trial.holds = true;
     }
     if (chance != nullptr) *chance = now;
@@ -133,6 +260,9 @@ class Confirmation {
     std::vector<std::pair<double, double>> waits;  // logarithms of slowness and of TTFT
     double holds = 0;                              // the slowest that holds, and the fastest that does not
     double breaks = 0;
+    const auto add = [&](double slowness, const Trial& trial) {
+      waits.emplace_back(std::log(slowness), std::log(std::max(1e-9, trial.seen.ttft_p95)));
+    };
     std::set<double> looks = {0.5, 0.8, 0.95, 0.99};
     looks.insert(goal.confidence);
     for (const double p : looks) {
@@ -144,21 +274,21 @@ class Confirmation {
         break;
       }
       holds = slowness;
-      waits.emplace_back(std::log(slowness), std::log(std::max(1e-9, trial.ttft_p95)));
+      add(slowness, trial);
     }
     if (holds == 0) {
       const double slowness = step.factor(0.1);
       const Trial trial = look(replicas, slowness);
-      if (!trial.paces) return {0, 0, trial.ttft_p95 <= goal.ttft_s ? 1.0 : 0.0};
+      if (!trial.paces) return {0, 0, trial.seen.runs && trial.seen.ttft_p95 <= goal.ttft_s ? 1.0 : 0.0};
       holds = slowness;
-      waits.emplace_back(std::log(slowness), std::log(std::max(1e-9, trial.ttft_p95)));
+      add(slowness, trial);
     }
     for (int i = 0; breaks > 0 && i < kHalvings; ++i) {
       const double middle = std::sqrt(holds * breaks);
       const Trial trial = look(replicas, middle);
       if (trial.paces) {
         holds = middle;
-        waits.emplace_back(std::log(middle), std::log(std::max(1e-9, trial.ttft_p95)));
+        add(middle, trial);
       } else {
         breaks = middle;
       }
@@ -178,16 +308,37 @@ class Confirmation {
     return out;
   }
 
-  /// Once for each number and slowness.
-  const Trial& look(int replicas, double slowness) {
-    const auto key = std::make_pair(replicas, slowness);
-    const auto at = looked_.find(key);
-    return at != looked_.end() ? at->second : looked_.emplace(key, simulated(replicas, slowness)).first->second;
+  Trial simulated(int replicas, double slowness) {
+    return judged_at(replicas, slowness, curves_.exactly(replicas, slowness));
   }
 
  private:
   static constexpr int kHalvings = 4;
   static constexpr int kNodes = 24;
+
+  /// Replicas that are not told apart.
+  static int resolution(int replicas) { return std::max(1, replicas / 40); }
+
+  Trial look(int replicas, double slowness) { return judged_at(replicas, slowness, curves_.about(replicas, slowness)); }
+
+  [[nodiscard]] Trial judged_at(int replicas, double slowness, Sample sample) const {
+    Trial trial;
+    trial.replicas = replicas;
+    trial.seen = std::move(sample);
+    for (double Sample::*time :
+         {&Sample::ttft_p95, &Sample::tpot_p95, &Sample::e2e_p95, &Sample::ttft_mean, &Sample::tpot_mean}) {
+      trial.seen.*time *= slowness;
+    }
+    const ServingGoal& goal = quest_.goal;
+    trial.broken = !trial.seen.runs                                       ? trial.seen.broken
+                   : goal.tpot_s > 0 && trial.seen.tpot_p95 > goal.tpot_s ? "tpot"
+                   : goal.e2e_s > 0 && trial.seen.e2e_p95 > goal.e2e_s    ? "e2e"
+                                                                          : "";
+    trial.paces = trial.broken.empty();
+    if (trial.paces && goal.ttft_s > 0 && trial.seen.ttft_p95 > goal.ttft_s) trial.broken = "ttft";
+    trial.holds = trial.broken.empty();
+    return trial;
+  }
 
   template <class Of>
   static double mean(const Of& of, double from, double to) {
@@ -208,66 +359,17 @@ class Confirmation {
     return points.back().second + (x - points.back().first);
   }
 
-  [[nodiscard]] Trial simulated(int replicas, double slowness) const {
-    Trial trial;
-    trial.replicas = replicas;
-    if (quest_.goal.patience.over()) {
-      trial.broken = "time";
-      return trial;
-    }
-    const SimulationQuery q = question(quest_, plan_, replicas, slowness);
-    rate_for(quest_.goal.peak_rate() * slowness / replicas, trial);
-    // More than they can do at any concurrency would fall behind, however short the simulation.
-    if (trial.concurrency <= 0) {
-      trial.broken = "overload";
-      return trial;
-    }
-    PatientObserver observer(quest_.goal.patience);
-    const auto result = simulate(q, deployment_, nullptr, &observer);
-    if (!result) {
-      trial.broken = result.error().message;
-      return trial;
-    }
-    trial.ttft_p95 = result->ttft.p95() * slowness;
-    trial.tpot_p95 = result->tpot.p95() * slowness;
-    trial.ttft_mean = result->ttft.mean() * slowness;
-    trial.tpot_mean = result->tpot.mean() * slowness;
-    LatencyLimits pace = q.limits;
-    pace.ttft = 0;
-    trial.broken = result->overloaded ? "overload" : broken_limit(*result, pace);
-    trial.paces = trial.broken.empty();
-    if (trial.paces) trial.broken = broken_limit(*result, q.limits);
-    trial.holds = trial.broken.empty();
-    return trial;
-  }
-
-  /// At the plan's concurrency, or the least above it that makes so many requests a second.
-  void rate_for(double requests_per_s, Trial& trial) const {
-    InferenceLoad load = plan_.query.load;
-    for (const double concurrency : ServingProblem::concurrencies()) {
-      if (concurrency < plan_.concurrency) continue;
-      load.concurrency = concurrency;
-      const InferenceOutcome o = evaluate(*deployment_.resolved, load);
-      if (o.reason != Reason::none || o.estimate.output_tokens_per_s.mid / load.osl < requests_per_s) continue;
-      trial.concurrency = concurrency;
-      trial.rated = o.estimate;
-      return;
-    }
-  }
-
   const ServingQuest& quest_;
-  const ServingPlan& plan_;
-  const InferenceDeployment& deployment_;
+  Curves curves_;
   int least_ = 1;
-  std::map<std::pair<int, double>, Trial> looked_;
 };
 
 void apply(const ServingQuest& quest, ServingPlan& plan, const Trial& trial, const Trial& predicted,
            const Knowledge& knowledge) {
-  plan.ttft_p95_s = predicted.ttft_p95;
-  plan.tpot_p95_s = predicted.tpot_p95;
-  plan.ttft_mean_s = predicted.ttft_mean;
-  plan.tpot_mean_s = predicted.tpot_mean;
+  plan.ttft_p95_s = predicted.seen.ttft_p95;
+  plan.tpot_p95_s = predicted.seen.tpot_p95;
+  plan.ttft_mean_s = predicted.seen.ttft_mean;
+  plan.tpot_mean_s = predicted.seen.tpot_mean;
   const SimulationQuery asked = question(quest, plan, trial.replicas, 1);
   plan.simulated_requests = std::round(asked.requests * trial.replicas / asked.replicas);
   if (trial.replicas + plan.spares != plan.replicas) {
@@ -276,8 +378,8 @@ void apply(const ServingQuest& quest, ServingPlan& plan, const Trial& trial, con
                     trial.replicas, plan.replicas - plan.spares);
     plan.replicas = trial.replicas + plan.spares;
     plan.gpus = plan.replicas * plan.query.gpus;
-    plan.concurrency = plan.query.load.concurrency = predicted.concurrency;
-    rate(plan, predicted.rated);
+    plan.concurrency = plan.query.load.concurrency = predicted.seen.concurrency;
+    rate(plan, predicted.seen.rated);
     price(plan, quest, knowledge);
   } else {
     plan.confirmed = "simulation: 95 % of the requests meet the limits";
@@ -344,7 +446,7 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
     Confirmed& l = looked[i];
     l.sized =
         confirmation.sized(goal.confidence, plan.sure.step, plan.sure.first, plan.replicas - plan.spares, &l.chance);
-    if (l.sized.holds) l.predicted = confirmation.look(l.sized.replicas, 1);
+    if (l.sized.holds) l.predicted = confirmation.simulated(l.sized.replicas, 1);
   });
   if (patience.over()) {  // some were cut short: none is told from the others by it
     verdict.assumptions.emplace_back(kNotSimulated);

@@ -491,16 +491,8 @@ void Engine::cancel(Slot slot, Ticks now) {
 }
 
 std::uint32_t Engine::decode_steps(const Request& r) const {
-  const std::uint32_t tokens = r.output - r.generated;
-  if (shape_.draft_tokens == 0) return tokens;
-  // Each step brings one token and those of the draft up to the first that is refused.
   Random random(shared_.seed, (r.id << 8) | 0x5dU);
-  std::uint32_t steps = 0;
-  for (std::uint32_t done = 0; done < tokens; ++steps) {
-    ++done;
-    for (int i = 0; i < shape_.draft_tokens && random.uniform() < shape_.acceptance; ++i) ++done;
-  }
-  return steps;
+  return clock_.drafts().steps(r.output - r.generated, random);
 }
 
 }  // namespace ridge::serve

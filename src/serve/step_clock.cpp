@@ -4,7 +4,8 @@
 
 namespace ridge::serve {
 
-StepClock::StepClock(const StepModel& model, const EngineShape& shape) : model_(model), shape_(shape) {}
+StepClock::StepClock(const StepModel& model, const EngineShape& shape)
+    : model_(model), shape_(shape), drafts_(shape.draft_tokens, shape.acceptance) {}
 
 perf::Step StepClock::lane(std::uint32_t sequences, double context) const {
   perf::Step step;

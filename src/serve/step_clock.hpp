@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "serve/drafts.hpp"
 #include "serve/step_model.hpp"
 #include "serve/ticks.hpp"
 
@@ -42,6 +43,9 @@ class StepClock {
     const Segment s = segment(sequences, context);
     return s.first;
   }
+
+  /// How many steps answers take.
+  [[nodiscard]] const Drafts& drafts() const { return drafts_; }
 
   /// Steps of equally growing length: `count` of them from `first`, each `slope` longer than the one before.
   struct Segment {
@@ -94,6 +98,7 @@ class StepClock {
 
   const StepModel& model_;
   EngineShape shape_;
+  Drafts drafts_;
   std::vector<std::vector<Knot>> rows_;  // by number of sequences; then by context
 };
 

@@ -41,6 +41,39 @@ TEST(StepClock, IsTheModelToTheNanosecondAtItsKnots) {
   EXPECT_NEAR(static_cast<double>(clock.decode(24, 670)), model.step(step).seconds * kTicksPerSecond, 64);
 }
 
+// Long answers are drawn many steps at a time: as many steps as drawing each would give, on average and in spread.
+TEST(Drafts, TakeAsManyStepsAsDrawingEach) {
+  const serve::Drafts drafts(3, 0.8);
+  constexpr int kTrials = 20000;
+  for (const std::uint32_t tokens : {1u, 7u, 33u, 500u}) {
+    double mean[2] = {0, 0}, square[2] = {0, 0};
+    for (int trial = 0; trial < kTrials; ++trial) {
+      Random many(1, static_cast<std::uint64_t>(trial));
+      Random each(2, static_cast<std::uint64_t>(trial));
+      std::uint32_t steps = 0;
+      for (std::uint32_t done = 0; done < tokens; ++steps) {
+        ++done;
+        for (int i = 0; i < 3 && each.uniform() < 0.8; ++i) ++done;
+      }
+      const double drawn[2] = {static_cast<double>(drafts.steps(tokens, many)), static_cast<double>(steps)};
+      for (int way = 0; way < 2; ++way) {
+        mean[way] += drawn[way] / kTrials;
+        square[way] += drawn[way] * drawn[way] / kTrials;
+      }
+    }
+    const double variance[2] = {square[0] - mean[0] * mean[0], square[1] - mean[1] * mean[1]};
+    EXPECT_NEAR(mean[0], mean[1], 5 * std::sqrt((variance[0] + variance[1]) / kTrials) + 1e-9) << tokens;
+    EXPECT_NEAR(variance[0], variance[1], 0.08 * variance[1] + 1e-9) << tokens;
+  }
+}
+
+TEST(Drafts, OfWhichAllOrNoneAreAcceptedAreCertain) {
+  Random random(1);
+  EXPECT_EQ(serve::Drafts(3, 1.0).steps(1000, random), 250u);
+  EXPECT_EQ(serve::Drafts(3, 0.0).steps(1000, random), 1000u);
+  EXPECT_EQ(serve::Drafts(0, 0.7).steps(1000, random), 1000u);
+}
+
 // A sequence of t tokens takes a block at the steps that write token 16 k + 1.
 TEST(BlockPool, NeedsABlockEachTimeASequencePassesOne) {
   BlockPool pool(1000, 16);

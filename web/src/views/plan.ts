@@ -3,11 +3,13 @@ import { command, job, type Answer } from "../api";
 import { draw, figureOf } from "../charts";
 import { cards, csv, digits, h, interval, money, percent, seconds, table, tools, unit, type Child, type Column, type Field, type Interval, type Values } from "../ui";
 import { assumptions, bench, body, bullets, section, span, type Show } from "../view";
+import { sureness } from "./sure";
 
 const usd = (v: number) => money(v);
 const days = (v: number) => `${digits(v)} days`;
 const common: Field[] = [{ key: "kind", label: "Goal", kind: "select", options: [["serve", "serve requests"], ["train", "train a model"]] }, { key: "model", label: "Model", list: "models" }];
 const tail: Field[] = [
+  { key: "confidence", label: "Holds with", hint: "80%" },
   { key: "objective", label: "Objective", kind: "select", options: ["cost", "time", "energy", "gpus"] },
   { key: "devices", label: "Devices", hint: "all, or h100-sxm,mi300x", list: "devices" },
   { key: "gpus", label: "Number of devices", hint: "any" },
@@ -17,11 +19,12 @@ const tail: Field[] = [
 const serve: Field[] = [
   { key: "request_rate", label: "Requests per second" }, { key: "isl", label: "Input tokens" }, { key: "osl", label: "Output tokens" },
   { key: "ttft", label: "Time to first token, at most", hint: "1s" }, { key: "tpot", label: "Time per output token, at most", hint: "40ms" },
+  { key: "peak", label: "Busiest time over the mean", hint: "3x" }, { key: "spares", label: "May be down then", kind: "select", options: [["", "nothing"], ["N+1", "one replica"], ["N+2", "two replicas"], ["node", "a node"], ["rack", "a rack"]] },
 ];
 const train: Field[] = [{ key: "tokens", label: "Tokens to train on", hint: "15T" }, { key: "days", label: "Days, at most" }, { key: "seq_length", label: "Sequence length", hint: "8192" }];
 const defaults = (kind: string): Values => kind === "train"
-  ? { kind, model: "llama3.1-8b", tokens: "1T", days: "30", seq_length: "", objective: "cost", devices: "h100-sxm,h200-sxm,b200-sxm-180,mi300x", gpus: "", precision: "", purchase: "" }
-  : { kind: "serve", model: "llama3.3-70b", request_rate: "20", isl: "1000", osl: "250", ttft: "1s", tpot: "40ms", objective: "cost", devices: "h100-sxm,h200-sxm,b200-sxm-180,mi300x,l40s", gpus: "", precision: "", purchase: "" };
+  ? { kind, model: "llama3.1-8b", tokens: "1T", days: "30", seq_length: "", objective: "cost", devices: "h100-sxm,h200-sxm,b200-sxm-180,mi300x", gpus: "", precision: "", purchase: "", confidence: "" }
+  : { kind: "serve", model: "llama3.3-70b", request_rate: "20", isl: "1000", osl: "250", ttft: "1s", tpot: "40ms", objective: "cost", devices: "h100-sxm,h200-sxm,b200-sxm-180,mi300x,l40s", gpus: "", precision: "", purchase: "", confidence: "", peak: "", spares: "" };
 
 interface Axis { name: string; of: (p: Answer) => Interval; show: (v: number) => string; scale: number }
 const axes: Record<string, [Axis, Axis]> = {
@@ -30,6 +33,8 @@ const axes: Record<string, [Axis, Axis]> = {
 };
 
 const shape = (p: Answer) => [p.replicas > 1 ? `${p.replicas} × ` : "", ["tp", "pp", "cp", "ep", "dp"].filter((k) => p[k] > 1).map((k) => `${k.toUpperCase()}${p[k]}`).join(" ") || "one device"].join("");
+/// With which probability rate and limits hold, or days and budget.
+const held = (p: Answer): number | null => p.holds_probability ?? (p.holds_days_probability != null && p.holds_budget_probability != null ? Math.min(p.holds_days_probability, p.holds_budget_probability) : (p.holds_days_probability ?? p.holds_budget_probability ?? null));
 function columns(kind: string): Column<Answer>[] {
   const [x, y] = axes[kind];
   const number = (name: string, of: (p: Answer) => Interval, show: (v: number) => string): Column<Answer> => ({ name, number: true, show: (p) => span(of(p), show), plain: (p) => of(p)?.mid });
@@ -43,7 +48,10 @@ function columns(kind: string): Column<Answer>[] {
   ];
   return [...first, ...(kind === "serve" ? [number("first token", (p) => p.ttft_s, seconds)] : [number("MFU", (p) => p.mfu, percent)]),
     { name: "$ per hour", number: true, show: (p) => money(p.usd_per_hour), plain: (p) => p.usd_per_hour },
-    number("power", (p) => p.power_w, (v) => unit(v, "W")), { name: "bound by", show: (p) => p.bound }];
+    number("power", (p) => p.power_w, (v) => unit(v, "W")),
+    { name: "holds", number: true, show: (p) => (held(p) == null ? "–" : percent(held(p)!)), plain: held },
+    { name: "best", number: true, show: (p) => (p.rank ? percent(p.best_probability) : "–"), plain: (p) => p.best_probability },
+    { name: "bound by", show: (p) => p.bound }];
 }
 
 export const show: Show = (into, values, go) => {
@@ -104,6 +112,7 @@ export const show: Show = (into, values, go) => {
     lists();
     limits.hidden = chart.hidden = !a.front.length;
     rest.replaceChildren(
+      best && kind === "serve" ? sureness(a) : "",
       a.losers.length ? section("Why the others lost", table<Answer>([{ name: "device", show: (l) => l.device }, { name: "limit", show: (l) => l.limit }, { name: "why", show: (l) => l.why }, { name: "missed by", number: true, show: (l) => (l.missed_by_share ? percent(l.missed_by_share) : "–") }], a.losers)) : "",
       a.nearest?.length ? section("Nearest", table(cols, a.nearest)) : "",
       assumptions(a.assumptions) ?? "",

@@ -190,11 +190,12 @@ TEST(Headroom, AFleetForThePeakHoldsTheWholeDay) {
 TEST(Headroom, AFleetForThePeakHoldsADayOfPublishedTraffic) {
   struct Service {
     const char* name;
-    double ttft_s;
+    double ttft_s, tpot_s;
     bool as_it_varies;  ///< planned with the workload, or with its means
   };
-  for (const Service& service : {Service{"chat", 2, false}, Service{"code", 2, false}, Service{"chat", 2, true},
-                                 Service{"code", 2, true}, Service{"mooncake", 8, true}}) {
+  for (const Service& service :
+       {Service{"chat", 2, 0.04, false}, Service{"code", 2, 0.04, false}, Service{"chat", 2, 0.04, true},
+        Service{"code", 2, 0.04, true}, Service{"mooncake", 8, 0.1, true}}) {
     const auto workload = find_workload(std::string(RIDGE_DATA_DIR) + "/workloads", service.name);
     ASSERT_TRUE(workload) << workload.error().text();
     ServingGoal goal = busy_chat();
@@ -202,6 +203,7 @@ TEST(Headroom, AFleetForThePeakHoldsADayOfPublishedTraffic) {
     goal.osl = workload->mean_output();
     if (service.as_it_varies) goal.workload = *workload;
     goal.ttft_s = service.ttft_s;
+    goal.tpot_s = service.tpot_s;
     goal.request_rate = 10;
     goal.traffic = TrafficShape{"day", {0.3, 0.2, 0.4, 1.5, 2.0, 1.8, 1.2, 0.6}, 3, 10};
     goal.peak = goal.traffic->peak();

@@ -19,14 +19,14 @@ namespace {
 
 using testing_support::here;
 using testing_support::shared;
+using testing_support::typed;
 
 /// What the line prints as JSON; null if it is refused.
 JsonNode answer(const std::string& line) {
   std::vector<std::string> words;
   std::istringstream in(line + " --json");
   for (std::string word; in >> word;) words.push_back(word);
-  const StopSign never;
-  const auto said = call(words, shared(), here(), never, Files::allowed);
+  const auto said = typed(words);
   EXPECT_TRUE(said) << line << ": " << said.error().text();
   if (!said) return {};
   const auto read = parse_json(said->json, line);
@@ -299,14 +299,13 @@ TEST(PowerLimits, CapsAreTreatedAlikeByEveryEstimate) {
   for (const std::string work :
        {"infer --model=llama3.1-8b", "train --model=llama3.1-8b --gpus=8", "diffusion --model=sdxl"}) {
     const std::string line = "estimate " + work + " --device=h100-sxm --power-cap=";
-    const StopSign never;
     EXPECT_EQ(assumed(answer(line + "900W"), "a cap of 900 W is above the limit").size(), 1u) << work;
     EXPECT_EQ(assumed(answer(line + "500W"), "power capped at 500 W").size(), 1u) << work;
     EXPECT_EQ(assumed(answer(line + "250W"), "caps below 40 %").size(), 1u) << work;
     std::vector<std::string> words;
     std::istringstream in(line + "50W --json");
     for (std::string word; in >> word;) words.push_back(word);
-    const auto idle = call(words, shared(), here(), never, Files::allowed);
+    const auto idle = typed(words);
     ASSERT_FALSE(idle) << work;
     EXPECT_NE(idle.error().message.find("draws idle"), std::string::npos) << idle.error().text();
   }
@@ -448,10 +447,8 @@ TEST(Dates, OfSoftwareAndPricesAreApart) {
   const JsonNode each = answer(work + " --software-as-of=2025-06 --prices-as-of=2025-06");
   EXPECT_EQ(number(both, "usd_per_million_tokens"), number(each, "usd_per_million_tokens"));
   EXPECT_EQ(number(both, "usd_per_month"), number(prices, "usd_per_month"));
-  const StopSign never;
   for (const std::string flag : {"--as-of", "--software-as-of", "--prices-as-of"}) {
-    const auto said = call({"estimate", "infer", "--model=llama3.1-8b", "--device=h100-sxm", flag + "=yesterday"},
-                           shared(), here(), never, Files::allowed);
+    const auto said = typed({"estimate", "infer", "--model=llama3.1-8b", "--device=h100-sxm", flag + "=yesterday"});
     ASSERT_FALSE(said) << flag;
     EXPECT_EQ(said.error().where, flag);
   }
@@ -476,10 +473,8 @@ TEST(Costs, OfDevicesOnDemandAreNotThoseOfSpot) {
 
 // Energy of a place nobody knows has no price; its name is refused as `cost own` refuses it.
 TEST(Regions, OfOwnersAreKnownOrRefused) {
-  const StopSign never;
-  const auto said =
-      call({"plan", "serve", "--model=llama3.1-8b", "--request-rate=1", "--devices=h100-sxm", "--own", "--region=mars"},
-           shared(), here(), never, Files::allowed);
+  const auto said = typed(
+      {"plan", "serve", "--model=llama3.1-8b", "--request-rate=1", "--devices=h100-sxm", "--own", "--region=mars"});
   ASSERT_FALSE(said);
   EXPECT_NE(said.error().text().find("--region: there is no provider or region of prices 'mars'"), std::string::npos)
       << said.error().text();

@@ -42,29 +42,31 @@ Request got(std::string path, std::vector<std::pair<std::string, std::string>> q
 }
 
 Result<Words> words(const Request& request) {
-  return request_words(request, *shared().catalogue, {});
+  const auto asked = request_call(request, *shared().catalogue, {});
+  if (!asked) return asked.error();
+  return asked->line();
 }
 
 constexpr std::string_view kInfer =
     R"({"kind": "infer", "model": "llama3.1-8b", "device": "h100-sxm", "isl": 1000, "osl": 250, "concurrency": 8)";
 
-TEST(RequestWords, ABodyBecomesTheLineThatAPersonWouldWrite) {
+TEST(RequestCall, ABodyBecomesTheLineThatAPersonWouldWrite) {
   EXPECT_EQ(*words(posted("/v1/estimate", R"({"kind": "infer", "model": "llama3.1-8b", "explain": true})")),
             (Words{"estimate", "infer", "--model=llama3.1-8b", "--explain", "--json"}));
 }
 
-TEST(RequestWords, AQueryBecomesOneToo) {
+TEST(RequestCall, AQueryBecomesOneToo) {
   EXPECT_EQ(*words(got("/v1/catalogue", {{"kind", "devices"}, {"where", "memory>=80GB"}, {"keys", ""}})),
             (Words{"show", "devices", "--where=memory>=80GB", "--keys", "--json"}));
 }
 
-TEST(RequestWords, AsyncSaysHowToAnswerAndIsNoFlag) {
+TEST(RequestCall, AsyncSaysHowToAnswerAndIsNoFlag) {
   const auto line = words(posted("/v1/simulate", R"({"async": true, "workload": "chat"})"));
   ASSERT_TRUE(line);
   EXPECT_EQ(*line, (Words{"simulate", "--workload=chat", "--json"}));
 }
 
-TEST(RequestWords, OtherPathsAreNotFound) {
+TEST(RequestCall, OtherPathsAreNotFound) {
   for (const char* path : {"/v1/none", "/v1/estimate/", "/v1/", "/v1/serve", "/v1/calibrate"}) {
     const auto line = words(posted(path, "{}"));
     ASSERT_FALSE(line) << path;
@@ -72,7 +74,7 @@ TEST(RequestWords, OtherPathsAreNotFound) {
   }
 }
 
-TEST(RequestWords, NothingNamesAFile) {
+TEST(RequestCall, NothingNamesAFile) {
   for (const char* body :
        {R"({"kind": "infer", "model": "/etc/passwd"})", R"({"kind": "infer", "html": "x.html"})", R"({"data": "/tmp"})",
         R"({"kind": "train", "trace": "x.json"})", R"({"plan": "x.toml"})", R"({"calibration": "x.toml"})"}) {
@@ -83,12 +85,12 @@ TEST(RequestWords, NothingNamesAFile) {
   EXPECT_EQ(api.answer(posted("/v1/plan", R"({"kind": "../x.toml"})"), true).status, 400);
 }
 
-TEST(RequestWords, MoreRequestsThanTheServerSimulatesAreRefused) {
+TEST(RequestCall, MoreRequestsThanTheServerSimulatesAreRefused) {
   ApiLimits limits;
   limits.most_requests = 1000;
   const auto asked = [&](const char* count) {
-    return request_words(posted("/v1/simulate", std::string(R"({"requests": )") + count + "}"), *shared().catalogue,
-                         limits);
+    return request_call(posted("/v1/simulate", std::string(R"({"requests": )") + count + "}"), *shared().catalogue,
+                        limits);
   };
   EXPECT_TRUE(asked("1000"));
   EXPECT_FALSE(asked("1001"));
@@ -314,7 +316,7 @@ TEST(Api, LongWorkEndsForAClientThatHasLeft) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }
 
-TEST(RequestWords, ThreadsFilesAndRefitsAreNobodysOverHttp) {
+TEST(RequestCall, ThreadsFilesAndRefitsAreNobodysOverHttp) {
   EXPECT_FALSE(words(got("/v1/validate", {{"threads", "1000000"}})));
   EXPECT_FALSE(words(got("/v1/validate", {{"threads", "1"}})));
   EXPECT_FALSE(words(got("/v1/validate", {{"cv", "all"}})));

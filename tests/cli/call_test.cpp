@@ -17,49 +17,49 @@ using Words = std::vector<std::string>;
 using testing_support::here;
 using testing_support::shared;
 
-Result<Words> words(std::string_view verb, std::string_view json, const CallLimits& limits = {}) {
-  const auto flags = read_flags(json, "body");
-  if (!flags) return flags.error();
-  return call_words(verb, *flags, *shared().catalogue, limits);
+Result<Call> asked(std::string_view verb, std::string_view json, const CallLimits& limits = {}) {
+  auto said = read_said(json, "body");
+  if (!said) return said.error();
+  return make_call(verb, *std::move(said), *shared().catalogue, limits);
 }
 
 TEST(Call, FlagsBecomeTheLineThatAPersonWouldWrite) {
-  const auto line = words("estimate", R"({"gpus": 2, "kind": "infer", "model": "llama3.1-8b", "offline": true,
+  const auto line = asked("estimate", R"({"gpus": 2, "kind": "infer", "model": "llama3.1-8b", "offline": true,
                                           "prefill": false, "osl": null, "set": ["a=1", "b=2"]})");
   ASSERT_TRUE(line);
-  EXPECT_EQ(*line, (Words{"estimate", "infer", "--gpus=2", "--model=llama3.1-8b", "--offline", "--set=a=1", "--set=b=2",
-                          "--json"}));
+  EXPECT_EQ(line->line(), (Words{"estimate", "infer", "--gpus=2", "--model=llama3.1-8b", "--offline", "--set=a=1",
+                                 "--set=b=2", "--json"}));
 }
 
 TEST(Call, KindIsAFlagOfVerbsThatTakeNoWords) {
-  EXPECT_EQ(*words("validate", R"({"kind": "inference"})"), (Words{"validate", "--kind=inference", "--json"}));
+  EXPECT_EQ(asked("validate", R"({"kind": "inference"})")->line(), (Words{"validate", "--kind=inference", "--json"}));
 }
 
 TEST(Call, KeysThatDoNotExistAreRefusedByName) {
-  const auto line = words("estimate", R"({"modle": "llama3.1-8b"})");
+  const auto line = asked("estimate", R"({"modle": "llama3.1-8b"})");
   ASSERT_FALSE(line);
   EXPECT_EQ(line.error().where, "modle");
   EXPECT_NE(line.error().message.find("--model"), std::string::npos);
-  EXPECT_FALSE(words("no-such-verb", "{}"));
-  EXPECT_FALSE(words("estimate", "[1]"));
-  EXPECT_FALSE(words("estimate", R"({"model": {"id": 1}})"));
+  EXPECT_FALSE(asked("no-such-verb", "{}"));
+  EXPECT_FALSE(asked("estimate", "[1]"));
+  EXPECT_FALSE(asked("estimate", R"({"model": {"id": 1}})"));
 }
 
 TEST(Call, AKeySaidTwiceIsRefusedWithBothPlaces) {
-  const auto flags = read_flags(
+  const auto flags = read_said(
       "{\"kind\": \"infer\",\n  \"model\": \"a\", \"set\": [{\"model\": 1}, \"model\"],\n \"model\": \"b\"}", "body");
   ASSERT_FALSE(flags);
   EXPECT_EQ(flags.error().where, "body:3:2");
   EXPECT_NE(flags.error().message.find("'model' was said already, at body:2:3"), std::string::npos)
       << flags.error().message;
-  EXPECT_TRUE(read_flags(R"({"a": {"x": 1}, "b": {"x": 1}})", "body").ok() ||
-              read_flags(R"({"a": {"x": 1}, "b": {"x": 1}})", "body").error().where != "body:1:17");
+  EXPECT_TRUE(read_said(R"({"a": {"x": 1}, "b": {"x": 1}})", "body").ok() ||
+              read_said(R"({"a": {"x": 1}, "b": {"x": 1}})", "body").error().where != "body:1:17");
 }
 
 TEST(Call, WhatNeverReturnsCannotBeCalled) {
   CallLimits at_home;
   at_home.files = Files::allowed;
-  const auto line = words("serve", "{}", at_home);
+  const auto line = asked("serve", "{}", at_home);
   ASSERT_FALSE(line);
   EXPECT_NE(line.error().message.find("never"), std::string::npos);
 }
@@ -68,7 +68,7 @@ TEST(Call, WorkThatIsCutShortIsNoAnswer) {
   StopSign stop;
   stop.deadline = std::chrono::steady_clock::now();
   const auto line =
-      words("goodput", R"({"gpus": 1024, "model": "llama3.1-70b", "device": "h100-sxm", "duration": "30days"})");
+      asked("goodput", R"({"gpus": 1024, "model": "llama3.1-70b", "device": "h100-sxm", "duration": "30days"})");
   ASSERT_TRUE(line);
   const auto answer = call(*line, shared(), here(), stop, Files::refused);
   ASSERT_FALSE(answer);
@@ -77,10 +77,11 @@ TEST(Call, WorkThatIsCutShortIsNoAnswer) {
 }
 
 TEST(Call, NamesOfModelsBecomeIds) {
-  const auto line = words("estimate", R"({"kind": "infer", "model": "meta-llama/Llama-3.1-8B-Instruct"})");
+  const auto line = asked("estimate", R"({"kind": "infer", "model": "meta-llama/Llama-3.1-8B-Instruct"})");
   ASSERT_TRUE(line) << line.error().text();
-  EXPECT_EQ(*line, (Words{"estimate", "infer", "--model=llama3.1-8b", "--json"})) << "so that no file is looked for";
-  const auto narrow = words("estimate", R"({"kind": "infer", "model": "nvidia/Llama-3.3-70B-Instruct-FP8"})");
+  EXPECT_EQ(line->line(), (Words{"estimate", "infer", "--model=llama3.1-8b", "--json"}))
+      << "so that no file is looked for";
+  const auto narrow = asked("estimate", R"({"kind": "infer", "model": "nvidia/Llama-3.3-70B-Instruct-FP8"})");
   ASSERT_FALSE(narrow) << "the format would be lost";
   EXPECT_NE(narrow.error().message.find("write 'llama3.3-70b' and the format"), std::string::npos);
 }
@@ -90,10 +91,10 @@ TEST(Call, OnlyCallersOnThisMachineNameFiles) {
                                    {"estimate", R"({"kind": "infer", "model": "./config.json"})"},
                                    {"estimate", R"({"kind": "infer", "catalogue": "mine.toml"})"},
                                    {"plan", R"({"file": "examples/chat-70b.toml"})"}}) {
-    EXPECT_FALSE(words(verb, json)) << json;
-    EXPECT_TRUE(words(verb, json, {.files = Files::allowed})) << json;
+    EXPECT_FALSE(asked(verb, json)) << json;
+    EXPECT_TRUE(asked(verb, json, {.files = Files::allowed})) << json;
   }
-  EXPECT_FALSE(words("estimate", R"({"data": "elsewhere"})", {.files = Files::allowed}));
+  EXPECT_FALSE(asked("estimate", R"({"data": "elsewhere"})", {.files = Files::allowed}));
   // What may be a name or a file is for the session to refuse, also where the file is there.
   const StopSign never;
   const std::string root = RIDGE_TEST_DIR "/..";
@@ -104,7 +105,7 @@ TEST(Call, OnlyCallersOnThisMachineNameFiles) {
         {"plan", R"({"kind": "fleet", "id": ")" + root + R"(/examples/fleet/domestic.toml"})"},
         {"simulate", R"({"model": "llama3.1-8b", "device": "h100-sxm", "workload": ")" + root +
                          R"(/data/workloads/chat.toml"})"}}) {
-    const auto line = words(verb, json);
+    const auto line = asked(verb, json);
     ASSERT_TRUE(line) << line.error().text();
     const auto answer = call(*line, shared(), here(), never, Files::refused);
     ASSERT_FALSE(answer) << json;
@@ -113,7 +114,7 @@ TEST(Call, OnlyCallersOnThisMachineNameFiles) {
 }
 
 TEST(Call, ASentenceIsNeverTakenForAPath) {
-  const auto line = words("check", R"({"text": "/etc/passwd"})");
+  const auto line = asked("check", R"({"text": "/etc/passwd"})");
   ASSERT_TRUE(line);
   const StopSign never;
   const auto answer = call(*line, shared(), here(), never, Files::refused);
@@ -124,7 +125,7 @@ TEST(Call, ASentenceIsNeverTakenForAPath) {
 TEST(Call, ASessionForCallersFromElsewhereReadsNoFile) {
   const StopSign never;
   const std::string memo = RIDGE_TEST_DIR "/../examples/memo.md";
-  const Words line{"check", memo, "--json"};
+  const Call line{verb_of("check"), {memo}, {}};
   const auto home = call(line, shared(), here(), never, Files::allowed);
   ASSERT_TRUE(home) << home.error().text();
   EXPECT_NE(home->json.find("memo.md"), std::string::npos);
@@ -132,8 +133,9 @@ TEST(Call, ASessionForCallersFromElsewhereReadsNoFile) {
   const auto elsewhere = call(line, shared(), here(), never, Files::refused);
   EXPECT_TRUE(!elsewhere || elsewhere->exit_code != kCheckFailed);
 
-  const Words measured{"estimate", "infer", "--model=llama3.1-8b", "--device=" RIDGE_DATA_DIR "/profiles/h200-sxm.toml",
-                       "--json"};
+  const Call measured{verb_of("estimate"),
+                      {"infer"},
+                      {{"--model", {"llama3.1-8b"}}, {"--device", {RIDGE_DATA_DIR "/profiles/h200-sxm.toml"}}}};
   EXPECT_TRUE(call(measured, shared(), here(), never, Files::allowed));
   const auto refused = call(measured, shared(), here(), never, Files::refused);
   ASSERT_FALSE(refused);
@@ -144,7 +146,7 @@ TEST(Call, ACallerOnThisMachineNamesFilesOfEveryKind) {
   const StopSign never;
   const std::string root = RIDGE_TEST_DIR "/..";
   const auto run = [&](std::string_view verb, const std::string& json) {
-    const auto line = words(verb, json, {.files = Files::allowed});
+    const auto line = asked(verb, json, {.files = Files::allowed});
     if (!line) return line.error().text();
     const auto answer = call(*line, shared(), here(), never, Files::allowed);
     return answer ? answer->json : answer.error().text();
@@ -167,7 +169,7 @@ TEST(Call, ACallerOnThisMachineNamesFilesOfEveryKind) {
 }
 
 TEST(Call, WhatAVerbAnswersAsATextIsAMemberOfAnObject) {
-  const auto line = words("emit", R"({"for": "vllm", "model": "llama3.3-70b", "device": "h200-sxm", "gpus": 2})");
+  const auto line = asked("emit", R"({"for": "vllm", "model": "llama3.3-70b", "device": "h200-sxm", "gpus": 2})");
   ASSERT_TRUE(line);
   const StopSign never;
   const auto answer = call(*line, shared(), here(), never, Files::refused);

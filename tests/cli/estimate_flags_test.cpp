@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "app/cli/command_line.hpp"
 #include "app/cli/plan_file.hpp"
 #include "app/cli/session.hpp"
 #include "support/random_queries.hpp"

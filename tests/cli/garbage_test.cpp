@@ -9,6 +9,7 @@
 #include <set>
 
 #include "app/cli/call.hpp"
+#include "app/cli/command_line.hpp"
 #include "app/cli/verbs.hpp"
 #include "support/session.hpp"
 

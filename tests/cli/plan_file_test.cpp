@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/cli/command_line.hpp"
+#include "app/cli/estimate_flags.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/verbs.hpp"
 
@@ -27,10 +29,28 @@ class PlanFiles : public testing::Test {
   std::string path_;
 };
 
-std::string joined(const Result<std::vector<std::string>>& words) {
-  if (!words) return words.error().text();
+/// What the options hold once the line is read and its plan is taken, or the refusal.
+std::string taken(const std::string& path, const std::vector<std::pair<std::string, std::string>>& line) {
+  std::vector<std::string> words;
+  EstimateFlags flags;
+  Options own;
+  own.words("WORD", words, "");
+  flags.declare(own);
+  GlobalOptions said;
+  Options globals;
+  declare_globals(globals, said);
+  for (const auto& [flag, value] : line) EXPECT_TRUE(own.set(flag, {value}));
+  std::vector<std::string_view> known;
+  static const Grammar kAll = grammar(verbs());
+  for (const VerbText& verb : kAll.verbs) {
+    for (const OptionText& text : verb.options) known.push_back(text.name);
+  }
+  for (const OptionText& text : kAll.globals) known.push_back(text.name);
+  if (const Status s = take_plan_file(path, own, globals, known); !s) return s.error().text();
   std::string text;
-  for (const std::string& word : *words) text += (text.empty() ? "" : " ") + word;
+  for (const std::string_view flag : flags.given_names()) {
+    text += (text.empty() ? "" : " ") + std::string(flag) + " " + flags.value(flag);
+  }
   return text;
 }
 
@@ -39,28 +59,20 @@ constexpr std::string_view kChat =
     "\"b\"]\n";
 
 TEST_F(PlanFiles, AddTheirFlagsToTheLine) {
-  const std::string path = write(kChat);
-  EXPECT_EQ(joined(with_plan_file({"estimate", "infer", "--plan", path}, grammar(verbs()))),
-            "estimate infer --plan " + path + " --concurrency 16 --device h100-sxm --model llama3.1-8b");
+  EXPECT_EQ(taken(write(kChat), {}), "--model llama3.1-8b --device h100-sxm --concurrency 16");
 }
 
 TEST_F(PlanFiles, GiveWayToTheLine) {
-  const std::string path = write(kChat);
-  EXPECT_EQ(
-      joined(with_plan_file({"estimate", "infer", "--plan=" + path, "--model", "m", "--batch=1"}, grammar(verbs()))),
-      "estimate infer --plan=" + path + " --model m --batch=1 --device h100-sxm");
+  EXPECT_EQ(taken(write(kChat), {{"--model", "m"}, {"--batch", "1"}}), "--model m --device h100-sxm --batch 1");
 }
 
 TEST_F(PlanFiles, MayHoldFlagsOfOtherVerbs) {
-  const std::string path = write("kind = \"train\"\n[flags]\nby = \"model\"\nmodel = \"llama3.1-8b\"\n");
-  EXPECT_EQ(joined(with_plan_file({"estimate", "train", "--plan", path}, grammar(verbs()))),
-            "estimate train --plan " + path + " --model llama3.1-8b");
+  EXPECT_EQ(taken(write("kind = \"train\"\n[flags]\nby = \"model\"\nmodel = \"llama3.1-8b\"\n"), {}),
+            "--model llama3.1-8b");
 }
 
 TEST_F(PlanFiles, AreRefusedWithLineAndColumn) {
-  const auto refused = [&](std::string_view text) {
-    return joined(with_plan_file({"estimate", "infer", "--plan", write(text)}, grammar(verbs())));
-  };
+  const auto refused = [&](std::string_view text) { return taken(write(text), {}); };
   EXPECT_NE(refused("kind = \"serve\"\n[flags]\nmodle = \"x\"\n")
                 .find("toml:3:1: no command has a flag --modle; did you mean '--model'"),
             std::string::npos);
@@ -68,10 +80,7 @@ TEST_F(PlanFiles, AreRefusedWithLineAndColumn) {
   EXPECT_NE(refused("kind = \"serve\"\nflag = 1\n").find("toml:2:1: 'flag' is no key of a plan"), std::string::npos);
   EXPECT_NE(refused("kind = \"serve\"\n[flags.model]\nx = 1\n").find("not a table"), std::string::npos);
   EXPECT_NE(refused("kind = \"serve\"\n").find("[flags] is missing"), std::string::npos);
-  EXPECT_NE(joined(with_plan_file({"estimate", "--plan"}, grammar(verbs()))).find("value is missing"),
-            std::string::npos);
-  EXPECT_NE(joined(with_plan_file({"estimate", "--plan", "/nowhere.toml"}, grammar(verbs()))).find("no such file"),
-            std::string::npos);
+  EXPECT_NE(taken("/nowhere.toml", {}).find("no such file"), std::string::npos);
 }
 
 TEST_F(PlanFiles, AreReadBackAsWritten) {

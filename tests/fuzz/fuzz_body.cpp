@@ -30,13 +30,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   request.method = "POST";
   request.path = kPaths[data[0] % kPaths.size()];
   request.body.assign(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const auto words = ridge::cli::request_words(request, catalogue(), {});
-  if (!words) {
-    require(!words.error().message.empty());
+  const auto asked = ridge::cli::request_call(request, catalogue(), {});
+  if (!asked) {
+    require(!asked.error().message.empty());
     return 0;
   }
-  require(words->back() == "--json");
-  for (const std::string& word : *words) {
+  for (const std::string& word : asked->line()) {
     for (const char* flag :
          {"--threads", "--html", "--results", "--save", "--data", "--catalogue", "--plan=", "--svg"}) {
       require(!word.starts_with(flag));

@@ -118,12 +118,13 @@ void ridge_close(ridge_session* session) {
 
 char* ridge_call(ridge_session* session, const char* verb, const char* json_flags, int* exit_code) {
   const auto answer = guarded([&]() -> ridge::Result<cli::Answer> {
-    const auto flags = cli::read_flags(json_flags == nullptr ? "{}" : json_flags, "flags");
-    if (!flags) return flags.error();
-    const auto words = cli::call_words(verb, *flags, *session->shared.catalogue, {.files = cli::Files::allowed});
-    if (!words) return words.error();
+    auto said = cli::read_said(json_flags == nullptr ? "{}" : json_flags, "flags");
+    if (!said) return said.error();
+    const auto asked =
+        cli::make_call(verb, *std::move(said), *session->shared.catalogue, {.files = cli::Files::allowed});
+    if (!asked) return asked.error();
     const cli::StopSign never;
-    return cli::call(*words, session->shared, session->surroundings, never, cli::Files::allowed);
+    return cli::call(*asked, session->shared, session->surroundings, never, cli::Files::allowed);
   });
   if (exit_code != nullptr) *exit_code = answer ? answer->exit_code : cli::exit_code(answer.error().code);
   return copy(answer ? answer->json : json_of(answer.error()));

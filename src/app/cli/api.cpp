@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "app/cli/call.hpp"
 #include "app/http/origin.hpp"
 #include "catalogue/json_document.hpp"
 #include "ridge/text.hpp"
@@ -68,8 +67,8 @@ Manner manner_of(std::string_view body) {
 }
 
 /// A what-if reads the catalogue anew.
-bool reads_catalogue(const std::vector<std::string>& words) {
-  return std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("--set="); });
+bool reads_catalogue(const Call& asked) {
+  return asked.says("--set");
 }
 
 bool same_secret(std::string_view a, std::string_view b) {  // in a time that tells nothing about where they differ
@@ -82,36 +81,30 @@ bool same_secret(std::string_view a, std::string_view b) {  // in a time that te
 
 }  // namespace
 
-Result<std::vector<std::string>> request_words(const Request& request, const Catalogue& catalogue,
-                                               const ApiLimits& limits) {
+Result<Call> request_call(const Request& request, const Catalogue& catalogue, const ApiLimits& limits) {
   const Endpoint* endpoint = endpoint_of(request.path);
   if (endpoint == nullptr) return Error{ErrorCode::not_found, "", "there is nothing at " + quoted(request.path)};
-  std::vector<Flag> flags;
+  Result<std::vector<Said>> said = std::vector<Said>();
   if (endpoint->method == "GET") {
     for (const auto& [key, value] : request.query) {
-      if (value.empty()) {
-        flags.push_back({key, {}, true});
-      } else {
-        flags.push_back({key, {value}});
-      }
+      said->push_back(value.empty() ? Said{key, {}, true} : Said{key, {value}});
     }
   } else {
-    Result<std::vector<Flag>> read = read_flags(request.body, "body");
-    if (!read) return read.error();
-    flags = *std::move(read);
-    std::erase_if(flags, [](const Flag& flag) { return flag.key == "async" || flag.key == "keep"; });
+    said = read_said(request.body, "body");
+    if (!said) return said.error();
+    std::erase_if(*said, [](const Said& one) { return one.key == "async" || one.key == "keep"; });
   }
-  return call_words(endpoint->verb, flags, catalogue,
-                    {.most_requests = limits.most_requests, .most_draws = limits.most_draws});
+  return make_call(endpoint->verb, *std::move(said), catalogue,
+                   {.most_requests = limits.most_requests, .most_draws = limits.most_draws});
 }
 
 Api::Api(SharedData shared, Surroundings surroundings, ApiLimits limits)
     : shared_(std::move(shared)),
       surroundings_(std::move(surroundings)),
       limits_(std::move(limits)),
-      jobs_(limits_.jobs, [this](const std::vector<std::string>& words, StopSign& stop) {
+      jobs_(limits_.jobs, [this](const Call& asked, StopSign& stop) {
         set_limits(stop, limits_.job_seconds, std::chrono::steady_clock::now());
-        return run(words, stop);
+        return run(asked, stop);
       }) {
   surroundings_.width = 0;
   surroundings_.colour = false;
@@ -143,8 +136,8 @@ std::optional<std::string> Api::client_of(const Request& request) const {
   return found;
 }
 
-Response Api::run(const std::vector<std::string>& words, const StopSign& stop) const {
-  Result<Answer> answer = call(words, shared_, surroundings_, stop, Files::refused);
+Response Api::run(const Call& asked, const StopSign& stop) const {
+  Result<Answer> answer = call(asked, shared_, surroundings_, stop, Files::refused);
   if (!answer) return refused(answer.error());
   Response response = Response::json(200, std::move(answer->json));
   response.headers.emplace_back("X-Ridge-Exit", std::to_string(answer->exit_code));
@@ -204,8 +197,8 @@ Response Api::answer(const Request& request, bool may_take_long) {
     const std::lock_guard lock(kept_mutex_);
     if (const auto at = kept_.find(request.body); at != kept_.end()) return at->second;
   }
-  Result<std::vector<std::string>> words = request_words(request, *shared_.catalogue, limits_);
-  if (!words) return refused(words.error());
+  Result<Call> asked = request_call(request, *shared_.catalogue, limits_);
+  if (!asked) return refused(asked.error());
   const bool with_points = request.query.size() == 1 && request.query[0].first == "points";
   const bool remembered = endpoint->verb == "validate" && (request.query.empty() || with_points);
   if (remembered) {
@@ -214,17 +207,17 @@ Response Api::answer(const Request& request, bool may_take_long) {
   }
   if (!reads) {
     if (const Manner manner = manner_of(request.body); manner.job) {
-      return jobs_.start(*client, *std::move(words), manner.keep);
+      return jobs_.start(*client, *std::move(asked), manner.keep);
     }
   }
-  if ((endpoint->effort != Effort::nothing || reads_catalogue(*words)) && !may_take_long) {
+  if ((endpoint->effort != Effort::nothing || reads_catalogue(*asked)) && !may_take_long) {
     const bool heavy = endpoint->effort == Effort::long_work;
     return Response::later(heavy ? http::Weight::heavy : http::Weight::light, *client);
   }
   StopSign stop;
   set_limits(stop, limits_.long_seconds, request.arrived);
   stop.left = request.left;
-  Response response = run(*words, stop);
+  Response response = run(*asked, stop);
   if (kept && response.status == 200) keep(request.body, response);
   if (remembered && response.status == 200) {
     const std::lock_guard lock(mutex_);

@@ -24,6 +24,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "app/cli/call.hpp"
 #include "app/cli/jobs.hpp"
 #include "app/cli/session.hpp"
 #include "app/http/server.hpp"
@@ -52,7 +53,7 @@ class Api {
   [[nodiscard]] http::Response answer(const http::Request& request, bool may_take_long);
 
  private:
-  http::Response run(const std::vector<std::string>& words, const StopSign& stop) const;
+  http::Response run(const Call& asked, const StopSign& stop) const;
   void set_limits(StopSign& stop, double seconds, std::chrono::steady_clock::time_point from) const;
   /// Who asks, or nothing if the token is missing.
   [[nodiscard]] std::optional<std::string> client_of(const http::Request& request) const;
@@ -72,9 +73,7 @@ class Api {
   Jobs jobs_;                              ///< last: they use all of the above until they have ended
 };
 
-/// The command line that a request stands for, for people to copy: "ridge estimate infer --model ...". Refuses what
-/// answer() refuses.
-Result<std::vector<std::string>> request_words(const http::Request& request, const Catalogue& catalogue,
-                                               const ApiLimits& limits);
+/// The call that a request stands for. Refuses what answer() refuses.
+Result<Call> request_call(const http::Request& request, const Catalogue& catalogue, const ApiLimits& limits);
 
 }  // namespace ridge::cli

@@ -12,7 +12,6 @@
 #include "app/cli/call.hpp"
 #include "app/cli/estimate.hpp"
 #include "app/cli/profiles.hpp"
-#include "app/cli/verbs.hpp"
 #include "app/cli/wrong.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/text.hpp"
@@ -216,37 +215,29 @@ struct Base {
 };
 
 Result<std::unique_ptr<Base>> make_base(EstimateWord word, std::string_view json_flags,
-                                        const std::vector<Flag>& columns, const SharedData& shared,
+                                        const std::vector<Said>& columns, const SharedData& shared,
                                         const Surroundings& surroundings) {
-  Result<std::vector<Flag>> flags = read_flags(json_flags, "flags");
-  if (!flags) return flags.error();
-  for (const Flag& flag : *flags) {
-    if (std::any_of(columns.begin(), columns.end(), [&](const Flag& c) { return c.key == flag.key; })) {
-      return wrong(flag.key, "is a column and a flag: leave one out");
+  Result<std::vector<Said>> said = read_said(json_flags, "flags");
+  if (!said) return said.error();
+  for (const Said& one : *said) {
+    if (std::any_of(columns.begin(), columns.end(), [&](const Said& c) { return c.key == one.key; })) {
+      return wrong(one.key, "is a column and a flag: leave one out");
     }
-    if (flag.key == "kind" || flag.key == "plan") return wrong(flag.key, "is not for batches: write the flags out");
+    if (one.key == "kind" || one.key == "plan") return wrong(one.key, "is not for batches: write the flags out");
   }
-  flags->insert(flags->end(), columns.begin(), columns.end());
-  flags->push_back({"kind", {std::string(name(word))}});
-  Result<std::vector<std::string>> words = call_words("estimate", *flags, *shared.catalogue, {.files = Files::allowed});
-  if (!words) return words.error();
-  GlobalOptions options;
-  const Result<Command> command = parse_command_line(*words, std::span(verb_of("estimate"), 1), options);
-  if (!command) return command.error();
+  said->insert(said->end(), columns.begin(), columns.end());
+  const Result<Call> asked = make_call("estimate", *std::move(said), *shared.catalogue, {.files = Files::allowed});
+  if (!asked) return asked.error();
   auto base = std::make_unique<Base>();
+  Options own;
+  base->flags.declare(own);
+  GlobalOptions options;
+  Options globals;
+  declare_globals(globals, options);
+  if (const Status s = take_call(*asked, own, globals); !s) return s.error();
   base->session =
       std::make_unique<Session>(std::move(options), surroundings, shared, base->printed, base->stop, Files::allowed);
-  if (names_profile(*words)) {
-    words = with_profiles(*std::move(words), *base->session);
-    if (!words) return words.error();
-  }
-  const std::vector<OptionText> globals = grammar(verbs()).globals;
-  for (const std::string& text : *words) {
-    const std::size_t end = std::min(text.find('='), text.size());
-    const std::string flag = text.substr(0, end);
-    if (!flag.starts_with("--") || find_in(globals, flag) != nullptr) continue;
-    base->flags.set(flag, end == text.size() ? "true" : text.substr(end + 1));
-  }
+  if (const Status s = use_profiles(own, *base->session); !s) return s.error();
   if (const Status s = base->flags.check(word); !s) return s.error();
   Result<WhatIfSubjects> subjects = what_if_subjects(base->flags);
   if (!subjects) return subjects.error();
@@ -260,7 +251,7 @@ class InferenceBatch final : public Batch {
                                              const std::vector<std::string>& outputs, const SharedData& shared,
                                              const Surroundings& surroundings) {
     auto batch = std::make_unique<InferenceBatch>();
-    std::vector<Flag> columns;
+    std::vector<Said> columns;
     for (std::size_t c = 0; c < inputs.size(); ++c) {
       if (const auto* layout = find_in(kLayout, inputs[c])) {
         batch->layout_.emplace_back(c, layout - kLayout.data());
@@ -384,7 +375,7 @@ class TrainingBatch final : public Batch {
                                              const std::vector<std::string>& outputs, const SharedData& shared,
                                              const Surroundings& surroundings) {
     auto batch = std::make_unique<TrainingBatch>();
-    std::vector<Flag> columns;
+    std::vector<Said> columns;
     for (const std::string& input : inputs) {
       const auto* row = find_in(kPlan, input);
       if (row == nullptr) return no_column(input, input_names("train"));

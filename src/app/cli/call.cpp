@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "app/cli/plan_file.hpp"
 #include "app/cli/profiles.hpp"
@@ -22,6 +21,12 @@ namespace {
 const Grammar& whole_grammar() {
   static const Grammar all = grammar(verbs());
   return all;
+}
+
+const std::vector<OptionText>& texts_of(const Verb& verb) {
+  const auto& all = whole_grammar().verbs;
+  return std::find_if(all.begin(), all.end(), [&](const VerbText& text) { return text.verb->name == verb.name; })
+      ->options;
 }
 
 /// Switches that write into the data of the program.
@@ -48,29 +53,26 @@ constexpr std::array kOwned = {
 /// The words after the verb, in this order.
 constexpr std::array<std::string_view, 4> kPlaceKeys = {"kind", "id", "file", "text"};
 
-class LineWriter {
+class CallMaker {
  public:
-  LineWriter(const Verb& verb, const Catalogue& catalogue, const CallLimits& limits)
+  CallMaker(const Verb& verb, const Catalogue& catalogue, const CallLimits& limits)
       : verb_(verb), catalogue_(catalogue), limits_(limits) {
-    for (const VerbText& text : whole_grammar().verbs) {
-      if (text.verb->name == verb.name) options_ = &text.options;
-    }
+    call_.verb = &verb;
+    options_ = &texts_of(verb);
   }
 
-  Result<std::vector<std::string>> run(const std::vector<Flag>& flags) {
-    words_ = {std::string(verb_.name)};
+  Result<Call> run(std::vector<Said> said) {
     for (const std::string_view key : kPlaceKeys) {
-      for (const Flag& flag : flags) {
-        if (flag.key != key || !is_word(key)) continue;
-        if (const Status s = add_word(flag); !s) return s.error();
+      for (const Said& one : said) {
+        if (one.key != key || !is_word(key)) continue;
+        if (const Status s = add_word(one); !s) return s.error();
       }
     }
-    for (const Flag& flag : flags) {
-      if (is_word(flag.key)) continue;
-      if (const Status s = add(flag); !s) return s.error();
+    for (Said& one : said) {
+      if (is_word(one.key)) continue;
+      if (const Status s = add(std::move(one)); !s) return s.error();
     }
-    words_.emplace_back("--json");
-    return std::move(words_);
+    return std::move(call_);
   }
 
  private:
@@ -82,21 +84,21 @@ class LineWriter {
     return std::any_of(options_->begin(), options_->end(), [](const OptionText& o) { return o.name.empty(); });
   }
 
-  Status add_word(const Flag& flag) {
-    for (const std::string& text : flag.values) {
-      if (flag.key == "text") {
+  Status add_word(const Said& said) {
+    for (const std::string& text : said.values) {
+      if (said.key == "text") {
         if (verb_.name != "check") return wrong("text", "is no key of " + std::string(verb_.name));
         if (text.find_first_not_of(" \t\r\n") == std::string::npos) return wrong("text", "is empty");
-        words_.push_back(" " + text);  // so that it is not read as an option; the verb never takes it for a path
+        call_.words.push_back(" " + text);  // the verb never takes it for a path
         continue;
       }
-      if (text.empty() || text.starts_with("-")) return wrong(flag.key, quoted(text) + " is no word");
-      words_.push_back(text);
+      if (text.empty() || text.starts_with("-")) return wrong(said.key, quoted(text) + " is no word");
+      call_.words.push_back(text);
     }
-    return flag.is_switch ? Status(wrong(flag.key, "is a text")) : Status();
+    return said.is_switch ? Status(wrong(said.key, "is a text")) : Status();
   }
 
-  Status add(const Flag& given) {
+  Status add(Said given) {
     std::string name = "--" + given.key;
     std::replace(name.begin(), name.end(), '_', '-');
     const OptionText* option = find(name);
@@ -110,24 +112,20 @@ class LineWriter {
     }
     if (option->value.empty()) {
       if (!given.is_switch) return wrong(given.key, "is a switch: write true or false");
-      words_.push_back(name);
+      call_.options.push_back({std::move(name), {}, true});
       return {};
     }
     if (given.is_switch) return wrong(given.key, "needs a value, not true");
-    const bool repeatable = option->help.ends_with("repeatable");
     std::string joined;
-    for (std::string value : given.values) {
+    for (std::string& value : given.values) {
       if (const Status s = check(name, value); !s) return wrong(given.key, s.error().message);
       if (name == "--model" && limits_.files == Files::refused) {
         if (const Status s = put_ids(value); !s) return wrong(given.key, s.error().message);
       }
-      if (repeatable) {
-        words_.push_back(name + "=" + value);
-      } else {
-        joined += (joined.empty() ? "" : ",") + value;
-      }
+      joined += (joined.empty() ? "" : ",") + value;
     }
-    if (!repeatable) words_.push_back(name + "=" + joined);
+    if (!option->repeatable) given.values = {std::move(joined)};
+    call_.options.push_back({std::move(name), std::move(given.values)});
     return {};
   }
 
@@ -197,31 +195,7 @@ class LineWriter {
   const Catalogue& catalogue_;
   const CallLimits& limits_;
   const std::vector<OptionText>* options_ = nullptr;
-  std::vector<std::string> words_;
-};
-
-/// The reader of lines that this thread keeps for a verb, taken out while a call uses it.
-class KeptReader {
- public:
-  explicit KeptReader(const Verb& verb) : verb_(verb) {
-    if (!verb.keeps_arguments) return;
-    reader_ = std::move(slot());
-    if (!reader_) reader_ = std::make_unique<LineReader>(verb);
-  }
-  ~KeptReader() {
-    if (reader_) slot() = std::move(reader_);
-  }
-  KeptReader(const KeptReader&) = delete;
-  KeptReader& operator=(const KeptReader&) = delete;
-  [[nodiscard]] LineReader* reader() const { return reader_.get(); }
-
- private:
-  [[nodiscard]] std::unique_ptr<LineReader>& slot() const {
-    thread_local std::map<std::string_view, std::unique_ptr<LineReader>> kept;
-    return kept[verb_.name];
-  }
-  const Verb& verb_;
-  std::unique_ptr<LineReader> reader_;
+  Call call_;
 };
 
 std::string plain(const JsonNode& node) {
@@ -235,19 +209,19 @@ bool is_scalar(const JsonNode& node) {
          node.kind == JsonNode::Kind::number;
 }
 
-Result<Flag> read_flag(const JsonMember& member) {
+Result<Said> read_one(const JsonMember& member) {
   const JsonNode& value = member.value;
-  if (value.kind == JsonNode::Kind::flag) return Flag{member.key, {}, true};
-  if (is_scalar(value)) return Flag{member.key, {plain(value)}};
+  if (value.kind == JsonNode::Kind::flag) return Said{member.key, {}, true};
+  if (is_scalar(value)) return Said{member.key, {plain(value)}};
   if (value.kind != JsonNode::Kind::array || value.items.empty()) {
     return wrong(member.key, "is a text, a number, true, or a list of texts");
   }
-  Flag flag{member.key, {}};
+  Said said{member.key, {}};
   for (const JsonNode& item : value.items) {
     if (!is_scalar(item)) return wrong(member.key, "is a list of texts or numbers");
-    flag.values.push_back(plain(item));
+    said.values.push_back(plain(item));
   }
-  return flag;
+  return said;
 }
 
 }  // namespace
@@ -258,47 +232,87 @@ const Verb* verb_of(std::string_view name) {
   return at == all.end() ? nullptr : &*at;
 }
 
-Result<std::vector<Flag>> read_flags(std::string_view json, std::string_view where) {
+Result<std::vector<Said>> read_said(std::string_view json, std::string_view where) {
   const Result<JsonNode> root = parse_json(json, where);
   if (!root) return root.error();
   if (root->kind != JsonNode::Kind::object) return wrong(where, "is a JSON object of flags: {\"model\": ...}");
-  std::vector<Flag> flags;
+  std::vector<Said> all;
   for (const JsonMember& member : root->members) {
     const JsonNode& value = member.value;
     if (value.kind == JsonNode::Kind::null || (value.kind == JsonNode::Kind::flag && !value.flag)) continue;
-    Result<Flag> flag = read_flag(member);
-    if (!flag) return flag.error();
-    flags.push_back(*std::move(flag));
+    Result<Said> said = read_one(member);
+    if (!said) return said.error();
+    all.push_back(*std::move(said));
   }
-  return flags;
+  return all;
 }
 
-Result<std::vector<std::string>> call_words(std::string_view verb, const std::vector<Flag>& flags,
-                                            const Catalogue& catalogue, const CallLimits& limits) {
+Result<Call> make_call(std::string_view verb, std::vector<Said> said, const Catalogue& catalogue,
+                       const CallLimits& limits) {
   const Verb* found = verb_of(verb);
   if (found == nullptr) return Error{ErrorCode::not_found, "", "there is no command " + quoted(verb)};
   if (verb == "serve") {
     return Error{ErrorCode::refused, "", "serve never ends, and so never returns: start it from the command line"};
   }
-  return LineWriter(*found, catalogue, limits).run(flags);
+  return CallMaker(*found, catalogue, limits).run(std::move(said));
 }
 
-Result<Answer> call(const std::vector<std::string>& words, const SharedData& shared, const Surroundings& surroundings,
-                    const StopSign& stop, Files files) {
-  // All verbs are looked at only where a plan file may hold flags of others: one is much faster.
-  const bool plans = std::any_of(words.begin(), words.end(), [](const auto& w) { return w.starts_with(kPlanFlag); });
-  const Verb& verb = *verb_of(words.front());
-  const std::span<const Verb> known = plans ? verbs() : std::span(&verb, 1);
+bool Call::says(std::string_view option) const {
+  return std::any_of(options.begin(), options.end(), [&](const Said& said) { return said.key == option; });
+}
+
+std::vector<std::string> Call::line() const {
+  std::vector<std::string> all = {std::string(verb->name)};
+  all.insert(all.end(), words.begin(), words.end());
+  for (const Said& said : options) {
+    if (said.is_switch) all.push_back(said.key);
+    for (const std::string& value : said.values) all.push_back(said.key + "=" + value);
+  }
+  all.emplace_back("--json");
+  return all;
+}
+
+Status take_call(const Call& asked, Options own, Options globals) {
+  if (!asked.words.empty()) {
+    if (const Status s = own.set("", asked.words); !s) return s;
+  }
+  for (const Said& said : asked.options) {
+    Options& owner = own.find(said.key) != nullptr ? own : globals;
+    if (const Status s = owner.set(said.key, said.values); !s) return s;
+  }
+  for (const Said& said : asked.options) {
+    if (said.key != "--plan") continue;
+    static const std::vector<std::string_view> kKnown = [] {
+      std::vector<std::string_view> names;
+      for (const OptionText& text : whole_grammar().globals) names.push_back(text.name);
+      for (const VerbText& verb : whole_grammar().verbs) {
+        for (const OptionText& text : verb.options) {
+          if (!text.name.empty()) names.push_back(text.name);
+        }
+      }
+      return names;
+    }();
+    if (const Status s = take_plan_file(said.values.back(), own, globals, kKnown); !s) return s;
+  }
+  return {};
+}
+
+Result<Answer> call(const Call& asked, const SharedData& shared, const Surroundings& surroundings, const StopSign& stop,
+                    Files files) {
+  Options own(texts_of(*asked.verb));
+  const Action action = asked.verb->declare(own);
   GlobalOptions options;
-  KeptReader kept(verb);
-  const bool reads = !plans && kept.reader() != nullptr;
-  Result<Command> command = reads ? kept.reader()->read(words, options) : parse_command_line(words, known, options);
-  if (!command) return command.error();
+  Options globals(whole_grammar().globals);
+  declare_globals(globals, options);
+  if (const Status s = take_call(asked, own, globals); !s) return s.error();
+  options.json = true;
+  options.line = asked.line();
   Answer answer;
   Session session(std::move(options), surroundings, shared, answer.json, stop, files);
-  command = measured_command(*std::move(command), words, known, session);
-  if (!command) return command.error();
-  const Result<int> code = command->action(session);
+  if (const Status s = use_profiles(own, session); !s) return s.error();
+  if (const Status s = check_globals(session); !s) return s.error();
+  if (const Status s = own.check(session); !s) return s.error();
+  const Result<int> code = action(session);
   if (!code) return code.error();
   answer.exit_code = *code;
   if (!answer.json.starts_with('{')) {

@@ -2,184 +2,34 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cassert>
-#include <charconv>
-#include <deque>
 
 #include "app/cli/help.hpp"
 #include "app/cli/plan_file.hpp"
+#include "app/cli/profiles.hpp"
 #include "app/cli/session.hpp"
-#include "app/cli/value.hpp"
-#include "ridge/limits.hpp"
 #include "ridge/text.hpp"
 
 namespace ridge::cli {
 
-struct Options::Parser {
-  CLI::App* app = nullptr;
-};
-
-Options::Options(std::unique_ptr<Parser> parser) : parser_(std::move(parser)) {}
-Options::Options(Options&&) noexcept = default;
-Options::~Options() = default;
-
-void Options::forget() const {
-  for (const auto& reset : resets_) reset();
-}
-
-void Options::flag(std::string name, bool& into, std::string help, bool hidden) {
-  remember(into);
-  parser_->app->add_flag(name, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  declared_->texts.push_back({std::move(name), "", std::move(help), {}, hidden});
-}
-
-void Options::text(std::string name, std::string value, std::string& into, std::string help, Takes takes) {
-  remember(into);
-  declared_->targets.push_back({declared_->texts.size(), &into, nullptr});
-  parser_->app->add_option(name, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  // "-o,--out" is --out to completion and messages; help says that -o does as well.
-  if (const std::size_t comma = name.find(','); comma != std::string::npos) {
-    help = name.substr(0, comma) + ": " + help;
-    name.erase(0, comma + 1);
-  }
-  declared_->texts.push_back({std::move(name), std::move(value), std::move(help), std::move(takes), false});
-}
-
-void Options::list(std::string name, std::string value, std::vector<std::string>& into, std::string help, Takes takes) {
-  remember(into);
-  declared_->targets.push_back({declared_->texts.size(), nullptr, &into});
-  // One value for each time it is given: without this an option would swallow the words after it.
-  parser_->app->add_option(name, into)->allow_extra_args(false);
-  declared_->texts.push_back(
-      {std::move(name), std::move(value), std::move(help) + "; repeatable", std::move(takes), false});
-}
-
-void Options::count(std::string name, std::string value, int& into, std::string help) {
-  remember(into);
-  const auto whole = [](const std::string& text) {
-    int number = 0;
-    const char* end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, number);
-    const bool good = read.ec == std::errc() && read.ptr == end && number > 0;
-    return good ? std::string() : ridge::quoted(text) + " is no whole number from 1";
-  };
-  parser_->app->add_option(name, into)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->check(whole);
-  declared_->texts.push_back({std::move(name), std::move(value), std::move(help), {}, false});
-}
-
-void Options::words(std::string value, std::vector<std::string>& into, std::string help, Takes takes) {
-  remember(into);
-  declared_->targets.push_back({declared_->texts.size(), nullptr, &into});
-  parser_->app->add_option("words", into);
-  declared_->texts.push_back({"", std::move(value), std::move(help), std::move(takes), false});
-}
-
-Status check_value(Session& session, std::string_view option, const Takes& value, const std::string& text) {
-  if (!value.check || text.empty()) return {};
-  const Status good = value.check(session, text);
-  if (good) return {};
-  const Error& error = good.error();
-  const std::string place = error.where.empty() || error.where == option ? "" : error.where + ": ";
-  return Error{error.code, std::string(option), place + error.message};
-}
-
-std::function<Status(Session&)> Options::checks() const {
-  return [declared = declared_](Session& session) -> Status {
-    for (const Target& target : declared->targets) {
-      const OptionText& text = declared->texts[target.text];
-      if (!text.takes.check) continue;
-      const std::string& name = text.name.empty() ? text.value : text.name;
-      if (target.one != nullptr) {
-        if (const Status s = check_value(session, name, text.takes, *target.one); !s) return s;
-        continue;
-      }
-      for (const std::string& value : *target.many) {
-        if (const Status s = check_value(session, name, text.takes, value); !s) return s;
-      }
-    }
-    return {};
-  };
-}
-
-void Options::exclusive(std::initializer_list<std::string_view> names) {
-  for (const std::string_view a : names) {
-    for (const std::string_view b : names) {
-      if (a < b) parser_->app->get_option(std::string(a))->excludes(parser_->app->get_option(std::string(b)));
-    }
-  }
-}
-
 namespace {
 
-void declare_globals(Options& options, GlobalOptions& into) {
-  options.flag("--json", into.json, "print JSON, in base units, with the unit in each key");
-  options.flag("--csv", into.csv, "print CSV, in base units, with the unit in each column's name");
-  options.flag("--md", into.markdown, "print Markdown");
-  options.exclusive({"--json", "--csv", "--md"});
-  options.text("--data", "DIR", into.data, "read the catalogue there instead of the bundled one", value::folder());
-  options.list("--catalogue", "FILE", into.overlays, "add entries of your own from a TOML file", value::file());
-  options.list("--prices", "FILE", into.price_lists, "add prices of your own from a CSV file", value::file());
-  options.list("--calibration", "FILE", into.calibrations, "use what `ridge calibrate --cases` found on your machines",
-               value::file());
-  options.list("--set", "KEY=VALUE", into.settings,
-               "what if: a figure of the device, model or system in question, device.hbm_bandwidth=8TB/s",
-               value::what_if());
-  options.text(std::string(kPlanFlag), "FILE", into.plan, "read flags from a plan in TOML; flags you type override it",
-               value::file());
-  options.text("--as-of", "DATE", into.as_of, "take prices and software as they were then: 2026-06-30, or 2026-06",
-               value::date());
-  options.text("--software-as-of", "DATE", into.software_as_of, "the same of engines and their kernels alone",
-               value::date());
-  options.text("--prices-as-of", "DATE", into.prices_as_of, "the same of prices alone", value::date());
-  options.text("--time-limit", "TIME", into.time_limit,
-               "end long work after it: 30s; a search answers with its best so far",
-               value::quantity<Seconds>("30s", limits::kTimeLimit));
-  options.text("--memory-limit", "BYTES", into.memory_limit, "end long work once the program has more: 4GB",
-               value::quantity<Bytes>("4GB"));
-  options.flag("--no-color", into.no_colour, "no colours, even on a terminal");
-}
-
-/// Values of the options that all verbs share, as the session has them.
-Status check_globals(Session& session) {
-  const GlobalOptions& said = session.options();
-  static const std::shared_ptr<const std::vector<OptionText>> kTexts = [] {
-    GlobalOptions unused;
-    CLI::App app;
-    Options options(std::make_unique<Options::Parser>(Options::Parser{&app}));
-    declare_globals(options, unused);
-    return std::make_shared<const std::vector<OptionText>>(options.texts());
-  }();
-  const auto check = [&](std::string_view name, const std::string& text) -> Status {
-    if (text.empty()) return {};
-    const auto at = std::find_if(kTexts->begin(), kTexts->end(), [&](const OptionText& o) { return o.name == name; });
-    return check_value(session, name, at->takes, text);
-  };
-  const std::pair<std::string_view, const std::string*> texts[] = {{"--data", &said.data},
-                                                                   {"--as-of", &said.as_of},
-                                                                   {"--software-as-of", &said.software_as_of},
-                                                                   {"--prices-as-of", &said.prices_as_of},
-                                                                   {"--time-limit", &said.time_limit},
-                                                                   {"--memory-limit", &said.memory_limit}};
-  for (const auto& [name, text] : texts) {
-    if (const Status s = check(name, *text); !s) return s;
-  }
-  const std::pair<std::string_view, const std::vector<std::string>*> lists[] = {{"--catalogue", &said.overlays},
-                                                                                {"--prices", &said.price_lists},
-                                                                                {"--calibration", &said.calibrations},
-                                                                                {"--set", &said.settings}};
-  for (const auto& [name, all] : lists) {
-    for (const std::string& text : *all) {
-      if (const Status s = check(name, text); !s) return s;
+std::vector<std::string_view> names_of(const std::vector<Options>& all, const Options& globals) {
+  std::vector<std::string_view> names;
+  const auto add = [&](const Options& options) {
+    for (const OptionText& text : options.texts()) {
+      if (!text.name.empty()) names.push_back(text.name);
     }
-  }
-  return {};
+  };
+  add(globals);
+  for (const Options& options : all) add(options);
+  return names;
 }
 
-/// The CLI11 application with everything declared on it.
+/// The CLI11 application over what verbs declare.
 struct Application {
   CLI::App app{"", "ridge"};
-  Options globals{std::make_unique<Options::Parser>(Options::Parser{&app})};
-  std::deque<Options> options;  // one for each verb
+  Options globals;
+  std::vector<Options> options;  // one for each verb
   std::vector<Action> actions;
   bool help = false;
   bool version = false;
@@ -190,19 +40,55 @@ struct Application {
     // One verb: `ridge report mlperf` is the report of that name, though mlperf is a verb too.
     app.require_subcommand(0, 1);
     declare_globals(globals, into);
+    put_on(app, globals);
     app.add_flag("-h,--help", help)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     app.add_flag("--version", version)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     for (const Verb& verb : verbs) {
       CLI::App* sub = app.add_subcommand(std::string(verb.name));
       sub->fallthrough()->allow_extras();
-      options.emplace_back(std::make_unique<Options::Parser>(Options::Parser{sub}));
-      actions.push_back(verb.declare(options.back()));
+      actions.push_back(verb.declare(options.emplace_back()));
+      put_on(*sub, options.back());
     }
   }
 
-  void forget() {
-    help = version = false;
-    for (const Options& of_verb : options) of_verb.forget();
+  static void put_on(CLI::App& app, const Options& options) {
+    constexpr auto kLast = CLI::MultiOptionPolicy::TakeLast;
+    for (std::size_t i = 0; i < options.texts().size(); ++i) {
+      const OptionText& text = options.texts()[i];
+      const std::string name = text.name.empty()     ? "words"
+                               : text.letter.empty() ? text.name
+                                                     : text.letter + "," + text.name;
+      const Options::Into& into = options.targets()[i];
+      if (bool* const* on = std::get_if<bool*>(&into)) {
+        app.add_flag(name, **on)->multi_option_policy(kLast);
+      } else if (std::string* const* one = std::get_if<std::string*>(&into)) {
+        app.add_option(name, **one)->multi_option_policy(kLast);
+      } else if (int* const* number = std::get_if<int*>(&into)) {
+        app.add_option(name, **number)->multi_option_policy(kLast)->check([](const std::string& said) {
+          int unused = 0;
+          return no_count(said, unused);
+        });
+      } else {
+        CLI::Option* many = app.add_option(name, *std::get<std::vector<std::string>*>(into));
+        // One value for each time it is given: without this an option would swallow the words after it.
+        if (!text.name.empty()) many->allow_extra_args(false);
+      }
+    }
+    for (const auto& group : options.exclusives()) {
+      for (const std::string_view a : group) {
+        for (const std::string_view b : group) {
+          if (a < b) app.get_option(std::string(a))->excludes(app.get_option(std::string(b)));
+        }
+      }
+    }
+  }
+
+  /// Tells what was given from what is so by itself.
+  static void mark_given(CLI::App& app, Options& options) {
+    for (std::size_t i = 0; i < options.texts().size(); ++i) {
+      const std::string& name = options.texts()[i].name;
+      if (app.get_option(name.empty() ? "words" : name)->count() > 0) options.mark_given(i);
+    }
   }
 };
 
@@ -286,15 +172,10 @@ Error not_understood(const std::vector<std::string>& left, const std::vector<Opt
   return {ErrorCode::bad_input, "", "there is no option " + ridge::quoted(name) + hint};
 }
 
-Result<Command> understand(Application& application, const std::vector<std::string>& words,
-                           std::span<const Verb> verbs) {
-  Result<std::vector<std::string>> line = words;
-  if (std::any_of(words.begin(), words.end(), [](const auto& word) { return word.starts_with(kPlanFlag); })) {
-    line = with_plan_file(words, grammar(verbs));
-    if (!line) return line.error();
-  }
+Result<Command> understand(Application& application, const std::vector<std::string>& words, std::span<const Verb> verbs,
+                           const std::string& plan) {
   try {
-    application.app.parse(std::vector<std::string>(line->rbegin(), line->rend()));
+    application.app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string name = error.what();
     return Error{ErrorCode::bad_input, name.substr(0, name.find(':')), "its value is missing"};
@@ -318,14 +199,23 @@ Result<Command> understand(Application& application, const std::vector<std::stri
     return not_understood(left, &application.options[index].texts(), application.globals.texts(), verbs[index].name);
   }
   if (application.version) return version_asked();
+  Options own = application.options[index];
+  if (!plan.empty()) {
+    Application::mark_given(application.app, application.globals);
+    Application::mark_given(*chosen.front(), own);
+    if (const Status s =
+            take_plan_file(plan, own, application.globals, names_of(application.options, application.globals));
+        !s)
+      return s.error();
+  }
   // Every value that was given is looked at before the verb is: what is not used is not ignored.
   Command command;
-  const Action& action = application.actions[index];
-  command.check = [own = application.options[index].checks(), kept_alive = action](Session& session) -> Status {
-    if (const Status s = check_globals(session); !s) return s;
-    return own(session);
+  command.check = [own, kept_alive = application.actions[index]](Session& session) -> Status {
+    const Status s = check_globals(session);
+    return s ? own.check(session) : s;
   };
-  command.action = [check = command.check, action](Session& session) -> Result<int> {
+  command.action = [check = command.check, own, action = application.actions[index]](Session& session) -> Result<int> {
+    if (const Status s = use_profiles(own, session); !s) return s.error();
     if (const Status s = check(session); !s) return s.error();
     return action(session);
   };
@@ -350,42 +240,7 @@ Result<Command> parse_command_line(const std::vector<std::string>& words, std::s
 
   Application application(verbs, globals);
   globals.line = words;
-  return understand(application, words, verbs);
-}
-
-struct LineReader::Declared {
-  explicit Declared(const Verb& of) : verb(of) {}
-  const Verb& verb;
-  int lines = 0;
-  GlobalOptions globals;
-  Application application{std::span(&verb, 1), globals};
-};
-
-LineReader::LineReader(const Verb& verb) : declared_(std::make_unique<Declared>(verb)) {
-  assert(verb.keeps_arguments && "what an action changes would show in the next line");
-}
-LineReader::~LineReader() = default;
-
-Result<Command> LineReader::read(const std::vector<std::string>& words, GlobalOptions& globals) {
-  // CLI11 remembers every option that it ever read, in order: now and then it has to be made anew.
-  constexpr int kMostLines = 1000;
-  if (++declared_->lines > kMostLines) declared_ = std::make_unique<Declared>(declared_->verb);
-  declared_->globals = {};
-  declared_->application.forget();
-  Result<Command> command = understand(declared_->application, words, std::span(&declared_->verb, 1));
-  globals = declared_->globals;
-  return command;
-}
-
-Grammar grammar(std::span<const Verb> verbs) {
-  GlobalOptions unused;
-  const Application application(verbs, unused);
-  Grammar result;
-  result.globals = application.globals.texts();
-  result.globals.push_back({"--help", "", "explain the command", {}, false});
-  result.globals.push_back({"--version", "", "print the version and the date of the catalogue", {}, false});
-  for (std::size_t i = 0; i < verbs.size(); ++i) result.verbs.push_back({&verbs[i], application.options[i].texts()});
-  return result;
+  return understand(application, words, verbs, globals.plan);
 }
 
 }  // namespace ridge::cli

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 #include "app/cli/session.hpp"
 
 namespace ridge::cli {

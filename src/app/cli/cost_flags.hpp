@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 #include "economics/cost_case.hpp"
 #include "ridge/cost.hpp"
 

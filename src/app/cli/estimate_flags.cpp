@@ -81,9 +81,9 @@ void EstimateFlags::declare_beside(Options& options, unsigned words, const std::
 void EstimateFlags::declare_one(Options& options, Flag& flag) {
   const ask::Field& field = *flag.field;
   if (field.takes == ask::Takes::on) {
-    options.flag(flag.name, flag.on, std::string(field.help));
+    options.flag(flag.name, flag.on, field.help);
   } else {
-    options.text(flag.name, std::string(field.value_name), flag.value, std::string(field.help), value::of(field));
+    options.text(flag.name, field.value_name, flag.value, field.help, options.has_texts() ? Takes() : value::of(field));
   }
 }
 

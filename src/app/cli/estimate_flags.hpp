@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 #include "ask/field.hpp"
 #include "ridge/inference.hpp"
 #include "ridge/training_answer.hpp"

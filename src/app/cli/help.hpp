@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 #include "ridge/report.hpp"
 
 namespace ridge::cli {

@@ -34,7 +34,7 @@ std::string new_id() {
 struct Jobs::Job {
   std::string id;
   std::string client;
-  std::vector<std::string> words;
+  Call asked;
   bool keep = false;
   StopSign stop;
   // Guarded by the lock of all.
@@ -47,7 +47,7 @@ struct Jobs::Job {
   [[nodiscard]] Json text(Clock::time_point now) const {
     static constexpr std::array<std::string_view, 3> kStates = {"waiting", "running", "done"};
     Json out = Json::object();
-    out.set("job", id).set("verb", words.front()).set("state", kStates[static_cast<std::size_t>(state)]);
+    out.set("job", id).set("verb", asked.verb->name).set("state", kStates[static_cast<std::size_t>(state)]);
     out.set("progress", state == State::done ? 1.0 : stop.done_share.load());
     return out.set("age_s", std::chrono::duration<double>(now - started).count());
   }
@@ -87,7 +87,7 @@ void Jobs::work() {
     Job& job = *next->value;
     job.state = Job::State::running;
     lock.unlock();
-    Response response = http::guarded([&] { return work_(job.words, job.stop); });
+    Response response = http::guarded([&] { return work_(job.asked, job.stop); });
     lock.lock();
     job.response = std::move(response);
     job.state = Job::State::done;
@@ -136,12 +136,12 @@ Jobs::Shared Jobs::find(const std::string& client, std::string_view id) {
   return at->second;
 }
 
-Response Jobs::start(const std::string& client, std::vector<std::string> words, bool keep) {
+Response Jobs::start(const std::string& client, Call asked, bool keep) {
   auto job = std::make_shared<Job>();
   job->id = new_id();
   if (job->id.empty()) return Response::error(503, "the system has no random numbers");
   job->client = client;
-  job->words = std::move(words);
+  job->asked = std::move(asked);
   job->keep = keep;
   const std::lock_guard lock(mutex_);
   tidy(Clock::now());

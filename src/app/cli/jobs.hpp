@@ -1,7 +1,7 @@
 // Long work for clients of the API who come back for the answer.
 //
 //   Jobs jobs(limits, run);
-//   jobs.start("192.0.2.7", words, false);        // 202 {"job": "8c1f...", "state": "waiting"}
+//   jobs.start("192.0.2.7", call, false);         // 202 {"job": "8c1f...", "state": "waiting"}
 //   jobs.state("192.0.2.7", "8c1f...");           // 202 and how far it is, or the answer
 //
 // A job is known by a number that nobody guesses and belongs to the client who started it: to others there is none. It
@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/cli/call.hpp"
 #include "app/cli/session.hpp"
 #include "app/http/fair_queue.hpp"
 #include "app/http/server.hpp"
@@ -40,7 +41,7 @@ struct JobLimits {
 class Jobs {
  public:
   /// What a job does. `stop` is raised when nobody waits for it any more.
-  using Work = std::function<http::Response(const std::vector<std::string>& words, StopSign& stop)>;
+  using Work = std::function<http::Response(const Call& asked, StopSign& stop)>;
 
   Jobs(JobLimits limits, Work work);
   ~Jobs();
@@ -48,7 +49,7 @@ class Jobs {
   Jobs& operator=(const Jobs&) = delete;
 
   /// 202, or 503 if the client, or all of them together, have too many.
-  http::Response start(const std::string& client, std::vector<std::string> words, bool keep);
+  http::Response start(const std::string& client, Call asked, bool keep);
   /// 202 and how far it is; the answer once there is one; 404 if this client has no such job.
   http::Response state(const std::string& client, std::string_view id);
   http::Response end(const std::string& client, std::string_view id);

@@ -6,7 +6,6 @@
 #include "app/cli/command_line.hpp"
 #include "app/cli/completion.hpp"
 #include "app/cli/help.hpp"
-#include "app/cli/profiles.hpp"
 #include "app/cli/report_file.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/verbs.hpp"
@@ -59,8 +58,6 @@ int run(std::vector<std::string> words) {
     return exit_code(error.code);
   };
   if (!report) return failed(report.error());
-  if (!command) return failed(command.error());
-  command = measured_command(*std::move(command), words, verbs(), session);
   if (!command) return failed(command.error());
   if (command->start) {
     const auto catalogue = session.catalogue();

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 #include "app/cli/session.hpp"
 #include "ridge/mlperf_analysis.hpp"
 

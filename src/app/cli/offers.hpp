@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 
 namespace ridge::cli {
 

@@ -80,38 +80,39 @@ Result<std::string> value_of(const TomlMember& member, const std::string& file) 
   return wrong_at(file, value.line, value.column, "a flag has a text, a number, true or a list, not a table");
 }
 
-bool names_flag(std::string_view word, std::string_view flag) {
-  return word == flag || (word.starts_with(flag) && word.size() > flag.size() && word[flag.size()] == '=');
-}
+/// What was given already, to the verb or to all.
+class Given {
+ public:
+  Given(const Options& own, const Options& globals) : all_{&own, &globals} {}
 
-bool on_line(const std::vector<std::string>& words, std::string_view flag) {
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return names_flag(word, flag); });
-}
-
-/// The line says it already, or says it in another way.
-bool said(const std::vector<std::string>& words, std::string_view flag) {
-  if (on_line(words, flag)) return true;
-  for (const Without& line : kWithout) {
-    if (on_line(words, line.said) && std::find(line.flags.begin(), line.flags.end(), flag) != line.flags.end()) {
-      return true;
+  [[nodiscard]] const Options* owner(std::string_view flag) const {
+    for (const Options* options : all_) {
+      if (options->find(flag) != nullptr) return options;
     }
+    return nullptr;
   }
-  for (const auto& group : kAlternatives) {
-    if (std::find(group.begin(), group.end(), flag) == group.end()) continue;
-    for (const std::string_view other : group) {
-      if (!other.empty() && on_line(words, other)) return true;
+  [[nodiscard]] bool given(std::string_view flag) const {
+    const Options* options = owner(flag);
+    return options != nullptr && options->given(flag);
+  }
+  /// It is said, or something that stands in its place.
+  [[nodiscard]] bool said(std::string_view flag) const {
+    if (given(flag)) return true;
+    for (const Without& line : kWithout) {
+      if (given(line.said) && std::find(line.flags.begin(), line.flags.end(), flag) != line.flags.end()) return true;
     }
+    for (const auto& group : kAlternatives) {
+      if (std::find(group.begin(), group.end(), flag) == group.end()) continue;
+      if (std::any_of(group.begin(), group.end(), [&](auto other) { return !other.empty() && given(other); })) {
+        return true;
+      }
+    }
+    return false;
   }
-  return false;
-}
 
-std::vector<std::string_view> flags_of(const std::vector<OptionText>& texts) {
-  std::vector<std::string_view> names;
-  for (const OptionText& text : texts) {
-    if (!text.name.empty()) names.push_back(text.name);
-  }
-  return names;
-}
+ private:
+  std::array<const Options*, 2> all_;
+};
 
 }  // namespace
 
@@ -168,61 +169,38 @@ std::string plan_file_text(const PlanFile& plan) {
   return text;
 }
 
-Result<std::vector<std::string>> with_plan_file(std::vector<std::string> words, const Grammar& grammar) {
-  const auto at =
-      std::find_if(words.begin(), words.end(), [](const auto& word) { return names_flag(word, kPlanFlag); });
-  if (at == words.end()) return words;
-  const bool joined = at->size() > kPlanFlag.size();
-  if (!joined && at + 1 == words.end()) return Error{ErrorCode::bad_input, "--plan", "its value is missing"};
-  const std::string path = joined ? at->substr(kPlanFlag.size() + 1) : *(at + 1);
-
-  std::vector<std::string_view> known = flags_of(grammar.globals);
-  for (const VerbText& verb : grammar.verbs) {
-    for (const std::string_view flag : flags_of(verb.options)) known.push_back(flag);
-  }
+Status take_plan_file(const std::string& path, Options own, Options globals,
+                      const std::vector<std::string_view>& known) {
   const Result<std::string> text = read_file(path, kPlanFileLimit);
   if (!text) return text.error();
   const Result<PlanFile> plan = parse_plan_file(*text, path, known);
   if (!plan) return plan.error();
 
-  const auto verb = std::find_if(grammar.verbs.begin(), grammar.verbs.end(), [&](const VerbText& v) {
-    return std::find(words.begin(), words.end(), v.verb->name) != words.end();
-  });
-  const auto option_of = [&](std::string_view flag) -> const OptionText* {
-    for (const auto* texts : {&grammar.globals, verb != grammar.verbs.end() ? &verb->options : nullptr}) {
-      if (texts == nullptr) continue;
-      const auto found = std::find_if(texts->begin(), texts->end(), [&](const auto& one) { return one.name == flag; });
-      if (found != texts->end()) return &*found;
-    }
-    return nullptr;
-  };
+  const Given before(own, globals);
   const auto& loads = kAlternatives.front();
-  const bool arrives =
-      option_of(kArrivalsKnown) != nullptr &&
-      std::any_of(plan->flags.begin(), plan->flags.end(), [](const auto& entry) { return entry.first == kArrivals; });
-  const bool clients = std::any_of(plan->flags.begin(), plan->flags.end(), [&](const auto& entry) {
+  const auto is_load = [&](const auto& entry) {
     return entry.first != kArrivals && std::find(loads.begin(), loads.end(), entry.first) != loads.end();
-  });
-  const std::vector<std::string> line = words;
-  for (const auto& [flag, value] : plan->flags) {
-    const OptionText* option = option_of(flag);
-    if (option == nullptr || said(line, flag)) continue;
-    if (arrives && flag != kArrivals && std::find(loads.begin(), loads.end(), flag) != loads.end()) continue;
-    if (!arrives && clients && flag == kArrivals) continue;
-    words.push_back(flag);
-    if (!option->value.empty()) words.push_back(value);
+  };
+  const bool arrives =
+      own.find(kArrivalsKnown) != nullptr &&
+      std::any_of(plan->flags.begin(), plan->flags.end(), [](const auto& entry) { return entry.first == kArrivals; });
+  const bool clients = std::any_of(plan->flags.begin(), plan->flags.end(), is_load);
+  std::vector<std::pair<Options, const std::pair<std::string, std::string>*>> open;
+  for (const auto& entry : plan->flags) {
+    const Options* owner = before.owner(entry.first);
+    if (owner == nullptr || before.said(entry.first)) continue;
+    if (arrives ? is_load(entry) : clients && entry.first == kArrivals) continue;
+    open.emplace_back(*owner, &entry);
   }
   // Verbs that work for both kinds of plan take the file's word for which it is.
-  if (verb != grammar.verbs.end() && !on_line(line, kKindFlag)) {
-    const auto wants = std::any_of(verb->options.begin(), verb->options.end(), [](const OptionText& option) {
-      return option.name == kKindFlag && option.value == kKindValue;
-    });
-    if (wants) {
-      words.emplace_back(kKindFlag);
-      words.push_back(plan->kind);
-    }
+  const OptionText* kind = own.find(kKindFlag);
+  if (kind != nullptr && kind->value == kKindValue && !own.given(kKindFlag)) {
+    if (const Status s = own.set(kKindFlag, {plan->kind}); !s) return s;
   }
-  return words;
+  for (auto& [owner, entry] : open) {
+    if (const Status s = owner.set(entry->first, {entry->second}); !s) return s;
+  }
+  return {};
 }
 
 }  // namespace ridge::cli

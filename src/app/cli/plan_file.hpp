@@ -16,12 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 #include "ridge/result.hpp"
 
 namespace ridge::cli {
 
-inline constexpr std::string_view kPlanFlag = "--plan";
 /// Of verbs that want to know whether a plan is to "serve" or to "train": given the file's kind.
 inline constexpr std::string_view kKindFlag = "--kind";
 inline constexpr std::string_view kKindValue = "serve|train";
@@ -37,8 +36,9 @@ Result<PlanFile> parse_plan_file(std::string_view text, const std::string& file,
                                  const std::vector<std::string_view>& known);
 [[nodiscard]] std::string plan_file_text(const PlanFile& plan);
 
-/// The words of a command line with the flags of its plan file added. Refuses what parse_plan_file() and read_file()
-/// refuse.
-Result<std::vector<std::string>> with_plan_file(std::vector<std::string> words, const Grammar& grammar);
+/// Gives the verb's options, and those that all share, what the file says and nobody gave. `known` are the flags that
+/// exist. Refuses what parse_plan_file() and read_file() refuse.
+[[nodiscard]] Status take_plan_file(const std::string& path, Options own, Options globals,
+                                    const std::vector<std::string_view>& known);
 
 }  // namespace ridge::cli

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/cli/command_line.hpp"
 #include "app/cli/file_access.hpp"
+#include "app/cli/options.hpp"
 #include "ridge/plan.hpp"
 
 namespace ridge::cli {

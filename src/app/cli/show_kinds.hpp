@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/show_sheet.hpp"
 #include "ridge/result.hpp"

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 #include "ask/field.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/text.hpp"

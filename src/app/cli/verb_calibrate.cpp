@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "app/cli/calibrate_profile.hpp"
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/value.hpp"
 #include "app/cli/verbs.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/verbs.hpp"
 #include "report/claims_report.hpp"

@@ -1,5 +1,5 @@
 // ridge completion: the scripts that make a shell ask `ridge __complete`.
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/verbs.hpp"
 #include "ridge/text.hpp"

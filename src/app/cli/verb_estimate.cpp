@@ -173,8 +173,7 @@ static Action declare_estimate(Options& options) {
 
 Verb estimate_verb() {
   return {
-      "estimate",
-      "does it fit, how fast is it, what is the bottleneck",
+      "estimate", "does it fit, how fast is it, what is the bottleneck",
       "`infer` answers for serving: throughput, latency, memory, energy, each with an 80 % interval, the bottleneck "
       "and "
       "what would help. `train` gives the step by term, MFU, memory of every stage, days; `rl` a step of "
@@ -195,8 +194,7 @@ Verb estimate_verb() {
       "ridge estimate diffusion --model flux.1-dev --device h100-sxm --steps 28\n"
       "ridge estimate fit --device h100-sxm,b200-sxm-180\n"
       "ridge estimate infer --model llama3.1-8b --device h100-sxm --batch 1 --set device.hbm_bandwidth=8TB/s --json",
-      declare_estimate,
-      true};
+      declare_estimate};
 }
 
 }  // namespace ridge::cli

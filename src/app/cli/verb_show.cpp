@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/show_filter.hpp"
 #include "app/cli/show_kinds.hpp"

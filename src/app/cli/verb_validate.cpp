@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 #include "app/cli/report_file.hpp"
 #include "app/cli/session.hpp"
 #include "app/cli/value.hpp"

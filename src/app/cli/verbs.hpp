@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "app/cli/command_line.hpp"
+#include "app/cli/options.hpp"
 
 namespace ridge::cli {
 

@@ -30,6 +30,7 @@ ServerSettings read_entry(CaseRow& row) {
   s.max_batched_tokens = row.number("max_batched_tokens", 1, kMostTokens).value_or(0);
   s.tokens_beside_prompt = row.number("tokens_beside_prompt", 1, kMostTokens).value_or(0);
   s.max_sequences = row.number("max_sequences", 1, kMostTokens).value_or(0);
+  s.memory_utilization = row.number("memory_utilization", 0, 1).value_or(0);
   s.poll_steps = row.integer("poll_steps", 1, kMostSteps).value_or(1);
   s.gathering.token_share = row.number("gather_share", 0, 1).value_or(0);
   s.gathering.every_rank = row.integer("gather_ranks", 0, 1).value_or(0) == 1;
@@ -53,6 +54,7 @@ Result<PublishedSettings> read_published_settings(std::string csv, const std::st
                                                   "max_batched_tokens",
                                                   "tokens_beside_prompt",
                                                   "max_sequences",
+                                                  "memory_utilization",
                                                   "poll_steps",
                                                   "gather_share",
                                                   "gather_ranks",
@@ -101,6 +103,7 @@ void apply(const ServerSettings& s, InferenceQuery& q) {
     tokens = std::max(tokens, kTokenGrain * std::ceil(prompt / kTokenGrain));
   }
   if (s.max_sequences > 0) q.max_sequences = s.max_sequences;
+  if (s.memory_utilization > 0) q.memory_utilization = s.memory_utilization;
   q.poll_steps = s.poll_steps;
 }
 

@@ -29,8 +29,9 @@ struct ServerSettings {
 
   double max_batched_tokens = 0;  ///< 0 = the engine's
   double tokens_beside_prompt =
-      0;                     ///< a step takes a prompt, a token of each client and so many more; 0 = no such rule
-  double max_sequences = 0;  ///< 0 = the engine's
+      0;                          ///< a step takes a prompt, a token of each client and so many more; 0 = no such rule
+  double max_sequences = 0;       ///< 0 = the engine's
+  double memory_utilization = 0;  ///< share of the device that the engine may use; 0 = the engine's
   int poll_steps = 1;
   PromptGathering gathering;
 };

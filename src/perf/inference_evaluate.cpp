@@ -187,13 +187,13 @@ Steady steady_state(const ResolvedInference& r, const InferenceLoad& load, const
     const double most = -std::expm1(-joining);
     s.chunk = std::min(demand / most, room);
     s.share = std::min(demand / s.chunk, 1.0);
-    const bool together = r.batching == Batching::mixed;
+    const bool together = r.batching == Batching::mixed && n.decoded > 0;
     // Ranks that share experts step together: one rank's prefill holds up all, unless they take prompts together.
     const bool alone = r.attention_dp && !r.ranks_prefill_together;
     const double share = alone ? 1 - std::pow(1 - s.share, r.dp) : s.share;
     const double prefilling = share > 0 ? r.dp * s.share / share : 0;
     s.prefill_time = mixed_step(r, load, n, together ? sequences : 0, context, s.chunk, prefilling);
-    s.with_prefill = s.prefill_time.seconds + (together ? 0 : s.decode);
+    s.with_prefill = s.prefill_time.seconds + (together || n.decoded <= 0 ? 0 : s.decode);
     s.steps_with_prefill = share;
     // Prompts of others hold an answer up, before its first token if all came together, between its tokens if not.
     const double alone_token = s.decode / gain;
@@ -206,6 +206,8 @@ Steady steady_state(const ResolvedInference& r, const InferenceLoad& load, const
     s.token = s.decode / gain;
   }
   s.requests_per_s = sequences / (n.osl * s.token);
+  // Steps that are all full of prompts bring in no more than this.
+  if (n.isl > 0) s.requests_per_s = std::min(s.requests_per_s, s.chunk / (n.isl * s.with_prefill) * r.pp);
   return s;
 }
 
@@ -220,11 +222,12 @@ double cache_limit(const ResolvedInference& r, const InferenceLoad& load, const 
   return load.distinct + (r.kv_pool_bytes - load.distinct * each) / own;
 }
 
-/// Most sequences that prefill can keep running: beyond it every step is full of prompts.
+/// Most sequences that prefill can keep running, on average: beyond it every step is full of prompts. Below one where
+/// prompts are long and answers short.
 double prefill_limit(const ResolvedInference& r, const InferenceLoad& load, const Lengths& n) noexcept {
   if (n.isl <= 0) return 1e9;
   const double ratio = n.osl / (n.isl * tokens_per_step(load));
-  return std::max(1.0, r.pp * r.max_tokens * ratio / (1 + ratio));
+  return std::max(1e-6, r.pp * r.max_tokens * ratio / (1 + ratio));
 }
 
 double ttft_of(const ResolvedInference& r, const Lengths& n, const Steady& s, double waiting) noexcept {
@@ -447,8 +450,8 @@ class Evaluation {
     InferenceEstimate& e = out_.estimate;
     // Who sends more requests at once than the engine runs by default is taken to have raised its limit.
     const double engine_limit = r_.sequences_said ? r_.max_sequences : std::max(r_.max_sequences, clients / replicas());
-    const double limit =
-        std::max(1.0, std::min({engine_limit, cache_limit(r_, load_, n_), prefill_limit(r_, load_, n_)}));
+    const double places = std::max(1.0, std::min(engine_limit, cache_limit(r_, load_, n_)));
+    const double limit = std::min(places, prefill_limit(r_, load_, n_));
     const double offered = clients > 0 ? clients / replicas() : limit;
     double running = std::min(limit, std::max(offered, 1.0));
     const Company around = company(std::max(offered, 1.0), queue_never_empty);
@@ -459,10 +462,11 @@ class Evaluation {
       ttft = ttft_of(r_, n_, s, 0);
     } else {
       // Little's law over one replica: clients = running + request rate x time to first token. Regula falsi (Illinois).
+      const double answering = n_.decoded > 0 ? 1 : 0;  // with one token to answer, nobody runs on after the first
       const auto surplus = [&](double sequences) {
         s = steady_state(r_, load_, n_, sequences, around);
         ttft = ttft_of(r_, n_, s, 0);
-        return sequences + s.requests_per_s * ttft - offered;
+        return answering * sequences + s.requests_per_s * ttft - offered;
       };
       double high = running;
       double above = surplus(high);
@@ -484,7 +488,7 @@ class Evaluation {
           }
         }
       }
-      const double waiting = std::max(0.0, offered - running - s.requests_per_s * ttft);
+      const double waiting = std::max(0.0, offered - answering * running - s.requests_per_s * ttft);
       ttft = ttft_of(r_, n_, s, waiting);
     }
     e.running_batch = running;

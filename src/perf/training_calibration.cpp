@@ -120,7 +120,8 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
 
   c.host_layer =
       job.traits.compiled ? 0 : value("training.host_layer", {software, job.traits.blocking ? "blocking" : ""});
-  const double routed = job.traits.compiled ? 0 : value("training.host_routed", {job.era});
+  const std::string era_here = std::string(job.era) + "/" + std::string(architecture);  // recipes differ by chip
+  const double routed = job.traits.compiled ? 0 : value("training.host_routed", {job.era, era_here});
   c.host_moe = routed * value("training.host_moe");
   c.host_expert = routed * value("training.host_expert");
   c.host_step = value("training.host_step");

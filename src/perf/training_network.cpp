@@ -92,7 +92,7 @@ Tier tier(const ResolvedTraining& job, const Group& g) noexcept {
   if (!g.crosses()) {
     t.seconds_per_byte = moved / c.scale_up;
     t.all_reduce = 2 * t.seconds_per_byte;
-    t.latency = c.scale_up_latency;
+    t.latency = t.hop = c.scale_up_latency;
     // The switch adds up what every member sends once, and each sends its share of the sum to all: one buffer and one
     // n-th of it instead of 2 (n-1)/n.
     if (job.reduces_up) t.all_reduce = std::min(t.all_reduce, (1 + 1 / g.ranks) / c.scale_up);
@@ -102,7 +102,8 @@ Tier tier(const ResolvedTraining& job, const Group& g) noexcept {
   const double port = ring_slowdown(job, g) / c.scale_out / g.inside;
   t.seconds_per_byte = moved * std::max(port, g.inside > 1 ? 1 / c.scale_up : 0.0);
   t.all_reduce = 2 * t.seconds_per_byte;
-  t.latency = c.scale_out_latency;
+  t.hop = c.scale_up_latency + c.scale_out_latency;
+  t.latency = c.scale_up_latency + c.scale_out_latency * (g.ranks / g.inside - 1);
   if (job.reduces_out) {
     // Inside the domains as before; between them every port carries its part up the tree of switches once.
     const double within = g.inside > 1 ? (job.reduces_up ? 1 + 1 / g.inside : 2 * moved) / c.scale_up : 0;

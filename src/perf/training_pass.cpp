@@ -139,7 +139,7 @@ class LayerWork {
     } else if (plan_.context == ContextParallel::all_gather) {
       exposed = 1;
     }
-    const double one = bytes * t.seconds_per_byte + t.latency * (d_.cp - 1);
+    const double one = bytes * t.seconds_per_byte + t.hop * (d_.cp - 1);
     forward_.context += g.count * one * exposed;
     backward_.context += g.count * 2 * one * exposed;
   }

@@ -51,6 +51,10 @@ struct Exposed {
   void add(bool crosses, double seconds) noexcept { (crosses ? out : up) += seconds; }
 };
 
+// What Megatron sends at once unless told otherwise (--ddp-bucket-size, megatron/training/arguments.py).
+constexpr double kBucketParameters = 40e6;
+constexpr double kBucketPerRank = 1e6;
+
 /// Gradients (and, where the optimizer is sharded, parameters) between data-parallel ranks, once per step; copies of
 /// shard groups under HSDP. Full sharding has gathered them layer by layer already.
 void add_data_parallel(const ResolvedTraining& job, const Degrees& d, const StageParameters& p, double window,
@@ -59,7 +63,8 @@ void add_data_parallel(const ResolvedTraining& job, const Degrees& d, const Stag
   const TrainingCoefficients& c = job.coefficients;
   const auto expose = [&](const Tier& t, double parameters, double seconds_per_parameter) {
     if (parameters <= 0 || seconds_per_parameter <= 0) return;
-    const double time = parameters * seconds_per_parameter + 2 * t.latency;
+    const double buckets = std::max(1.0, parameters / std::max(kBucketParameters, kBucketPerRank * d.dp));
+    const double time = parameters * seconds_per_parameter + 2 * buckets * t.latency;
     const double left = job.traits.overlap_data_parallel ? std::max(0.0, time - window) : time;
     exposed.add(t.crosses, std::max(left, c.data_exposed * time));
   };

@@ -39,6 +39,24 @@ double merit(const InferenceOutcome& o, LoadMode mode) {
   return mode == LoadMode::prefill ? 1 / o.estimate.prefill_s.mid : o.estimate.output_tokens_per_s.mid;
 }
 
+TEST(InferenceProperty, PromptsAloneWaitForEachOther) {
+  // With one token to answer nothing is decoded: clients wait for the prompts of all, however many steps one takes.
+  for (const char* engine : {"vllm", "sglang", "sglang-jax"}) {
+    for (const double isl : {1024.0, 8192.0, 32768.0}) {
+      InferenceQuery q;
+      q.model = "llama3.1-8b";
+      q.device = "h100-sxm";
+      q.engine = engine;
+      q.load = {.mode = LoadMode::prefill, .isl = isl, .osl = 1, .batch = 8};
+      const double all = answer(q).estimate.prefill_s.mid;
+      q.load = {.mode = LoadMode::closed_loop, .isl = isl, .osl = 1, .concurrency = 8};
+      const InferenceEstimate e = answer(q).estimate;
+      EXPECT_NEAR(e.ttft_s.mid / all, 1, 0.2) << engine << ", " << isl;
+      EXPECT_LT(e.output_tokens_per_s.mid, 1.1 * 8 / all) << engine << ", " << isl;
+    }
+  }
+}
+
 TEST(InferenceProperty, MoreOfAnyResourceIsNeverSlower) {
   Random draws(1);
   int compared = 0;

@@ -317,6 +317,32 @@ TEST(TrainingTopology, TensorParallelismAcrossNodesIsSlowNotRefused) {
   EXPECT_LT(answer(query).estimate.step_time_s.mid, across.estimate.step_time_s.mid);
 }
 
+TEST(TrainingTopology, MoreReplicasCostALittleAndNarrowFormatsMore) {
+  // The layout of a public study (TP 4, PP 2, CP 2, two sequences for each device): between 64 and 2,048 H100 it lost
+  // 6.8 % in FP8 and 1.5 % in BF16. Less computing hides less of what rings over the network take.
+  const auto rate = [](Format format, int gpus) {
+    TrainingPlan plan;
+    plan.gpus = gpus;
+    plan.global_batch = 2 * gpus;
+    plan.sequence = 8192;
+    plan.tp = 4;
+    plan.pp = 2;
+    plan.cp = 2;
+    plan.recompute = Recompute::none;
+    TrainingQuery query = question("llama3.1-70b", "nemo", plan);
+    query.precision = format;
+    const TrainingOutcome out = answer(query);
+    EXPECT_EQ(out.reason, Reason::none);
+    return 1 / out.estimate.step_time_s.mid;
+  };
+  const double fp8 = 1 - rate(Format::fp8, 2048) / rate(Format::fp8, 64);
+  const double bf16 = 1 - rate(Format::bf16, 2048) / rate(Format::bf16, 64);
+  EXPECT_GT(fp8, 0.01);
+  EXPECT_LT(fp8, 0.08);
+  EXPECT_GT(bf16, 0);
+  EXPECT_LT(bf16, fp8);
+}
+
 TEST(TrainingTask, AdaptersNeedNoWeightGradients) {
   TrainingPlan plan;
   plan.gpus = 8;

@@ -22,12 +22,14 @@ namespace ridge {
 struct Spares {
   enum class Unit : std::uint8_t { replica, node, rack };
   Unit unit = Unit::replica;
-  int count = 0;  ///< of them; 0 = nothing
+  int count = 0;    ///< of them; 0 = nothing
+  int rolling = 0;  ///< replicas that an update restarts at a time, besides
 
+  [[nodiscard]] bool any() const { return count > 0 || rolling > 0; }
   /// Replicas that go down with them: a server takes all replicas that stand in it along, and the whole of one that is
-  /// larger than it.
+  /// larger than it. Those of an update come on top: it does not wait for a repair.
   [[nodiscard]] int replicas(int gpus_per_replica, int gpus_per_node, int gpus_per_rack) const;
-  /// "N+1", "a node", "a rack".
+  /// "N+1", "a node", "a rack"; "" for none. Without the update.
   [[nodiscard]] std::string text() const;
 };
 /// "N+1", "N+2", "2", "none", "node", "rack". Refuses (bad_input) other words.

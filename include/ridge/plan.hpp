@@ -25,6 +25,7 @@
 #include "ridge/ranking.hpp"
 #include "ridge/space.hpp"
 #include "ridge/training.hpp"
+#include "ridge/workload.hpp"
 
 namespace ridge {
 
@@ -130,6 +131,7 @@ struct ServingGoal {
   double cold_start_s = 120;            ///< until a replica that is started serves
   double isl = 1000, osl = 250;
   double prefix_hit = 0;
+  std::optional<Workload> workload;          ///< lengths and gaps as they vary; `isl` and `osl` are its means
   double ttft_s = 0, tpot_s = 0, e2e_s = 0;  ///< at most, 0 = no limit
   bool assumed_limits = false;               ///< nobody asked for them
   double confidence = 0.8;                   ///< probability with which the plan has to hold rate and limits
@@ -148,6 +150,8 @@ struct ServingGoal {
 
   /// Requests per second at the busiest time.
   [[nodiscard]] double peak_rate() const { return request_rate * peak; }
+  /// What is simulated: `workload`, or requests of equal lengths.
+  [[nodiscard]] Workload requests() const;
 };
 
 struct ServingQuest {
@@ -311,7 +315,9 @@ struct TrainingGoal {
   std::vector<Format> precisions;                               ///< empty = bf16, and fp8 where the device has it
   int tp = 0, pp = 0, vp = 0, cp = 0, ep = 0, micro_batch = 0;  ///< fixed, 0 = free
   Sharding sharding = Sharding::unknown;
-  bool full_space = false;  ///< every schedule, sharding, recompute and offload the model knows
+  bool full_space = false;         ///< every schedule, sharding, recompute and offload the model knows
+  std::vector<double> power_caps;  ///< watts of a device, tried in turn, 0 = none; empty = none
+  bool search_caps = false;        ///< none, and shares of the limit of each device
   Objective objective = Objective::cost;
   Buyer buyer;
   Patience patience;  ///< as above
@@ -322,6 +328,7 @@ struct TrainingQuest {
   std::shared_ptr<const search::TrainingProblem> problem;
   std::vector<std::string> devices;               ///< by group
   std::vector<Format> precisions;                 ///< by group
+  std::vector<double> caps;                       ///< by group: watts of a device, 0 = none
   std::vector<std::optional<PriceQuote>> prices;  ///< by group
   std::vector<double> goodput;                    ///< by group: share of the time that counts, of spot capacity too
   std::vector<LogError> errors;                   ///< by group: of the time of the run
@@ -335,6 +342,7 @@ Result<TrainingQuest> prepare(const TrainingGoal& goal, const Knowledge& knowled
 struct TrainingPick {
   std::string device;
   Format precision = Format::bf16;
+  double power_cap = 0;  ///< watts of a device, 0 = none
   TrainingPlan plan;
   TrainingEstimate estimate;
   int dp = 1;

@@ -8,6 +8,7 @@
 // and pure functions; any thread.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "ridge/catalogue.hpp"
@@ -36,8 +37,19 @@ inline constexpr double kAcceptance = 0.7;
 
 }  // namespace usual
 
+/// What the device computes in with 8 bits and with 4; empty where it does not. All lists of formats are made of these.
+[[nodiscard]] std::optional<Format> eight_bits(const Device& device);
+[[nodiscard]] std::optional<Format> four_bits(const Device& device);
+
 /// What people serve in: as the checkpoint is stored, else 16 bits; then 8 bits and 4 where the device computes in
 /// them. Other formats of 4 bits change answers enough to be asked for.
 [[nodiscard]] std::vector<Format> usual_formats(const Device& device, const Model& model);
+
+/// What people store weights in so that they fit: 16, 8 and 4 bits, widened for the product where the device does not
+/// compute in them; then the 4 bits that it computes in.
+[[nodiscard]] std::vector<Format> fitting_formats(const Device& device);
+
+/// What people train in: 16 bits; then 8 where the device computes in them.
+[[nodiscard]] std::vector<Format> usual_training_formats(const Device& device);
 
 }  // namespace ridge

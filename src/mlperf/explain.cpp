@@ -9,6 +9,7 @@
 #include "ridge/pools.hpp"
 #include "ridge/text.hpp"
 #include "ridge/training_answer.hpp"
+#include "ridge/usual.hpp"
 
 namespace ridge::mlperf {
 
@@ -35,17 +36,13 @@ bool is_narrow(std::string_view weights) {
 /// Formats to try: what the submission says, or what its hardware computes in.
 std::vector<Format> formats_of(const Row& row, const Device& device) {
   const bool ocp = device.peak(PeakFormat::fp4).has_value() && !device.design.nvfp4;
-  const Format four = ocp ? Format::mxfp4 : Format::nvfp4;
   if (row.weights == "fp4" || row.weights == "mxfp4") {
-    return {row.weights == "mxfp4" ? Format::mxfp4 : four};
+    return {ocp || row.weights == "mxfp4" ? Format::mxfp4 : Format::nvfp4};
   }
   if (const Result<Format> known = parse_format(row.weights); is_narrow(row.weights) && known) return {*known};
   std::vector<Format> formats;
-  if (device.peak(PeakFormat::fp4) && row.published.round >= "v4.1") {
-    formats.push_back(four);
-  }
-  if (device.peak(PeakFormat::fp8)) formats.push_back(Format::fp8);
-  if (!device.peak(PeakFormat::fp8) && device.peak(PeakFormat::int8)) formats.push_back(Format::int8);
+  if (const auto four = four_bits(device); four && row.published.round >= "v4.1") formats.push_back(*four);
+  if (const auto eight = eight_bits(device)) formats.push_back(*eight);
   if (formats.empty()) formats.push_back(Format::bf16);
   return formats;
 }
@@ -359,7 +356,7 @@ Result<Explanation> explain_training(const Row& row, const Benchmark& benchmark,
   q.device = device.id;
   if (const Round* round = names.round(Suite::training, row.published.round)) q.date = round->date;
   if (benchmark.id.ends_with("_lora")) q.task = TrainingTask::lora;
-  if (device.peak(PeakFormat::fp8)) q.precision = Format::fp8;
+  q.precision = usual_training_formats(device).back();
   q.plan.gpus = row.accelerators;
   q.plan.sequence = static_cast<int>(benchmark.input_tokens);
   q.plan.global_batch = static_cast<int>(row.published.global_batch);

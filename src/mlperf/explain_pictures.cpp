@@ -7,6 +7,7 @@
 #include <array>
 
 #include "ridge/diffusion.hpp"
+#include "ridge/usual.hpp"
 
 namespace ridge::mlperf {
 
@@ -29,11 +30,10 @@ constexpr std::array kPictures = {Picture{"stable-diffusion-xl", 20, 1024, 1024,
 /// A label is what the network computes in where it names a format; 32 bits are what was loaded.
 Format picture_format(const Row& row, const Device& device) {
   const auto says = [&](std::string_view word) { return row.weights.find(word) != std::string::npos; };
-  const Format narrow = device.peak(PeakFormat::fp8) ? Format::fp8 : Format::int8;
-  const bool can = device.peak(PeakFormat::fp8) || device.peak(PeakFormat::int8);
-  if (can && (says("fp8") || says("int8"))) return says("fp8") ? narrow : Format::int8;
+  const std::optional<Format> narrow = eight_bits(device);
+  if (narrow && (says("fp8") || says("int8"))) return says("fp8") ? *narrow : Format::int8;
   if (says("bf16") || says("bfloat16") || says("fp16")) return Format::bf16;
-  return can ? narrow : Format::bf16;
+  return narrow.value_or(Format::bf16);
 }
 
 class PictureExplainer {

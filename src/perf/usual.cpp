@@ -4,6 +4,18 @@
 
 namespace ridge {
 
+std::optional<Format> eight_bits(const Device& device) {
+  if (computes_in(device, Format::fp8)) return Format::fp8;
+  if (computes_in(device, Format::int8)) return Format::int8;
+  return {};
+}
+
+std::optional<Format> four_bits(const Device& device) {
+  if (computes_in(device, Format::nvfp4)) return Format::nvfp4;
+  if (computes_in(device, Format::mxfp4)) return Format::mxfp4;
+  return {};
+}
+
 std::vector<Format> usual_formats(const Device& device, const Model& model) {
   std::vector<Format> formats;
   const Result<Format> stored = parse_format(model.quantization);
@@ -11,18 +23,22 @@ std::vector<Format> usual_formats(const Device& device, const Model& model) {
     formats.push_back(*stored);
   } else {
     formats.push_back(Format::bf16);
-    if (computes_in(device, Format::fp8)) {
-      formats.push_back(Format::fp8);
-    } else if (computes_in(device, Format::int8)) {
-      formats.push_back(Format::int8);
-    }
+    if (const auto eight = eight_bits(device)) formats.push_back(*eight);
   }
   if (formats.front() == Format::nvfp4 || formats.front() == Format::mxfp4) return formats;
-  if (computes_in(device, Format::nvfp4)) {
-    formats.push_back(Format::nvfp4);
-  } else if (computes_in(device, Format::mxfp4)) {
-    formats.push_back(Format::mxfp4);
-  }
+  if (const auto four = four_bits(device)) formats.push_back(*four);
+  return formats;
+}
+
+std::vector<Format> fitting_formats(const Device& device) {
+  std::vector<Format> formats = {Format::bf16, eight_bits(device).value_or(Format::fp8), Format::int4};
+  if (const auto four = four_bits(device)) formats.push_back(*four);
+  return formats;
+}
+
+std::vector<Format> usual_training_formats(const Device& device) {
+  std::vector<Format> formats = {Format::bf16};
+  if (eight_bits(device) == Format::fp8) formats.push_back(Format::fp8);
   return formats;
 }
 

@@ -58,6 +58,7 @@ struct PlanReportOptions {
 [[nodiscard]] std::string formats_text(const ServingPlan& plan);
 /// "Serve llama3.3-70b · 50 requests/s (50k tok/s in, 12.5k out) · TTFT ≤ 1.00 s · with 80 %".
 [[nodiscard]] std::string goal_text(const ServingGoal& goal);
+[[nodiscard]] std::string goal_text(const TrainingGoal& goal);
 /// "TP8 PP4 DP16, micro-batch 2".
 [[nodiscard]] std::string layout_text(const TrainingPick& pick);
 

@@ -320,7 +320,7 @@ std::string goal_text(const ServingGoal& goal) {
                         format_number(goal.isl, 7), format_number(goal.osl, 7));
   }
   if (goal.peak > 1) text += fmt::format(" · {}× at the peak", format_number(goal.peak));
-  if (goal.spares.count > 0) text += fmt::format(" · {} down", search::spares_text(goal.spares));
+  if (goal.spares.any()) text += " · " + search::spares_text(goal.spares);
   if (goal.ttft_s > 0) text += " · TTFT ≤ " + format(Seconds(goal.ttft_s));
   if (goal.tpot_s > 0) text += " · TPOT ≤ " + format(Seconds(goal.tpot_s));
   if (goal.e2e_s > 0) text += " · request ≤ " + format(Seconds(goal.e2e_s));
@@ -427,7 +427,9 @@ Json plan_json(const ServingQuest& quest, const ServingVerdict& verdict, const P
   asked.set("model", goal.model);
   asked.set("peak_over_mean", goal.peak);
   asked.set("spares", goal.spares.count > 0 ? Json(goal.spares.text()) : Json());
+  asked.set("rolling", goal.spares.rolling > 0 ? Json(goal.spares.rolling) : Json());
   asked.set("request_rate_per_s", goal.request_rate > 0 ? Json(goal.request_rate) : Json());
+  asked.set("workload", goal.workload ? Json(goal.workload->name) : Json());
   asked.set("input_tokens", goal.isl);
   asked.set("output_tokens", goal.osl);
   asked.set("ttft_s", goal.ttft_s > 0 ? Json(goal.ttft_s) : Json());

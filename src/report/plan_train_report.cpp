@@ -12,17 +12,6 @@ namespace ridge::report {
 
 namespace {
 
-std::string goal_text(const TrainingGoal& goal) {
-  std::string text = "Train " + goal.model;
-  if (goal.tokens > 0) text += fmt::format(" on {} tokens", format_count(goal.tokens));
-  if (goal.days > 0) text += fmt::format(" in {} days", format_number(goal.days));
-  if (goal.days > 0 || goal.buyer.budget_usd > 0) text += fmt::format(" with {:.0f} %", 100 * goal.confidence);
-  if (goal.gpus.size() == 1) text += fmt::format(" on {} devices", format_number(goal.gpus.front(), 7));
-  text +=
-      fmt::format(" · sequences of {}, batch {}", format_number(goal.sequence, 7), format_number(goal.global_batch, 7));
-  return text + limits_text(goal.buyer);
-}
-
 std::string days_text(const Interval& i) {
   return fmt::format("{} ({}–{})", format_number(i.mid), format_number(i.low, 2), format_number(i.high, 2));
 }
@@ -94,6 +83,7 @@ Json pick_object(const TrainingPick& p) {
   one.set("device", p.device);
   one.set("gpus", p.plan.gpus);
   one.set("precision", name(p.precision));
+  one.set("power_cap_w", p.power_cap > 0 ? Json(p.power_cap) : Json());
   one.set("tp", p.plan.tp);
   one.set("pp", p.plan.pp);
   one.set("vp", p.plan.vp);
@@ -155,6 +145,17 @@ void add_explanation(Document& page, const TrainingVerdict& verdict, int which) 
 
 }  // namespace
 
+std::string goal_text(const TrainingGoal& goal) {
+  std::string text = "Train " + goal.model;
+  if (goal.tokens > 0) text += fmt::format(" on {} tokens", format_count(goal.tokens));
+  if (goal.days > 0) text += fmt::format(" in {} days", format_number(goal.days));
+  if (goal.days > 0 || goal.buyer.budget_usd > 0) text += fmt::format(" with {:.0f} %", 100 * goal.confidence);
+  if (goal.gpus.size() == 1) text += fmt::format(" on {} devices", format_number(goal.gpus.front(), 7));
+  text +=
+      fmt::format(" · sequences of {}, batch {}", format_number(goal.sequence, 7), format_number(goal.global_batch, 7));
+  return text + limits_text(goal.buyer);
+}
+
 std::string layout_text(const TrainingPick& p) {
   std::string text = fmt::format("TP{} PP{}", p.plan.tp, p.plan.pp);
   if (p.plan.vp > 1) text += fmt::format("×{}", p.plan.vp);
@@ -168,6 +169,7 @@ std::string layout_text(const TrainingPick& p) {
     text += fmt::format(", {}", name(p.plan.schedule));
   }
   if (p.plan.offload > 0) text += fmt::format(", offload {:.0f} %", 100 * static_cast<double>(p.plan.offload));
+  if (p.power_cap > 0) text += fmt::format(" at {:.0f} W", p.power_cap);
   return text;
 }
 

@@ -128,7 +128,7 @@ class Splitter {
     SimulationQuery q;
     q.deployment = decode.pool.query;
     q.deployment.max_sequences = std::ceil(decode.pool.concurrency / std::max(1, q.deployment.dp));
-    q.workload = fixed_workload(goal.isl, goal.osl);
+    q.workload = goal.requests();
     q.load.kind = OfferedKind::rate;
     // As slow as either may be with the probability asked for (src/search/confirm.cpp).
     const double slowness = std::max(prefill.slowness, decode.slowness);
@@ -220,7 +220,7 @@ void share_out(const ServingQuest& quest, ServingVerdict& verdict, const Knowled
   if (quest.goal.request_rate <= 0) return;
   if (quest.goal.buyer.vendor_share < 1) mix_vendors(quest, verdict, knowledge);
   if (verdict.plans.empty() || !verdict.plans.front().usd_per_hour || quest.goal.prefix_hit > 0) return;
-  if (quest.goal.spares.count > 0) return;  // two pools have spares of their own each, which nobody has sized
+  if (quest.goal.spares.any()) return;  // two pools have spares of their own each, which nobody has sized
   Splitter splitter(quest, knowledge);
   for (std::size_t i = 0; i < std::min(kDevicesSplit, verdict.plans.size()); ++i) {
     for (std::size_t g = 0; g < quest.problem->groups(); ++g) {

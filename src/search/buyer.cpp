@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 
 #include "ridge/letters.hpp"
 #include "ridge/text.hpp"
@@ -155,6 +156,22 @@ Result<Candidates> candidates(Buyer& buyer, Objective objective, const Knowledge
     return Error{ErrorCode::infeasible, "", "no device is left:" + list_of(found.excluded)};
   }
   return found;
+}
+
+std::vector<double> power_caps(const std::vector<double>& asked, bool search, const Device& device) {
+  constexpr double kShares[] = {0.9, 0.8, 0.7, 0.6, 0.5, 0.4};
+  const double limit = device.tdp ? device.tdp->value.value() : 0;
+  std::vector<double> caps;
+  const auto add = [&](double cap) {
+    if (!(limit > 0) || cap >= limit) cap = 0;
+    if (std::find(caps.begin(), caps.end(), cap) == caps.end()) caps.push_back(cap);
+  };
+  if (asked.empty()) add(0);
+  for (const double cap : asked) add(cap);
+  if (search) {
+    for (const double share : kShares) add(std::round(share * limit));
+  }
+  return caps;
 }
 
 }  // namespace ridge::search

@@ -25,6 +25,10 @@ Result<Candidates> candidates(Buyer& buyer, Objective objective, const Knowledge
 [[nodiscard]] const System* smallest_system(const Catalogue& catalogue, const std::string& device,
                                             bool with_power = false);
 
+/// Watts of a device to try, each once: `asked`, and none and shares of its limit if `search`. 0 = its own limit, which
+/// caps above it are too.
+[[nodiscard]] std::vector<double> power_caps(const std::vector<double>& asked, bool search, const Device& device);
+
 /// Devices in one rack: of the rack that is sold, else four servers.
 [[nodiscard]] int rack_gpus(const Device& device, const Catalogue& catalogue);
 

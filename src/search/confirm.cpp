@@ -33,10 +33,7 @@ SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int
   const ServingGoal& goal = quest.goal;
   SimulationQuery q;
   q.deployment = plan.query;
-  q.workload = fixed_workload(goal.isl, goal.osl);
-  if (goal.prefix_hit > 0) {
-    q.workload.classes.front().shared_prefix = static_cast<std::uint32_t>(goal.prefix_hit * goal.isl);
-  }
+  q.workload = goal.requests();
   q.replicas = std::min(replicas, kMostSimulated);
   q.load.kind = OfferedKind::rate;
   q.load.rate = goal.peak_rate() * q.replicas / replicas * slowness;

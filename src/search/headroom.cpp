@@ -27,16 +27,17 @@ int replicas_within(int gpus, int gpus_per_replica) {
 int Spares::replicas(int gpus_per_replica, int gpus_per_node, int gpus_per_rack) const {
   switch (unit) {
     case Unit::replica:
-      return count;
+      return count + rolling;
     case Unit::node:
-      return count * replicas_within(gpus_per_node, gpus_per_replica);
+      return count * replicas_within(gpus_per_node, gpus_per_replica) + rolling;
     case Unit::rack:
-      return count * replicas_within(gpus_per_rack, gpus_per_replica);
+      return count * replicas_within(gpus_per_rack, gpus_per_replica) + rolling;
   }
-  return count;
+  return count + rolling;
 }
 
 std::string Spares::text() const {
+  if (count == 0) return {};
   switch (unit) {
     case Unit::replica:
       return fmt::format("N+{}", count);

@@ -137,7 +137,7 @@ void climb_of(const ServingQuest& quest, const ServingPlan& plan, const Knowledg
   const double scale = static_cast<double>(std::max(1, most - plan.spares)) / serving;
   SimulationQuery q;
   q.deployment = plan.query;
-  q.workload = fixed_workload(goal.isl, goal.osl);
+  q.workload = goal.requests();
   const double low = shape.parts[at];
   const double high = shape.parts[(at + 1) % shape.parts.size()];
   const double mean = 0.5 * (low + high);

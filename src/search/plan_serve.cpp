@@ -59,23 +59,6 @@ bool spans_domains(const Device& device, const EngineMatch& engine) {
          engine.serving().dispatch_ranks > 0;
 }
 
-/// Watts of a device to try, each once; 0 = its own limit, which caps above it are too.
-std::vector<double> caps_of(const ServingGoal& goal, const Device& device) {
-  constexpr double kShares[] = {0.9, 0.8, 0.7, 0.6, 0.5, 0.4};
-  const double limit = device.tdp ? device.tdp->value.value() : 0;
-  std::vector<double> caps;
-  const auto add = [&](double cap) {
-    if (!(limit > 0) || cap >= limit) cap = 0;
-    if (std::find(caps.begin(), caps.end(), cap) == caps.end()) caps.push_back(cap);
-  };
-  if (goal.power_caps.empty()) add(0);
-  for (const double cap : goal.power_caps) add(cap);
-  if (goal.search_caps) {
-    for (const double share : kShares) add(std::round(share * limit));
-  }
-  return caps;
-}
-
 std::vector<InferenceQuery> deployments(const ServingGoal& goal, const Device& device, const Model& model,
                                         const Knowledge& knowledge) {
   std::vector<InferenceQuery> all;
@@ -87,7 +70,7 @@ std::vector<InferenceQuery> deployments(const ServingGoal& goal, const Device& d
   const bool wide =
       spans_domains(device, knowledge.engines.find(goal.engine, EngineWork::inference, {}, goal.buyer.software_date));
   const double acceptance = knowledge.calibration.value("speculation.acceptance");
-  const std::vector<double> caps = caps_of(goal, device);
+  const std::vector<double> caps = search::power_caps(goal.power_caps, goal.search_caps, device);
   const auto add = [&](InferenceQuery q) {
     for (const double drafts : kDrafts) {
       if (drafts > 0 && (!goal.speculate || model.mtp_layers <= 0 || q.pp > 1)) continue;
@@ -184,6 +167,13 @@ Status check(const ServingGoal& goal) {
 
 }  // namespace
 
+Workload ServingGoal::requests() const {
+  if (workload) return *workload;
+  Workload equal = fixed_workload(isl, osl);
+  if (prefix_hit > 0) equal.classes.front().shared_prefix = static_cast<std::uint32_t>(prefix_hit * isl);
+  return equal;
+}
+
 Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledge, const EconomicsData* economics) {
   if (const Status s = check(asked); !s) return s.error();
   ServingQuest quest;
@@ -261,11 +251,16 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
                     "probability of {:.0f} %",
                     goal.engine, 100 * goal.load, 100 * goal.confidence));
   }
-  if (goal.peak > 1 || goal.spares.count > 0) {
-    a.push_back(fmt::format(
-        "they hold {}{}{}", goal.peak > 1 ? fmt::format("at {} times the mean rate", format_number(goal.peak)) : "",
-        goal.peak > 1 && goal.spares.count > 0 ? ", and " : "",
-        goal.spares.count > 0 ? fmt::format("with {} down", search::spares_text(goal.spares)) : ""));
+  if (goal.peak > 1 || goal.spares.any()) {
+    a.push_back(fmt::format("they hold {}{}{}",
+                            goal.peak > 1 ? fmt::format("at {} times the mean rate", format_number(goal.peak)) : "",
+                            goal.peak > 1 && goal.spares.any() ? ", and " : "",
+                            goal.spares.any() ? fmt::format("with {}", search::spares_text(goal.spares)) : ""));
+  }
+  if (goal.workload) a.push_back(fmt::format("requests as those of {}, simulated as they vary", goal.workload->name));
+  if (goal.spares.rolling > 0) {
+    a.push_back(
+        fmt::format("a replica that is restarted serves again after {}", format(Seconds(goal.cold_start_s), 2)));
   }
   a.emplace_back("throughput and times per token share one error, that of a step");
   a.emplace_back("power is that of full load");

@@ -12,6 +12,7 @@
 #include "ridge/plan.hpp"
 #include "ridge/text.hpp"
 #include "ridge/training_answer.hpp"
+#include "ridge/usual.hpp"
 #include "search/buyer.hpp"
 #include "search/sentences.hpp"
 #include "search/training_problem.hpp"
@@ -202,14 +203,16 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
   std::vector<TrainingGroupSpec> groups;
   for (const Device& device : devices->devices) {
     const auto price = price_of(knowledge.catalogue, device.id, goal.buyer, economics);
-    std::vector<Format> formats = goal.precisions;
-    if (formats.empty()) {
-      formats = {Format::bf16};
-      if (computes_in(device, Format::fp8)) formats.push_back(Format::fp8);
+    std::vector<std::pair<Format, double>> jobs;  // and the cap of a device
+    const std::vector<Format> formats = goal.precisions.empty() ? usual_training_formats(device) : goal.precisions;
+    for (const Format precision : formats) {
+      for (const double cap : search::power_caps(goal.power_caps, goal.search_caps, device)) {
+        jobs.emplace_back(precision, cap);
+      }
     }
     bool any = false;
     std::string why = "it does not compute in the format asked for";
-    for (const Format precision : formats) {
+    for (const auto& [precision, cap] : jobs) {
       TrainingQuery query;
       query.model = goal.model;
       query.device = device.id;
@@ -217,6 +220,7 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
       query.date = goal.buyer.software_date;
       query.task = goal.task;
       query.precision = precision;
+      query.power_cap = cap;
       query.plan.sequence = goal.sequence;
       query.plan.global_batch = goal.global_batch;
       auto resolved = resolve(query, knowledge);
@@ -274,6 +278,7 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
         groups.push_back(std::move(spec));
         quest.devices.push_back(device.id);
         quest.precisions.push_back(precision);
+        quest.caps.push_back(cap);
         quest.prices.push_back(price);
         quest.goodput.push_back(goodput);
         quest.errors.push_back(std::move(error));
@@ -310,6 +315,7 @@ TrainingPick training_pick(const TrainingQuest& quest, std::size_t group, const 
   TrainingPick pick;
   pick.device = quest.devices[group];
   pick.precision = quest.precisions[group];
+  pick.power_cap = quest.caps[group];
   pick.index = scored.index;
   pick.plan = quest.problem->plan(group, scored.index);
   const TrainingOutcome outcome = evaluate(*quest.problem->spec(group).job->resolved, pick.plan);

@@ -72,8 +72,13 @@ std::string spoken(Bound bound) {
 }
 
 std::string spares_text(const Spares& spares) {
-  if (spares.unit != Spares::Unit::replica) return spares.text();
-  return spares.count == 1 ? "one replica" : fmt::format("{} replicas", spares.count);
+  const auto replicas = [](int n) { return n == 1 ? std::string("one replica") : fmt::format("{} replicas", n); };
+  std::string text;
+  if (spares.count > 0) {
+    text = (spares.unit == Spares::Unit::replica ? replicas(spares.count) : spares.text()) + " down";
+  }
+  if (spares.rolling > 0) text += (text.empty() ? "" : " and ") + replicas(spares.rolling) + " being updated";
+  return text;
 }
 
 std::string degrees_text(const InferenceQuery& q, const DeploymentFacts& facts) {

@@ -385,6 +385,49 @@ TEST(Costs, DecideForTheWinnerOfThePlan) {
   EXPECT_GT(answered, 2);
 }
 
+// Of runs that train, too: the same layouts, formats, failures and dollars.
+TEST(Costs, OfDevicesThatTrainNameTheWinnerOfThePlan) {
+  const std::string devices = "h100-sxm,h200-sxm,b200-sxm-180,mi300x";
+  for (const std::string run :
+       {" --model=llama3.1-8b --gpus=64 --tokens=1T", " --model=llama3.1-70b --gpus=512 --tokens=2T --precision=bf16",
+        " --model=qwen3-30b-a3b --gpus=128 --tokens=1T --seq-length=8192", " --model=llama3.1-8b --gpus=8 --task=lora",
+        " --model=llama3.1-8b --gpus=64 --tokens=1T --goodput=0.9"}) {
+    SCOPED_TRACE(run);
+    const JsonNode planned = answer("plan train --objective=cost" + run + " --devices=" + devices);
+    const JsonNode costs = answer("cost devices" + run + " --device=" + devices);
+    ASSERT_FALSE(at(planned, "plans").items.empty());
+    const JsonNode& first = at(planned, "plans").items.front();
+    EXPECT_EQ(at(first, "device").text, at(at(costs, "devices").items.front(), "device").text);
+    const bool whole = run.find("--tokens") != std::string::npos;  // dollars of the run, or of a billion tokens
+    const double tokens = whole ? (run.find("2T") != std::string::npos ? 2e12 : 1e12) : 1e9;
+    for (const JsonNode& plan : at(planned, "plans").items) {
+      for (const JsonNode& one : at(costs, "devices").items) {
+        if (at(one, "device").text != at(plan, "device").text) continue;
+        expect_same(number(plan, "cost_usd.mid"), number(one, "usd_per_million_tokens") * tokens / 1e6,
+                    at(plan, "device").text);
+        EXPECT_NE(at(one, "note").text.find("TP"), std::string::npos);
+      }
+    }
+    const JsonNode own = answer("plan train --own --objective=cost" + run + " --devices=h100-sxm,mi300x");
+    const JsonNode decided = answer("cost decide" + run + " --device=h100-sxm --against=mi300x");
+    EXPECT_EQ(at(decided, "against.winner").text, at(at(own, "plans").items.front(), "device").text);
+  }
+}
+
+// Prompts on one pool and tokens on another cost what the estimate of both says they make.
+TEST(Costs, OfTwoPoolsAreThoseOfTheirEngines) {
+  const std::string work = " --model=llama3.3-70b --device=h100-sxm --tp=4 --concurrency=64 --disaggregate";
+  const JsonNode pools = answer("estimate infer" + work);
+  const JsonNode cost = answer("cost rent --price=$2" + work);
+  const double prefill = number(pools, "prefill_engines");
+  const double decode = number(pools, "decode_engines");
+  const double pace = std::min(decode, prefill / number(pools, "prefill_engines_per_decode_engine"));
+  const double gpus = 4 * (prefill + decode);
+  EXPECT_EQ(number(cost, "gpus"), gpus);
+  const double made = pace * number(pools, "output_tokens_per_s.mid");
+  EXPECT_NEAR(number(cost, "usd_per_million_tokens"), 2 * gpus / (made * 3600) * 1e6, 1e-9);
+}
+
 // What a rate that nobody says is, said.
 TEST(Costs, OfDevicesAssumeARate) {
   const JsonNode costs = answer("cost devices --model=llama3.1-8b --device=h100-sxm,h200-sxm");

@@ -186,18 +186,22 @@ TEST(Headroom, AFleetForThePeakHoldsTheWholeDay) {
 }
 
 // Requests as they are published: chats and completions of code (Azure's traces), long chats with files (Mooncake's),
-// their lengths and bursts too. A fleet planned for the means and the busiest hour of an office day holds the day.
+// their lengths and bursts too. A fleet planned for the busiest hour of an office day holds the day.
 TEST(Headroom, AFleetForThePeakHoldsADayOfPublishedTraffic) {
   struct Service {
     const char* name;
     double ttft_s, tpot_s;
+    bool as_it_varies;  ///< planned with the workload, or with its means
   };
-  for (const Service& service : {Service{"chat", 2, 0.04}, Service{"code", 2, 0.04}, Service{"mooncake", 8, 0.1}}) {
+  for (const Service& service :
+       {Service{"chat", 2, 0.04, false}, Service{"code", 2, 0.04, false}, Service{"chat", 2, 0.04, true},
+        Service{"code", 2, 0.04, true}, Service{"mooncake", 8, 0.1, true}}) {
     const auto workload = find_workload(std::string(RIDGE_DATA_DIR) + "/workloads", service.name);
     ASSERT_TRUE(workload) << workload.error().text();
     ServingGoal goal = busy_chat();
     goal.isl = workload->mean_input();
     goal.osl = workload->mean_output();
+    if (service.as_it_varies) goal.workload = *workload;
     goal.ttft_s = service.ttft_s;
     goal.tpot_s = service.tpot_s;
     goal.request_rate = 10;
@@ -222,6 +226,34 @@ TEST(Headroom, AFleetForThePeakHoldsADayOfPublishedTraffic) {
     EXPECT_EQ(broken_limit(*result, q.limits), "") << service.name << ", " << q.replicas << " replicas";
     EXPECT_GE(static_cast<double>(result->good), 0.95 * static_cast<double>(result->arrived)) << service.name;
   }
+}
+
+// An update restarts one replica after the other while another is broken: both are down at the busiest time.
+TEST(Headroom, AnUpdateRollsBesideAFailure) {
+  ServingGoal goal = busy_chat();
+  goal.peak = 2;
+  goal.spares = *parse_spares("N+1");
+  const ServingVerdict without = planned(goal);
+  goal.spares.rolling = 1;
+  const ServingVerdict verdict = planned(goal);
+  ASSERT_FALSE(verdict.plans.empty() || without.plans.empty());
+  const ServingPlan& plan = verdict.plans.front();
+  EXPECT_EQ(plan.spares, 2);
+  EXPECT_EQ(plan.gpus, without.plans.front().gpus + plan.query.gpus);
+  SimulationQuery q;
+  q.deployment = plan.query;
+  q.workload = fixed_workload(goal.isl, goal.osl);
+  q.replicas = plan.replicas - 1;  // one is being updated
+  q.load.kind = OfferedKind::rate;
+  q.load.rate = goal.peak_rate();
+  q.requests = 4000;
+  q.limits = {goal.ttft_s, goal.tpot_s, goal.e2e_s, 0.95};
+  q.policies.failures.repair = 1e6;
+  q.policies.failures.killed = 1;
+  q.policies.failures.killed_at = 0.4 * q.requests / q.load.rate;
+  const auto result = simulate(q, knowledge());
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_EQ(broken_limit(*result, q.limits), "");
 }
 
 TEST(Unpriced, WouldWinBelowWhatTheBestCosts) {

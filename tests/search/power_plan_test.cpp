@@ -76,5 +76,52 @@ TEST(PowerCaps, SaveWattsWhereWattsCount) {
   EXPECT_LE(*plan.tpot_p95_s, 0.04 * 1.001);
 }
 
+TrainingGoal run(std::vector<double> caps, bool searched) {
+  TrainingGoal goal;
+  goal.model = "llama3.1-8b";
+  goal.gpus = {64};
+  goal.tokens = 1e12;
+  goal.precisions = {Format::bf16};
+  goal.objective = Objective::energy;
+  goal.buyer.devices = {"h100-sxm"};
+  goal.power_caps = std::move(caps);
+  goal.search_caps = searched;
+  return goal;
+}
+
+TrainingVerdict planned(const TrainingGoal& goal) {
+  const auto quest = prepare(goal, knowledge());
+  EXPECT_TRUE(quest) << quest.error().text();
+  return judge(*quest, search::search(*quest->problem, {}).findings, knowledge());
+}
+
+TEST(PowerCapsOfTraining, PrunedFindsWhatExhaustiveFinds) {
+  TrainingGoal goal = run({}, true);
+  goal.buyer.power_w = 60e3;
+  const auto quest = prepare(goal, knowledge());
+  ASSERT_TRUE(quest) << quest.error().text();
+  search::SearchOptions all;
+  all.prune = false;
+  const auto exhaustive = search::search(*quest->problem, all);
+  const auto pruned = search::search(*quest->problem, {});
+  EXPECT_EQ(exhaustive.findings, pruned.findings);
+  EXPECT_GT(pruned.count.pruned, 0u);
+}
+
+// Joules fall under a cap, the run takes longer; a cap above the limit of the board is none.
+TEST(PowerCapsOfTraining, SaveJoulesForTime) {
+  const TrainingVerdict free = planned(run({}, false));
+  const TrainingVerdict capped = planned(run({400}, false));
+  const TrainingVerdict searched = planned(run({}, true));
+  const TrainingVerdict above = planned(run({900}, false));
+  ASSERT_FALSE(free.plans.empty() || capped.plans.empty() || searched.plans.empty() || above.plans.empty());
+  EXPECT_EQ(capped.plans.front().power_cap, 400);
+  EXPECT_LE(capped.plans.front().estimate.power_w.mid, 64 * 400 * (1 + 1e-6));
+  EXPECT_GT(capped.plans.front().days->mid, free.plans.front().days->mid);
+  EXPECT_LE(searched.plans.front().joules_per_token, free.plans.front().joules_per_token);
+  EXPECT_EQ(above.plans.front().power_cap, 0);
+  EXPECT_EQ(above.plans.front().days->mid, free.plans.front().days->mid);
+}
+
 }  // namespace
 }  // namespace ridge

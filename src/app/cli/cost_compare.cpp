@@ -83,7 +83,7 @@ Result<int> cost_devices(Session& session, const CostCommand& command) {
     planned = *std::move(made);
     d.title = planned->question + ", on each device";
     d.assumptions = planned->assumptions;
-    d.assumptions.insert(d.assumptions.begin(), "formats and layout of each device as `ridge plan serve` finds them");
+    d.assumptions.insert(d.assumptions.begin(), "formats and layout of each device as `ridge plan` finds them");
   }
   Progress progress = session.progress("pricing devices");
   for (std::size_t i = 0; i < ids.size(); ++i) {

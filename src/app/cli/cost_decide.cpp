@@ -57,8 +57,8 @@ Result<DecidedWork> planned_on(const PlannedWork& planned, const CostCommand& co
   return DecidedWork{*one->work, flags_of(command.cost, *one), one->text};
 }
 
-/// The device, and the one it is held against. Where the question leaves open how a model is served, both serve as
-/// `ridge plan serve --own` would have them.
+/// The device, and the one it is held against. Where the question leaves open how a model is served or trained, both do
+/// it as `ridge plan --own` would have them.
 Status decided_works(Session& session, const EconomicsData& data, const CostCommand& command, DecidedWork& first,
                      std::optional<DecidedWork>& other, std::vector<std::string>& assumptions) {
   const std::string& against = command.cost.value("--against");
@@ -98,9 +98,9 @@ Status decided_works(Session& session, const EconomicsData& data, const CostComm
 }
 
 /// A training run is paid for with what failures, spares and checkpoints take; unless --goodput says it.
-Status count_failures(Session& session, const EconomicsData& data, const CostCommand& command, const CostWork& work,
+Status count_failures(Session& session, const EconomicsData& data, const CostFlags& flags, const CostWork& work,
                       CostAnswer& answer) {
-  if (!work.training || work.model.empty() || command.cost.given("--goodput")) return {};
+  if (!work.training || work.model.empty() || flags.given("--goodput")) return {};
   const Result<Model> model = (*session.catalogue())->find_model(work.model);
   if (!model) return model.error();
   GoodputQuery q;
@@ -148,7 +148,7 @@ Result<report::PerfPerTco> against(Session& session, const EconomicsData& data, 
   }
   Result<CostAnswer> b = cost_of(session, data, *other_work, flags, own.cost_case.inputs.mode);
   if (!b) return Error{b.error().code, b.error().where, second.work.device + ": " + b.error().message};
-  if (const Status s = count_failures(session, data, command, *other_work, *b); !s) return s.error();
+  if (const Status s = count_failures(session, data, second.flags, *other_work, *b); !s) return s.error();
   report::PerfPerTco p{own, *std::move(b), work.device, other_work->device, kUnknown, kUnknown, first.how, second.how};
   p.required = required_speedup(p.a.cost_case.inputs, p.b.cost_case.inputs);
   const Result<double> said = command.cost.count("--speedup", 0, 0.001, 1e6);
@@ -275,7 +275,7 @@ Result<int> cost_decide(Session& session, const CostCommand& command) {
   d.title = fmt::format("Decide: {}{}", work->device,
                         command.cost.given("--against") ? " or " + command.cost.value("--against") : "");
   d.own = *std::move(own);
-  if (const Status s = count_failures(session, **data, command, *work, d.own); !s) return s.error();
+  if (const Status s = count_failures(session, **data, first.flags, *work, d.own); !s) return s.error();
   if (const Status s = try_cost(session, **data, *work, first.flags, CostMode::rent, d.rent); !s) return s.error();
   if (second) {
     Result<report::PerfPerTco> p = against(session, **data, command, first, *second, d.own);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/cli/estimate_pools.hpp"
 #include "app/cli/wrong.hpp"
 #include "perf/positions.hpp"
 #include "perf/power.hpp"
@@ -84,6 +85,38 @@ Status by_inference(Session& session, const InferenceQuestion& question, CostWor
   return {};
 }
 
+/// Whole engines of both pools, as they balance. They are priced as one device, and have to be one.
+Status by_pools(Session& session, const EstimateFlags& flags, CostWork& work) {
+  const Result<Knowledge> knowledge = knowledge_of(session);
+  if (!knowledge) return knowledge.error();
+  const Result<report::PoolsAnswer> pools = answer_pools(session, flags, *knowledge);
+  if (!pools) return pools.error();
+  const DeploymentFacts& prompts = pools->prefill.facts;
+  const DeploymentFacts& tokens = pools->decode.facts;
+  if (prompts.device != tokens.device) {
+    return wrong("--prefill-device",
+                 "two devices have two prices: leave it out, or let `ridge plan serve "
+                 "--mixed-pools` weigh them");
+  }
+  const PoolsOutcome& o = pools->outcome;
+  const auto [prefill, decode] = report::balanced_engines(o.prefill_engines);
+  // Where whole engines do not balance, the scarcer pool sets the pace.
+  const double pace = decode * std::min(1.0, prefill / (o.prefill_engines * decode));
+  work.title = fmt::format("{}: prefill on {} engines of {}, decode on {} of {}", pools->decode.query.model, prefill,
+                           report::deployment_text(pools->prefill), decode, report::deployment_text(pools->decode));
+  work.gpus = 1.0 * prefill * prompts.gpus + 1.0 * decode * tokens.gpus;
+  work.device = tokens.device;
+  work.tokens_per_s =
+      Interval{pace * o.output_tokens_per_s.low, pace * o.output_tokens_per_s.mid, pace * o.output_tokens_per_s.high};
+  const InferenceLoad& load = pools->decode.query.load;
+  work.requests_per_s = work.tokens_per_s->mid / load.osl;
+  work.input_tokens_per_s = work.requests_per_s * load.isl;
+  work.prefill_share = prefill * prompts.gpus / work.gpus;
+  if (o.power_w.mid > 0) work.device_power_w = o.power_w.mid / o.gpus;
+  work.assumptions = pools->assumptions;
+  return {};
+}
+
 Status by_training(Session& session, const TrainingQuestion& question, CostWork& work) {
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
@@ -142,7 +175,9 @@ Result<CostWork> cost_work(Session& session, const EstimateFlags& flags, const C
     // What only a training run has makes it one.
     const bool serving = flags.check(kInfer).ok();
     if (!serving && !flags.check(kTrain).ok()) return flags.check(kInfer).error();
-    if (serving) {
+    if (serving && flags.is_on("--disaggregate")) {
+      if (const Status s = by_pools(session, flags, work); !s) return s.error();
+    } else if (serving) {
       const Result<InferenceQuestion> question = inference_question(flags, session.software_date());
       if (!question) return question.error();
       if (const Status s = by_inference(session, *question, work); !s) return s.error();
@@ -165,6 +200,14 @@ Result<CostWork> work_of(Session& session, const InferenceQuestion& question) {
   work.model = question.query.model;
   work.power_cap_w = question.query.power_cap;
   if (const Status s = by_inference(session, question, work); !s) return s.error();
+  return work;
+}
+
+Result<CostWork> work_of(Session& session, const TrainingQuestion& question) {
+  CostWork work;
+  work.model = question.query.model;
+  work.power_cap_w = question.query.power_cap;
+  if (const Status s = by_training(session, question, work); !s) return s.error();
   return work;
 }
 

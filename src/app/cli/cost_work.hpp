@@ -40,6 +40,7 @@ Result<CostWork> cost_work(Session& session, const EstimateFlags& estimate, cons
 
 /// The work of a deployment that is known already. Refuses as above.
 Result<CostWork> work_of(Session& session, const InferenceQuestion& question);
+Result<CostWork> work_of(Session& session, const TrainingQuestion& question);
 
 /// The same work, in the layout it was given, on devices under a power cap. `work` must hold an estimate.
 Result<CostWork> capped_work(Session& session, const CostWork& work, double cap_w);

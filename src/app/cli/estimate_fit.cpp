@@ -5,6 +5,7 @@
 
 #include "app/cli/estimate.hpp"
 #include "report/capacity_report.hpp"
+#include "ridge/usual.hpp"
 
 namespace ridge::cli {
 
@@ -50,20 +51,6 @@ Result<std::vector<Format>> formats_of(const EstimateFlags& flags) {
   return formats;
 }
 
-/// What people ask for on a device: 16, 8 and 4 bits, the last in the format it computes in if there is one.
-std::vector<Format> usual_formats(const Device& device) {
-  std::vector<Format> formats = {Format::bf16};
-  formats.push_back(computes_in(device, Format::fp8) || !computes_in(device, Format::int8) ? Format::fp8
-                                                                                           : Format::int8);
-  formats.push_back(Format::int4);
-  if (computes_in(device, Format::nvfp4)) {
-    formats.push_back(Format::nvfp4);
-  } else if (computes_in(device, Format::mxfp4)) {
-    formats.push_back(Format::mxfp4);
-  }
-  return formats;
-}
-
 Result<CapacityQuestion> question_of(const EstimateFlags& flags, const std::string& as_of) {
   CapacityQuestion q;
   q.date = as_of;
@@ -88,7 +75,7 @@ Result<int> fit_devices(Session& session, const CapacityQuestion& question, cons
   for (const Device& device : devices) {
     // Of many devices the 16-bit row alone, unless formats are named.
     const std::vector<Format> own = !formats.empty() ? formats
-                                    : chosen         ? usual_formats(device)
+                                    : chosen         ? fitting_formats(device)
                                                      : std::vector{Format::bf16};
     for (const Format format : own) {
       report::DeviceFit& fit = rows.emplace_back();
@@ -129,12 +116,7 @@ Result<int> fit_model(Session& session, const CapacityQuestion& question, const 
   }
   fit.kv = kv_by_context(fit.model);
   for (const Device& device : devices) {
-    std::vector<Format> own = formats;
-    if (own.empty()) own = {Format::bf16, Format::fp8, Format::int4};
-    if (formats.empty() && computes_in(device, Format::mxfp4)) {
-      own.push_back(computes_in(device, Format::nvfp4) ? Format::nvfp4 : Format::mxfp4);
-    }
-    for (const Format format : own) {
+    for (const Format format : formats.empty() ? fitting_formats(device) : formats) {
       fit.devices.push_back({device.id, format, device.memory_capacity->value.value(),
                              fewest_devices(question, id, device.id, format, knowledge)});
     }

@@ -79,6 +79,19 @@ Takes destination() {
           {}};
 }
 
+/// A name of data/workloads, or a file.
+Takes workload_of_requests() {
+  const auto names = [](Session& session, const std::vector<std::string>&) {
+    const Result<std::string> data = session.data_directory();
+    return data ? workload_ids(*data + "/workloads") : std::vector<std::string>{};
+  };
+  return {[named = value::one_of(names, "workload").check, file = value::file().check](
+              Session& session, const std::string& text) -> Status {
+            return text.ends_with(".toml") ? file(session, text) : named(session, text);
+          },
+          names};
+}
+
 /// "h100-sxm:64,a100-sxm-80:32".
 Takes fleet() {
   return value::listed([device = value::device().check](Session& session, const std::string& text) -> Status {
@@ -127,6 +140,8 @@ PlanFlags::PlanFlags() {
       value::number(1e-6, 1e9));
   add("--isl", "TOKENS", "input of a request", kServePlan, true, value::number(1, limits::kRequestTokens.most));
   add("--osl", "TOKENS", "output of a request", kServePlan, true, value::number(1, limits::kRequestTokens.most));
+  add("--workload", "W", "a name (chat, code, rag, mooncake, ...) or a workload.toml: lengths and gaps as they vary",
+      kServePlan, true, workload_of_requests());
   add("--ttft", "TIME", "time to first token, at most: 1s", kServePlan, true, value::quantity<Seconds>("1s"));
   add("--tpot", "TIME", "time per output token, at most: 40ms", kServePlan, true, value::quantity<Seconds>("1s"));
   add("--e2e", "TIME", "time of a whole request, at most", kServePlan, true, value::quantity<Seconds>("1s"));
@@ -148,11 +163,13 @@ PlanFlags::PlanFlags() {
       value::parsed(parse_peak));
   add("--spares", "WHAT", "that may be down then: N+1, N+2, node or rack", kServePlan, true,
       value::parsed(parse_spares, offer({"N+1", "N+2", "node", "rack"})));
+  add("--rolling", "N", "replicas that an update restarts at a time, besides --spares: limits hold meanwhile",
+      kServePlan, true, value::whole(1, 1000));
   add("--traffic", "FILE", "a day or week as CSV (hour, requests_per_s): the peak, and the bill of a month", kServePlan,
       true, value::file());
   add("--growth", "SHARE", "of the traffic a month, with --traffic: 10%", kServePlan, true, value::share());
-  add("--cold-start", "T", "until a replica that is started serves, with --traffic; 2min", kServePlan, true,
-      value::quantity<Seconds>("2min"));
+  add("--cold-start", "T", "until a replica that is started serves, with --traffic or --rolling; 2min", kServePlan,
+      true, value::quantity<Seconds>("2min"));
   add("--tokens", "N", "to train on: 15T", kTrainPlan, true, value::number(1, 1e18));
   add("--days", "N", "for the run, at most", kTrainPlan, true, value::number(1e-3, 1e5));
   add("--seq-length", "TOKENS", "of one training sequence", kTrainPlan, true, value::whole(1, 1 << 24));
@@ -169,8 +186,7 @@ PlanFlags::PlanFlags() {
   add("--kv-precision", "LIST", "of the KV cache: bf16,fp8", kServePlan, true, value::parts(value::format()));
   add("--tp", "N", "tensor parallel, fixed", kEvery, true, value::whole(1, 1024));
   add("--pp", "N", "pipeline stages, fixed", kEvery, true, value::whole(1, 1024));
-  add("--power-cap", "LIST", "of each device: 500W,600W, or search: none, and 90 to 40 % of its limit", kServePlan,
-      true,
+  add("--power-cap", "LIST", "of each device: 500W,600W, or search: none, and 90 to 40 % of its limit", kBoth, true,
       value::parts(value::either(value::one_of({"search", "none"}), value::quantity<Watts>("500W", limits::kPower))));
   add("--mixed-pools", "", "prefill and decode may run on devices of different vendors", kServePlan);
   add("--no-speculation", "", "models that predict tokens ahead do not use it", kServePlan);

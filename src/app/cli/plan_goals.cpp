@@ -75,6 +75,18 @@ class Reader {
     if (!value) return fail(flag, value.error().message);
     into = *value;
   }
+  /// --power-cap: "500W,600W", "none", "search".
+  void caps(std::vector<double>& watts, bool& search) {
+    search = flags_.value("--power-cap") == "search";
+    if (search) return;
+    for (const std::string& part : split_words(flags_.value("--power-cap"), ',')) {
+      const Result<Watts> cap = part == "none" ? Result<Watts>(Watts(0)) : parse_quantity<Watts>(part);
+      if (!cap || (part != "none" && !(cap->value() > 0))) {
+        return fail("--power-cap", "write watts of a device, none, or search: 500W,600W");
+      }
+      watts.push_back(cap->value());
+    }
+  }
   void fail(std::string_view flag, std::string message) {
     if (status_.ok()) status_ = wrong(flag, std::move(message));
   }
@@ -149,6 +161,22 @@ Result<Buyer> buyer_of(Reader& reader, const PlanContext& context) {
   return buyer;
 }
 
+/// Single requests: a plan is sized for a rate of them.
+Result<Workload> workload_of(const std::string& name, const PlanContext& context) {
+  Result<Workload> workload = Error{};
+  if (name.ends_with(".toml")) {
+    const Result<std::string> text = context.files.read(name, kTrafficLimit);
+    if (!text) return text.error();
+    workload = parse_workload(*text, name);
+  } else {
+    workload = find_workload(context.data_directory + "/workloads", name);
+  }
+  if (workload && workload->mean_turns() > 1) {
+    return wrong("--workload", "is of conversations: `ridge simulate` plays them; a plan takes single requests");
+  }
+  return workload;
+}
+
 }  // namespace
 
 Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& context) {
@@ -163,6 +191,16 @@ Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& cont
   goal.osl = usual::kOutputTokens;
   reader.count("--isl", goal.isl, 1, limits::kRequestTokens.most);
   reader.count("--osl", goal.osl, 1, limits::kRequestTokens.most);
+  if (flags.given("--workload")) {
+    for (const char* other : {"--isl", "--osl", "--prefix-hit"}) {
+      if (flags.given(other)) return wrong(other, "--workload says how long requests are: leave out one of the two");
+    }
+    Result<Workload> workload = workload_of(flags.value("--workload"), context);
+    if (!workload) return workload.error();
+    goal.isl = workload->mean_input();
+    goal.osl = std::max(1.0, workload->mean_output());
+    goal.workload = *std::move(workload);
+  }
   reader.share("--prefix-hit", goal.prefix_hit);
   reader.share("--confidence", goal.confidence);
   if (flags.given("--load")) {
@@ -175,6 +213,8 @@ Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& cont
   }
   reader.word("--peak", goal.peak, parse_peak);
   reader.word("--spares", goal.spares, parse_spares);
+  reader.whole("--rolling", goal.spares.rolling, 1, 1000);
+  reader.quantity<Seconds>("--cold-start", goal.cold_start_s);
   if (flags.given("--traffic")) {
     if (flags.given("--peak")) return wrong("--peak", "--traffic has its own");
     Result<std::string> text = context.files.read(flags.value("--traffic"), kTrafficLimit);
@@ -185,9 +225,10 @@ Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& cont
     if (!flags.given("--request-rate") && shape->mean_rate > 0) goal.request_rate = shape->mean_rate;
     goal.traffic = *std::move(shape);
     reader.share("--growth", goal.growth);
-    reader.quantity<Seconds>("--cold-start", goal.cold_start_s);
-  } else if (flags.given("--growth") || flags.given("--cold-start")) {
-    return wrong(flags.given("--growth") ? "--growth" : "--cold-start", "goes with --traffic FILE");
+  } else if (flags.given("--growth")) {
+    return wrong("--growth", "goes with --traffic FILE");
+  } else if (flags.given("--cold-start") && !flags.given("--rolling")) {
+    return wrong("--cold-start", "goes with --traffic FILE or --rolling N");
   }
   reader.quantity<Seconds>("--ttft", goal.ttft_s);
   reader.quantity<Seconds>("--tpot", goal.tpot_s);
@@ -196,17 +237,7 @@ Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& cont
   reader.formats("--kv-precision", goal.kv);
   reader.whole("--tp", goal.tp, 1, 1024);
   reader.whole("--pp", goal.pp, 1, 1024);
-  if (flags.value("--power-cap") == "search") {
-    goal.search_caps = true;
-  } else {
-    for (const std::string& part : split_words(flags.value("--power-cap"), ',')) {
-      const Result<Watts> cap = part == "none" ? Result<Watts>(Watts(0)) : parse_quantity<Watts>(part);
-      if (!cap || (part != "none" && !(cap->value() > 0))) {
-        return wrong("--power-cap", "write watts of a device, none, or search: 500W,600W");
-      }
-      goal.power_caps.push_back(cap->value());
-    }
-  }
+  reader.caps(goal.power_caps, goal.search_caps);
   goal.mixed_pools = flags.given("--mixed-pools");
   goal.speculate = !flags.given("--no-speculation");
   reader.word("--objective", goal.objective, parse_objective);
@@ -245,6 +276,7 @@ Result<TrainingGoal> training_goal(const PlanFlags& flags, const PlanContext& co
   reader.whole("--ep", goal.ep, 1, 1024);
   reader.whole("--micro-batch", goal.micro_batch, 1, 65536);
   reader.word("--sharding", goal.sharding, parse_sharding);
+  reader.caps(goal.power_caps, goal.search_caps);
   if (flags.given("--space")) {
     if (flags.value("--space") != "usual" && flags.value("--space") != "full") {
       return wrong("--space", "usual or full");

@@ -92,24 +92,11 @@ PlanFile plan_file(const ServingQuest& quest, const ServingPlan& p, const std::s
   return out.file();
 }
 
-/// The plan as a question of its own: all that the estimate of the search was made with.
-TrainingQuery query_of(const TrainingGoal& goal, const TrainingPick& p, const std::string& given) {
-  TrainingQuery q;
-  q.model = model_name(given, goal.model);
-  q.device = p.device;
-  q.engine = goal.engine;
-  q.task = goal.task;
-  q.precision = p.precision;
-  q.plan = p.plan;
-  q.plan.sharding = p.estimate.sharding;
-  q.plan.vp = std::max(q.plan.vp, 1);
-  return q;
-}
-
 PlanFile plan_file(const TrainingQuest& quest, const TrainingPick& p, const std::string& given) {
   const TrainingGoal& goal = quest.goal;
   PlanWriter out("train");
-  for (const ask::Setting& s : ask::settings_of(query_of(goal, p, given))) out.add(ask::flag_of(*s.field), s.value);
+  for (const ask::Setting& s : ask::settings_of(training_query(goal, p, given)))
+    out.add(ask::flag_of(*s.field), s.value);
   out.above("--tokens", goal.tokens, 0);
   if (goal.tokens > 0) out.add("--goodput", p.goodput / kept_share(goal.buyer, quest.economics));
   out.prices(goal.buyer, p.usd_per_hour ? std::optional(*p.usd_per_hour / p.plan.gpus) : std::nullopt);
@@ -129,6 +116,20 @@ Result<int> save_all(const FileAccess& files, const std::string& directory, cons
 }
 
 }  // namespace
+
+TrainingQuery training_query(const TrainingGoal& goal, const TrainingPick& p, const std::string& given) {
+  TrainingQuery q;
+  q.model = model_name(given, goal.model);
+  q.device = p.device;
+  q.engine = goal.engine;
+  q.task = goal.task;
+  q.precision = p.precision;
+  q.power_cap = p.power_cap;
+  q.plan = p.plan;
+  q.plan.sharding = p.estimate.sharding;
+  q.plan.vp = std::max(q.plan.vp, 1);
+  return q;
+}
 
 Result<int> save_plans(const FileAccess& files, const std::string& directory, const ServingQuest& quest,
                        const ServingVerdict& verdict, const std::string& given) {

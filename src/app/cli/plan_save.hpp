@@ -15,6 +15,10 @@ Result<int> save_plans(const FileAccess& files, const std::string& directory, co
 Result<int> save_plans(const FileAccess& files, const std::string& directory, const TrainingQuest& quest,
                        const TrainingVerdict& verdict, const std::string& given);
 
+/// The plan as a question of its own: all that the estimate of the search was made with.
+[[nodiscard]] TrainingQuery training_query(const TrainingGoal& goal, const TrainingPick& pick,
+                                           const std::string& given);
+
 /// What buyers of this kind usually ask, where the flags leave it open: data/buyers/NAME.toml.
 Status take_profile(const std::string& data_directory, const std::string& profile, PlanFlags& flags, PlanKind kind);
 

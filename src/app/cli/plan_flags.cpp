@@ -140,14 +140,14 @@ PlanFlags::PlanFlags() {
       value::number(1e-6, 1e9));
   add("--isl", "TOKENS", "input of a request", kServePlan, true, value::number(1, limits::kRequestTokens.most));
   add("--osl", "TOKENS", "output of a request", kServePlan, true, value::number(1, limits::kRequestTokens.most));
-  add("--workload", "W", "a name (chat, code, rag, mooncake, ...) or a workload.toml: lengths and gaps as they vary",
+  add("--workload", "W",
+      "a name (chat, code, rag, mooncake, agent, ...) or a workload.toml: lengths and gaps as they vary; sessions "
+      "of several turns (agent) are played, and --kv-tiers sized for them",
       kServePlan, true, workload_of_requests());
   add("--ttft", "TIME", "time to first token, at most: 1s", kServePlan, true, value::quantity<Seconds>("1s"));
   add("--tpot", "TIME", "time per output token, at most: 40ms", kServePlan, true, value::quantity<Seconds>("1s"));
   add("--e2e", "TIME", "time of a whole request, at most", kServePlan, true, value::quantity<Seconds>("1s"));
   add("--prefix-hit", "SHARE", "of the input that a prefix cache holds", kServePlan, true, value::share());
-  add("--workload", "W", "plays requests with turns instead of --isl and --osl: agent; sizes --kv-tiers too",
-      kServePlan, false);
   add("--kv-tiers", "LIST", "memories below the device's that may be had: host:1TB:50GB/s,ssd:8TB:12GB/s:100us",
       kServePlan, false, value::parsed([](std::string_view text) -> Status {
         const auto tiers = parse_tiers(text);

@@ -24,6 +24,7 @@
 #include "report/plan_report.hpp"
 #include "ridge/limits.hpp"
 #include "ridge/text.hpp"
+#include "ridge/workload.hpp"
 #include "search/serving_problem.hpp"
 #include "search/store.hpp"
 #include "search/training_problem.hpp"
@@ -31,6 +32,13 @@
 namespace ridge::cli {
 
 namespace {
+
+/// Whether a bundled workload is of sessions with several turns, which are played instead of searched for.
+bool has_turns(Session& session, const std::string& workload) {
+  const Result<std::string> data = session.data_directory();
+  const Result<Workload> found = data ? find_workload(*data + "/workloads", workload) : Result<Workload>(Error{});
+  return found && found->mean_turns() > 1;
+}
 
 constexpr std::size_t kQuestionLimit = 1'000'000;
 constexpr std::size_t kUsualRows = 10;
@@ -383,14 +391,16 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
     }
     return plan_recipes(session, arguments.flags);
   }
-  if (arguments.flags.given("--workload") || arguments.flags.given("--kv-tiers")) {
-    if (arguments.words.size() != 1 || arguments.words[0] != "serve") {
+  if (arguments.flags.given("--kv-tiers") && !arguments.flags.given("--workload")) {
+    return Error{ErrorCode::bad_input, "--kv-tiers", "are sized for sessions: add --workload agent"};
+  }
+  if (arguments.flags.given("--workload")) {
+    if (arguments.words.size() == 1 && arguments.words[0] != "serve") {
       return Error{ErrorCode::bad_input, "--workload", "is for serving: ridge plan serve --workload agent"};
     }
-    if (!arguments.flags.given("--workload")) {
-      return Error{ErrorCode::bad_input, "--kv-tiers", "are sized for sessions: add --workload agent"};
+    if (arguments.flags.given("--kv-tiers") || has_turns(session, arguments.flags.value("--workload"))) {
+      return plan_agents_run(session, arguments.flags);
     }
-    return plan_agents_run(session, arguments.flags);
   }
   const Result<Asked> asked = asked_of(session, arguments);
   if (!asked) return asked.error();

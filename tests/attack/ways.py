@@ -39,9 +39,9 @@ def words(verb, flags):
 
 
 def numbers_alone(document):
-    """Without what names the asker: the text of the command, and how long a search took."""
+    """Without what names the asker or speaks to it (a change is --tp 8, "tp": 8 or tp=8), and how long a search took."""
     if isinstance(document, dict):
-        return {k: numbers_alone(v) for k, v in document.items() if k not in ("command", "next", "again", "statistics")}
+        return {k: numbers_alone(v) for k, v in document.items() if k not in ("command", "next", "again", "statistics", "change", "assumptions", "why", "reason")}
     if isinstance(document, list):
         return [numbers_alone(v) for v in document]
     return document

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/digest.hpp"
+#include "ridge/change.hpp"
 #include "ridge/patience.hpp"
 #include "ridge/text.hpp"
 
@@ -19,14 +20,14 @@ TEST(Limits, ThePageHasARowForEachAndNoOther) {
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   ASSERT_FALSE(page.empty());
   for (const limits::Limit& limit : limits::kAll) {
-    const std::size_t row = page.find("| " + std::string(limit.what) + " | ");
+    const std::size_t row = page.find("| " + phrased(limit.what, Voice::flags) + " | ");
     ASSERT_NE(row, std::string::npos) << limit.what;
-    std::string cell = page.substr(row + limit.what.size() + 5);
+    std::string cell = page.substr(row + phrased(limit.what, Voice::flags).size() + 5);
     cell = cell.substr(0, cell.find(' '));
     std::erase(cell, ',');
     EXPECT_EQ(std::stod(cell), limit.most) << limit.what;
     EXPECT_GT(limit.most, 0) << limit.what;
-    EXPECT_NE(page.find(std::string(limit.why)), std::string::npos) << limit.what;
+    EXPECT_NE(page.find(phrased(limit.why, Voice::flags)), std::string::npos) << limit.what;
   }
   std::size_t rows = 0;
   for (std::size_t at = page.find("\n| "); at != std::string::npos; at = page.find("\n| ", at + 1)) ++rows;

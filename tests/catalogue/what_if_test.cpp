@@ -72,7 +72,7 @@ TEST(WhatIf, RefusesWithTheSettingAsThePlaceAndTheFix) {
       {"device.hbm_bandwidth=8GB/s", "implausible"},
       {"device.hbm_bandwidth=8W", "power"},
       {"device.bf16=1979TFLOP/s", "sparse"},
-      {"device.hbm_bandwidth", "--set device.hbm_bandwidth=8TB/s"},
+      {"device.hbm_bandwidth", "⟦set=device.hbm_bandwidth=8TB/s⟧"},
       {"device.hbm_bandwidth=", "the value is missing"},
       {"=8TB/s", "write what is to be changed"},
       {"gpu.memory=1TB", "device.KEY, model.KEY or system.KEY"},

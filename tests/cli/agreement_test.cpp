@@ -215,7 +215,7 @@ TEST_F(SavedPlan, CanBeLaunched) {
 }
 
 TEST_F(SavedPlan, TrainsAsLongAndForAsMuchAsThePlanSaid) {
-  const std::string run = "train --model=llama3.1-70b --tokens=15T --days=60 --devices=mi300x";
+  const std::string run = "train --model=llama3.1-70b --tokens=15T --days=90 --devices=mi300x";
   for (const std::string line : {"", " --own", " --purchase=spot", " --goodput=0.9", " --task=lora",
                                  " --seq-length=131072 --global-batch=64 --confidence=50%"}) {
     const JsonNode planned = plan(run + line);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "ridge/change.hpp"
+
 namespace ridge {
 namespace {
 
@@ -150,7 +152,7 @@ TEST(Cost, InputAndOutputShareTheCostByTime) {
 TEST(Cost, RefusesWhatCannotBe) {
   const auto code = [](CostInputs in) {
     const Status s = check(in);
-    return s ? std::string("fine") : s.error().where;
+    return s ? std::string("fine") : phrased(s.error().where, Voice::flags);
   };
   CostInputs in = rented(2, 100);
   EXPECT_EQ(code(in), "fine");

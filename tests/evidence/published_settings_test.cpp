@@ -7,7 +7,7 @@ namespace {
 
 const std::string kHeader =
     "source,engine,model,device,precision,since,isl,osl,most_tp,least_concurrency,max_batched_tokens,"
-    "tokens_beside_prompt,max_sequences,poll_steps,gather_share,gather_ranks,gather_steps,published,read\n";
+    "tokens_beside_prompt,max_sequences,memory_utilization,poll_steps,gather_share,gather_ranks,gather_steps,published,read\n";
 
 InferenceQuery asked(double clients) {
   InferenceQuery q;
@@ -21,9 +21,9 @@ InferenceQuery asked(double clients) {
 
 TEST(PublishedSettings, TheFirstEntryWhoseConditionsAllHoldIsTaken) {
   const auto all = read_published_settings(kHeader +
-                                               "x,sglang,deepseek-v3,b200,,2026-04,,,,,,,,99,,,,a script,2026-11\n"
-                                               "x,sglang,deepseek-v3,b200,,,,,,16,32768,,128,30,,,,a script,2026-11\n"
-                                               "x,sglang,deepseek-v3,b200,,,,,,,32768,,128,10,,,,a script,2026-11\n",
+                                               "x,sglang,deepseek-v3,b200,,2026-04,,,,,,,,,99,,,,a script,2026-11\n"
+                                               "x,sglang,deepseek-v3,b200,,,,,,16,32768,,128,0.8,30,,,,a script,2026-11\n"
+                                               "x,sglang,deepseek-v3,b200,,,,,,,32768,,128,,10,,,,a script,2026-11\n",
                                            "s.csv");
   ASSERT_TRUE(all) << all.error().text();
   EXPECT_EQ(find_settings(*all, "x", asked(16))->poll_steps, 30);
@@ -37,6 +37,7 @@ TEST(PublishedSettings, TheFirstEntryWhoseConditionsAllHoldIsTaken) {
   apply((*all)[1], q);
   EXPECT_EQ(q.deployment.max_batched_tokens, 32768);
   EXPECT_EQ(q.deployment.max_sequences, 128);
+  EXPECT_EQ(q.deployment.memory_utilization, 0.8);
   EXPECT_EQ(q.policies.poll_steps, 30);
 }
 
@@ -54,10 +55,10 @@ TEST(PublishedSettings, AStepTakesAPromptBesideAllClients) {
 
 TEST(PublishedSettings, WhatIsMissingOrWrongIsRefused) {
   EXPECT_NE(read_published_settings("source,engine\nx,y\n", "s.csv").error().text().find("model"), std::string::npos);
-  const auto no_source = read_published_settings(kHeader + "x,sglang,,,,,,,,,,,,30,,,,,2026-11\n", "s.csv");
+  const auto no_source = read_published_settings(kHeader + "x,sglang,,,,,,,,,,,,,30,,,,,2026-11\n", "s.csv");
   ASSERT_FALSE(no_source);
   EXPECT_NE(no_source.error().text().find("s.csv:2:"), std::string::npos) << no_source.error().text();
-  EXPECT_FALSE(read_published_settings(kHeader + "x,sglang,,,,,,,,,,,,0,,,,a script,2026-11\n", "s.csv"));
+  EXPECT_FALSE(read_published_settings(kHeader + "x,sglang,,,,,,,,,,,,,0,,,,a script,2026-11\n", "s.csv"));
   EXPECT_TRUE(load_published_settings(RIDGE_DATA_DIR));
 }
 

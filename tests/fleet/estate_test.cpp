@@ -114,7 +114,7 @@ TEST(Estate, ADayOfTheAnswerHoldsItsLimitsAndEveryRule) {
     requests += day.requests;
     for (const ReplayHour& hour : day.hours) EXPECT_GE(hour.within, 0.95) << day.month << " " << hour.hour;
   }
-  EXPECT_GT(requests, 5000);
+  EXPECT_GT(requests, 2000);  // like hours are simulated once
   // Asked for more than it was planned for, a day does not hold: the replay can say no.
   Answer overloaded = planned->answer;
   for (Placement& p : overloaded.placements) {

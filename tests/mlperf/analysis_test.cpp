@@ -9,6 +9,7 @@
 
 #include "bundled.hpp"
 #include "ridge/calibration.hpp"
+#include "ridge/change.hpp"
 
 namespace ridge::mlperf {
 namespace {
@@ -156,11 +157,11 @@ TEST(Averages, TimesToTrainOfDifferentSizesAreRefused) {
 TEST(Selections, RefuseNamesThatDoNotOccurAndNameTheNearest) {
   const auto refused = [](const Selection& s) {
     const auto rows = select(bundled(), s, names());
-    return rows ? std::string() : rows.error().text();
+    return rows ? std::string() : phrased(rows.error().text(), Voice::flags);
   };
   EXPECT_EQ(refused({.benchmarks = {"deepsek-r1"}}),
             "--benchmark: no result has the benchmark 'deepsek-r1'; did you mean 'deepseek-r1'?");
-  EXPECT_NE(refused({.rounds = {"v7.7"}}).find("⟦round⟧: no result has the round 'v7.7'"), std::string::npos);
+  EXPECT_NE(refused({.rounds = {"v7.7"}}).find("--round: no result has the round 'v7.7'"), std::string::npos);
   EXPECT_NE(refused({.accelerators = {"h200"}}).find("h200-"), std::string::npos);
   EXPECT_NE(refused({.scenarios = {"Oflline"}}).find("'Offline'"), std::string::npos);
   EXPECT_EQ(refused({.benchmarks = {"llama2-70b"}, .scenarios = {"offline"}, .rounds = {"4.0..5.1"}}), "");

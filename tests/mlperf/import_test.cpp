@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "bundled.hpp"
+#include "ridge/change.hpp"
 #include "ridge/file.hpp"
 
 namespace ridge::mlperf {
@@ -34,7 +35,7 @@ Result<Results> read(const std::string& path, const std::string& text, const Rea
 std::string refusal(const std::string& path, const std::string& text, const ReadOptions& options = {}) {
   const auto read_it = read(path, text, options);
   EXPECT_FALSE(read_it) << text;
-  return read_it ? "" : read_it.error().text();
+  return read_it ? "" : phrased(read_it.error().text(), Voice::flags);
 }
 
 TEST(ImportSummary, CountsAcceleratorsOfAllNodes) {

@@ -44,7 +44,7 @@ struct Tier {
   double all_reduce = 0;        ///< the same of a whole all-reduce
   double latency = 0;           ///< of one pass of the ring: from domain to domain, once round
   double hop = 0;               ///< of one message to a neighbour
-  bool crosses = false;  ///< leaves the scale-up domain
+  bool crosses = false;         ///< leaves the scale-up domain
 };
 [[nodiscard]] Tier tier(const ResolvedTraining& job, const Group& group) noexcept;
 

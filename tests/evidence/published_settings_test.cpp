@@ -7,7 +7,8 @@ namespace {
 
 const std::string kHeader =
     "source,engine,model,device,precision,since,isl,osl,most_tp,least_concurrency,max_batched_tokens,"
-    "tokens_beside_prompt,max_sequences,memory_utilization,poll_steps,gather_share,gather_ranks,gather_steps,published,read\n";
+    "tokens_beside_prompt,max_sequences,memory_utilization,poll_steps,gather_share,gather_ranks,gather_steps,published,"
+    "read\n";
 
 InferenceQuery asked(double clients) {
   InferenceQuery q;
@@ -20,11 +21,12 @@ InferenceQuery asked(double clients) {
 }
 
 TEST(PublishedSettings, TheFirstEntryWhoseConditionsAllHoldIsTaken) {
-  const auto all = read_published_settings(kHeader +
-                                               "x,sglang,deepseek-v3,b200,,2026-04,,,,,,,,,99,,,,a script,2026-11\n"
-                                               "x,sglang,deepseek-v3,b200,,,,,,16,32768,,128,0.8,30,,,,a script,2026-11\n"
-                                               "x,sglang,deepseek-v3,b200,,,,,,,32768,,128,,10,,,,a script,2026-11\n",
-                                           "s.csv");
+  const auto all =
+      read_published_settings(kHeader +
+                                  "x,sglang,deepseek-v3,b200,,2026-04,,,,,,,,,99,,,,a script,2026-11\n"
+                                  "x,sglang,deepseek-v3,b200,,,,,,16,32768,,128,0.8,30,,,,a script,2026-11\n"
+                                  "x,sglang,deepseek-v3,b200,,,,,,,32768,,128,,10,,,,a script,2026-11\n",
+                              "s.csv");
   ASSERT_TRUE(all) << all.error().text();
   EXPECT_EQ(find_settings(*all, "x", asked(16))->poll_steps, 30);
   EXPECT_EQ(find_settings(*all, "x", asked(15))->poll_steps, 10);

@@ -10,6 +10,7 @@
 #include "ridge/agent_plan.hpp"
 #include "ridge/plan.hpp"
 #include "ridge/text.hpp"
+#include "ridge/usual.hpp"
 
 namespace ridge::cli {
 
@@ -54,6 +55,10 @@ Result<AgentGoal> agent_goal(Session& session, const PlanFlags& flags) {
   if (const Status s = time_of(flags, "--ttft", q.limits.ttft); !s) return s.error();
   if (const Status s = time_of(flags, "--tpot", q.limits.tpot); !s) return s.error();
   if (const Status s = time_of(flags, "--e2e", q.limits.e2e); !s) return s.error();
+  if (!flags.given("--ttft") && !flags.given("--tpot") && !flags.given("--e2e")) {
+    q.limits.ttft = usual::kTtft;  // as where single requests are planned
+    q.limits.tpot = usual::kTpot;
+  }
   q.policies.router = RouterPolicy::session_sticky;
   if (flags.given("--kv-tiers")) {
     Result<std::vector<KvTier>> tiers = parse_tiers(flags.value("--kv-tiers"));

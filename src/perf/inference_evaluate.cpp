@@ -516,7 +516,7 @@ class Evaluation {
     const double root = std::max(0.0, 1 - 1 / (9 * shape));
     const double tokens = std::min(s.share * s.chunk * root * root * root, s.chunk);
     if (tokens < 1) return s.decode;
-    const bool together = r_.batching == Batching::mixed;
+    const bool together = r_.batching == Batching::mixed && n_.decoded > 0;
     const StepTime t = mixed_step(r_, load_, n_, together ? running : 0, mean_context(r_, n_), tokens);
     return t.seconds + (together ? 0 : s.decode);
   }

@@ -46,6 +46,12 @@ Document agent_plan_page(const std::vector<AgentPick>& picks, const SimulationQu
   const AgentPlan& best = picks.front().plan;
   page.title =
       fmt::format("{}: {}, {} requests/s", asked.deployment.model, asked.workload.name, format_number(asked.load.rate));
+  const auto limit = [&](const char* what, double seconds) {
+    if (seconds > 0) page.title += fmt::format(" · {} ≤ {}", what, format(Seconds(seconds)));
+  };
+  limit("TTFT", asked.limits.ttft);
+  limit("TPOT", asked.limits.tpot);
+  limit("whole request", asked.limits.e2e);
   std::string said = fmt::format("Best: {} × {}, {} replicas", best.gpus, best.deployment.device, best.replicas);
   said += memories_text(best) == "none" ? ", no memory below the device's."
                                         : fmt::format(", each with {} below the device.", memories_text(best));

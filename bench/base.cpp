@@ -4,9 +4,9 @@
 #include <charconv>
 #include <string>
 
-#include "ridge/csv.hpp"
-#include "ridge/random.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/csv.hpp"
+#include "ridge/base/random.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 namespace {

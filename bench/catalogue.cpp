@@ -1,5 +1,5 @@
 // Loading the whole catalogue, and what of it is plain TOML. The target is 15 ms for `load_catalogue`.
-#include "ridge/catalogue.hpp"
+#include "ridge/catalogue/catalogue.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "catalogue/toml_document.hpp"
-#include "ridge/file.hpp"
+#include "catalogue/files/toml_document.hpp"
+#include "ridge/base/file.hpp"
 
 namespace ridge {
 namespace {

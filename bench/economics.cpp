@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "economics/uncertainty.hpp"
-#include "ridge/cost.hpp"
-#include "ridge/goodput.hpp"
+#include "ridge/economics/cost.hpp"
+#include "ridge/economics/goodput.hpp"
 
 namespace ridge {
 namespace {

@@ -1,12 +1,12 @@
 // Operating points per second: one point is a plan, a batch and two lengths, with its interval.
-#include "ridge/inference.hpp"
+#include "ridge/perf/inference.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
 #include <vector>
 
-#include "perf/inference_model.hpp"
+#include "perf/inference/resolved.hpp"
 #include "support/bundle.hpp"
 
 namespace ridge {

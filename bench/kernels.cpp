@@ -1,14 +1,14 @@
 // Times of single operators: what an estimate spends its time on.
-#include "perf/kernels.hpp"
+#include "perf/operators/kernels.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <array>
 #include <string>
 
-#include "evidence/calibrate_kernels.hpp"
-#include "ridge/file.hpp"
-#include "ridge/random.hpp"
+#include "evidence/fit/calibrate_kernels.hpp"
+#include "ridge/base/file.hpp"
+#include "ridge/base/random.hpp"
 
 namespace ridge::perf {
 namespace {

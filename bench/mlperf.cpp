@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "report/mlperf_report.hpp"
-#include "ridge/mlperf_analysis.hpp"
+#include "report/record/mlperf_report.hpp"
+#include "ridge/mlperf/mlperf_analysis.hpp"
 
 namespace ridge {
 namespace {

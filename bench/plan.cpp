@@ -2,16 +2,17 @@
 //
 // Goals: a million training candidates a second and core, counting only evaluated ones; two cores at least 1.8 times
 // one; GPT-3 175B on 4,096 H100 (more than seven million) in 5 s exhaustively and in 1 s with pruning on two cores; a
-// 70B serving question over all devices, more than a million candidates, in 2 s.
-#include "ridge/plan.hpp"
+// 70B serving question over all devices, more than a million candidates, in 2 s; a DeepSeek question over all devices
+// with EP up to 144 and both pools in 5 s on two cores, and half a million plans a second and core with experts.
+#include "ridge/search/plan.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
 
 #include "search/problem.hpp"
-#include "search/serving_problem.hpp"
-#include "search/training_problem.hpp"
+#include "search/problems/serving_problem.hpp"
+#include "search/problems/training_problem.hpp"
 #include "support/bundle.hpp"
 
 namespace ridge {
@@ -79,6 +80,37 @@ BENCHMARK(serving)
     ->Name("PlanServing70BAllDevices")
     ->MeasureProcessCPUTime()
     ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+
+/// A mixture of experts on every device, layouts up to EP 144; `judged`: finalists simulated and pools apart as well.
+/// Rates are per second of CPU time, of all threads: a core's.
+void serving_experts(benchmark::State& state) {
+  ServingGoal goal;
+  goal.model = "deepseek-v3";
+  goal.request_rate = 50;
+  goal.isl = 2000;
+  goal.osl = 500;
+  goal.ttft_s = 2;
+  goal.tpot_s = 0.05;
+  search::Count counted;
+  std::optional<ServingQuest> quest;
+  for ([[maybe_unused]] const auto _ : state) {
+    quest = loaded(prepare(goal, knowledge()));
+    const search::SearchOutcome found = search::search(*quest->problem, {});
+    counted += found.count;
+    counted.evaluated += quest->problem->setup_evaluations();
+    if (state.range(0) != 0) benchmark::DoNotOptimize(judge(*quest, found.findings, knowledge()));
+  }
+  count(state, *quest->problem, counted);
+  state.counters["decided_per_s"] =
+      benchmark::Counter(static_cast<double>(counted.evaluated + counted.pruned), benchmark::Counter::kIsRate);
+}
+BENCHMARK(serving_experts)
+    ->Name("PlanServingDeepSeekAllDevices")
+    ->ArgName("judged")
+    ->Arg(0)
+    ->Arg(1)
+    ->MeasureProcessCPUTime()
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

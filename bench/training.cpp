@@ -3,7 +3,7 @@
 //   ridge_bench --benchmark_filter=Training
 //
 // Goal: a million plans per second for a dense model with TP, PP and DP, half a million for experts with EP.
-#include "ridge/training.hpp"
+#include "ridge/perf/training.hpp"
 
 #include <benchmark/benchmark.h>
 

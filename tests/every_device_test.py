@@ -51,7 +51,7 @@ def main():
         words = question.split()
         answer = json.loads(ask(ridge, root, [*words, "--top", "200", "--json"]))
         ranked = {plan["device"]: plan for plan in answer["plans"]}
-        for device, plan in ranked.items() if "serve" in answer["kind"] else []:
+        for device, plan in ranked.items():
             if plan["price_quotes"] is None or (plan["price_quotes"] < 2 and not plan["price_basis"]):
                 wrong.append(f"{question}: {device} is ranked and its price has neither quotes nor a basis")
         ways = ways_in(ask(ridge, root, [*words, "--top", "200", "--why"]))

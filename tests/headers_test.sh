@@ -4,8 +4,8 @@ set -euo pipefail
 root=$1 cxx=$2 cc=$3
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
-for header in "$root"/include/ridge/*.hpp; do
-  echo "#include \"ridge/$(basename "$header")\"" > "$place/$(basename "$header" .hpp).cpp"
+(cd "$root/include" && find ridge -name '*.hpp') | while read -r header; do
+  echo "#include \"$header\"" > "$place/$(echo "$header" | tr / _).cpp"
 done
 find "$place" -name '*.cpp' -print0 | xargs -0 -n 4 -P "$(nproc)" "$cxx" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I "$root/include"
 printf '#include "ridge.h"\n' > "$place/ridge.c"

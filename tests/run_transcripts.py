@@ -21,6 +21,7 @@ PYTHON:FOLDER is the interpreter, and where the module ridgeline is.
 
 A block that cannot run says why in the line above it: <!-- not run: needs a GPU -->. Such blocks are counted. Commands
 in blocks without a language, or in sh blocks without that line, are errors: nothing in a page is untested by accident.
+<!-- columns: 100 --> in the line above a block is how wide the terminal of its commands is; else nothing is cut.
 """
 import argparse
 import difflib
@@ -34,8 +35,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?```(?P<language>[^\n]*)\n(?P<body>.*?)^```$",
-                   re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?(?:<!-- columns: (?P<columns>\d+) -->\n)?"
+                   r"```(?P<language>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^(\$ |ridge |python3 |make |curl |cmake |pip |mpirun |tools/|build/)", re.MULTILINE)
 ANY = "…"
 SECONDS = 120
@@ -63,8 +64,9 @@ class Runner:
         (folder / "build").mkdir()
         (folder / "build" / "release").symlink_to(ridge.parent)
 
-    def run(self, command):
-        done = subprocess.run(["bash", "-c", "set -o pipefail; " + command], cwd=self.folder, env=self.environment,
+    def run(self, command, columns=None):
+        environment = {**self.environment, **({"COLUMNS": columns} if columns else {})}
+        done = subprocess.run(["bash", "-c", "set -o pipefail; " + command], cwd=self.folder, env=environment,
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS)
         lines = done.stdout.splitlines()
         if done.returncode == CUT_PIPE:
@@ -125,12 +127,12 @@ class Page:
         print(f"{self.path.name}: {what}")
         print("\n".join(difflib.unified_diff(expected, printed, "expected", "printed", lineterm="")))
 
-    def console(self, body):
+    def console(self, body, columns):
         out = []
         for command, expected in commands_of(body, self.path.name):
             self.commands += 1
             expected = without_blank_end(expected)
-            printed = without_blank_end(self.runner.run("\n".join(command)))
+            printed = without_blank_end(self.runner.run("\n".join(command), columns))
             good = matches(expected, printed)
             if not good and not self.update:
                 self.fail("$ " + " ".join(command), expected, printed)
@@ -168,7 +170,8 @@ class Page:
             self.skipped.append(reason)
             return match[0]
         if language == "console":
-            return "```console\n" + self.console(body) + "```"
+            head = f"<!-- columns: {match['columns']} -->\n" if match["columns"] else ""
+            return head + "```console\n" + self.console(body, match["columns"]) + "```"
         if language == "python":
             return "```python\n" + self.python(body) + "```"
         if language in ("", "sh", "bash", "shell") and COMMAND.search(body):
@@ -216,7 +219,8 @@ def check_examples(ridge):
                 continue
             help_page = run(f"ridge help {verb}")
             start = next(i for i, line in enumerate(help_page) if line in ("Example", "Examples"))
-            examples = [line.strip() for line in help_page[start + 1:] if line.strip().startswith("ridge ")]
+            lines = "\n".join(help_page[start + 1:]).replace("\\\n", "").split("\n")
+            examples = [line.strip() for line in lines if line.strip().startswith("ridge ")]
             if not examples:
                 print(f"ridge help {verb} has no example")
                 failures += 1

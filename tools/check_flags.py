@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails if a library spells a flag: libraries name fields (⟦power_cap⟧, include/ridge/change.hpp), front ends say them.
+"""Fails if a library spells a flag: libraries name fields (⟦power_cap⟧, include/ridge/base/change.hpp), front ends say them.
 A flag after "ridge VERB" in the same text is a command that is quoted whole. Usage: check_flags.py ROOT"""
 import pathlib
 import re
@@ -10,15 +10,15 @@ FREE = {
     "src/app/cli": "the command line",
     "src/app/bench/bench_report.cpp": "flags of the servers that were measured",
     "src/ask": "the tables of fields: help texts of flags",
-    "src/evidence/import.cpp": "names the commands of others whose files it reads",
-    "src/evidence/import_serving.cpp": "flags of vLLM's benchmark",
+    "src/evidence/import/import.cpp": "names the commands of others whose files it reads",
+    "src/evidence/import/serving.cpp": "flags of vLLM's benchmark",
     "src/facility/checkpoints.cpp": "commands of tools that convert checkpoints",
     "src/facility/engine_flags.cpp": "flags of engines",
-    "src/facility/host_facts.cpp": "commands that look at a host",
-    "src/facility/host_recording.cpp": "commands that look at a host",
-    "src/facility/launch_": "launch files: flags of engines, Slurm and containers",
+    "src/facility/host/host_facts.cpp": "commands that look at a host",
+    "src/facility/host/host_recording.cpp": "commands that look at a host",
+    "src/facility/launch/": "launch files: flags of engines, Slurm and containers",
     "src/measure": "ridge-measure, a program with a command line of its own",
-    "src/report/accuracy.cpp": "docs/accuracy.md, which shows commands",
+    "src/report/evidence/accuracy.cpp": "docs/accuracy.md, which shows commands",
     "src/rl/emit.cpp": "launch files of frameworks for reinforcement learning",
 }
 TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"')
@@ -46,7 +46,7 @@ def main(root):
                 used.add(owner)
                 continue
             found += 1
-            print(f"{name}:{number}: {flag}: name the field, ⟦{flag[2:].replace('-', '_')}⟧ (include/ridge/change.hpp)")
+            print(f"{name}:{number}: {flag}: name the field, ⟦{flag[2:].replace('-', '_')}⟧ (include/ridge/base/change.hpp)")
     for free in sorted(FREE.keys() - used):
         found += 1
         print(f"tools/check_flags.py: {free} spells no flag any more: take it from the list")

@@ -2,11 +2,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <limits>
-#include <type_traits>
 
-#include "ask/field.hpp"
+#include "ask/member.hpp"
 
 namespace ridge::ask {
 
@@ -22,65 +19,6 @@ constexpr double kMostTokens = 1e8;
 constexpr double kMostSequences = 1e7;
 constexpr double kMostBatch = 1e8;
 constexpr double kMostFactor = 1000;
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-
-template <class M>
-struct Owner;
-template <class Q, class T>
-struct Owner<T Q::*> {
-  using type = Q;
-};
-
-template <class T>
-double as_number(const T& value) {
-  if constexpr (std::is_same_v<T, std::optional<Format>>) {
-    return value ? static_cast<double>(*value) : kNothing;
-  } else if constexpr (std::is_same_v<T, float>) {  // 0.1f is meant as 0.1
-    return std::strtod(fmt::format("{}", value).c_str(), nullptr);
-  } else {
-    return static_cast<double>(value);
-  }
-}
-
-template <class T>
-void assign(T& into, double value) {
-  if constexpr (std::is_same_v<T, std::optional<Format>>) {
-    into = static_cast<Format>(static_cast<int>(value));
-  } else if constexpr (std::is_enum_v<T>) {
-    into = static_cast<T>(static_cast<int>(value));
-  } else if constexpr (std::is_same_v<T, bool>) {
-    into = value != 0;
-  } else {
-    into = static_cast<T>(value);
-  }
-}
-
-/// A member of the question, or of a part of it: at<&TrainingQuery::plan, &TrainingPlan::pp>().
-template <auto First>
-constexpr auto at(bool always = false) {
-  using Q = typename Owner<decltype(First)>::type;
-  Member<Q> m;
-  m.get = [](const Q& q) { return as_number(q.*First); };
-  m.set = [](Q& q, double value) { assign(q.*First, value); };
-  m.always = always;
-  return m;
-}
-template <auto First, auto Second>
-constexpr auto at(bool always = false) {
-  using Q = typename Owner<decltype(First)>::type;
-  Member<Q> m;
-  m.get = [](const Q& q) { return as_number(q.*First.*Second); };
-  m.set = [](Q& q, double value) { assign(q.*First.*Second, value); };
-  m.always = always;
-  return m;
-}
-template <auto First>
-constexpr auto name_at() {
-  using Q = typename Owner<decltype(First)>::type;
-  Member<Q> m;
-  m.name = First;
-  return m;
-}
 
 template <auto Of>
 constexpr auto plan_at(bool always = false) {
@@ -207,6 +145,15 @@ constexpr Member<TrainingQuery> kLoraRank = {
     .get = [](const TrainingQuery& q) { return q.task == TrainingTask::lora ? 1.0 * q.lora_rank : kNothing; },
     .set = [](TrainingQuery& q, double value) { q.lora_rank = static_cast<int>(value); },
     .always = true};
+constexpr Member<TrainingQuery> kFrozen = {.read = [](std::string_view text, TrainingQuery& q) -> Status {
+                                             const Result<Format> format = parse_format(text);
+                                             if (!format) return format.error();
+                                             q.frozen = *format;
+                                             return {};
+                                           },
+                                           .write = [](const TrainingQuery& q) -> std::string {
+                                             return q.frozen ? std::string(name(*q.frozen)) : std::string();
+                                           }};
 constexpr Member<TrainingQuery> kShardGroup = {
     .get =
         [](const TrainingQuery& q) {
@@ -260,21 +207,21 @@ constexpr bool kAlways = true;
 
 // clang-format off
 constexpr Field kFields[] = {
-    {.key = "model", .value_name = "M", .help = "an id, the path of a config.json, or written out: dense:layers=32,...", .verbs = kAll,
+    {.key = "model", .value_name = "M", .help = "an id, the path of a config.json, or written out: dense:layers=32,...", .verbs = kAll | kEmit | kSite,
      .takes = Takes::model, .infer = name_at<&InferenceQuery::model>(), .train = name_at<&TrainingQuery::model>()},
-    {.key = "device", .value_name = "D", .help = "an id, or a share of a device: h100-sxm/mig-3g.40gb; compare and fit take a list: a,b", .verbs = kAll,
+    {.key = "device", .value_name = "D", .help = "an id, or a share of a device: h100-sxm/mig-3g.40gb; compare and fit take a list: a,b", .verbs = kAll | kEmit | kSite,
      .takes = Takes::device, .infer = name_at<&InferenceQuery::device>(), .train = name_at<&TrainingQuery::device>()},
-    {.key = "system", .value_name = "S", .help = "a server, rack or pod of the catalogue, instead of --device", .verbs = kDeployment | kTrain | kRl,
+    {.key = "system", .value_name = "S", .help = "a server, rack or pod of the catalogue, instead of --device", .verbs = kDeployment | kTrain | kRl | kEmit | kSite,
      .takes = Takes::system, .infer = name_at<&InferenceQuery::system>(), .train = name_at<&TrainingQuery::system>()},
-    {.key = "gpus", .value_name = "N", .help = "devices in all", .verbs = kDeployment | kTrain | kDiffusion | kRl,
+    {.key = "gpus", .value_name = "N", .help = "devices in all", .verbs = kDeployment | kTrain | kDiffusion | kRl | kEmit | kSite,
      .takes = Takes::whole, .low = 1, .high = kMostBought, .infer = at<&InferenceQuery::gpus>(), .train = plan_at<&TrainingPlan::gpus>(kAlways)},
-    {.key = "tp", .value_name = "N", .help = "tensor parallel", .verbs = kDeployment | kTrain | kRl,
+    {.key = "tp", .value_name = "N", .help = "tensor parallel", .verbs = kDeployment | kTrain | kRl | kEmit | kSite,
      .takes = Takes::whole, .low = 1, .high = kMostDevices, .infer = at<&InferenceQuery::tp>(), .train = plan_at<&TrainingPlan::tp>(kAlways)},
-    {.key = "pp", .value_name = "N", .help = "pipeline stages", .verbs = kDeployment | kTrain | kRl,
+    {.key = "pp", .value_name = "N", .help = "pipeline stages", .verbs = kDeployment | kTrain | kRl | kEmit | kSite,
      .takes = Takes::whole, .low = 1, .high = kMostDevices, .infer = at<&InferenceQuery::pp>(), .train = plan_at<&TrainingPlan::pp>(kAlways)},
-    {.key = "ep", .value_name = "N", .help = "ranks that share the experts of a layer out among them", .verbs = kDeployment | kTrain | kRl,
+    {.key = "ep", .value_name = "N", .help = "ranks that share the experts of a layer out among them", .verbs = kDeployment | kTrain | kRl | kEmit | kSite,
      .takes = Takes::whole, .low = 1, .high = kMostDevices, .infer = at<&InferenceQuery::ep>(), .train = plan_at<&TrainingPlan::ep>(kAlways)},
-    {.key = "dp", .value_name = "N", .help = "data parallel: with experts, attention ranks around them", .verbs = kDeployment | kTrain,
+    {.key = "dp", .value_name = "N", .help = "data parallel: with experts, attention ranks around them", .verbs = kDeployment | kTrain | kEmit | kSite,
      .takes = Takes::whole, .low = 1, .high = kMostDevices, .infer = at<&InferenceQuery::dp>(), .train = plan_at<&TrainingPlan::dp>()},
     {.key = "dispatch", .value_name = "HOW", .help = "tokens reach experts on other ranks: gather, kernels, low-latency or throughput", .verbs = kDeployment,
      .takes = Takes::word, .words = kExchanges, .infer = kDispatch},
@@ -284,79 +231,81 @@ constexpr Field kFields[] = {
      .takes = Takes::word, .words = kSwitches, .infer = kTwoBatches},
     {.key = "eplb", .value_name = "on|off", .help = "experts are placed by their load", .verbs = kDeployment,
      .takes = Takes::word, .words = kSwitches, .infer = kRebalanced},
-    {.key = "precision", .value_name = "F", .help = "of weights and activations: bf16, fp16, fp8, int8, int4, awq, mxfp4, nvfp4", .verbs = kAll,
+    {.key = "precision", .value_name = "F", .help = "of weights and activations: bf16, fp16, fp8, int8, int4, awq, mxfp4, nvfp4", .verbs = kAll | kEmit | kSite,
      .takes = Takes::format, .infer = kPrecision, .train = kTrainingPrecision},
-    {.key = "weight_precision", .value_name = "F", .help = "of the weights alone", .verbs = kDeployment, .takes = Takes::format, .infer = kWeights},
-    {.key = "activation_precision", .value_name = "F", .help = "of the activations alone", .verbs = kDeployment, .takes = Takes::format, .infer = kActivations},
-    {.key = "kv_precision", .value_name = "F", .help = "of the KV cache: bf16, fp8, int8", .verbs = kDeployment | kFit | kRl,
+    {.key = "weight_precision", .value_name = "F", .help = "of the weights alone", .verbs = kDeployment | kEmit, .takes = Takes::format, .infer = kWeights},
+    {.key = "activation_precision", .value_name = "F", .help = "of the activations alone", .verbs = kDeployment | kEmit, .takes = Takes::format, .infer = kActivations},
+    {.key = "kv_precision", .value_name = "F", .help = "of the KV cache: bf16, fp8, int8", .verbs = kDeployment | kFit | kRl | kEmit,
      .takes = Takes::format, .infer = at<&InferenceQuery::kv>()},
-    {.key = "engine", .value_name = "E", .help = "vllm, trtllm, sglang, pytorch, ideal (the datasheet alone), ...", .verbs = kAll,
+    {.key = "engine", .value_name = "E", .help = "vllm, trtllm, sglang, pytorch, ideal (the datasheet alone), ...", .verbs = kAll | kEmit | kSite,
      .takes = Takes::engine, .infer = name_at<&InferenceQuery::engine>(), .train = name_at<&TrainingQuery::engine>()},
-    {.key = "engine_version", .value_name = "V", .help = "a release: 0.12", .verbs = kDeployment | kTrain,
+    {.key = "engine_version", .value_name = "V", .help = "a release: 0.12", .verbs = kDeployment | kTrain | kEmit | kSite,
      .takes = Takes::release, .infer = name_at<&InferenceQuery::engine_version>(), .train = name_at<&TrainingQuery::engine_version>()},
-    {.key = "isl", .value_name = "TOKENS", .help = "input of a request", .verbs = kDeployment | kFit,
+    {.key = "isl", .value_name = "TOKENS", .help = "input of a request", .verbs = kDeployment | kFit | kEmit,
      .takes = Takes::count, .low = 0, .high = kMostTokens, .infer = load_at<&InferenceLoad::isl>(kAlways)},
-    {.key = "osl", .value_name = "TOKENS", .help = "output of a request", .verbs = kDeployment | kFit,
+    {.key = "osl", .value_name = "TOKENS", .help = "output of a request", .verbs = kDeployment | kFit | kEmit,
      .takes = Takes::count, .low = 1, .high = kMostTokens, .infer = kOsl},
-    {.key = "batch", .value_name = "B", .help = "B sequences start together and run to the end; images of one call", .verbs = kServing | kDiffusion,
+    {.key = "batch", .value_name = "B", .help = "B sequences start together and run to the end; images of one call", .verbs = kServing | kDiffusion | kEmit,
      .takes = Takes::count, .low = 1, .high = kMostSequences, .infer = kBatch},
-    {.key = "concurrency", .value_name = "C", .help = "C clients, each sends a request when its last one has ended", .verbs = kDeployment,
+    {.key = "concurrency", .value_name = "C", .help = "C clients, each sends a request when its last one has ended", .verbs = kDeployment | kEmit,
      .takes = Takes::count, .low = 1, .high = kMostSequences, .infer = kConcurrency},
-    {.key = "offline", .value_name = "", .help = "all requests are there at once; the engine chooses the batch", .verbs = kDeployment,
+    {.key = "offline", .value_name = "", .help = "all requests are there at once; the engine chooses the batch", .verbs = kDeployment | kEmit,
      .takes = Takes::on, .infer = kOffline},
     {.key = "prefill", .value_name = "", .help = "prompts alone, nothing is decoded; --batch says how many together", .verbs = kInfer | kCompare,
      .takes = Takes::on, .infer = kPrefill},
-    {.key = "prefix_hit", .value_name = "SHARE", .help = "of the input that the prefix cache holds: 0.5 or 50%", .verbs = kDeployment,
+    {.key = "prefix_hit", .value_name = "SHARE", .help = "of the input that the prefix cache holds: 0.5 or 50%", .verbs = kDeployment | kEmit,
      .takes = Takes::share, .infer = load_at<&InferenceLoad::prefix_hit>()},
-    {.key = "draft_tokens", .value_name = "N", .help = "speculative decoding: tokens proposed per step", .verbs = kDeployment,
+    {.key = "draft_tokens", .value_name = "N", .help = "speculative decoding: tokens proposed per step", .verbs = kDeployment | kEmit,
      .takes = Takes::count, .low = 0, .high = 64, .infer = load_at<&InferenceLoad::draft_tokens>()},
-    {.key = "acceptance", .value_name = "SHARE", .help = "of proposed tokens that are accepted", .verbs = kDeployment, .takes = Takes::share, .infer = kAcceptance},
-    {.key = "lora_rank", .value_name = "R", .help = "adapters applied beside the weights", .verbs = kDeployment | kTrain | kRl,
+    {.key = "acceptance", .value_name = "SHARE", .help = "of proposed tokens that are accepted", .verbs = kDeployment | kEmit, .takes = Takes::share, .infer = kAcceptance},
+    {.key = "lora_rank", .value_name = "R", .help = "adapters applied beside the weights", .verbs = kDeployment | kTrain | kRl | kEmit | kSite,
      .takes = Takes::whole, .low = 1, .high = 4096, .infer = at<&InferenceQuery::lora_rank>(), .train = kLoraRank},
-    {.key = "power_cap", .value_name = "W", .help = "limit of each device: 500W", .verbs = kDeployment | kTrain | kDiffusion,
+    {.key = "power_cap", .value_name = "W", .help = "limit of each device: 500W", .verbs = kDeployment | kTrain | kDiffusion | kEmit | kSite,
      .takes = Takes::watts, .infer = at<&InferenceQuery::power_cap>(), .train = at<&TrainingQuery::power_cap>()},
-    {.key = "max_batched_tokens", .value_name = "N", .help = "of the engine, per step", .verbs = kDeployment,
+    {.key = "max_batched_tokens", .value_name = "N", .help = "of the engine, per step", .verbs = kDeployment | kEmit,
      .takes = Takes::count, .low = 1, .high = 1e7, .infer = at<&InferenceQuery::max_batched_tokens>()},
-    {.key = "max_num_seqs", .value_name = "N", .help = "of the engine, running at once", .verbs = kDeployment | kRl,
+    {.key = "max_num_seqs", .value_name = "N", .help = "of the engine, running at once", .verbs = kDeployment | kRl | kEmit,
      .takes = Takes::count, .low = 1, .high = 1e6, .infer = at<&InferenceQuery::max_sequences>()},
-    {.key = "gpu_memory_utilization", .value_name = "SHARE", .help = "of the device that the engine may fill", .verbs = kDeployment | kRl,
+    {.key = "gpu_memory_utilization", .value_name = "SHARE", .help = "of the device that the engine may fill", .verbs = kDeployment | kRl | kEmit,
      .takes = Takes::share, .infer = at<&InferenceQuery::memory_utilization>()},
-    {.key = "cpu_offload_gb", .value_name = "GIB", .help = "weights of each device that wait in host memory, as vLLM counts them", .verbs = kDeployment,
+    {.key = "cpu_offload_gb", .value_name = "GIB", .help = "weights of each device that wait in host memory, as vLLM counts them", .verbs = kDeployment | kEmit,
      .takes = Takes::gibibytes, .low = 0, .high = 1e5, .infer = at<&InferenceQuery::cpu_offload>()},
-    {.key = "vp", .value_name = "N", .help = "chunks of one pipeline stage (interleaved schedule)", .verbs = kTrain,
+    {.key = "vp", .value_name = "N", .help = "chunks of one pipeline stage (interleaved schedule)", .verbs = kTrain | kEmit | kSite,
      .takes = Takes::whole, .low = 1, .high = kMostDevices, .train = plan_at<&TrainingPlan::vp>()},
-    {.key = "cp", .value_name = "N", .help = "context parallel; infer: with --lengths, ranks that share the tokens of a prompt", .verbs = kInfer | kTrain | kRl,
+    {.key = "cp", .value_name = "N", .help = "context parallel; infer: with --lengths, ranks that share the tokens of a prompt", .verbs = kInfer | kTrain | kRl | kEmit | kSite,
      .takes = Takes::whole, .low = 1, .high = kMostDevices, .train = plan_at<&TrainingPlan::cp>()},
-    {.key = "etp", .value_name = "N", .help = "tensor parallel inside an expert", .verbs = kTrain | kRl,
+    {.key = "etp", .value_name = "N", .help = "tensor parallel inside an expert", .verbs = kTrain | kRl | kEmit | kSite,
      .takes = Takes::whole, .low = 1, .high = kMostDevices, .train = plan_at<&TrainingPlan::etp>()},
-    {.key = "sharding", .value_name = "S", .help = "of optimizer, gradients and weights: none, zero1, zero2, zero3, hsdp", .verbs = kTrain | kRl,
+    {.key = "sharding", .value_name = "S", .help = "of optimizer, gradients and weights: none, zero1, zero2, zero3, hsdp", .verbs = kTrain | kRl | kEmit | kSite,
      .takes = Takes::word, .words = kShardings, .parse = sharding_number, .train = plan_at<&TrainingPlan::sharding>()},
-    {.key = "seq_length", .value_name = "TOKENS", .help = "of one training sequence", .verbs = kTrain,
+    {.key = "seq_length", .value_name = "TOKENS", .help = "of one training sequence", .verbs = kTrain | kEmit | kSite,
      .takes = Takes::whole, .low = 1, .high = kMostBatch, .train = plan_at<&TrainingPlan::sequence>(kAlways)},
-    {.key = "global_batch", .value_name = "N", .help = "sequences of one step", .verbs = kTrain,
+    {.key = "global_batch", .value_name = "N", .help = "sequences of one step", .verbs = kTrain | kEmit | kSite,
      .takes = Takes::whole, .low = 1, .high = kMostBatch, .train = plan_at<&TrainingPlan::global_batch>(kAlways)},
-    {.key = "micro_batch", .value_name = "N", .help = "sequences that one replica works on at once", .verbs = kTrain | kRl,
+    {.key = "micro_batch", .value_name = "N", .help = "sequences that one replica works on at once", .verbs = kTrain | kRl | kEmit | kSite,
      .takes = Takes::whole, .low = 1, .high = kMostBatch, .train = plan_at<&TrainingPlan::micro_batch>(kAlways)},
-    {.key = "recompute", .value_name = "R", .help = "none, selective, full, or unknown: the least that fits", .verbs = kTrain | kRl,
+    {.key = "recompute", .value_name = "R", .help = "none, selective, full, or unknown: the least that fits", .verbs = kTrain | kRl | kEmit | kSite,
      .takes = Takes::word, .words = kRecomputes, .parse = recompute_number, .train = plan_at<&TrainingPlan::recompute>()},
-    {.key = "schedule", .value_name = "S", .help = "of the pipeline: 1f1b, interleaved, zero-bubble or dualpipe", .verbs = kTrain,
+    {.key = "schedule", .value_name = "S", .help = "of the pipeline: 1f1b, interleaved, zero-bubble or dualpipe", .verbs = kTrain | kEmit | kSite,
      .takes = Takes::word, .words = kSchedules, .train = plan_at<&TrainingPlan::schedule>()},
-    {.key = "cp_kind", .value_name = "K", .help = "of context parallelism: ring, all-gather or ulysses", .verbs = kTrain,
+    {.key = "cp_kind", .value_name = "K", .help = "of context parallelism: ring, all-gather or ulysses", .verbs = kTrain | kEmit | kSite,
      .takes = Takes::word, .words = kContexts, .train = plan_at<&TrainingPlan::context>()},
-    {.key = "task", .value_name = "T", .help = "pretrain, sft or lora", .verbs = kTrain,
+    {.key = "task", .value_name = "T", .help = "pretrain, sft or lora", .verbs = kTrain | kEmit | kSite,
      .takes = Takes::word, .words = kTasks, .parse = task_number, .train = at<&TrainingQuery::task>()},
-    {.key = "mtp", .value_name = "", .help = "train the multi-token-prediction layers too", .verbs = kTrain, .takes = Takes::on, .train = at<&TrainingQuery::mtp>()},
-    {.key = "offload", .value_name = "SHARE", .help = "of the kept activations that wait in host memory", .verbs = kTrain,
+    {.key = "frozen", .value_name = "F", .help = "format of the weights that adapters leave as they are: int4 is QLoRA; left out: that of the products", .verbs = kTrain,
+     .takes = Takes::format, .train = kFrozen},
+    {.key = "mtp", .value_name = "", .help = "train the multi-token-prediction layers too", .verbs = kTrain | kEmit | kSite, .takes = Takes::on, .train = at<&TrainingQuery::mtp>()},
+    {.key = "offload", .value_name = "SHARE", .help = "of the kept activations that wait in host memory", .verbs = kTrain | kEmit | kSite,
      .takes = Takes::share, .train = plan_at<&TrainingPlan::offload>()},
-    {.key = "offload_optimizer", .value_name = "", .help = "state and update of the optimizer are on the host", .verbs = kTrain | kRl,
+    {.key = "offload_optimizer", .value_name = "", .help = "state and update of the optimizer are on the host", .verbs = kTrain | kRl | kEmit,
      .takes = Takes::on, .train = plan_at<&TrainingPlan::offload_optimizer>()},
-    {.key = "shard_group", .value_name = "N", .help = "ranks that share one copy under --sharding hsdp; usual: a scale-up domain", .verbs = kTrain,
+    {.key = "shard_group", .value_name = "N", .help = "ranks that share one copy under --sharding hsdp; usual: a scale-up domain", .verbs = kTrain | kEmit,
      .takes = Takes::whole, .low = 1, .high = kMostDevices, .train = kShardGroup},
     {.key = "imbalance", .value_name = "X", .help = "tokens of the busiest expert rank over the mean: 1.2", .verbs = kTrain,
      .takes = Takes::count, .low = 1, .high = kMostFactor, .train = plan_at<&TrainingPlan::imbalance>()},
-    {.key = "capacity", .value_name = "X", .help = "experts drop what exceeds this multiple of their mean load; left out: none is dropped", .verbs = kTrain,
+    {.key = "capacity", .value_name = "X", .help = "experts drop what exceeds this multiple of their mean load; left out: none is dropped", .verbs = kTrain | kEmit,
      .takes = Takes::count, .low = 1, .high = kMostFactor, .train = plan_at<&TrainingPlan::capacity>()},
-    {.key = "wide_layers", .value_name = "N", .help = "layers whose products stay in 16 bits under fp8, mxfp8 or nvfp4", .verbs = kTrain,
+    {.key = "wide_layers", .value_name = "N", .help = "layers whose products stay in 16 bits under fp8, mxfp8 or nvfp4", .verbs = kTrain | kEmit,
      .takes = Takes::whole, .low = 0, .high = 100'000, .train = at<&TrainingQuery::wide_layers>()},
     {.key = "oversubscription", .value_name = "X", .help = "ports of a pod over its links to other pods: 2 is two to one", .verbs = kTrain,
      .takes = Takes::count, .low = 1, .high = kMostFactor, .train = cluster_at<&TrainingCluster::oversubscription>()},
@@ -364,13 +313,13 @@ constexpr Field kFields[] = {
      .takes = Takes::whole, .low = 1, .high = kMostDevices, .train = cluster_at<&TrainingCluster::pod>()},
     {.key = "reduction", .value_name = "WHERE", .help = "switches that add up all-reduces: none, nvls, sharp or both", .verbs = kTrain,
      .takes = Takes::word, .words = kReductions, .train = cluster_at<&TrainingCluster::reduction>()},
-    {.key = "rank_order", .value_name = "O", .help = "fastest first: tp-cp-ep-dp-pp (usual) or tp-cp-ep-pp-dp", .verbs = kTrain,
+    {.key = "rank_order", .value_name = "O", .help = "fastest first: tp-cp-ep-dp-pp (usual) or tp-cp-ep-pp-dp", .verbs = kTrain | kEmit,
      .takes = Takes::word, .words = kOrders, .train = cluster_at<&TrainingCluster::order>()},
     {.key = "data_rate", .value_name = "RATE", .help = "at which one node reads the data set: 2GB/s; left out: never the limit", .verbs = kTrain,
      .takes = Takes::rate, .train = cluster_at<&TrainingCluster::data_rate>()},
     {.key = "data_bytes", .value_name = "B", .help = "of one token in the data set; usual: 4, a 32-bit index", .verbs = kTrain,
      .takes = Takes::count, .low = 0.1, .high = 1e9, .train = cluster_at<&TrainingCluster::data_bytes>()},
-    {.key = "tokens", .value_name = "N", .help = "of the whole run, for days and GPU-hours: 15T", .verbs = kTrain, .takes = Takes::count, .low = 1, .high = 1e18},
+    {.key = "tokens", .value_name = "N", .help = "of the whole run, for days and GPU-hours: 15T", .verbs = kTrain | kSite, .takes = Takes::count, .low = 1, .high = 1e18},
     {.key = "scale", .value_name = "weak|strong", .help = "the curve over --from to --to devices: the batch grows with them, or stays", .verbs = kTrain,
      .takes = Takes::word, .words = kScalings},
     {.key = "from", .value_name = "N", .help = "devices at which the curve starts", .verbs = kTrain, .takes = Takes::whole, .low = 1, .high = kMostDevices},
@@ -398,16 +347,16 @@ constexpr Field kFields[] = {
     {.key = "audio", .value_name = "TIME", .help = "of sound in each prompt, for models that hear: 30s", .verbs = kInfer, .takes = Takes::seconds},
     {.key = "html", .value_name = "FILE", .help = "write a page with charts: of the roofline and the operators on it, or of the step", .verbs = kCompare | kTrain | kRl,
      .takes = Takes::file},
-    {.key = "disaggregate", .value_name = "", .help = "prompts on one pool of engines, tokens on another; the clients are those of one decode engine", .verbs = kInfer,
+    {.key = "disaggregate", .value_name = "", .help = "prompts on one pool of engines, tokens on another; the clients are those of one decode engine", .verbs = kInfer | kEmit,
      .takes = Takes::on},
-    {.key = "prefill_device", .value_name = "D", .help = "of the engines for prompts, with --prefill-tp, --prefill-dp and --prefill-ep", .verbs = kInfer,
+    {.key = "prefill_device", .value_name = "D", .help = "of the engines for prompts, with --prefill-tp, --prefill-dp and --prefill-ep", .verbs = kInfer | kEmit,
      .takes = Takes::device},
-    {.key = "prefill_tp", .value_name = "N", .help = "of one engine for prompts", .verbs = kInfer, .takes = Takes::whole, .low = 1, .high = kMostDevices},
-    {.key = "prefill_dp", .value_name = "N", .help = "of one engine for prompts: attention ranks around shared experts", .verbs = kInfer,
+    {.key = "prefill_tp", .value_name = "N", .help = "of one engine for prompts", .verbs = kInfer | kEmit, .takes = Takes::whole, .low = 1, .high = kMostDevices},
+    {.key = "prefill_dp", .value_name = "N", .help = "of one engine for prompts: attention ranks around shared experts", .verbs = kInfer | kEmit,
      .takes = Takes::whole, .low = 1, .high = kMostDevices},
-    {.key = "prefill_ep", .value_name = "N", .help = "of one engine for prompts: ranks that share the experts", .verbs = kInfer,
+    {.key = "prefill_ep", .value_name = "N", .help = "of one engine for prompts: ranks that share the experts", .verbs = kInfer | kEmit,
      .takes = Takes::whole, .low = 1, .high = kMostDevices},
-    {.key = "kv_link", .value_name = "RATE", .help = "out of one engine for prompts: 50GB/s; else its network cards", .verbs = kInfer, .takes = Takes::rate},
+    {.key = "kv_link", .value_name = "RATE", .help = "out of one engine for prompts: 50GB/s; else its network cards", .verbs = kInfer | kEmit, .takes = Takes::rate},
     {.key = "explain", .value_name = "", .help = "the operators, each with its time, bound and share of the roofline", .verbs = kInfer, .takes = Takes::on},
 };
 // clang-format on

@@ -6,8 +6,11 @@
 #include <charconv>
 #include <cmath>
 
-#include "ridge/limits.hpp"
-#include "ridge/text.hpp"
+#include "ask/money.hpp"
+#include "ridge/base/letters.hpp"
+#include "ridge/base/limits.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/facility/site.hpp"
 
 namespace ridge::ask {
 
@@ -48,6 +51,95 @@ Result<double> quantity_above_zero(const Field& field, std::string_view text, st
   return value->value();
 }
 
+constexpr double kSecondsOfYear = 31'536'000;
+constexpr double kSecondsOfMonth = 2'628'000;
+constexpr double kHoursOfMonth = 730;
+
+/// As written in the field's example, above 0 or from 0, and at most what the field says.
+template <class Q>
+Result<double> quantity_like(const Field& field, std::string_view text) {
+  const Result<Q> read = parse_quantity<Q>(text);
+  if (!read) {
+    const std::string& why = read.error().message;
+    return wrong(field, why.find("is no unit") == std::string::npos
+                            ? why
+                            : fmt::format("{}; for example {}", why, field.example));
+  }
+  const double value = read->value();
+  if (value < 0 || (value == 0 && !field.zero)) {
+    return wrong(field,
+                 fmt::format("write {} 0, for example {}", field.zero ? "at least" : "more than", field.example));
+  }
+  if (!(value <= field.most.most)) return wrong(field, limits::beyond(field.most));
+  return value;
+}
+
+/// A quantity of Q, or of another dimension whose base unit is worth `other_scale` of Q's.
+template <class Q, class Other = Q>
+Result<double> one_of_two(std::string_view text, double scale, double other_scale = 0) {
+  const Result<Q> first = parse_quantity<Q>(text);
+  if (first) return first->value() * scale;
+  const Result<Other> second = parse_quantity<Other>(text);
+  if (second) return second->value() * other_scale;
+  return first.error();
+}
+
+Result<double> price(Takes takes, std::string_view text) {
+  switch (takes) {
+    case Takes::rent: {
+      const Result<double> rent = one_of_two<GpuRent, DollarsPerSecond>(text, 3600, 3600);
+      return rent ? rent : one_of_two<GpuRent, Dollars>(text, 3600, 1);
+    }
+    case Takes::dollars: {
+      using DollarsPerGpu = Quantity<Dimension<0, 0, 0, 0, 1, 0, -1>>;
+      return one_of_two<Dollars, DollarsPerGpu>(text, 1, 1);
+    }
+    case Takes::dollars_per_kwh:
+      return one_of_two<DollarsPerJoule>(text, 3.6e6);
+    case Takes::dollars_per_kw_month:
+      return one_of_two<DollarsPerJoule>(text, 3.6e6 * kHoursOfMonth);
+    case Takes::dollars_per_year:
+      return one_of_two<Dollars, GpuRent>(text, 1, kSecondsOfYear);
+    case Takes::dollars_per_month:
+      return one_of_two<Dollars, DollarsPerSecond>(text, 1, kSecondsOfMonth);
+    case Takes::dollars_per_million:
+      return one_of_two<Dollars, DollarsPerToken>(text, 1, 1e6);
+    case Takes::years:
+      return one_of_two<Seconds>(text, 1 / kSecondsOfYear);
+    case Takes::hours:
+      return one_of_two<Seconds>(text, 1 / 3600.0);
+    case Takes::power:
+      return one_of_two<Watts>(text, 1);
+    case Takes::tokens_per_s: {
+      const Result<double> bare = parse_count(text);
+      return bare ? bare : one_of_two<TokensPerSecond>(text, 1);
+    }
+    default:
+      return parse_count(text);
+  }
+}
+
+Result<double> price_from_zero(const Field& field, std::string_view text) {
+  const Result<double> value = price(field.takes, text);
+  if (!value) return wrong(field, value.error().message);
+  if (*value < 0) return wrong(field, fmt::format("{} is below 0", text));
+  if (field.takes == Takes::tally && *value != std::floor(*value)) {
+    return wrong(field, fmt::format("{} is no whole number", text));
+  }
+  if (!(*value <= limits::kNumber.most)) return wrong(field, limits::beyond(limits::kNumber));
+  return value;
+}
+
+/// "2", "2.5" or "2:1", from 1 to the limit.
+Result<double> ratio_from_one(const Field& field, std::string_view text) {
+  if (text.ends_with(":1")) text.remove_suffix(2);
+  const Result<double> value = parse_count(text);
+  if (!value) return wrong(field, value.error().message);
+  if (*value < 1) return wrong(field, "write 1 or more");
+  if (!(*value <= field.most.most)) return wrong(field, limits::beyond(field.most));
+  return value;
+}
+
 Result<double> word_value(const Field& field, std::string_view text) {
   if (field.parse != nullptr) {
     const Result<int> value = field.parse(text);
@@ -63,7 +155,7 @@ Result<double> word_value(const Field& field, std::string_view text) {
 }
 
 template <class Q>
-Status read_into(const Field& field, const Member<Q>& member, std::string_view text, Q& query) {
+Status read_member(const Field& field, const Member<Q>& member, std::string_view text, Q& query) {
   if (member.read != nullptr) {
     const Status read = member.read(text, query);
     return read ? read : Status(wrong(field, read.error().message));
@@ -132,8 +224,10 @@ Result<double> read_value(const Field& field, std::string_view text) {
       return share;
     }
     case Takes::watts:
+      if (!field.example.empty()) return quantity_like<Watts>(field, text);
       return quantity_above_zero<Watts>(field, text, "power", "500W");
     case Takes::rate:
+      if (!field.example.empty()) return quantity_like<BytesPerSecond>(field, text);
       return quantity_above_zero<BytesPerSecond>(field, text, "rate", "2GB/s");
     case Takes::gibibytes: {
       const Result<double> number = number_in_range(field, text);
@@ -141,7 +235,50 @@ Result<double> read_value(const Field& field, std::string_view text) {
       return *number * kGibibyte;
     }
     case Takes::seconds:
+      if (!field.example.empty()) return quantity_like<Seconds>(field, text);
       return quantity_above_zero<Seconds>(field, text, "time", "30s");
+    case Takes::bytes:
+      return quantity_like<Bytes>(field, text);
+    case Takes::mass:
+      return quantity_like<Kilograms>(field, text);
+    case Takes::load:
+      return quantity_like<KilogramsPerSquareMetre>(field, text);
+    case Takes::money: {
+      // So much a month is twelve times as much in the year that is meant.
+      const Result<DollarsPerSecond> running = parse_quantity<DollarsPerSecond>(text);
+      if (!running) return quantity_like<Dollars>(field, text);
+      return quantity_like<Dollars>(field, fmt::format("${:.17g}", running->value() * kSecondsOfYear));
+    }
+    case Takes::ratio:
+      return ratio_from_one(field, text);
+    case Takes::rent:
+    case Takes::dollars:
+    case Takes::dollars_per_kwh:
+    case Takes::dollars_per_kw_month:
+    case Takes::dollars_per_year:
+    case Takes::dollars_per_month:
+    case Takes::dollars_per_million:
+    case Takes::years:
+    case Takes::hours:
+    case Takes::power:
+    case Takes::tokens_per_s:
+    case Takes::amount:
+    case Takes::tally:
+      return price_from_zero(field, text);
+    case Takes::formats: {
+      for (std::string_view rest = text;;) {
+        const std::size_t comma = rest.find(',');
+        const Result<Format> format = parse_format(trimmed(rest.substr(0, comma)));
+        if (!format) return wrong(field, format.error().message);
+        if (comma == std::string_view::npos) return 0.0;
+        rest.remove_prefix(comma + 1);
+      }
+    }
+    case Takes::parsed: {
+      const Status good = field.check(text);
+      if (!good) return wrong(field, good.error().message);
+      return 0.0;
+    }
     case Takes::pixels: {
       const std::size_t cross = text.find('x');
       const Result<double> width = number_in_range(field, text.substr(0, cross));
@@ -177,12 +314,17 @@ Result<double> read_value(const Field& field, std::string_view text) {
     case Takes::engine:
     case Takes::text:
     case Takes::file:
+    case Takes::named:
       return 0.0;
   }
   return 0.0;
 }
 
 Status check_value(const Field& field, std::string_view text) {
+  if (const std::optional<ForeignMoney> other = field.foreign ? foreign_money(text) : std::nullopt) {
+    const Result<double> read = read_value(field, other->as_dollars);
+    return read ? Status() : Status(read.error());
+  }
   if (field.takes != Takes::text || field.rl.read == nullptr) {
     const Result<double> read = read_value(field, text);
     return read ? Status() : Status(read.error());
@@ -214,12 +356,69 @@ Status check_release(std::string_view text) {
   return Error{ErrorCode::bad_input, "", quoted(text) + " is no release: write its number, for example 0.12"};
 }
 
+namespace {
+
+std::string with_unit(Takes takes, double value) {
+  switch (takes) {
+    case Takes::mass:
+      return exact(value) + "kg";
+    case Takes::load:
+      return exact(value) + "kg/m2";
+    case Takes::dollars_per_kwh:
+      return "$" + exact(value) + "/kWh";
+    case Takes::dollars_per_kw_month:
+      return "$" + exact(value) + "/kW-month";
+    case Takes::years:
+      return exact(value) + "years";
+    case Takes::hours:
+      return exact(value) + "h";
+    default:
+      return "$" + exact(value);
+  }
+}
+
+/// Units are multiplied and divided by, which may miss by a last digit: the neighbour whose text reads as the value.
+std::string text_that_reads(const Field& field, double value) {
+  constexpr int kNeighbours = 8;
+  double up = value;
+  double down = value;
+  for (int i = 0; i < kNeighbours; ++i) {
+    for (const double near : {up, down}) {
+      const Result<double> read = read_value(field, with_unit(field.takes, near));
+      if (read && *read == value) return with_unit(field.takes, near);
+    }
+    up = std::nextafter(up, INFINITY);
+    down = std::nextafter(down, -INFINITY);
+  }
+  return with_unit(field.takes, value);
+}
+
+}  // namespace
+
 std::string write_value(const Field& field, double value) {
   switch (field.takes) {
     case Takes::watts:
+    case Takes::power:
       return exact(value) + "W";
     case Takes::rate:
       return exact(value) + "B/s";
+    case Takes::seconds:
+      return exact(value) + "s";
+    case Takes::bytes:
+      return exact(value) + "B";
+    case Takes::mass:
+    case Takes::load:
+    case Takes::money:
+    case Takes::rent:
+    case Takes::dollars:
+    case Takes::dollars_per_year:
+    case Takes::dollars_per_month:
+    case Takes::dollars_per_million:
+    case Takes::dollars_per_kwh:
+    case Takes::dollars_per_kw_month:
+    case Takes::years:
+    case Takes::hours:
+      return text_that_reads(field, value);
     case Takes::gibibytes:
       return exact(value / kGibibyte);
     case Takes::format:
@@ -237,16 +436,45 @@ std::string write_value(const Field& field, double value) {
 }
 
 Status read(const Field& field, std::string_view text, InferenceQuery& query) {
-  return read_into(field, field.infer, text, query);
+  return read_member(field, field.infer, text, query);
 }
 
 Status read(const Field& field, std::string_view text, TrainingQuery& query) {
-  return read_into(field, field.train, text, query);
+  return read_member(field, field.train, text, query);
 }
 
 Status read(const Field& field, std::string_view text, RlQuery& query) {
-  if (field.rl) return read_into(field, field.rl, text, query);
-  return read_into(field, field.train, text, query.training);
+  if (field.rl) return read_member(field, field.rl, text, query);
+  return read_member(field, field.train, text, query.training);
+}
+
+Status read_any(const Field& field, std::string_view text, const void* kind, void* query) {
+  const AnyMember& member = field.own.kind == kind ? field.own : field.other;
+  if (member.kind != kind) return wrong(field, "is no part of this question");
+  const Result<double> value = read_value(field, text);
+  if (!value) return value.error();
+  if (member.read != nullptr) {
+    const Status read = member.read(text, query);
+    return read ? read : Status(wrong(field, read.error().message));
+  }
+  member.set(query, *value);
+  return {};
+}
+
+std::vector<Setting> settings_any(std::span<const Field> fields, const void* kind, const void* query,
+                                  const void* usual) {
+  std::vector<Setting> out;
+  for (const Field& field : fields) {
+    const AnyMember& member = field.own.kind == kind ? field.own : field.other;
+    if (member.kind != kind) continue;
+    if (member.write != nullptr) {
+      if (std::string text = member.write(query); !text.empty()) out.push_back({&field, std::move(text)});
+      continue;
+    }
+    const double value = member.get(query);
+    if (!std::isnan(value) && value != member.get(usual)) out.push_back({&field, write_value(field, value)});
+  }
+  return out;
 }
 
 std::vector<Setting> settings_of(const RlQuery& query) {

@@ -1,56 +1,26 @@
 // The fields that only reinforcement learning has. A new one is a line here.
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
-
-#include "ask/field.hpp"
-#include "ridge/text.hpp"
+#include "ask/member.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge::ask {
 
 namespace {
 
-constexpr double kUnsaid = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMostRlDevices = 1'000'000;
 constexpr double kMostRlTokens = 4e6;
 constexpr double kMostStaleness = 1000;
 
-/// A number of the question itself.
-template <auto Of>
-constexpr Member<RlQuery> number_of_rl() {
-  return {.get = [](const RlQuery& q) { return static_cast<double>(q.*Of); },
-          .set =
-              [](RlQuery& q, double value) {
-                using T = std::remove_reference_t<decltype(q.*Of)>;
-                if constexpr (std::is_enum_v<T>) {
-                  q.*Of = static_cast<T>(static_cast<int>(value));
-                } else if constexpr (std::is_same_v<T, bool>) {
-                  q.*Of = value != 0;
-                } else {
-                  q.*Of = static_cast<T>(value);
-                }
-              }};
-}
-/// Of a part of it: its answers, its verifier, one of its engines.
-template <auto Part, auto Of>
-constexpr Member<RlQuery> number_of_rl() {
-  return {.get = [](const RlQuery& q) { return static_cast<double>(q.*Part.*Of); },
-          .set =
-              [](RlQuery& q, double value) {
-                using T = std::remove_reference_t<decltype(q.*Part.*Of)>;
-                q.*Part.*Of = static_cast<T>(value);
-              }};
-}
-
 constexpr Member<RlQuery> kReferenceOn = {
-    .get = [](const RlQuery& q) { return q.reference ? (*q.reference ? 1.0 : 0.0) : kUnsaid; },
+    .get = [](const RlQuery& q) { return q.reference ? (*q.reference ? 1.0 : 0.0) : kNothing; },
     .set = [](RlQuery& q, double value) { q.reference = value != 0; },
     .always = true};
 constexpr Member<RlQuery> kEngineLogProbs = {.get = [](const RlQuery& q) { return q.old_log_probs ? 0.0 : 1.0; },
                                              .set = [](RlQuery& q, double value) { q.old_log_probs = value == 0; }};
 constexpr Member<RlQuery> kGenerationFormat = {
-    .get = [](const RlQuery& q) { return q.generation.weights ? static_cast<double>(*q.generation.weights) : kUnsaid; },
+    .get =
+        [](const RlQuery& q) { return q.generation.weights ? static_cast<double>(*q.generation.weights) : kNothing; },
     .set =
         [](RlQuery& q, double value) {
           q.generation.weights = static_cast<Format>(static_cast<int>(value));
@@ -106,57 +76,57 @@ constexpr Word kOnOff[] = {{"on", 1}, {"off", 0}};
 // clang-format off
 constexpr Field kRlFields[] = {
     {.key = "algorithm", .value_name = "A", .help = "grpo, dapo, ppo (with critic and reward model) or online-dpo", .verbs = kRl,
-     .takes = Takes::word, .words = kAlgorithms, .rl = number_of_rl<&RlQuery::algorithm>()},
+     .takes = Takes::word, .words = kAlgorithms, .rl = at<&RlQuery::algorithm>()},
     {.key = "placement", .value_name = "P", .help = "colocated, or two pools: one-step-off, async", .verbs = kRl,
-     .takes = Takes::word, .words = kPlacements, .rl = number_of_rl<&RlQuery::placement>()},
+     .takes = Takes::word, .words = kPlacements, .rl = at<&RlQuery::placement>()},
     {.key = "generators", .value_name = "N", .help = "devices that draw answers, where pools are apart; else half", .verbs = kRl,
-     .takes = Takes::whole, .low = 1, .high = kMostRlDevices, .rl = number_of_rl<&RlQuery::generators>()},
+     .takes = Takes::whole, .low = 1, .high = kMostRlDevices, .rl = at<&RlQuery::generators>()},
     {.key = "staleness", .value_name = "BATCHES", .help = "async: batches that answers may be ahead of the weights: 0.5", .verbs = kRl,
      .takes = Takes::text, .rl = kStalenessOf},
     {.key = "partial_rollouts", .value_name = "", .help = "async: answers go on with new weights instead of being waited for", .verbs = kRl,
-     .takes = Takes::on, .rl = number_of_rl<&RlQuery::partial>()},
+     .takes = Takes::on, .rl = at<&RlQuery::partial>()},
     {.key = "prompts", .value_name = "N", .help = "of one step", .verbs = kRl, .takes = Takes::count, .low = 1, .high = 1e6,
-     .rl = number_of_rl<&RlQuery::prompts>()},
+     .rl = at<&RlQuery::prompts>()},
     {.key = "samples", .value_name = "N", .help = "answers to each prompt", .verbs = kRl, .takes = Takes::count, .low = 1, .high = 1e5,
-     .rl = number_of_rl<&RlQuery::samples>()},
+     .rl = at<&RlQuery::samples>()},
     {.key = "prompt_tokens", .value_name = "TOKENS", .help = "of a prompt", .verbs = kRl, .takes = Takes::count, .low = 1, .high = kMostRlTokens,
-     .rl = number_of_rl<&RlQuery::prompt_tokens>()},
+     .rl = at<&RlQuery::prompt_tokens>()},
     {.key = "answer_tokens", .value_name = "TOKENS", .help = "of an answer, on average", .verbs = kRl, .takes = Takes::count, .low = 1, .high = kMostRlTokens,
-     .rl = number_of_rl<&RlQuery::answers, &AnswerLengths::mean>()},
+     .rl = at<&RlQuery::answers, &AnswerLengths::mean>()},
     {.key = "answer_most", .value_name = "TOKENS", .help = "where an answer is cut", .verbs = kRl, .takes = Takes::count, .low = 1, .high = kMostRlTokens,
-     .rl = number_of_rl<&RlQuery::answers, &AnswerLengths::most>()},
+     .rl = at<&RlQuery::answers, &AnswerLengths::most>()},
     {.key = "answer_cv", .value_name = "X", .help = "standard deviation of lengths over their mean, before the cut", .verbs = kRl,
-     .takes = Takes::count, .low = 0, .high = 10, .rl = number_of_rl<&RlQuery::answers, &AnswerLengths::cv>()},
+     .takes = Takes::count, .low = 0, .high = 10, .rl = at<&RlQuery::answers, &AnswerLengths::cv>()},
     {.key = "answer_lengths", .value_name = "SHARES", .help = "instead: up to so many tokens, each with its share: 512:0.5,2048:0.3,8192:0.2", .verbs = kRl,
      .takes = Takes::text, .rl = kLengthShares},
     {.key = "oversample", .value_name = "X", .help = "answers drawn for each that is trained on (dynamic sampling)", .verbs = kRl,
-     .takes = Takes::count, .low = 1, .high = 100, .rl = number_of_rl<&RlQuery::oversample>()},
+     .takes = Takes::count, .low = 1, .high = 100, .rl = at<&RlQuery::oversample>()},
     {.key = "mini_batch", .value_name = "PROMPTS", .help = "of one update of the weights; else all prompts of the step", .verbs = kRl,
-     .takes = Takes::count, .low = 1, .high = 1e6, .rl = number_of_rl<&RlQuery::mini_batch>()},
+     .takes = Takes::count, .low = 1, .high = 1e6, .rl = at<&RlQuery::mini_batch>()},
     {.key = "epochs", .value_name = "N", .help = "times a step trains on its answers", .verbs = kRl,
-     .takes = Takes::whole, .low = 1, .high = 100, .rl = number_of_rl<&RlQuery::epochs>()},
+     .takes = Takes::whole, .low = 1, .high = 100, .rl = at<&RlQuery::epochs>()},
     {.key = "reference", .value_name = "on|off", .help = "log-probabilities of a frozen copy (KL term); dapo has none", .verbs = kRl,
      .takes = Takes::word, .words = kOnOff, .rl = kReferenceOn},
     {.key = "engine_log_probs", .value_name = "", .help = "train on the engine's log-probabilities, none are computed again", .verbs = kRl,
      .takes = Takes::on, .rl = kEngineLogProbs},
     {.key = "packing", .value_name = "on|off", .help = "sequences share rows; off: each is padded to the longest", .verbs = kRl,
-     .takes = Takes::word, .words = kOnOff, .rl = number_of_rl<&RlQuery::packing>()},
+     .takes = Takes::word, .words = kOnOff, .rl = at<&RlQuery::packing>()},
     {.key = "critic", .value_name = "M", .help = "ppo: the model that is trained to judge; else a copy of the policy", .verbs = kRl,
      .takes = Takes::model, .rl = kCriticName},
     {.key = "reward_model", .value_name = "M", .help = "that judges answers", .verbs = kRl, .takes = Takes::model, .rl = kRewardName},
     {.key = "critic_gpus", .value_name = "N", .help = "devices apart for critic and reward model, of --gpus", .verbs = kRl,
-     .takes = Takes::whole, .low = 1, .high = kMostRlDevices, .rl = number_of_rl<&RlQuery::critic_gpus>()},
+     .takes = Takes::whole, .low = 1, .high = kMostRlDevices, .rl = at<&RlQuery::critic_gpus>()},
     {.key = "verifier_seconds", .value_name = "S", .help = "a rule or sandbox takes to judge one answer", .verbs = kRl,
-     .takes = Takes::count, .low = 0, .high = 1e5, .rl = number_of_rl<&RlQuery::verifier, &Verifier::seconds>()},
+     .takes = Takes::count, .low = 0, .high = 1e5, .rl = at<&RlQuery::verifier, &Verifier::seconds>()},
     {.key = "verifier_parallel", .value_name = "N", .help = "answers that it judges at once; else all", .verbs = kRl,
-     .takes = Takes::count, .low = 1, .high = 1e6, .rl = number_of_rl<&RlQuery::verifier, &Verifier::parallel>()},
+     .takes = Takes::count, .low = 1, .high = 1e6, .rl = at<&RlQuery::verifier, &Verifier::parallel>()},
     {.key = "gen_engine", .value_name = "E", .help = "that draws answers: vllm, sglang, trtllm", .verbs = kRl, .takes = Takes::engine, .rl = kGenerationEngine},
     {.key = "gen_tp", .value_name = "N", .help = "tensor parallel of one engine", .verbs = kRl, .takes = Takes::whole, .low = 1, .high = kMostRlDevices,
-     .rl = number_of_rl<&RlQuery::generation, &InferenceQuery::tp>()},
+     .rl = at<&RlQuery::generation, &InferenceQuery::tp>()},
     {.key = "gen_pp", .value_name = "N", .help = "pipeline stages of one engine", .verbs = kRl, .takes = Takes::whole, .low = 1, .high = kMostRlDevices,
-     .rl = number_of_rl<&RlQuery::generation, &InferenceQuery::pp>()},
+     .rl = at<&RlQuery::generation, &InferenceQuery::pp>()},
     {.key = "gen_ep", .value_name = "N", .help = "ranks of one engine that share the experts", .verbs = kRl, .takes = Takes::whole, .low = 1, .high = kMostRlDevices,
-     .rl = number_of_rl<&RlQuery::generation, &InferenceQuery::ep>()},
+     .rl = at<&RlQuery::generation, &InferenceQuery::ep>()},
     {.key = "gen_precision", .value_name = "F", .help = "of weights and activations of the engines", .verbs = kRl, .takes = Takes::format, .rl = kGenerationFormat},
 };
 // clang-format on

@@ -1,8 +1,8 @@
-#include "ridge/change.hpp"
+#include "ridge/base/change.hpp"
 
 #include <algorithm>
 
-#include "ridge/letters.hpp"
+#include "ridge/base/letters.hpp"
 
 namespace ridge {
 

@@ -1,4 +1,4 @@
-#include "ridge/csv.hpp"
+#include "ridge/base/csv.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "base/utf8.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 

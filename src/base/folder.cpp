@@ -1,4 +1,4 @@
-#include "ridge/folder.hpp"
+#include "ridge/base/folder.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "base/units.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 

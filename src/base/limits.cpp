@@ -1,6 +1,6 @@
-#include "ridge/limits.hpp"
+#include "ridge/base/limits.hpp"
 
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge::limits {
 

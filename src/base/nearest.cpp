@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/utf8.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 

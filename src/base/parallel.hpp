@@ -5,7 +5,7 @@
 //   parallel_for(plans.size(), 0, [&](std::size_t i) { looked[i] = look(plans[i]); });
 //
 // Which thread takes which piece is left open, so a result may depend on `i` alone; then it is the same on any number
-// of threads. Whoever wants to stop early lets the pieces that are left return at once (ridge/patience.hpp).
+// of threads. Whoever wants to stop early lets the pieces that are left return at once (ridge/base/patience.hpp).
 #include <cstddef>
 #include <functional>
 

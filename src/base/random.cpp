@@ -1,4 +1,4 @@
-#include "ridge/random.hpp"
+#include "ridge/base/random.hpp"
 
 #include <cassert>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Reading: quantities, counts and shares. Printing is in format.cpp, the vocabulary in units.cpp.
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "ridge/letters.hpp"
-#include "ridge/limits.hpp"
+#include "ridge/base/letters.hpp"
+#include "ridge/base/limits.hpp"
 
 namespace ridge {
 
@@ -312,6 +312,7 @@ Result<double> parse_count(std::string_view text) {
     const std::string number(split->number);
     std::string fix = "write for example '" + number + "k', '" + number + "M', '" + number + "B' or '" + number + "T'";
     if (suffix == "K") fix = "write '" + number + "k' for thousands or '" + number + "Ki' for units of 1024";
+    if (suffix.starts_with('/')) fix = "write the number alone: '" + number + "'";
     if (suffix == "G") fix = "write '" + number + "B' for billions";
     return Error{ErrorCode::bad_input, split->where_suffix, quoted(suffix) + " does not end a count: " + fix};
   }

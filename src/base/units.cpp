@@ -47,6 +47,8 @@ constexpr UnitWord kUnits[] = {
     {"months", 2628000, 1, {0, 1}, kNone},
     {"year", 31536000, 1, {0, 1}, kNone},  // 8,760 h
     {"years", 31536000, 1, {0, 1}, kNone},
+    {"yr", 31536000, 1, {0, 1}, kNone},
+    {"y", 31536000, 1, {0, 1}, kNone},
     {"Hz", 1, 1, {0, -1}, kLarge},
     {"FLOP", 1, 1, {0, 0, 1}, kLarge},
     {"FLOPS", 1, 1, {0, -1, 1}, kLarge},

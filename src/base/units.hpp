@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge::detail {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 

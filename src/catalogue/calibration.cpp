@@ -1,4 +1,4 @@
-#include "ridge/calibration.hpp"
+#include "ridge/catalogue/calibration.hpp"
 
 #include <fmt/format.h>
 
@@ -13,10 +13,10 @@
 #include <system_error>
 
 #include "catalogue/calibration_files.hpp"
-#include "catalogue/toml_document.hpp"
-#include "ridge/file.hpp"
-#include "ridge/folder.hpp"
-#include "ridge/text.hpp"
+#include "catalogue/files/toml_document.hpp"
+#include "ridge/base/file.hpp"
+#include "ridge/base/folder.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 namespace {

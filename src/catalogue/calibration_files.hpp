@@ -1,4 +1,5 @@
-// Reading calibration files: what ridge/calibration.hpp promises, for any list of parameters that have to be there.
+// Reading calibration files: what ridge/catalogue/calibration.hpp promises, for any list of parameters that have to be
+// there.
 //
 //   Result<Calibration> c = read_calibration("data/calibration", {}, program_parameters());
 //
@@ -9,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "ridge/calibration.hpp"
+#include "ridge/catalogue/calibration.hpp"
 
 namespace ridge {
 

@@ -1,4 +1,4 @@
-#include "ridge/catalogue.hpp"
+#include "ridge/catalogue/catalogue.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "ridge/file.hpp"
-#include "ridge/names.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/file.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/catalogue/names.hpp"
 
 namespace ridge {
 

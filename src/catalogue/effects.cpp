@@ -1,4 +1,4 @@
-#include "ridge/effects.hpp"
+#include "ridge/catalogue/effects.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "ridge/engine.hpp"
+#include "ridge/catalogue/engine.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <charconv>
 #include <optional>
 
-#include "catalogue/table_reader.hpp"
-#include "catalogue/toml_document.hpp"
-#include "ridge/file.hpp"
-#include "ridge/folder.hpp"
+#include "catalogue/files/table_reader.hpp"
+#include "catalogue/files/toml_document.hpp"
+#include "ridge/base/file.hpp"
+#include "ridge/base/folder.hpp"
 
 namespace ridge {
 namespace {

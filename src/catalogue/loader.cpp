@@ -7,14 +7,14 @@
 #include <system_error>
 #include <type_traits>
 
-#include "catalogue/entry_set.hpp"
-#include "catalogue/parse_files.hpp"
-#include "catalogue/table_reader.hpp"
-#include "catalogue/tables.hpp"
-#include "catalogue/toml_document.hpp"
-#include "ridge/catalogue.hpp"
-#include "ridge/file.hpp"
-#include "ridge/text.hpp"
+#include "catalogue/files/entry_set.hpp"
+#include "catalogue/files/parse_files.hpp"
+#include "catalogue/files/table_reader.hpp"
+#include "catalogue/files/toml_document.hpp"
+#include "catalogue/tables/tables.hpp"
+#include "ridge/base/file.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/catalogue/catalogue.hpp"
 
 namespace ridge {
 

@@ -1,4 +1,4 @@
-#include "ridge/model.hpp"
+#include "ridge/catalogue/model.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -4,9 +4,9 @@
 #include <charconv>
 #include <optional>
 
-#include "catalogue/layers.hpp"
-#include "ridge/model.hpp"
-#include "ridge/text.hpp"
+#include "catalogue/tables/layers.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/catalogue/model.hpp"
 
 namespace ridge {
 

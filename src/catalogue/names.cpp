@@ -1,4 +1,4 @@
-#include "ridge/names.hpp"
+#include "ridge/catalogue/names.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "ridge/letters.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/letters.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 

@@ -1,13 +1,13 @@
-#include "ridge/quoted_gain.hpp"
+#include "ridge/catalogue/quoted_gain.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "catalogue/table_reader.hpp"
-#include "catalogue/toml_document.hpp"
-#include "ridge/file.hpp"
-#include "ridge/folder.hpp"
+#include "catalogue/files/table_reader.hpp"
+#include "catalogue/files/toml_document.hpp"
+#include "ridge/base/file.hpp"
+#include "ridge/base/folder.hpp"
 
 namespace ridge {
 

@@ -1,4 +1,4 @@
-#include "ridge/what_if.hpp"
+#include "ridge/catalogue/what_if.hpp"
 
 #include <fmt/format.h>
 
@@ -6,14 +6,14 @@
 #include <charconv>
 #include <string_view>
 
-#include "ridge/change.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/change.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 
 namespace {
 
-/// Overlays are called by their setting, as texts name it (ridge/change.hpp).
+/// Overlays are called by their setting, as texts name it (ridge/base/change.hpp).
 constexpr std::string_view kPrefix = "⟦set=";
 
 std::string called(std::string_view setting) {

@@ -1,11 +1,11 @@
 #include <algorithm>
 
-#include "claims/collector.hpp"
-#include "claims/finders.hpp"
-#include "claims/judge.hpp"
-#include "claims/passage.hpp"
+#include "claims/kinds/finders.hpp"
+#include "claims/reading/collector.hpp"
+#include "claims/reading/judge.hpp"
 #include "claims/state.hpp"
-#include "ridge/file.hpp"
+#include "claims/text/passage.hpp"
+#include "ridge/base/file.hpp"
 
 namespace ridge {
 
@@ -22,7 +22,7 @@ void remember(const claims::Passage& passage, claims::Collector& out) {
       if (t.is_name(claims::NameKind::device)) out.memory.device = t.name->id;
     }
   };
-  for (const claims::Cell& cell : passage.cells) note(cell.header->tokens);
+  for (const claims::TableCell& cell : passage.cells) note(cell.header->tokens);
   note(passage.tokens);
 }
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <set>
 
-#include "catalogue/toml_document.hpp"
-#include "claims/kind.hpp"
+#include "catalogue/files/toml_document.hpp"
+#include "claims/known/kind.hpp"
 #include "claims/state.hpp"
-#include "ridge/csv.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/csv.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 

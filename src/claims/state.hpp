@@ -1,11 +1,11 @@
 // What a Checker holds.
 #pragma once
 
-#include "claims/facts.hpp"
-#include "claims/kind.hpp"
-#include "claims/names.hpp"
-#include "claims/record.hpp"
-#include "ridge/claims.hpp"
+#include "claims/known/facts.hpp"
+#include "claims/known/kind.hpp"
+#include "claims/known/mlperf_record.hpp"
+#include "claims/text/names.hpp"
+#include "ridge/claims/claims.hpp"
 
 namespace ridge {
 

@@ -1,8 +1,8 @@
-#include "ridge/cost.hpp"
+#include "ridge/economics/cost.hpp"
 
 #include <cmath>
 
-#include "ridge/catalogue.hpp"
+#include "ridge/catalogue/catalogue.hpp"
 
 namespace ridge {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "economics/cost_case.hpp"
-#include "ridge/perf.hpp"
+#include "ridge/perf/perf.hpp"
 
 namespace ridge {
 

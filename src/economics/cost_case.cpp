@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ridge/engine.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/catalogue/engine.hpp"
 
 namespace ridge {
 
@@ -201,7 +201,7 @@ class CaseBuilder {
     if (q_.rent_kind == PriceKind::spot) {
       in.preemptions_per_hour = data_.spot.preemptions_per_hour;
       in.preemption_loss_hours = data_.spot.loss_hours;
-      assume("preemptions", "spot capacity is taken back {:g} times an hour", in.preemptions_per_hour);
+      assume("preemptions", "spot capacity is preempted {:g} times an hour", in.preemptions_per_hour);
       assume("preemption_loss", "each preemption costs {:g} hours", in.preemption_loss_hours);
     }
     if (!q_.contract.empty()) {
@@ -219,15 +219,15 @@ class CaseBuilder {
     in.rent_usd_per_gpu_hour = market.median();
     out_.rent_low = market.quantile(0.1);
     out_.rent_high = market.quantile(0.9);
+    const std::string_view kind = q_.rent_kind == PriceKind::on_demand ? "on-demand" : name(q_.rent_kind);
     if (!market.estimate.empty()) {
       out_.estimated_rent = Interval{market.usd.front(), market.median(), market.usd.back()};
       assume("price", "rent of ${:.2f}, estimated: {}", market.median(), market.estimate);
     } else if (market.quotes() == 1) {
-      assume("price", "rent of ${:.2f}: one {} quote alone, of {}", market.median(), name(q_.rent_kind),
-             market.offers.front()->date);
+      assume("price", "rent of ${:.2f}: one {} quote alone, of {}", market.median(), kind, market.offers.front()->date);
     } else {
       assume("price", "rent of ${:.2f}: the median of {} {} offers from ${:.2f} to ${:.2f}", market.median(),
-             market.usd.size(), name(q_.rent_kind), market.usd.front(), market.usd.back());
+             market.usd.size(), kind, market.usd.front(), market.usd.back());
     }
     if (const DeviceShare share = share_of_device(catalogue_, device_->id); share.parts > 1) {
       assume("price", "{} such parts of one {} share its rent", share.parts, share.device);

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "economics/economics_data.hpp"
-#include "ridge/catalogue.hpp"
-#include "ridge/cost.hpp"
-#include "ridge/perf.hpp"
+#include "ridge/catalogue/catalogue.hpp"
+#include "ridge/economics/cost.hpp"
+#include "ridge/perf/perf.hpp"
 
 namespace ridge {
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 
-#include "ridge/change.hpp"
-#include "ridge/cost.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/change.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/economics/cost.hpp"
 
 namespace ridge {
 

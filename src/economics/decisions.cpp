@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ridge/catalogue.hpp"
+#include "ridge/catalogue/catalogue.hpp"
 
 namespace ridge {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "ridge/cost.hpp"
+#include "ridge/economics/cost.hpp"
 
 namespace ridge {
 

@@ -8,12 +8,12 @@
 #include <numeric>
 #include <utility>
 
-#include "catalogue/table_reader.hpp"
-#include "catalogue/toml_document.hpp"
-#include "ridge/engine.hpp"
-#include "ridge/file.hpp"
-#include "ridge/folder.hpp"
-#include "ridge/text.hpp"
+#include "catalogue/files/table_reader.hpp"
+#include "catalogue/files/toml_document.hpp"
+#include "ridge/base/file.hpp"
+#include "ridge/base/folder.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/catalogue/engine.hpp"
 
 namespace ridge {
 

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ridge/catalogue.hpp"
-#include "ridge/goodput.hpp"
-#include "ridge/result.hpp"
+#include "ridge/base/result.hpp"
+#include "ridge/catalogue/catalogue.hpp"
+#include "ridge/economics/goodput.hpp"
 
 namespace ridge {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/normal.hpp"
-#include "ridge/limits.hpp"
-#include "ridge/random.hpp"
+#include "ridge/base/limits.hpp"
+#include "ridge/base/random.hpp"
 
 namespace ridge {
 

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "ridge/cost.hpp"
-#include "ridge/goodput.hpp"
-#include "ridge/patience.hpp"
-#include "ridge/perf.hpp"
+#include "ridge/base/patience.hpp"
+#include "ridge/economics/cost.hpp"
+#include "ridge/economics/goodput.hpp"
+#include "ridge/perf/perf.hpp"
 
 namespace ridge {
 

@@ -1,13 +1,13 @@
-#include "ridge/checkpoints.hpp"
+#include "ridge/facility/checkpoints.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "ridge/csv.hpp"
-#include "ridge/file.hpp"
-#include "ridge/launch.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/csv.hpp"
+#include "ridge/base/file.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/facility/launch.hpp"
 
 namespace ridge {
 

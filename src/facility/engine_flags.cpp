@@ -1,4 +1,4 @@
-#include "ridge/engine_flags.hpp"
+#include "ridge/facility/engine_flags.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <charconv>
 #include <filesystem>
 
-#include "catalogue/toml_document.hpp"
-#include "ridge/file.hpp"
-#include "ridge/text.hpp"
+#include "catalogue/files/toml_document.hpp"
+#include "ridge/base/file.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 

@@ -1,11 +1,11 @@
-#include "ridge/fabric.hpp"
+#include "ridge/facility/fabric.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 

@@ -1,8 +1,8 @@
 // What a network is built of: switches and links by the data.
 #include <fmt/format.h>
 
-#include "ridge/fabric.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/facility/fabric.hpp"
 
 namespace ridge {
 

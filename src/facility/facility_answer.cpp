@@ -1,4 +1,4 @@
-#include "ridge/facility_answer.hpp"
+#include "ridge/facility/facility_answer.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 

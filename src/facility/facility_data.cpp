@@ -5,11 +5,11 @@
 #include <cmath>
 #include <set>
 
-#include "catalogue/table_reader.hpp"
-#include "catalogue/toml_document.hpp"
-#include "ridge/facility.hpp"
-#include "ridge/file.hpp"
-#include "ridge/folder.hpp"
+#include "catalogue/files/table_reader.hpp"
+#include "catalogue/files/toml_document.hpp"
+#include "ridge/base/file.hpp"
+#include "ridge/base/folder.hpp"
+#include "ridge/facility/facility.hpp"
 
 namespace ridge {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ridge/site.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/facility/site.hpp"
 
 namespace ridge {
 

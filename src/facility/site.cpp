@@ -1,9 +1,9 @@
 // The checklist of a site, each line with the figure behind it.
-#include "ridge/site.hpp"
+#include "ridge/facility/site.hpp"
 
 #include <fmt/format.h>
 
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 

@@ -1,11 +1,11 @@
-#include "ridge/storage.hpp"
+#include "ridge/facility/storage.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "fleet/program.hpp"
+#include "fleet/program/program.hpp"
 
 namespace ridge::fleet {
 

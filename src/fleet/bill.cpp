@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fleet/stocks.hpp"
+#include "fleet/program/stocks.hpp"
 
 namespace ridge::fleet {
 

@@ -1,7 +1,7 @@
 // What an answer costs, month by month.
 #pragma once
 
-#include "ridge/fleet.hpp"
+#include "ridge/fleet/fleet.hpp"
 
 namespace ridge::fleet {
 

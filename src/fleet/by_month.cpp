@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "fleet/stocks.hpp"
+#include "fleet/program/stocks.hpp"
 
 namespace ridge::fleet {
 
@@ -107,10 +107,11 @@ int Months::link_of(int stock, int month) const {
   return -1;
 }
 
-std::vector<double> Months::forward(const SolveOptions& options) const {
+std::vector<double> Months::forward(const SolveOptions& options, const WholePlan* plan) const {
   const auto end = after(options.seconds);
   const LinearProgram all = program_.with_kinds_of(relaxed_.x);
   std::vector<double> x(static_cast<std::size_t>(all.columns()), 0.0);
+  const std::vector<double> known = plan != nullptr ? program_.start_of(*plan) : std::vector<double>();
   for (std::size_t c = 0; c < x.size(); ++c) {
     if (program_.month_of()[c] < 0 && all.low[c] == all.high[c]) x[c] = all.low[c];
   }
@@ -130,6 +131,7 @@ std::vector<double> Months::forward(const SolveOptions& options) const {
           before = program_.begun()[static_cast<std::size_t>(stock.follows)][at - 1];
         if (before >= 0)
           month.program.high[here] = std::min(month.program.high[here], x[static_cast<std::size_t>(before)]);
+        if (plan != nullptr) month.program.low[here] = month.program.high[here] = plan->units[k][at];
         // Keeping it now keeps it for later: those months' prices are in the rows between them.
         continue;
       }
@@ -142,6 +144,10 @@ std::vector<double> Months::forward(const SolveOptions& options) const {
       }
       const auto here = static_cast<std::size_t>(month.place[static_cast<std::size_t>(hand)]);
       month.program.low[here] = inherited[k];
+      if (plan != nullptr) {
+        month.program.low[here] = month.program.high[here] = inherited[k] + plan->units[k][at];
+        continue;
+      }
       if (begun[at] < 0) {
         month.program.high[here] = inherited[k];
         continue;
@@ -169,6 +175,11 @@ std::vector<double> Months::forward(const SolveOptions& options) const {
     }
     SolveOptions each = options;
     each.seconds = std::max(0.05, seconds_until(end) / (problem_.months - m));
+    std::vector<double> start;
+    for (const int c : month.columns) {
+      if (plan != nullptr) start.push_back(known[static_cast<std::size_t>(c)]);
+    }
+    if (plan != nullptr) each.start = &start;
     const Solution s = solve(month.program, each);
     if (!s.found) return {};
     for (std::size_t i = 0; i < month.columns.size(); ++i) x[static_cast<std::size_t>(month.columns[i])] = s.x[i];

@@ -10,7 +10,7 @@
 // `seconds` are for all months together. Not for several threads at once.
 #pragma once
 
-#include "fleet/program.hpp"
+#include "fleet/program/program.hpp"
 
 namespace ridge::fleet {
 
@@ -22,7 +22,8 @@ class Months {
   [[nodiscard]] double bound(const SolveOptions& options) const;
   /// From the first month to the last: what was begun is there, what is begun now costs what later months do not pay
   /// for. Whole columns of the program, to be routed by Program::fixed_to().
-  [[nodiscard]] std::vector<double> forward(const SolveOptions& options) const;
+  /// With a plan, its devices: what is left is which replicas stand on them.
+  [[nodiscard]] std::vector<double> forward(const SolveOptions& options, const WholePlan* plan = nullptr) const;
 
  private:
   struct Piece {

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "fleet/program.hpp"
-#include "fleet/solver.hpp"
+#include "fleet/program/program.hpp"
+#include "fleet/program/solver.hpp"
 
 namespace ridge::fleet {
 

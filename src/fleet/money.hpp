@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "economics/economics_data.hpp"
-#include "ridge/quantity.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/quantity.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge::fleet {
 

@@ -7,19 +7,19 @@
 #include <set>
 
 #include "economics/economics_data.hpp"
-#include "ridge/fleet.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/fleet/fleet.hpp"
+#include "search/buyer/sentences.hpp"
 #include "search/problem.hpp"
-#include "search/sentences.hpp"
-#include "search/serving_problem.hpp"
-#include "search/training_problem.hpp"
+#include "search/problems/serving_problem.hpp"
+#include "search/problems/training_problem.hpp"
 
 namespace ridge::fleet {
 
 namespace {
 
 /// Replicas that an option is rated with: what they do together is shared out among them, and no more of them than this
-/// are simulated at once (src/search/confirm.cpp).
+/// are simulated at once (src/search/serving/confirm.cpp).
 constexpr double kRatedReplicas = 12;
 
 std::vector<std::string> kinds_of(const Problem& problem) {

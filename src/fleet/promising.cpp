@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "fleet/stocks.hpp"
+#include "fleet/program/stocks.hpp"
 
 namespace ridge::fleet {
 

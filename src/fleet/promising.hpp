@@ -5,7 +5,7 @@
 //   few.bound;                                                  // no plan costs less, with any of the options
 #pragma once
 
-#include "fleet/program.hpp"
+#include "fleet/program/program.hpp"
 
 namespace ridge::fleet {
 

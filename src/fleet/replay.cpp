@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "base/parallel.hpp"
-#include "ridge/fleet.hpp"
-#include "ridge/simulation.hpp"
-#include "search/sentences.hpp"
+#include "ridge/fleet/fleet.hpp"
+#include "ridge/serve/simulation.hpp"
+#include "search/buyer/sentences.hpp"
 
 namespace ridge::fleet {
 

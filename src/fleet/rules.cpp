@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "fleet/solver.hpp"
-#include "ridge/fleet.hpp"
+#include "fleet/program/solver.hpp"
+#include "ridge/fleet/fleet.hpp"
 
 namespace ridge::fleet {
 

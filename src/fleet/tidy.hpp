@@ -1,7 +1,7 @@
 // A linear program most of whose columns are fixed, solved without them.
 #pragma once
 
-#include "fleet/solver.hpp"
+#include "fleet/program/solver.hpp"
 
 namespace ridge::fleet {
 

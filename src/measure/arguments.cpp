@@ -5,8 +5,8 @@
 #include <functional>
 #include <string_view>
 
-#include "ridge/letters.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/letters.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge::measure {
 namespace {

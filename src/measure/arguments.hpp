@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ridge/result.hpp"
+#include "ridge/base/result.hpp"
 
 namespace ridge::measure {
 

@@ -5,8 +5,8 @@
 
 #include "mlperf/columns.hpp"
 #include "mlperf/rules.hpp"
-#include "ridge/mlperf.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/mlperf/mlperf.hpp"
 
 namespace ridge::mlperf {
 
@@ -69,6 +69,9 @@ Status read_benchmarks(const std::string& path, Names& names) {
       b.server_tpot_ms = columns.optional_number(row, "server_tpot_ms", 1, 1e6);
       b.interactive_ttft_ms = columns.optional_number(row, "interactive_ttft_ms", 1, 1e6);
       b.interactive_tpot_ms = columns.optional_number(row, "interactive_tpot_ms", 1, 1e6);
+      const std::string speculates = columns.text(row, "speculation");
+      b.speculates = speculates == "interactive";
+      if (!b.speculates && !speculates.empty()) columns.refuse(row, "speculation", "write interactive, or nothing");
       b.source = columns.text(row, "source");
       b.note = columns.text(row, "note");
       if (b.model.empty() == b.not_modelled.empty()) {
@@ -124,6 +127,23 @@ Status read_chapters(const std::string& path, Names& names) {
     names.chapters.push_back({columns.text(row, "benchmark"), columns.text(row, "en"), columns.text(row, "zh")});
     if (columns.error()) return *columns.error();
   }
+  return {};
+}
+
+Status read_stacks(const std::string& path, Names& names) {
+  const Result<CsvTable> table = read_table(path);
+  if (!table) return table.error();
+  Columns columns(*table);
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    names.stacks.push_back({columns.text(row, "vendor"), columns.text(row, "engine"), columns.text(row, "pictures"),
+                            columns.text(row, "apart_since")});
+    const bool last = row + 1 == table->rows();
+    if (names.stacks.back().vendor.empty() != last) {
+      columns.refuse(row, "vendor", "the last line, and no other, is of everybody else: it names no vendor");
+    }
+    if (columns.error()) return *columns.error();
+  }
+  if (names.stacks.empty()) return Error{ErrorCode::bad_input, path, "a line for everybody is missing"};
   return {};
 }
 
@@ -248,6 +268,11 @@ const Round* Names::round(Suite suite, std::string_view id) const {
   return nullptr;
 }
 
+const Stack& Names::stack(std::string_view vendor) const {
+  const auto own = std::find_if(stacks.begin(), stacks.end(), [&](const Stack& s) { return s.vendor == vendor; });
+  return own == stacks.end() ? stacks.back() : *own;
+}
+
 Result<Names> load_names(const std::string& data_directory) {
   const std::string folder = data_directory + "/mlperf/";
   Names names;
@@ -256,6 +281,7 @@ Result<Names> load_names(const std::string& data_directory) {
   if (const Status s = read_rounds(folder + "rounds.csv", names); !s) return s.error();
   if (const Status s = read_comparisons(folder + "comparisons.csv", names); !s) return s.error();
   if (const Status s = read_chapters(folder + "chapters.csv", names); !s) return s.error();
+  if (const Status s = read_stacks(folder + "stacks.csv", names); !s) return s.error();
   return names;
 }
 

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "ridge/file.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/file.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge::mlperf {
 

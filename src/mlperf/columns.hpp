@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "ridge/csv.hpp"
+#include "ridge/base/csv.hpp"
 
 namespace ridge::mlperf {
 

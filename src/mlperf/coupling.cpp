@@ -1,4 +1,4 @@
-#include "ridge/coupling.hpp"
+#include "ridge/mlperf/coupling.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "ridge/mlperf.hpp"
+#include "ridge/mlperf/mlperf.hpp"
 
 namespace ridge::mlperf {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "ridge/mlperf_analysis.hpp"
+#include "ridge/mlperf/mlperf_analysis.hpp"
 
 namespace ridge::mlperf {
 

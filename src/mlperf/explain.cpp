@@ -5,11 +5,11 @@
 #include <cmath>
 
 #include "mlperf/explain_pictures.hpp"
-#include "ridge/mlperf_analysis.hpp"
-#include "ridge/pools.hpp"
-#include "ridge/text.hpp"
-#include "ridge/training_answer.hpp"
-#include "ridge/usual.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/mlperf/mlperf_analysis.hpp"
+#include "ridge/perf/pools.hpp"
+#include "ridge/perf/training_answer.hpp"
+#include "ridge/perf/usual.hpp"
 
 namespace ridge::mlperf {
 
@@ -47,12 +47,6 @@ std::vector<Format> formats_of(const Row& row, const Device& device) {
   return formats;
 }
 
-std::string engine_of(const Device& device) {
-  if (device.vendor == "NVIDIA") return "trtllm";
-  if (device.vendor == "Google") return "jetstream";
-  return "vllm";
-}
-
 struct Limits {
   double ttft = 0;
   double tpot = 0;
@@ -87,7 +81,12 @@ class InferenceExplainer {
  public:
   InferenceExplainer(const Row& row, const Benchmark& benchmark, const Device& device, const Names& names,
                      const Knowledge& knowledge, int widest)
-      : row_(row), benchmark_(benchmark), device_(device), knowledge_(knowledge), widest_(widest) {
+      : row_(row),
+        benchmark_(benchmark),
+        device_(device),
+        stack_(names.stack(device.vendor)),
+        knowledge_(knowledge),
+        widest_(widest) {
     if (const Round* round = names.round(Suite::inference, row.published.round)) date_ = round->date;
     const Model* const model = knowledge.catalogue.model(benchmark.model);
     experts_ = benchmark.kind == "moe" && model != nullptr;
@@ -142,10 +141,10 @@ class InferenceExplainer {
     return widest_ > 0 ? std::min(widest_, whole) : whole;
   }
 
-  /// Prompts on some of the devices, tokens on the others (TensorRT-LLM since 2025), where both pools fit the system.
+  /// Prompts on some of the devices, tokens on the others, where both pools fit the system.
   void apart(Format format) {
     constexpr std::array kPrefill = {2, 4, 8};
-    if (device_.vendor != "NVIDIA" || date_ < "2025") return;
+    if (stack_.apart_since.empty() || date_ < stack_.apart_since) return;
     for (const int prompts : kPrefill) {
       const Layout small = experts_ ? Layout{.ep = prompts, .dp = prompts} : Layout{.tp = prompts};
       const auto attempt_pair = [&](Layout decode) {
@@ -207,16 +206,13 @@ class InferenceExplainer {
     return Limits{*ttft * 1e-3, *tpot * 1e-3};
   }
 
-  /// The rules allow speculative decoding only in the Interactive scenario of these benchmarks.
-  [[nodiscard]] bool may_speculate() const {
-    return row_.scenario == "Interactive" && (row_.benchmark == "deepseek-r1" || row_.benchmark == "gpt-oss-120b");
-  }
+  [[nodiscard]] bool may_speculate() const { return row_.scenario == "Interactive" && benchmark_.speculates; }
 
   [[nodiscard]] InferenceQuery query_of(Format format, const Layout& layout) const {
     InferenceQuery q;
     q.model = benchmark_.model;
     q.device = device_.id;
-    q.engine = engine_of(device_);
+    q.engine = stack_.engine;
     q.date = date_;
     q.as_tuned = true;
     q.gpus = layout.devices();
@@ -341,6 +337,7 @@ class InferenceExplainer {
   const Row& row_;
   const Benchmark& benchmark_;
   const Device& device_;
+  const Stack& stack_;
   const Knowledge& knowledge_;
   int widest_ = 0;
   std::string date_;
@@ -412,7 +409,7 @@ Result<Explanation> explain(const Row& row, const Names& names, const Knowledge&
                                                                        : is->not_modelled));
   }
   if (row.suite == Suite::training) return explain_training(row, *benchmark, *device, names, knowledge);
-  if (benchmark->kind == "diffusion") return explain_diffusion(row, *benchmark, *device, knowledge);
+  if (benchmark->kind == "diffusion") return explain_diffusion(row, *benchmark, *device, names, knowledge);
   return InferenceExplainer(row, *benchmark, *device, names, knowledge, widest).run();
 }
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "ridge/diffusion.hpp"
-#include "ridge/usual.hpp"
+#include "ridge/perf/diffusion.hpp"
+#include "ridge/perf/usual.hpp"
 
 namespace ridge::mlperf {
 
@@ -38,13 +38,13 @@ Format picture_format(const Row& row, const Device& device) {
 
 class PictureExplainer {
  public:
-  PictureExplainer(const Row& row, const Benchmark& benchmark, const Device& device, const Knowledge& knowledge,
-                   const Picture& picture)
+  PictureExplainer(const Row& row, const Benchmark& benchmark, const Device& device, const Names& names,
+                   const Knowledge& knowledge, const Picture& picture)
       : row_(row), benchmark_(benchmark), device_(device), knowledge_(knowledge), picture_(picture) {
     e_.row = &row;
     e_.model = benchmark.model;
     e_.device = device.id;
-    e_.engine = device.vendor == "NVIDIA" ? "tensorrt" : "compiled";
+    e_.engine = names.stack(device.vendor).pictures;
     e_.unit = row.unit;
     e_.measured = row.value;
     e_.accelerators = row.accelerators;
@@ -150,11 +150,11 @@ class PictureExplainer {
 }  // namespace
 
 Result<Explanation> explain_diffusion(const Row& row, const Benchmark& benchmark, const Device& device,
-                                      const Knowledge& knowledge) {
+                                      const Names& names, const Knowledge& knowledge) {
   const auto* const picture =
       std::find_if(kPictures.begin(), kPictures.end(), [&](const Picture& p) { return p.benchmark == benchmark.id; });
   if (picture == kPictures.end()) return picture_not_modelled(row, "what one sample is, is not known");
-  return PictureExplainer(row, benchmark, device, knowledge, *picture).run();
+  return PictureExplainer(row, benchmark, device, names, knowledge, *picture).run();
 }
 
 }  // namespace ridge::mlperf

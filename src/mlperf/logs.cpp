@@ -6,12 +6,12 @@
 #include <limits>
 #include <map>
 
-#include "catalogue/json_document.hpp"
+#include "catalogue/files/json_document.hpp"
 #include "mlperf/columns.hpp"
 #include "mlperf/records.hpp"
 #include "mlperf/rules.hpp"
-#include "ridge/letters.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/letters.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge::mlperf {
 

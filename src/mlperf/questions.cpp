@@ -8,7 +8,7 @@
 #include <functional>
 #include <set>
 
-#include "ridge/mlperf_analysis.hpp"
+#include "ridge/mlperf/mlperf_analysis.hpp"
 
 namespace ridge::mlperf {
 
@@ -110,7 +110,12 @@ double percentile(const std::vector<double>& sorted, double share) {
 Result<std::vector<Ratio>> compare(const Results& results, const Names& names, std::string_view first,
                                    std::string_view second, const Selection& within) {
   Selection s = within;
-  s.accelerators = {std::string(first), std::string(second)};
+  s.accelerators = {};
+  for (const std::string_view word : {first, second}) {
+    Result<std::string> id = accelerator_named(results, names, std::string(word));
+    if (!id) return id.error();
+    s.accelerators.push_back(*std::move(id));
+  }
   s.suite = Suite::inference;
   Result<RowList> rows = select(results, s, names);
   if (!rows) return rows.error();
@@ -118,7 +123,7 @@ Result<std::vector<Ratio>> compare(const Results& results, const Names& names, s
   const auto named = [](std::string_view word) {
     return [word](const Row& row) { return row.accelerator == word || row.published.accelerator == word; };
   };
-  return ratios(*rows, names, s.accelerators[0], named(first), s.accelerators[1], named(second));
+  return ratios(*rows, names, s.accelerators[0], named(s.accelerators[0]), s.accelerators[1], named(s.accelerators[1]));
 }
 
 std::vector<Ratio> coupling(const Results& results, const Names& names) {

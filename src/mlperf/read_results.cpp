@@ -7,7 +7,7 @@
 
 #include "mlperf/records.hpp"
 #include "mlperf/rules.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge::mlperf {
 

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "catalogue/json_document.hpp"
+#include "catalogue/files/json_document.hpp"
 #include "mlperf/columns.hpp"
-#include "ridge/csv.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/csv.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge::mlperf {
 

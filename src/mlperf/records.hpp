@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "ridge/mlperf.hpp"
+#include "ridge/mlperf/mlperf.hpp"
 
 namespace ridge::mlperf {
 

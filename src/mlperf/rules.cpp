@@ -8,7 +8,7 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "ridge/letters.hpp"
+#include "ridge/base/letters.hpp"
 
 namespace ridge::mlperf {
 

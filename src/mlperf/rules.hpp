@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ridge/mlperf.hpp"
+#include "ridge/mlperf/mlperf.hpp"
 
 namespace ridge::mlperf {
 

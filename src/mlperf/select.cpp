@@ -8,8 +8,8 @@
 #include <unordered_set>
 
 #include "mlperf/rules.hpp"
-#include "ridge/mlperf_analysis.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/mlperf/mlperf_analysis.hpp"
 
 namespace ridge::mlperf {
 
@@ -160,6 +160,37 @@ Result<Key> parse_key(std::string_view text) {
 
 namespace {
 
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+  });
+}
+
+/// The accelerator that a word stands for: its id, a published name, or the id of its device in the catalogue.
+Result<std::string> accelerator_id(const std::set<std::string_view>& known, const Names& names,
+                                   const std::string& word) {
+  if (known.contains(word)) return word;
+  // People write MI355X where the id is mi355x, and the other way round. Ids come before names as published.
+  for (const auto& [published, is] : names.accelerators) {
+    if (same_letters(is.accelerator, word) && known.contains(is.accelerator)) return is.accelerator;
+  }
+  const auto same =
+      std::find_if(known.begin(), known.end(), [&](std::string_view id) { return same_letters(id, word); });
+  if (same != known.end()) return std::string(*same);
+  for (const auto& [published, is] : names.accelerators) {
+    const bool whole = is.bare_metal.empty() && is.usual;
+    if (whole && same_letters(is.device, word) && known.contains(is.accelerator)) return is.accelerator;
+  }
+  return unknown("⟦accelerator⟧", "accelerator", word, known);
+}
+
+std::set<std::string_view> accelerators_of(const Results& results, bool asked) {
+  auto known = distinct(results, asked, [](const Row& row) -> const std::string& { return row.accelerator; });
+  known.merge(distinct(results, asked, [](const Row& row) -> const std::string& { return row.published.accelerator; }));
+  known.erase("");
+  return known;
+}
+
 /// Words to ids and whole names; refuses those that do not occur.
 Status normalise(const Results& results, const Names& names, Selection& s) {
   const auto benchmarks = distinct(results, !s.benchmarks.empty(), [&](const Row& row) {
@@ -170,21 +201,11 @@ Status normalise(const Results& results, const Names& names, Selection& s) {
     if (!id) return unknown("⟦benchmark⟧", "benchmark", word, benchmarks);
     word = *id;
   }
-  auto accelerators =
-      distinct(results, !s.accelerators.empty(), [](const Row& row) -> const std::string& { return row.accelerator; });
-  accelerators.merge(distinct(results, !s.accelerators.empty(),
-                              [](const Row& row) -> const std::string& { return row.published.accelerator; }));
-  accelerators.erase("");
+  const auto accelerators = accelerators_of(results, !s.accelerators.empty());
   for (std::string& word : s.accelerators) {
-    if (accelerators.contains(word)) continue;
-    // People write MI355X where the id is mi355x, and the other way round.
-    const auto same = std::find_if(accelerators.begin(), accelerators.end(), [&](std::string_view known) {
-      return std::equal(known.begin(), known.end(), word.begin(), word.end(), [](char a, char b) {
-        return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-      });
-    });
-    if (same != accelerators.end()) word = *same;
-    if (!accelerators.contains(word)) return unknown("⟦accelerator⟧", "accelerator", word, accelerators);
+    Result<std::string> id = accelerator_id(accelerators, names, word);
+    if (!id) return id.error();
+    word = *std::move(id);
   }
   const auto submitters = distinct(results, !s.submitters.empty(),
                                    [](const Row& row) -> const std::string& { return row.published.submitter; });
@@ -213,6 +234,10 @@ Status normalise(const Results& results, const Names& names, Selection& s) {
 }
 
 }  // namespace
+
+Result<std::string> accelerator_named(const Results& results, const Names& names, const std::string& word) {
+  return accelerator_id(accelerators_of(results, true), names, word);
+}
 
 Result<RowList> select(const Results& results, const Selection& selection, const Names& names) {
   Selection s = selection;

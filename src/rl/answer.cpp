@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "perf/kernels.hpp"
-#include "ridge/rl.hpp"
-#include "ridge/text.hpp"
+#include "perf/operators/kernels.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/rl/rl.hpp"
 #include "rl/compose.hpp"
 #include "rl/drawing.hpp"
 #include "rl/passes.hpp"

@@ -6,8 +6,8 @@
 // be fitted. Pure, any thread.
 #pragma once
 
-#include "ridge/calibration.hpp"
-#include "ridge/rl.hpp"
+#include "ridge/catalogue/calibration.hpp"
+#include "ridge/rl/rl.hpp"
 #include "rl/drawing.hpp"
 
 namespace ridge {

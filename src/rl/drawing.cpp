@@ -5,7 +5,7 @@
 #include <functional>
 #include <queue>
 
-#include "ridge/simulation.hpp"
+#include "ridge/serve/simulation.hpp"
 
 namespace ridge::rl {
 

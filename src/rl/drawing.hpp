@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "ridge/inference.hpp"
-#include "ridge/rl.hpp"
+#include "ridge/perf/inference.hpp"
+#include "ridge/rl/rl.hpp"
 
 namespace ridge::rl {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ridge/rl.hpp"
+#include "ridge/rl/rl.hpp"
 
 namespace ridge {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ridge/rl.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/rl/rl.hpp"
 
 namespace ridge {
 

@@ -8,8 +8,8 @@
 // into rows of the longest. Pure; any thread.
 #pragma once
 
-#include "ridge/inference.hpp"
-#include "ridge/training_answer.hpp"
+#include "ridge/perf/inference.hpp"
+#include "ridge/perf/training_answer.hpp"
 
 namespace ridge::rl {
 

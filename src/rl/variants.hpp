@@ -1,7 +1,7 @@
 // Other plans near one: what would make its steps faster.
 #pragma once
 
-#include "ridge/rl.hpp"
+#include "ridge/rl/rl.hpp"
 
 namespace ridge::rl {
 

@@ -12,7 +12,7 @@
 #include <functional>
 #include <vector>
 
-#include "ridge/space.hpp"
+#include "ridge/search/space.hpp"
 
 namespace ridge::search {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/parallel.hpp"
-#include "ridge/limits.hpp"
+#include "ridge/base/limits.hpp"
 #include "search/problem.hpp"
 
 namespace ridge::search {

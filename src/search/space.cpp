@@ -1,4 +1,4 @@
-#include "ridge/space.hpp"
+#include "ridge/search/space.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "base/digest.hpp"
-#include "ridge/limits.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/limits.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge::search {
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "ridge/result.hpp"
-#include "ridge/space.hpp"
+#include "ridge/base/result.hpp"
+#include "ridge/search/space.hpp"
 
 namespace ridge::search {
 

@@ -1,10 +1,10 @@
-#include "ridge/agent_plan.hpp"
+#include "ridge/serve/agent_plan.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "ridge/answer.hpp"
+#include "ridge/perf/answer.hpp"
 
 namespace ridge {
 

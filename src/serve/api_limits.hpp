@@ -6,7 +6,7 @@
 // One thread.
 #pragma once
 
-#include "serve/ticks.hpp"
+#include "serve/cache/ticks.hpp"
 
 namespace ridge::serve {
 

@@ -11,12 +11,12 @@
 #include <memory>
 #include <vector>
 
-#include "ridge/limits.hpp"
+#include "ridge/base/limits.hpp"
 #include "serve/api_limits.hpp"
 #include "serve/earliest.hpp"
 #include "serve/live_book.hpp"
-#include "serve/request_source.hpp"
-#include "serve/router.hpp"
+#include "serve/policy/router.hpp"
+#include "serve/workload/request_source.hpp"
 
 namespace ridge::serve {
 

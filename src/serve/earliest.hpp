@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "serve/ticks.hpp"
+#include "serve/cache/ticks.hpp"
 
 namespace ridge::serve {
 
@@ -29,7 +29,9 @@ class Earliest {
     for (std::size_t at = (leaves_ + which) / 2; at > 0; at /= 2) {
       const std::uint32_t left = winners_[2 * at];
       const std::uint32_t right = winners_[2 * at + 1];
-      winners_[at] = times_[right] < times_[left] ? right : left;
+      const std::uint32_t winner = times_[right] < times_[left] ? right : left;
+      if (winner != which && winners_[at] != which) return;  // it was not the first here and is not: nor above
+      winners_[at] = winner;
     }
   }
   [[nodiscard]] std::size_t first() const { return winners_[1]; }

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ridge/simulation.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/serve/simulation.hpp"
 
 namespace ridge {
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-#include "ridge/simulation.hpp"
+#include "ridge/serve/simulation.hpp"
 
 namespace ridge {
 

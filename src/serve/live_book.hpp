@@ -12,9 +12,9 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "ridge/live.hpp"
-#include "serve/prefix_cache.hpp"
-#include "serve/request_pool.hpp"
+#include "ridge/serve/live.hpp"
+#include "serve/cache/prefix_cache.hpp"
+#include "serve/engine/request_pool.hpp"
 
 namespace ridge::serve {
 

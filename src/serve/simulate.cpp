@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "perf/power.hpp"
-#include "ridge/capacity.hpp"
-#include "ridge/limits.hpp"
-#include "ridge/live.hpp"
-#include "ridge/simulation_load.hpp"
-#include "ridge/text.hpp"
+#include "perf/operators/power.hpp"
+#include "ridge/base/limits.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/perf/capacity.hpp"
+#include "ridge/serve/live.hpp"
+#include "ridge/serve/simulation_load.hpp"
 #include "serve/deployment_shape.hpp"
 
 namespace ridge {

@@ -1,6 +1,7 @@
 // What a question says in words is the same question: written field by field and read back, nothing is lost.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <tuple>
@@ -65,6 +66,17 @@ TEST(Fields, RefuseWhatIsNoneOfTheirs) {
       EXPECT_FALSE(read_value(f, garbage)) << f.key << " took " << garbage;
     }
   }
+}
+
+TEST(Fields, TakeABudgetByTheMonthAsThatOfAYear) {
+  const auto fields = plan_fields();
+  const auto budget = std::find_if(fields.begin(), fields.end(), [](const Field& f) { return f.key == "budget"; });
+  ASSERT_NE(budget, fields.end());
+  EXPECT_NEAR(*read_value(*budget, "$60k/month"), 720e3, 1e-6);
+  EXPECT_NEAR(*read_value(*budget, "$2M/year"), 2e6, 1e-6);
+  EXPECT_NEAR(*read_value(*budget, "$2M"), 2e6, 1e-6);
+  EXPECT_FALSE(read_value(*budget, "$2/GPU-hour"));
+  EXPECT_FALSE(read_value(*budget, "60000"));
 }
 
 TEST(Fields, NameTheKeyOfWhatIsWrong) {

@@ -1,4 +1,4 @@
-#include "ridge/change.hpp"
+#include "ridge/base/change.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ridge/csv.hpp"
+#include "ridge/base/csv.hpp"
 
 #include <gtest/gtest.h>
 

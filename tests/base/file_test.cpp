@@ -1,4 +1,4 @@
-#include "ridge/file.hpp"
+#include "ridge/base/file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "ridge/folder.hpp"
+#include "ridge/base/folder.hpp"
 
 namespace ridge {
 namespace {

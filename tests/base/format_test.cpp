@@ -4,8 +4,8 @@
 #include <limits>
 #include <string>
 
-#include "ridge/random.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/random.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 namespace {

@@ -1,5 +1,5 @@
 // One table of limits: the page for people says what the program holds to.
-#include "ridge/limits.hpp"
+#include "ridge/base/limits.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/digest.hpp"
-#include "ridge/change.hpp"
-#include "ridge/patience.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/change.hpp"
+#include "ridge/base/patience.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 namespace {

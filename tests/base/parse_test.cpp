@@ -3,7 +3,7 @@
 #include <clocale>
 #include <string>
 
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 namespace {

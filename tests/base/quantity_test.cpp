@@ -1,4 +1,4 @@
-#include "ridge/quantity.hpp"
+#include "ridge/base/quantity.hpp"
 
 #include <gtest/gtest.h>
 

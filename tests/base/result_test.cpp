@@ -1,4 +1,4 @@
-#include "ridge/result.hpp"
+#include "ridge/base/result.hpp"
 
 #include <gtest/gtest.h>
 

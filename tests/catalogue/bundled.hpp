@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "ridge/catalogue.hpp"
+#include "ridge/catalogue/catalogue.hpp"
 
 namespace ridge::testing_support {
 

@@ -125,10 +125,19 @@ TEST(BundledDevices, EveryFigureHasASourceWithTitlePlaceAndDate) {
 }
 
 TEST(BundledDevices, FiguresFromMemoryAreMarkedAsEstimates) {
+  int models = 0;
   for (const Source& source : bundled().sources()) {
-    if (source.where.find("to be confirmed") == std::string::npos) continue;
+    for (const char* vague : {"to be confirmed", "general knowledge", "remembered", "recalled"}) {
+      EXPECT_EQ((source.id + source.title + source.where).find(vague), std::string::npos) << source.id;
+    }
+    if (source.title.find("rom memory") == std::string::npos) continue;
     EXPECT_EQ(source.kind, SourceKind::estimate) << source.id;
+    EXPECT_NE(source.title.find("2026-11-16"), std::string::npos)
+        << source.id << " does not say when it was looked for";
   }
+  for (const Model& model : bundled().models())
+    models += bundled().sources()[model.source].id == "model-configs-quoted";
+  EXPECT_LE(models, 6);  // shapes of which no public copy was found
   EXPECT_EQ(bundled().device("mlu590")->confidence, "none");
 }
 

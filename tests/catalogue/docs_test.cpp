@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "bundled.hpp"
-#include "catalogue/toml_document.hpp"
-#include "ridge/file.hpp"
+#include "catalogue/files/toml_document.hpp"
+#include "ridge/base/file.hpp"
 
 namespace ridge {
 namespace {

@@ -1,4 +1,4 @@
-#include "ridge/engine.hpp"
+#include "ridge/catalogue/engine.hpp"
 
 #include <gtest/gtest.h>
 

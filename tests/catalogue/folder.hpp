@@ -13,7 +13,7 @@
 #include <fstream>
 #include <string>
 
-#include "ridge/catalogue.hpp"
+#include "ridge/catalogue/catalogue.hpp"
 
 namespace ridge {
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "bundled.hpp"
-#include "ridge/file.hpp"
+#include "ridge/base/file.hpp"
 
 namespace ridge {
 namespace {

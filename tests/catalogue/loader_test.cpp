@@ -1,7 +1,7 @@
 // What a catalogue refuses, and how later files build on earlier ones.
 #include <gtest/gtest.h>
 
-#include "catalogue/toml_document.hpp"
+#include "catalogue/files/toml_document.hpp"
 #include "folder.hpp"
 
 namespace ridge {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ridge/model.hpp"
+#include "ridge/catalogue/model.hpp"
 
 namespace ridge {
 namespace {

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "bundled.hpp"
-#include "ridge/csv.hpp"
-#include "ridge/file.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/csv.hpp"
+#include "ridge/base/file.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "bundled.hpp"
-#include "ridge/model.hpp"
+#include "ridge/catalogue/model.hpp"
 
 namespace ridge {
 namespace {

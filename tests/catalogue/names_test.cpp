@@ -1,4 +1,4 @@
-#include "ridge/names.hpp"
+#include "ridge/catalogue/names.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "bundled.hpp"
-#include "catalogue/toml_document.hpp"
-#include "ridge/file.hpp"
+#include "catalogue/files/toml_document.hpp"
+#include "ridge/base/file.hpp"
 
 namespace ridge {
 namespace {

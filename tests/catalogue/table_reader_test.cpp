@@ -1,8 +1,8 @@
-#include "catalogue/table_reader.hpp"
+#include "catalogue/files/table_reader.hpp"
 
 #include <gtest/gtest.h>
 
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge {
 namespace {

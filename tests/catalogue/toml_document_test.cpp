@@ -1,4 +1,4 @@
-#include "catalogue/toml_document.hpp"
+#include "catalogue/files/toml_document.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // --set: any figure of the catalogue changed for one run, under every check of the loader.
-#include "ridge/what_if.hpp"
+#include "ridge/catalogue/what_if.hpp"
 
 #include <gtest/gtest.h>
 

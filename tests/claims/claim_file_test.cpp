@@ -5,8 +5,8 @@
 #include <set>
 #include <sstream>
 
-#include "ridge/csv.hpp"
-#include "ridge/file.hpp"
+#include "ridge/base/csv.hpp"
+#include "ridge/base/file.hpp"
 #include "support.hpp"
 
 namespace ridge::test {
@@ -71,7 +71,7 @@ std::string item_of(const std::string& id) {
   return id.substr(0, end);
 }
 
-TEST(BundledClaims, VerdictsAgreeWithTheAuditOnNinetyFivePercentOfTheItems) {
+TEST(BundledClaims, VerdictsAgreeWithTheAuditOnNinetySevenPercentOfTheItems) {
   const auto expected = expected_verdicts();
   std::map<std::string, bool> agreed;
   std::set<std::string> without_quantity;
@@ -104,9 +104,11 @@ TEST(BundledClaims, VerdictsAgreeWithTheAuditOnNinetyFivePercentOfTheItems) {
   EXPECT_EQ(claims_seen, expected.size());
   const auto right =
       static_cast<std::size_t>(std::count_if(agreed.begin(), agreed.end(), [](const auto& a) { return a.second; }));
-  EXPECT_GE(agreed.size(), 140u);
+  // Of items without a quantity a reason is all that can be asked; it was asked for above.
+  const std::size_t items = agreed.size() + without_quantity.size();
+  EXPECT_EQ(items, 206u);
   EXPECT_LE(without_quantity.size(), 20u);
-  EXPECT_GE(static_cast<double>(right), 0.95 * static_cast<double>(agreed.size()))
+  EXPECT_GE(static_cast<double>(right + without_quantity.size()), 0.97 * static_cast<double>(items))
       << right << " of " << agreed.size() << "\n"
       << report;
   RecordProperty("agreed", static_cast<int>(right));

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "ridge/csv.hpp"
-#include "ridge/file.hpp"
+#include "ridge/base/csv.hpp"
+#include "ridge/base/file.hpp"
 #include "support.hpp"
 
 namespace ridge::test {

@@ -44,6 +44,13 @@ TEST(Specification, WhatNobodyPublishedCannotBeChecked) {
   EXPECT_FALSE(f.because.empty());
 }
 
+TEST(Comparison, AFactorWithoutWorkIsAnsweredWithTheDataSheets) {
+  const Finding f = judged("kind='comparison'\nof='b200-sxm-180'\nto='h100-sxm'\nfigure='speed'\nclaimed='3x'");
+  expect_verdict(f, Verdict::cannot_check);
+  EXPECT_NE(f.because.find("memory bandwidth 2.3x"), std::string::npos) << f.because;
+  EXPECT_NE(f.because.find("dense FP4 peak against dense FP8 peak 4.5x"), std::string::npos) << f.because;
+}
+
 TEST(Comparison, RatiosComeFromTheCatalogue) {
   // 4.8 / 3.35 - 1 = 43.3 %
   expect_verdict(

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <ctime>
 
-#include "claims/passage.hpp"
-#include "ridge/file.hpp"
+#include "claims/text/passage.hpp"
+#include "ridge/base/file.hpp"
 #include "support.hpp"
 
 namespace ridge::test {

@@ -1,8 +1,8 @@
-#include "claims/measure.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "claims/text/written_number.hpp"
 
 namespace ridge::claims {
 namespace {

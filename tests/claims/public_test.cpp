@@ -3,8 +3,8 @@
 // before the program saw it and run once. tools/measure_public.py prints the same shares, and with --show the figures.
 #include <algorithm>
 
-#include "ridge/csv.hpp"
-#include "ridge/file.hpp"
+#include "ridge/base/csv.hpp"
+#include "ridge/base/file.hpp"
 #include "support.hpp"
 
 namespace ridge::test {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "ridge/claims.hpp"
+#include "ridge/claims/claims.hpp"
 
 namespace ridge::test {
 

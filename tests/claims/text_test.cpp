@@ -260,6 +260,14 @@ TEST(Document, ChineseTextWithFiguresIsRead) {
   expect_verdict(finding_of(found, "4.8 GB/s"), Verdict::unit);
 }
 
+// Who is compared with stands before the factor, and a space before the word for it is common.
+TEST(Sentence, ChineseComparisonsAreReadInTheirOrder) {
+  for (const char* text : {"H200的显存带宽是A100的2.4倍", "H200 的显存带宽是 A100 的 2.4 倍"}) {
+    expect_verdict(audit(text).findings.at(0), Verdict::right);
+  }
+  expect_verdict(audit("H200 的显存带宽是 A100 的 5 倍").findings.at(0), Verdict::wrong);
+}
+
 TEST(Hostile, BinaryIsRefusedAndLargeTextToo) {
   EXPECT_FALSE(checker().check_text(std::string_view("ab\0cd", 5), "x"));
   EXPECT_FALSE(checker().check_text(std::string(Checker::kLargestDocument + 1, 'a'), "x"));

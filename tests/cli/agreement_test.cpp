@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <sstream>
 
-#include "app/cli/call.hpp"
-#include "catalogue/json_document.hpp"
-#include "report/inference_report.hpp"
-#include "ridge/file.hpp"
-#include "ridge/random.hpp"
+#include "app/cli/call/call.hpp"
+#include "catalogue/files/json_document.hpp"
+#include "report/estimate/inference_report.hpp"
+#include "ridge/base/file.hpp"
+#include "ridge/base/random.hpp"
 #include "support/session.hpp"
 
 namespace ridge::cli {
@@ -383,6 +383,30 @@ TEST(Costs, DecideForTheWinnerOfThePlan) {
     EXPECT_EQ(at(decided, "against.winner").text, at(at(planned, "plans").items.front(), "device").text);
   }
   EXPECT_GT(answered, 2);
+}
+
+// A place where a device may not be sent is no place to own it.
+TEST(Costs, NameNoRegionWhereTheDeviceNeedsALicence) {
+  const auto listed = [](const std::string& device, std::string_view region) {
+    const JsonNode decided = answer("cost decide --device=" + device + " --gpus=8");
+    const auto& rows = at(decided, "regions").items;
+    EXPECT_GT(rows.size(), 50U);
+    return std::any_of(rows.begin(), rows.end(), [&](const JsonNode& row) { return at(row, "region").text == region; });
+  };
+  for (const char* region : {"iran", "china-west"}) {
+    EXPECT_FALSE(listed("h100-sxm", region)) << region;
+    EXPECT_TRUE(listed("h20-96", region)) << region;
+  }
+  EXPECT_TRUE(listed("h100-sxm", "norway"));
+}
+
+// QLoRA: what stays frozen in four bits leaves room for a model that does not fit in sixteen.
+TEST(FineTuning, FrozenWeightsOfFourBitsFitWhereSixteenDoNot) {
+  const std::string run = "estimate train --model=llama2-13b --device=rtx4090 --seq-length=2048";
+  EXPECT_FALSE(at(answer(run + " --task=lora"), "fits").flag);
+  const JsonNode narrow = answer(run + " --frozen=int4");
+  EXPECT_TRUE(at(narrow, "fits").flag);
+  EXPECT_EQ(number(narrow, "query.global_batch") * 2048, 128 * 1024);
 }
 
 // Of runs that train, too: the same layouts, formats, failures and dollars.

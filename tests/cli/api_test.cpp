@@ -1,6 +1,6 @@
 // The API without its sockets: what a request becomes, that one answer leaves nothing behind for the next, and that no
 // bytes bring it down.
-#include "app/cli/api.hpp"
+#include "app/cli/call/api.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <random>
 #include <thread>
 
-#include "app/cli/report_file.hpp"
-#include "catalogue/json_document.hpp"
+#include "app/cli/session/report_file.hpp"
+#include "catalogue/files/json_document.hpp"
 #include "support/session.hpp"
 
 namespace ridge::cli {
@@ -86,7 +86,7 @@ TEST(RequestCall, NothingNamesAFile) {
 }
 
 TEST(RequestCall, MoreRequestsThanTheServerSimulatesAreRefused) {
-  ApiLimits limits;
+  ServiceLimits limits;
   limits.most_requests = 1000;
   const auto asked = [&](const char* count) {
     return request_call(posted("/v1/simulate", std::string(R"({"requests": )") + count + "}"), *shared().catalogue,
@@ -120,7 +120,7 @@ TEST(Api, AWhatIfReadsTheCatalogueAnewAndSoNeverOnAThreadThatOthersWaitFor) {
 }
 
 TEST(Api, ALongDurationIsCutAfterTheMostRequestsAndSaysSo) {
-  ApiLimits limits;
+  ServiceLimits limits;
   limits.most_requests = 500;
   Api api(shared(), here(), limits);
   const auto simulated = [&](const std::string& more) {
@@ -145,7 +145,7 @@ std::string job_of(const Response& response) {
 }
 
 TEST(Api, TheOldestAnswerOfAJobMakesRoom) {
-  ApiLimits limits;
+  ServiceLimits limits;
   limits.jobs.kept = 10;
   Api api(shared(), here(), limits);
   const Request job = posted("/v1/estimate", std::string(kInfer) + R"(, "async": true})");
@@ -208,7 +208,7 @@ TEST(Api, AJobIsItsOwnersAlone) {
 }
 
 TEST(Api, OneClientsJobsDoNotTakeThePlaceOfOthers) {
-  ApiLimits limits;
+  ServiceLimits limits;
   limits.jobs.of_one = 3;
   Api api(shared(), here(), limits);
   const std::string heavy = R"({"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat", "request_rate": 20,
@@ -233,7 +233,7 @@ TEST(Api, OneClientsJobsDoNotTakeThePlaceOfOthers) {
 }
 
 TEST(Api, AJobThatNobodyAsksAboutEndsUnlessItIsToBeKept) {
-  ApiLimits limits;
+  ServiceLimits limits;
   limits.jobs.silence = std::chrono::milliseconds(100);
   limits.jobs.threads = 4;
   Api api(shared(), here(), limits);
@@ -265,7 +265,7 @@ TEST(Api, PagesOfOtherSitesGetNoAnswer) {
 }
 
 TEST(Api, SeveralTokensAreSeveralClients) {
-  ApiLimits limits;
+  ServiceLimits limits;
   limits.tokens = {"first", "second"};
   Api api(shared(), here(), limits);
   Request request = posted("/v1/estimate", std::string(kInfer) + R"(, "async": true})");
@@ -282,7 +282,7 @@ TEST(Api, SeveralTokensAreSeveralClients) {
 }
 
 TEST(Api, BehindAProxyClientsAreWhomItSaysLast) {
-  ApiLimits limits;
+  ServiceLimits limits;
   limits.trust_forwarded = true;
   Api api(shared(), here(), limits);
   Request request = posted("/v1/simulate", R"({"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat"})");

@@ -1,12 +1,12 @@
 // Verbs called by programs: what flags become, what is refused, and that only a caller on this machine names files.
-#include "app/cli/call.hpp"
+#include "app/cli/call/call.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cmath>
 
-#include "app/cli/batch.hpp"
+#include "app/cli/call/batch.hpp"
 #include "support/session.hpp"
 
 namespace ridge::cli {
@@ -213,7 +213,7 @@ TEST(Batch, TakesADeviceAsMeasured) {
     const std::int32_t one[] = {1};
     double out[1];
     double* const columns[] = {out};
-    const Column in[] = {{ColumnType::int32, one}, {ColumnType::int32, one}};
+    const BatchColumn in[] = {{ColumnType::int32, one}, {ColumnType::int32, one}};
     EXPECT_TRUE((*batch)->evaluate(1, in, columns, 1));
     return out[0];
   };
@@ -230,7 +230,7 @@ TEST(Batch, PointsThatCannotRunHaveAReasonAndNoNumbers) {
   const double size[] = {1, 1, 1};
   double rate[3], reason[3], missing[3];
   double* const out[] = {rate, reason, missing};
-  const Column in[] = {{ColumnType::int32, tp}, {ColumnType::float64, size}};
+  const BatchColumn in[] = {{ColumnType::int32, tp}, {ColumnType::float64, size}};
   ASSERT_TRUE((*batch)->evaluate(3, in, out, 1));
   EXPECT_EQ(reason[0], static_cast<double>(Reason::out_of_memory));
   EXPECT_TRUE(std::isnan(rate[0]));

@@ -1,11 +1,12 @@
-#include "app/cli/command_line.hpp"
+#include "app/cli/line/command_line.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 
-#include "app/cli/session.hpp"
+#include "app/cli/session/session.hpp"
 #include "app/cli/verbs.hpp"
+#include "ridge/base/letters.hpp"
 
 namespace ridge::cli {
 namespace {
@@ -132,7 +133,7 @@ TEST_F(CommandLine, HelpAndVersionAreAskedForInAnyPlace) {
 TEST_F(CommandLine, HelpNamesEveryOptionButTheHiddenOnes) {
   const std::string page = to_terminal(*parse({"help", "probe"})->help);
   for (const char* name :
-       {"--list X", "--sort X", "--count N", "--flag", "--json", "--as-of DATE", "Details.", "ridge probe"}) {
+       {"--list X", "--sort X", "--count N", "--flag", "--json", "--as-of", "Details.", "ridge probe"}) {
     EXPECT_NE(page.find(name), std::string::npos) << name;
   }
   EXPECT_EQ(page.find("--secret"), std::string::npos);
@@ -143,6 +144,53 @@ TEST(Verbs, EachHasASummaryAndAnExampleThatParses) {
     EXPECT_FALSE(verb.summary.empty());
     EXPECT_TRUE(verb.example.starts_with("ridge " + std::string(verb.name))) << verb.name;
   }
+}
+
+std::string help_of(const std::vector<std::string>& words) {
+  GlobalOptions globals;
+  const Result<Command> command = parse_command_line(words, verbs(), globals);
+  return command && command->help ? to_terminal(*command->help, {.width = 100}) : "";
+}
+
+TEST(Help, AKindOfQuestionHasItsOwnOptionsAlone) {
+  const std::string infer = help_of({"estimate", "infer", "--help"});
+  EXPECT_NE(infer.find("--concurrency C"), std::string::npos);
+  EXPECT_EQ(infer.find("--micro-batch"), std::string::npos) << infer;
+  const std::string train = help_of({"help", "estimate", "train"});
+  EXPECT_NE(train.find("--micro-batch N"), std::string::npos);
+  EXPECT_EQ(train.find("--concurrency"), std::string::npos) << train;
+  EXPECT_LT(train.find("Most used"), train.find("The run"));
+}
+
+TEST(Help, EveryPageFitsAHundredColumns) {
+  std::vector<std::vector<std::string>> pages = {{"help"}};
+  for (const Verb& verb : verbs()) {
+    pages.push_back({"help", std::string(verb.name)});
+    for (const VerbKind& kind : verb.kinds) {
+      pages.push_back({std::string(verb.name), std::string(kind.word), "--help"});
+    }
+  }
+  for (const std::vector<std::string>& words : pages) {
+    const std::string page = help_of(words);
+    ASSERT_FALSE(page.empty()) << words.back();
+    for (const std::string& line : split_words(page, '\n')) EXPECT_LE(display_width(line), 100) << line;
+  }
+}
+
+TEST(Help, EveryOptionOfAKindStandsUnderAHeading) {
+  for (const Verb& verb : verbs()) {
+    for (const VerbKind& kind : verb.kinds) {
+      const std::string page = help_of({std::string(verb.name), std::string(kind.word), "--help"});
+      EXPECT_EQ(page.find("\nMore\n"), std::string::npos) << verb.name << " " << kind.word << "\n" << page;
+    }
+  }
+}
+
+TEST(Help, AWordBeforeACommandIsTakenForOne) {
+  GlobalOptions globals;
+  const auto refused = parse_command_line({"plam", "serve"}, verbs(), globals);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().text().substr(0, 47), "there is no command 'plam'; did you mean 'plan'");
 }
 
 TEST(ExitCodes, FollowTheErrorCode) {

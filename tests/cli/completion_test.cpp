@@ -1,4 +1,4 @@
-#include "app/cli/completion.hpp"
+#include "app/cli/line/completion.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,12 @@
 // From flags to a question: defaults, contradictions, numbers.
-#include "app/cli/estimate_flags.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "app/cli/command_line.hpp"
-#include "app/cli/plan_file.hpp"
-#include "app/cli/session.hpp"
+#include "app/cli/estimate/flags.hpp"
+#include "app/cli/line/command_line.hpp"
+#include "app/cli/line/plan_file.hpp"
+#include "app/cli/session/session.hpp"
 #include "support/random_queries.hpp"
 
 namespace ridge::cli {

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
+#include "app/cli/show/filter.hpp"
 
-#include "app/cli/show_filter.hpp"
+#include <gtest/gtest.h>
 
 namespace ridge::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "app/cli/fleet_ranks.hpp"
+#include "app/cli/plan/fleet_ranks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <random>
 #include <set>
 
-#include "app/cli/call.hpp"
-#include "app/cli/command_line.hpp"
+#include "app/cli/call/call.hpp"
+#include "app/cli/line/command_line.hpp"
 #include "app/cli/verbs.hpp"
 #include "support/session.hpp"
 

@@ -1,9 +1,9 @@
 // The machine that runs the tests, looked at without root and without changing anything.
-#include "app/cli/host_collect.hpp"
+#include "app/cli/site/host_collect.hpp"
 
 #include <gtest/gtest.h>
 
-#include "ridge/catalogue.hpp"
+#include "ridge/catalogue/catalogue.hpp"
 
 namespace ridge::cli {
 namespace {

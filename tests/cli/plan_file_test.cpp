@@ -1,5 +1,5 @@
 // Plans as files: what they add to a line, what the line overrides, what is refused and where.
-#include "app/cli/plan_file.hpp"
+#include "app/cli/line/plan_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/cli/command_line.hpp"
-#include "app/cli/estimate_flags.hpp"
-#include "app/cli/session.hpp"
+#include "app/cli/estimate/flags.hpp"
+#include "app/cli/line/command_line.hpp"
+#include "app/cli/session/session.hpp"
 #include "app/cli/verbs.hpp"
 
 namespace ridge::cli {

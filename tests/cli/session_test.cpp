@@ -1,4 +1,4 @@
-#include "app/cli/session.hpp"
+#include "app/cli/session/session.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "app/cli/dates.hpp"
-#include "app/cli/progress.hpp"
+#include "app/cli/session/dates.hpp"
+#include "app/cli/session/progress.hpp"
 #include "support/session.hpp"
 
 namespace ridge::cli {

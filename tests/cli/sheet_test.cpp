@@ -1,11 +1,12 @@
 // Rules that hold for every entry of the bundled catalogue, whatever is added to it.
+#include "app/cli/show/sheet.hpp"
+
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "app/cli/show_filter.hpp"
-#include "app/cli/show_print.hpp"
-#include "app/cli/show_sheet.hpp"
+#include "app/cli/show/filter.hpp"
+#include "app/cli/show/print.hpp"
 
 namespace ridge::cli {
 namespace {

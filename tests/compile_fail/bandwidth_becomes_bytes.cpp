@@ -1,6 +1,6 @@
 // A bandwidth is not an amount of data.
 // refused with: conversion from|no viable conversion
-#include "ridge/quantity.hpp"
+#include "ridge/base/quantity.hpp"
 
 using namespace ridge;
 

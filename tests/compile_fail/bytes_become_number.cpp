@@ -1,6 +1,6 @@
 // A quantity becomes a number only by value().
 // refused with: cannot convert|no viable conversion
-#include "ridge/quantity.hpp"
+#include "ridge/base/quantity.hpp"
 
 using namespace ridge;
 

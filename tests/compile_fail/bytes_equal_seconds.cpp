@@ -1,6 +1,6 @@
 // Nor are they equal or unequal.
 // refused with: operator==|invalid operands
-#include "ridge/quantity.hpp"
+#include "ridge/base/quantity.hpp"
 
 using namespace ridge;
 

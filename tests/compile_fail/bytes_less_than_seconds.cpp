@@ -1,6 +1,6 @@
 // Amounts of different things do not compare.
 // refused with: operator<|invalid operands
-#include "ridge/quantity.hpp"
+#include "ridge/base/quantity.hpp"
 
 using namespace ridge;
 

@@ -1,6 +1,6 @@
 // A Result that nobody looks at is an error that nobody sees.
 // refused with: ignoring return|ignoring returned value
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 using namespace ridge;
 

@@ -1,6 +1,6 @@
 // Energy is not power.
 // refused with: conversion from|no viable conversion
-#include "ridge/quantity.hpp"
+#include "ridge/base/quantity.hpp"
 
 using namespace ridge;
 

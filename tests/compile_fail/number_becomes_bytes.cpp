@@ -1,6 +1,6 @@
 // A bare number is not a quantity.
 // refused with: conversion from|no viable conversion
-#include "ridge/quantity.hpp"
+#include "ridge/base/quantity.hpp"
 
 using namespace ridge;
 

@@ -1,6 +1,6 @@
 // A bare number does not add to a quantity.
 // refused with: operator\+|invalid operands
-#include "ridge/quantity.hpp"
+#include "ridge/base/quantity.hpp"
 
 using namespace ridge;
 

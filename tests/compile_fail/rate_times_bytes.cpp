@@ -1,6 +1,6 @@
 // Multiplying where one should divide is found while compiling.
 // refused with: conversion from|no viable conversion
-#include "ridge/quantity.hpp"
+#include "ridge/base/quantity.hpp"
 
 using namespace ridge;
 

@@ -1,6 +1,6 @@
 // Rent is per GPU; a running cost needs the number of GPUs.
 // refused with: conversion from|no viable conversion
-#include "ridge/quantity.hpp"
+#include "ridge/base/quantity.hpp"
 
 using namespace ridge;
 

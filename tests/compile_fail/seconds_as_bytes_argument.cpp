@@ -1,6 +1,6 @@
 // Arguments in the wrong order do not compile.
 // refused with: could not convert|cannot convert|no matching function|no viable conversion
-#include "ridge/quantity.hpp"
+#include "ridge/base/quantity.hpp"
 
 using namespace ridge;
 

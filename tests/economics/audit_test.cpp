@@ -7,7 +7,7 @@
 
 #include "economics/cost_case.hpp"
 #include "economics/decisions.hpp"
-#include "ridge/training.hpp"
+#include "ridge/perf/training.hpp"
 
 namespace ridge {
 namespace {

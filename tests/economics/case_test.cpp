@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "economics/cost_case.hpp"
-#include "economics/device_prices.hpp"
-#include "ridge/training.hpp"
+#include "economics/price/device_prices.hpp"
+#include "ridge/perf/training.hpp"
 
 namespace ridge {
 namespace {

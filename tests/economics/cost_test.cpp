@@ -1,11 +1,11 @@
-#include "ridge/cost.hpp"
+#include "ridge/economics/cost.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "ridge/change.hpp"
+#include "ridge/base/change.hpp"
 
 namespace ridge {
 namespace {

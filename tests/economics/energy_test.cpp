@@ -1,4 +1,4 @@
-#include "ridge/energy.hpp"
+#include "ridge/economics/energy.hpp"
 
 #include <gtest/gtest.h>
 

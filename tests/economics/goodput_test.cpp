@@ -1,4 +1,4 @@
-#include "ridge/goodput.hpp"
+#include "ridge/economics/goodput.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "economics/goodput_case.hpp"
-#include "economics/goodput_parts.hpp"
+#include "economics/goodput/case.hpp"
+#include "economics/goodput/parts.hpp"
 
 namespace ridge {
 namespace {

@@ -8,9 +8,9 @@
 #include <map>
 
 #include "catalogue/folder.hpp"
-#include "economics/api_import.hpp"
 #include "economics/cost_case.hpp"
-#include "economics/price_diff.hpp"
+#include "economics/price/api_import.hpp"
+#include "economics/price/price_diff.hpp"
 
 namespace ridge {
 namespace {

@@ -1,11 +1,11 @@
-#include "evidence/case_files.hpp"
+#include "evidence/cases/case_files.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
-#include "ridge/file.hpp"
+#include "ridge/base/file.hpp"
 
 namespace ridge::evidence {
 namespace {
@@ -14,7 +14,7 @@ constexpr const char* kHeader =
     "id,source,date,engine,engine_version,model,device,gpus,tp,pp,ep,dp,weight_precision,activation_precision,"
     "kv_precision,mode,isl,osl,length_range,batch,concurrency,output_tok_s,tpot_ms\n";
 
-const AssumedWorkloads kWorkloads = {{"lm-arena-chat", 200, 0, 0, 1, true, true, 0, {}}};
+const AssumedWorkloads kWorkloads = {{"lm-arena-chat", 200, 0, 0, 1, false, true, true, 0, {}}};
 
 std::vector<Case> read(const std::string& rows) {
   auto cases = read_cases(kHeader + rows, "mine.csv", kWorkloads);

@@ -1,11 +1,11 @@
-#include "evidence/diffusion_cases.hpp"
+#include "evidence/cases/diffusion_cases.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "evidence/case_files.hpp"
-#include "evidence/predict.hpp"
+#include "evidence/cases/case_files.hpp"
+#include "evidence/predict/predict.hpp"
 
 namespace ridge::evidence {
 namespace {

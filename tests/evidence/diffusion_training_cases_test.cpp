@@ -1,9 +1,9 @@
 // MLPerf's steps of training diffusion models: read whole, none that ran refused, and predicted within the bars.
-#include "evidence/diffusion_training_cases.hpp"
+#include "evidence/cases/diffusion_training_cases.hpp"
 
 #include <gtest/gtest.h>
 
-#include "ridge/file.hpp"
+#include "ridge/base/file.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge::evidence {

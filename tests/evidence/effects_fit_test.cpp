@@ -1,4 +1,4 @@
-#include "evidence/effects_fit.hpp"
+#include "evidence/calibration/effects_fit.hpp"
 
 #include <gtest/gtest.h>
 

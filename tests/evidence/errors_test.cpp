@@ -1,4 +1,4 @@
-#include "evidence/errors.hpp"
+#include "evidence/rows/errors.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "evidence/fit.hpp"
+#include "evidence/fit/fit.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "evidence/folds.hpp"
+#include "evidence/validate/folds.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <string>
 
-#include "evidence/case_files.hpp"
-#include "evidence/overlay.hpp"
-#include "evidence/validation.hpp"
+#include "evidence/calibration/overlay.hpp"
+#include "evidence/cases/case_files.hpp"
+#include "evidence/validate/validation.hpp"
 #include "support/bundle.hpp"
 
 namespace ridge::evidence {

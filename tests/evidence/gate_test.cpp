@@ -1,11 +1,11 @@
-#include "evidence/gate.hpp"
+#include "evidence/validate/gate.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
-#include "ridge/calibration.hpp"
+#include "ridge/catalogue/calibration.hpp"
 
 namespace ridge::evidence {
 namespace {

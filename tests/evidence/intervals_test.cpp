@@ -1,4 +1,4 @@
-#include "evidence/intervals.hpp"
+#include "evidence/calibration/intervals.hpp"
 
 #include <gtest/gtest.h>
 

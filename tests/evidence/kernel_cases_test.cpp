@@ -1,13 +1,12 @@
-#include "evidence/kernel_cases.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "evidence/calibrate_kernels.hpp"
-#include "ridge/file.hpp"
+#include "evidence/fit/calibrate_kernels.hpp"
+#include "evidence/kernels/cases.hpp"
+#include "ridge/base/file.hpp"
 
 namespace ridge::evidence {
 namespace {

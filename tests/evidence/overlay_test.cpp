@@ -1,4 +1,4 @@
-#include "evidence/overlay.hpp"
+#include "evidence/calibration/overlay.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <map>
 
-#include "evidence/bundle.hpp"
-#include "evidence/calibrate.hpp"
-#include "ridge/file.hpp"
+#include "evidence/fit/calibrate.hpp"
+#include "evidence/settings/bundle.hpp"
+#include "ridge/base/file.hpp"
 
 namespace ridge::evidence {
 namespace {

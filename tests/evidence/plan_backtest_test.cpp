@@ -1,10 +1,10 @@
-#include "evidence/plan_backtest.hpp"
+#include "evidence/validate/plan_backtest.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "ridge/confidence.hpp"
+#include "ridge/search/confidence.hpp"
 
 namespace ridge::evidence {
 namespace {

@@ -1,4 +1,4 @@
-#include "evidence/published_settings.hpp"
+#include "evidence/settings/published_settings.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // What NVIDIA's engineers chose beside what the search finds for the same question.
-#include "evidence/recipes.hpp"
+#include "evidence/predict/recipes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
-#include "evidence/bundle.hpp"
+#include "evidence/settings/bundle.hpp"
 
 namespace ridge::evidence {
 namespace {

@@ -1,4 +1,4 @@
-#include "evidence/requirements.hpp"
+#include "evidence/validate/requirements.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Published steps of reinforcement learning: read as plans, scored against the bars.
-#include "evidence/rl_cases.hpp"
+#include "evidence/cases/rl_cases.hpp"
 
 #include <gtest/gtest.h>
 
-#include "ridge/file.hpp"
+#include "ridge/base/file.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge::evidence {

@@ -1,4 +1,4 @@
-#include "evidence/skewed_routing.hpp"
+#include "evidence/rows/skewed_routing.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Requests as a real engine served them, from its own log, against the simulator.
-#include "evidence/trace_replay.hpp"
+#include "evidence/predict/trace_replay.hpp"
 
 #include <gtest/gtest.h>
 

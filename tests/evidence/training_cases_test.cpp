@@ -1,8 +1,8 @@
-#include "evidence/training_cases.hpp"
+#include "evidence/cases/training_cases.hpp"
 
 #include <gtest/gtest.h>
 
-#include "evidence/case_files.hpp"
+#include "evidence/cases/case_files.hpp"
 
 namespace ridge::evidence {
 namespace {

@@ -1,4 +1,4 @@
-#include "evidence/validation.hpp"
+#include "evidence/validate/validation.hpp"
 
 #include <gtest/gtest.h>
 

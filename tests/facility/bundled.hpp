@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "ridge/facility.hpp"
+#include "ridge/facility/facility.hpp"
 #include "support/bundle.hpp"
 
 namespace ridge::testing_support {

@@ -1,5 +1,5 @@
 // Hosts: recorded facts of healthy and sick ones, and what is left when tools are missing.
-#include "ridge/doctor.hpp"
+#include "ridge/facility/doctor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <set>
 
 #include "bundled.hpp"
-#include "ridge/file.hpp"
-#include "ridge/random.hpp"
+#include "ridge/base/file.hpp"
+#include "ridge/base/random.hpp"
 
 namespace ridge {
 namespace {

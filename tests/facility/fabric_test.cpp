@@ -1,5 +1,5 @@
 // Networks: the published reference designs, and what has to hold for any of them.
-#include "ridge/fabric.hpp"
+#include "ridge/facility/fabric.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The whole way from a question to a site.
-#include "ridge/facility_answer.hpp"
+#include "ridge/facility/facility_answer.hpp"
 
 #include <gtest/gtest.h>
 

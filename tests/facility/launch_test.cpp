@@ -1,5 +1,5 @@
 // Launch files say what the plan says: every target, written and read back, over random plans.
-#include "ridge/launch.hpp"
+#include "ridge/facility/launch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "bundled.hpp"
-#include "facility/launch_words.hpp"
-#include "ridge/random.hpp"
+#include "facility/launch/words.hpp"
+#include "ridge/base/random.hpp"
 
 namespace ridge {
 namespace {

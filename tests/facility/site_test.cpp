@@ -1,5 +1,5 @@
 // Racks, power and cooling: every infrastructure figure of the audited guide, recomputed.
-#include "ridge/site.hpp"
+#include "ridge/facility/site.hpp"
 
 #include <gtest/gtest.h>
 

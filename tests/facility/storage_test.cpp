@@ -1,10 +1,10 @@
 // Checkpoints, rates and which storage serves them.
-#include "ridge/storage.hpp"
+#include "ridge/facility/storage.hpp"
 
 #include <gtest/gtest.h>
 
 #include "bundled.hpp"
-#include "ridge/traffic.hpp"
+#include "ridge/perf/traffic.hpp"
 
 namespace ridge {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "ridge/fleet.hpp"
+#include "ridge/fleet/fleet.hpp"
 
 namespace ridge::fleet::tests {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ridge/fleet.hpp"
+#include "ridge/fleet/fleet.hpp"
 
 namespace ridge::fleet::tests {
 

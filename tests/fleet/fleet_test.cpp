@@ -1,4 +1,4 @@
-#include "ridge/fleet.hpp"
+#include "ridge/fleet/fleet.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 
 #include "fleet/brute_force.hpp"
 #include "fleet/checker.hpp"
+#include "fleet/program/solver.hpp"
 #include "fleet/promising.hpp"
 #include "fleet/random_problem.hpp"
-#include "fleet/solver.hpp"
 
 namespace ridge::fleet {
 namespace {

@@ -1,8 +1,8 @@
 // Estates made up by chance, small enough to try everything or as large as one likes.
 #pragma once
 
-#include "ridge/fleet.hpp"
-#include "ridge/random.hpp"
+#include "ridge/base/random.hpp"
+#include "ridge/fleet/fleet.hpp"
 
 namespace ridge::fleet::tests {
 

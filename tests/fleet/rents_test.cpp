@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "fleet/checker.hpp"
-#include "fleet/improve.hpp"
-#include "fleet/program.hpp"
+#include "fleet/program/improve.hpp"
+#include "fleet/program/program.hpp"
+#include "fleet/program/rent_steps.hpp"
 #include "fleet/random_problem.hpp"
-#include "fleet/rent_steps.hpp"
 #include "fleet/tidy.hpp"
 
 namespace ridge::fleet {
@@ -52,6 +52,15 @@ TEST(Rents, StepsBoundAndReachTheCheapestWholeReplicas) {
   }
 }
 
+TEST(Rents, ManySmallReplicasAreFoundToo) {
+  // A replica does a fraction of a cell: of 30,000 requests/s, 60,000 replicas of the cheaper kind.
+  const RentSteps steps({{0.5, 1}, {0.4, 1}}, kNoLimit, 30000);
+  const std::vector<int> counts = steps.choose(30000);
+  EXPECT_NEAR(counts[0], 60000, 1);
+  EXPECT_EQ(counts[1], 0);
+  EXPECT_LT(steps.enough(30000), 1.3 * 60000);
+}
+
 TEST(Rents, LinesLieBelow) {
   const std::vector<double> x = {0, 1, 2, 3, 4};
   const std::vector<double> y = {10, 9, 4, 3.5, 0};
@@ -65,6 +74,30 @@ TEST(Rents, LinesLieBelow) {
     }
     EXPECT_NEAR(nearest, 0, 1e-12);
   }
+}
+
+TEST(Rents, SumsOfOneKindAreExact) {
+  CheapestSums sums(100, 1000);
+  sums.take(7.3, 2);
+  for (std::size_t i = 1; i < sums.last(); ++i) {
+    if (!std::isfinite(sums.usd(i))) continue;
+    EXPECT_NEAR(sums.able(i), 7.3 * std::round(sums.usd(i) / 2), 1e-9);
+  }
+  EXPECT_EQ(sums.usd(sums.last()), 28);  // 14 do 102
+}
+
+TEST(Rents, RowsOfWholeReplicasRaiseTheBoundAndCutNoPlanOff) {
+  const Problem problem = tests::large_problem(5, 4, 4, 4, 1);
+  Program program(problem, Bands::alike(problem, 2, BandDemand::mean));
+  const Solution relaxed = solve(program.linear(), {.relaxed = true});
+  const int rows = program.linear().rows();
+  const Solution tight = program.tighten({.seconds = 60});
+  ASSERT_TRUE(relaxed.found && tight.found);
+  EXPECT_GT(program.linear().rows(), rows);
+  EXPECT_GT(tight.cost, 1.002 * relaxed.cost);
+  const Answer answer = plan_fleet(problem, {.seconds = 8, .gap = 0.02, .marginals = false, .bands = 2});
+  ASSERT_TRUE(answer.found);
+  EXPECT_LE(tight.cost, answer.usd);
 }
 
 TEST(Improve, MakesARoundedPlanCheaperAndKeepsEveryRule) {

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "app/cli/api.hpp"
-#include "catalogue/json_document.hpp"
+#include "app/cli/call/api.hpp"
+#include "catalogue/files/json_document.hpp"
 #include "fuzz/sample.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "app/cli/api.hpp"
+#include "app/cli/call/api.hpp"
 
 namespace {
 

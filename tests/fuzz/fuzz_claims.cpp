@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "claims/names.hpp"
-#include "claims/passage.hpp"
+#include "claims/text/names.hpp"
+#include "claims/text/passage.hpp"
 #include "fuzz/sample.hpp"
-#include "ridge/claims.hpp"
+#include "ridge/claims/claims.hpp"
 
 namespace {
 

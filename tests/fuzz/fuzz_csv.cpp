@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "ridge/csv.hpp"
+#include "ridge/base/csv.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "economics/economics_data.hpp"
-#include "ridge/fleet.hpp"
-#include "search/policy.hpp"
+#include "ridge/fleet/fleet.hpp"
+#include "search/buyer/policy.hpp"
 #include "support/bundle.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "ridge/doctor.hpp"
+#include "ridge/facility/doctor.hpp"
 
 namespace {
 

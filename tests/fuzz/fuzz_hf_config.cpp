@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "ridge/model.hpp"
+#include "ridge/catalogue/model.hpp"
 
 namespace {
 

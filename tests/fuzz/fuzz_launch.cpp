@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "ridge/launch.hpp"
+#include "ridge/facility/launch.hpp"
 
 namespace {
 

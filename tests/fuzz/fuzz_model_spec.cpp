@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "ridge/model.hpp"
+#include "ridge/catalogue/model.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/utf8.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace {
 

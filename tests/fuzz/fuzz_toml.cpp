@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-#include "catalogue/entry_set.hpp"
-#include "catalogue/table_reader.hpp"
-#include "catalogue/tables.hpp"
-#include "catalogue/toml_document.hpp"
+#include "catalogue/files/entry_set.hpp"
+#include "catalogue/files/table_reader.hpp"
+#include "catalogue/files/toml_document.hpp"
+#include "catalogue/tables/tables.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "ridge/workload.hpp"
+#include "ridge/serve/workload.hpp"
 
 namespace {
 

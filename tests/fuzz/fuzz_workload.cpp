@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "ridge/workload.hpp"
+#include "ridge/serve/workload.hpp"
 
 namespace {
 

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "ridge/calibration.hpp"
-#include "ridge/catalogue.hpp"
-#include "ridge/engine.hpp"
+#include "ridge/catalogue/calibration.hpp"
+#include "ridge/catalogue/catalogue.hpp"
+#include "ridge/catalogue/engine.hpp"
 
 namespace ridge::evidence {
 

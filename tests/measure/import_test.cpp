@@ -1,9 +1,9 @@
-#include "evidence/import.hpp"
+#include "evidence/import/import.hpp"
 
 #include "bundled.hpp"
-#include "evidence/bundle.hpp"
-#include "ridge/csv.hpp"
-#include "ridge/file.hpp"
+#include "evidence/settings/bundle.hpp"
+#include "ridge/base/csv.hpp"
+#include "ridge/base/file.hpp"
 
 namespace ridge::evidence {
 namespace {

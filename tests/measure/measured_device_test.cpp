@@ -1,13 +1,12 @@
-#include "evidence/measured_device.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "bundled.hpp"
-#include "evidence/measured_bundle.hpp"
-#include "evidence/measured_steps.hpp"
-#include "evidence/measurement.hpp"
-#include "ridge/file.hpp"
+#include "evidence/measured/bundle.hpp"
+#include "evidence/measured/device.hpp"
+#include "evidence/measured/measurement.hpp"
+#include "evidence/measured/steps.hpp"
+#include "ridge/base/file.hpp"
 
 namespace ridge::evidence {
 namespace {

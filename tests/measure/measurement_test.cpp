@@ -1,4 +1,4 @@
-#include "evidence/measurement.hpp"
+#include "evidence/measured/measurement.hpp"
 
 #include <gtest/gtest.h>
 

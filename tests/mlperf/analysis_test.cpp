@@ -8,8 +8,8 @@
 #include <set>
 
 #include "bundled.hpp"
-#include "ridge/calibration.hpp"
-#include "ridge/change.hpp"
+#include "ridge/base/change.hpp"
+#include "ridge/catalogue/calibration.hpp"
 
 namespace ridge::mlperf {
 namespace {
@@ -167,6 +167,19 @@ TEST(Selections, RefuseNamesThatDoNotOccurAndNameTheNearest) {
   EXPECT_EQ(refused({.benchmarks = {"llama2-70b"}, .scenarios = {"offline"}, .rounds = {"4.0..5.1"}}), "");
 }
 
+TEST(Selections, TakeIdsOfTheCatalogueInAnyLetterCase) {
+  EXPECT_EQ(*accelerator_named(bundled(), names(), "h100-sxm"), "h100-sxm-80gb");
+  EXPECT_EQ(*accelerator_named(bundled(), names(), "H100-SXM-80gb"), "h100-sxm-80gb");
+  EXPECT_FALSE(accelerator_named(bundled(), names(), "h101"));
+  // Both ways to write it are the same question.
+  const auto by_id = compare(bundled(), names(), "b200-sxm-180gb", "h100-sxm-80gb", {});
+  const auto by_device = compare(bundled(), names(), "B200-SXM-180", "H100-SXM", {});
+  ASSERT_TRUE(by_id && by_device);
+  ASSERT_GT(by_id->size(), 5U);
+  ASSERT_EQ(by_device->size(), by_id->size());
+  EXPECT_EQ(by_device->front().per_accelerator(), by_id->front().per_accelerator());
+}
+
 TEST(Questions, VirtualisedH200IsWithinAFewPercentOfBareMetal) {
   int found = 0;
   for (const Ratio& r : virtualised(bundled(), names())) {
@@ -257,6 +270,22 @@ TEST_F(Predictions, AreWithinAThirdOfMostOfflineResultsTheyWereNotFittedTo) {
   ASSERT_GT(errors.size(), 200u);
   std::sort(errors.begin(), errors.end());
   EXPECT_LT(errors[errors.size() / 2], 0.25);
+}
+
+// The same machine with the software of an earlier round is slower.
+TEST_F(Predictions, UseTheSoftwareOfTheRound) {
+  int seen = 0;
+  for (const Row& row : bundled().rows) {
+    if (row.benchmark != "llama2-70b-99" || row.published.round != "v5.1" || row.scenario != "Offline") continue;
+    if (row.accelerator != "h100-sxm-80gb" && row.accelerator != "mi300x") continue;
+    Row earlier = row;
+    earlier.published.round = "v4.1";
+    const auto now = explain(row, names(), knowledge()), then = explain(earlier, names(), knowledge());
+    if (!now || !then) continue;
+    EXPECT_LT(then->predicted.mid, now->predicted.mid) << row.id;
+    ++seen;
+  }
+  EXPECT_GT(seen, 0);
 }
 
 TEST_F(Predictions, SayWhatBoundAndUseEveryAccelerator) {

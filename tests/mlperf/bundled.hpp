@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "ridge/mlperf_analysis.hpp"
+#include "ridge/mlperf/mlperf_analysis.hpp"
 
 namespace ridge::mlperf {
 

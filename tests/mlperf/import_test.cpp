@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "bundled.hpp"
-#include "ridge/change.hpp"
-#include "ridge/file.hpp"
+#include "ridge/base/change.hpp"
+#include "ridge/base/file.hpp"
 
 namespace ridge::mlperf {
 namespace {

@@ -1,11 +1,11 @@
 // Whole answers: what is chosen where a question says nothing, what is assumed, what is refused and what works instead.
-#include "ridge/answer.hpp"
+#include "ridge/perf/answer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "ridge/ranking.hpp"
+#include "ridge/perf/ranking.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge {
@@ -203,7 +203,7 @@ TEST(Refusals, OfMemoryNameTheShortfallAndWhatFits) {
   ASSERT_TRUE(a.refusal);
   EXPECT_EQ(a.refusal->reason, Reason::out_of_memory);
   EXPECT_GT(*a.refusal->short_by, 10e9);
-  EXPECT_NE(a.refusal->why.find("are missing on each b200-sxm-180"), std::string::npos) << a.refusal->why;
+  EXPECT_NE(a.refusal->why.find("of each b200-sxm-180"), std::string::npos) << a.refusal->why;
   EXPECT_NE(nearest_of(a).find("--tp 2 --gpus 2|"), std::string::npos) << nearest_of(a);
 }
 
@@ -246,6 +246,38 @@ TEST(Refusals, OfFormatsKeepTheWeightsAndWidenThem) {
   EXPECT_EQ(a.facts.gpus, 1);  // more devices would not help
   EXPECT_EQ(a.refusal->why, "a100-sxm-80 does not compute in fp8");
   EXPECT_EQ(nearest_of(a), "--weight-precision fp8|--precision int8|");
+}
+
+// NVFP4 is NVIDIA's own: the nearest on an MI355X is the MXFP4 of the OCP.
+TEST(Refusals, OfFourBitsNameTheFormatThatTheChipHas) {
+  auto q = question("llama3.1-8b", "mi355x");
+  q.weights = q.activations = Format::nvfp4;
+  const InferenceAnswer a = answered(q);
+  ASSERT_TRUE(a.refusal);
+  EXPECT_EQ(a.refusal->why, "mi355x does not compute in nvfp4");
+  EXPECT_NE(nearest_of(a).find("--precision mxfp4|"), std::string::npos) << nearest_of(a);
+}
+
+// An A100 has no FP8 either, but kernels that widen it; for a 910B there are none, and the next design computes in it.
+TEST(Refusals, OfFp8NameInt8WhereNoKernelReadsIt) {
+  auto q = question("llama3.1-8b", "ascend-910b");
+  q.weights = q.activations = Format::fp8;
+  EXPECT_EQ(nearest_of(answered(q)), "--precision int8|");
+
+  q.weights = q.activations = {};
+  q.kv = Format::fp8;
+  const InferenceAnswer cache = answered(q);
+  ASSERT_TRUE(cache.refusal);
+  EXPECT_EQ(cache.refusal->why, "no kernel for ascend-910b reads fp8");
+  EXPECT_EQ(nearest_of(cache), "--kv-precision int8|");
+  q.device = "a100-sxm-80";
+  EXPECT_FALSE(answered(q).refusal);
+
+  q = question("deepseek-v3", "ascend-910b");  // stored in FP8
+  q.gpus = q.tp = 16;
+  const InferenceAnswer stored = answered(q);
+  ASSERT_TRUE(stored.refusal);
+  EXPECT_EQ(stored.refusal->reason, Reason::format_not_supported);
 }
 
 TEST(Refusals, OfExperts) {

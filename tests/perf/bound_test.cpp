@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "ridge/inference.hpp"
+#include "ridge/perf/inference.hpp"
 #include "support/bundle.hpp"
 
 namespace ridge {

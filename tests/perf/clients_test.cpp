@@ -1,7 +1,7 @@
 // Clients of a closed loop: who keeps in step, how a run ends, how often a scheduler looks, what a record takes.
 #include <gtest/gtest.h>
 
-#include "ridge/inference.hpp"
+#include "ridge/perf/inference.hpp"
 #include "support/bundle.hpp"
 
 namespace ridge {

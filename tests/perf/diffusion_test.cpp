@@ -1,10 +1,11 @@
 // Image generation: rules that hold whatever the calibration says, and counts done by hand.
-#include "ridge/diffusion.hpp"
+#include "ridge/perf/diffusion.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
+#include "perf/diffusion/portable.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge {
@@ -75,6 +76,11 @@ TEST(DiffusionProperty, ChipsWhoseKernelsWereNotTimedLoseWhatPromptsLose) {
   const double ratio = seconds(question("flux.1-dev", "h100-sxm")) / seconds(question("flux.1-dev", "mi300x"));
   EXPECT_GT(ratio, 1);
   EXPECT_LT(ratio, 1.58);
+}
+
+TEST(DiffusionKnownAnswer, SharedMatrixInstructionsAreThoseOfAmpere) {
+  EXPECT_EQ(perf::kSharedMatrixFlops,
+            *testing_support::knowledge().catalogue.architecture("ampere")->bf16_flops_per_core_clock);
 }
 
 TEST(DiffusionProperty, TimeIsLinearInSteps) {

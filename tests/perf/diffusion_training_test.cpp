@@ -1,5 +1,5 @@
 // Training of diffusion models: what holds whatever the two parameters are, and what is refused.
-#include "ridge/diffusion_training.hpp"
+#include "ridge/perf/diffusion_training.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Pictures and sound in prompts: tokens counted by hand, work that grows, what is refused.
-#include "ridge/encoder.hpp"
+#include "ridge/perf/encoder.hpp"
 
 #include <gtest/gtest.h>
 

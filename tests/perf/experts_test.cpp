@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "perf/inference_model.hpp"
-#include "ridge/random.hpp"
+#include "perf/inference/resolved.hpp"
+#include "ridge/base/random.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge {

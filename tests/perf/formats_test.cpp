@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "ridge/perf.hpp"
+#include "ridge/perf/perf.hpp"
 
 namespace ridge {
 namespace {

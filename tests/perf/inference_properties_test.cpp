@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "perf/inference_step.hpp"
-#include "ridge/random.hpp"
+#include "perf/inference/step.hpp"
+#include "ridge/base/random.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "perf/kernels.hpp"
-#include "ridge/random.hpp"
+#include "perf/operators/kernels.hpp"
+#include "ridge/base/random.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge::testing_support {

@@ -1,5 +1,5 @@
 // Prompts of 128,000 to a million tokens: how time and memory grow, what ranks and stages share, what is refused.
-#include "ridge/long_context.hpp"
+#include "ridge/perf/long_context.hpp"
 
 #include <gtest/gtest.h>
 

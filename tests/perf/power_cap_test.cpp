@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "kernel_shapes.hpp"
-#include "perf/power.hpp"
-#include "ridge/diffusion.hpp"
+#include "perf/operators/power.hpp"
+#include "ridge/perf/diffusion.hpp"
 #include "support/knowledge.hpp"
 #include "support/training_jobs.hpp"
 

@@ -1,6 +1,6 @@
 // What serving engines add to the operators: host beside the device, sampling, kernels of their own, formats of caches.
 #include "kernel_shapes.hpp"
-#include "perf/inference_model.hpp"
+#include "perf/inference/resolved.hpp"
 
 namespace ridge {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "ridge/inference.hpp"
-#include "ridge/training.hpp"
+#include "ridge/perf/inference.hpp"
+#include "ridge/perf/training.hpp"
 #include "support/bundle.hpp"
 
 namespace ridge {
@@ -34,7 +34,7 @@ struct Answered {
   int novelty;  ///< 0: the physics has rows of it, 1: of its design, 2: of neither
 };
 
-/// Spreads of the three classes do not overlap: include/ridge/effects.hpp and EffectPriors.
+/// Spreads of the three classes do not overlap: include/ridge/catalogue/effects.hpp and EffectPriors.
 int novelty(double spread) {
   return spread < 0.05 ? 0 : spread < 0.12 ? 1 : 2;
 }

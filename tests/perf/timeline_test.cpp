@@ -1,6 +1,6 @@
 // Schedules of a pipeline: nothing overlaps on a device, nobody starts before what it needs is there, and the bubble is
 // what the papers say. F: forward, B: whole backward pass, W: weight gradients, p stages, m micro-batches.
-#include "ridge/timeline.hpp"
+#include "ridge/perf/timeline.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // Scaling curves, long sequences and the software of a date, as `ridge estimate train` asks for them.
-#include "ridge/training_answer.hpp"
+#include "ridge/perf/training_answer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "perf/training_model.hpp"
+#include "perf/training/resolved.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge {

@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "ridge/training.hpp"
+#include "ridge/perf/training.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge {

@@ -1,9 +1,8 @@
 // Which ranks stand together, and what the network between them costs.
-#include "perf/training_network.hpp"
-
 #include <gtest/gtest.h>
 
-#include "ridge/traffic.hpp"
+#include "perf/training/network.hpp"
+#include "ridge/perf/traffic.hpp"
 #include "support/training_jobs.hpp"
 
 namespace ridge {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <numeric>
 
-#include "perf/training_model.hpp"
-#include "ridge/training.hpp"
+#include "perf/training/resolved.hpp"
+#include "ridge/perf/training.hpp"
 #include "support/training_jobs.hpp"
 
 namespace ridge {
@@ -187,6 +187,32 @@ TEST(TrainingScaling, WeakScalingWithFreeCommunicationIsFlat) {
     rates.push_back(evaluate(*job.resolved, plan).estimate.tokens_per_s.mid / gpus);
   }
   for (const double rate : rates) EXPECT_NEAR(rate, rates.front(), 1e-9 * rate);
+}
+
+// 70B on H100s with two sequences a device: who adds devices loses a little to the longer rings, and never gains.
+TEST(TrainingScaling, WeakScalingOverANetworkNeverGains) {
+  TrainingPlan plan;
+  plan.tp = 4;
+  plan.pp = 4;
+  plan.vp = 5;
+  plan.cp = 2;
+  plan.micro_batch = 1;
+  plan.sequence = 8192;
+  for (const Format precision : {Format::bf16, Format::fp8}) {
+    double before = 1e30, first = 0;
+    for (const int gpus : {64, 256, 1024, 2048}) {
+      plan.gpus = gpus;
+      plan.global_batch = 2 * gpus;
+      TrainingQuery query = question("llama3.1-70b", "nemo", plan);
+      query.device = "h100-sxm";
+      query.precision = precision;
+      const double rate = evaluate(*job_of(query).resolved, plan).estimate.tokens_per_s.mid / gpus;
+      EXPECT_LE(rate, before) << gpus;
+      before = rate;
+      if (first == 0) first = rate;
+    }
+    EXPECT_LT(before, first);
+  }
 }
 
 // Layers of one kind may be listed in one group or in two, in any order.

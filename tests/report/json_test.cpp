@@ -6,8 +6,8 @@
 #include <limits>
 #include <string>
 
-#include "ridge/random.hpp"
-#include "ridge/report.hpp"
+#include "ridge/base/random.hpp"
+#include "ridge/report/report.hpp"
 
 namespace ridge {
 namespace {

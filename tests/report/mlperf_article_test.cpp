@@ -1,5 +1,5 @@
 // The MLPerf report and its figures.
-#include "report/mlperf_article.hpp"
+#include "report/record/mlperf_article.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,10 @@
 
 #include <cmath>
 
-#include "report/cost_report.hpp"
-#include "report/decision_report.hpp"
-#include "report/money_charts.hpp"
+#include "report/chart/money_charts.hpp"
+#include "report/cost/assumptions.hpp"
+#include "report/cost/decision_report.hpp"
+#include "report/cost/report.hpp"
 
 namespace ridge::report {
 namespace {
@@ -51,6 +52,28 @@ TEST(MoneyCharts, TornadoWithoutBarsIsStillAFigure) {
   EXPECT_NE(tornado_svg({}).find("</svg>"), std::string::npos);
   EXPECT_NE(curve_svg({}).find("</svg>"), std::string::npos);
   EXPECT_NE(waterfall_svg({}).find("</svg>"), std::string::npos);
+}
+
+TEST(CostReport, AssumptionsStandInTheOrderOfWhatTheyMove) {
+  CostCase c;
+  c.inputs.rent_usd_per_gpu_hour = 2;
+  c.inputs.utilisation = 0.5;
+  c.inputs.platform_share = 0.1;
+  c.inputs.mode = CostMode::managed;
+  c.assumptions = {{"offer", "no number"}, {"platform", "platform"}, {"price", "rent"}, {"profile", "owner: x"}};
+  const std::vector<Weighed> assumed = weighed(c);
+  ASSERT_EQ(assumed.size(), 4U);
+  EXPECT_EQ(assumed[0].assumption.field, "profile") << "it sets others";
+  EXPECT_EQ(assumed[1].assumption.field, "price");
+  EXPECT_NEAR(*assumed[1].change, 0.1, 1e-12) << "a rent that is 10 % higher";
+  EXPECT_NEAR(*assumed[2].change, 0.01 / 1.1, 1e-12) << "0.11 over the rent instead of 0.1";
+  EXPECT_FALSE(assumed[3].change);
+  Document page;
+  page.blocks.emplace_back(assumptions_table(assumed));
+  shorten_assumptions(page, 2);
+  ASSERT_EQ(page.blocks.size(), 2U);
+  EXPECT_EQ(std::get<Table>(page.blocks[0]).rows.size(), 2U);
+  EXPECT_NE(std::get<Paragraph>(page.blocks[1]).text.find("and 2 more"), std::string::npos);
 }
 
 TEST(CostReport, WaterfallMarksThePaidHourBeforeLosses) {

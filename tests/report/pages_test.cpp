@@ -1,11 +1,11 @@
 // Pages to hand on: one file, for screens and paper, with what a reader needs to ask again.
 #include <gtest/gtest.h>
 
-#include "catalogue/json_document.hpp"
-#include "report/html.hpp"
-#include "report/line_chart.hpp"
-#include "report/ranges.hpp"
-#include "report/simulation_report.hpp"
+#include "catalogue/files/json_document.hpp"
+#include "report/chart/line_chart.hpp"
+#include "report/chart/ranges.hpp"
+#include "report/page/html.hpp"
+#include "report/simulate/report.hpp"
 
 namespace ridge::report {
 namespace {

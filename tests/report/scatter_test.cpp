@@ -1,10 +1,10 @@
-#include "report/scatter.hpp"
+#include "report/page/scatter.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "report/svg.hpp"
+#include "report/chart/svg.hpp"
 
 namespace ridge::report {
 namespace {

@@ -1,6 +1,6 @@
-#include "report/simulation_report.hpp"
-
 #include <gtest/gtest.h>
+
+#include "report/simulate/report.hpp"
 
 namespace ridge::report {
 namespace {
@@ -32,7 +32,7 @@ TEST(SimulationTitle, NamesTheDevicesOfBothPools) {
   a.result.prefill_engines = 2;
   a.result.prefill_facts.device = "l40s";
   a.result.prefill_facts.gpus = a.result.prefill_facts.tp = 2;
-  EXPECT_TRUE(holds(simulation_title(a), "on 4 × l40s, TP 2, 2 engines for prompts and 1 × h100-sxm for decoding"))
+  EXPECT_TRUE(holds(simulation_title(a), "on 4 × l40s, TP 2, 2 replicas for prompts and 1 × h100-sxm for decoding"))
       << simulation_title(a);
 }
 
@@ -40,9 +40,9 @@ TEST(SimulationTitle, EnginesThatComeAndGoAreAtMostSoMany) {
   SimulationAnswer a = answered();
   a.result.engines = 4;
   a.result.gpus = 4;
-  EXPECT_TRUE(holds(simulation_title(a), "on 4 × h100-sxm, 4 engines"));
+  EXPECT_TRUE(holds(simulation_title(a), "on 4 × h100-sxm, 4 replicas"));
   a.query.policies.autoscaling = Autoscaling{};
-  EXPECT_TRUE(holds(simulation_title(a), "on up to 4 × h100-sxm, 4 engines"));
+  EXPECT_TRUE(holds(simulation_title(a), "on up to 4 × h100-sxm, 4 replicas"));
 }
 
 TEST(SimulationPage, SaysInWordsWhatLimitsTheRate) {

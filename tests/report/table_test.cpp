@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "ridge/report.hpp"
+#include "ridge/report/report.hpp"
 
 namespace ridge {
 namespace {

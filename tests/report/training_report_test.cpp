@@ -1,6 +1,4 @@
 // The trace of a step and the table of a scaling curve, read back as a program would.
-#include "report/training_report.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "report/training/report.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge::report {

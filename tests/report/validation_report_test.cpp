@@ -1,4 +1,4 @@
-#include "report/validation_report.hpp"
+#include "report/evidence/validation_report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,6 +36,17 @@ std::vector<ResultRow> rows(int n) {
   return out;
 }
 
+TEST(ValidationReport, EachFigureSaysWhetherItsIntervalHoldsIt) {
+  auto some = rows(4);  // measured 1; predicted 1, 2, 3, 4 from half to twice
+  some[3].predicted = {kNothing, kNothing, kNothing};
+  const Table table = case_table(cases(4), some);
+  ASSERT_EQ(table.rows.size(), 4U);
+  EXPECT_EQ(table.rows[0].back().text(), "yes");
+  EXPECT_EQ(table.rows[2].back().text(), "below") << "1 is below 1.5";
+  EXPECT_EQ(table.rows[2][4].text(), "0.33");
+  EXPECT_EQ(table.rows[3].back().text(), "not predicted");
+}
+
 TEST(ValidationReport, WorstComeFirstOncePerCase) {
   auto all = rows(12);
   all.push_back({11, Metric::power_w, 1, {50, 50, 50}, {}, kNothing, kNothing});  // the same case, another figure
@@ -61,7 +72,7 @@ TEST(ValidationReport, PageExplainsTheWorstAndListsWhatLooksWrong) {
   const Calibration calibration;
   const auto all = cases(12);
   const auto found = rows(12);
-  Findings f{all, found, {}, {}, catalogue, calibration, {}};
+  ValidationFindings f{all, found, {}, {}, catalogue, calibration, {}};
   f.explanations["row-11"] = {"evidence", "a regression"};
   f.explanations["row-10"] = {"physics", "no overlap"};
   const std::string page = accuracy_markdown(f);
@@ -77,7 +88,7 @@ TEST(ValidationReport, PageExplainsTheWorstAndListsWhatLooksWrong) {
 TEST(ValidationReport, PageTellsWhatMeasuredDevicesGain) {
   const Catalogue catalogue;
   const Calibration calibration;
-  Findings f{{}, {}, {}, {}, catalogue, calibration, {}};
+  ValidationFindings f{{}, {}, {}, {}, catalogue, calibration, {}};
   EXPECT_EQ(accuracy_markdown(f).find("## Devices that were measured"), std::string::npos);
   f.measured.push_back({.device = "chip",
                         .date = "2026-11-15",
@@ -105,7 +116,7 @@ TEST(ValidationReport, ExplanationsNameACauseAndAnIdOnce) {
 TEST(ValidationReport, IntervalsAreCountedByClass) {
   const Catalogue catalogue;
   const auto all = cases(4);
-  const Findings::LeftOut left_out[] = {{"devices", rows(4)}};  // [p/2, 2p] holds 1 for p = 1 and 2 only
+  const ValidationFindings::LeftOut left_out[] = {{"devices", rows(4)}};  // [p/2, 2p] holds 1 for p = 1 and 2 only
   const Table table = interval_table(left_out, all, catalogue);
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_EQ(table.rows[1][0].text(), "new device");

@@ -1,7 +1,7 @@
 // Configurations of frameworks say the plan, and refuse what a framework has no words for.
 #include <gtest/gtest.h>
 
-#include "ridge/rl.hpp"
+#include "ridge/rl/rl.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "ridge/rl.hpp"
+#include "ridge/rl/rl.hpp"
 
 namespace ridge {
 namespace {

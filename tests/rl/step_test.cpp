@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "ridge/rl.hpp"
+#include "ridge/rl/rl.hpp"
 #include "rl/compose.hpp"
 #include "rl/drawing.hpp"
 #include "rl/passes.hpp"

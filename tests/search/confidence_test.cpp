@@ -1,5 +1,5 @@
 // Probabilities that plans and rankings are made of.
-#include "ridge/confidence.hpp"
+#include "ridge/search/confidence.hpp"
 
 #include <gtest/gtest.h>
 

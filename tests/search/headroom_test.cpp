@@ -1,5 +1,5 @@
 // What a plan stands beyond its mean: spares, peaks, days.
-#include "ridge/headroom.hpp"
+#include "ridge/search/headroom.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <sstream>
 
 #include "economics/economics_data.hpp"
-#include "ridge/plan.hpp"
-#include "ridge/simulation.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/search/plan.hpp"
+#include "ridge/serve/simulation.hpp"
 #include "world.hpp"
 
 namespace ridge {

@@ -1,5 +1,5 @@
 // What a buyer may rely on.
-#include "ridge/plan.hpp"
+#include "ridge/search/plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 
 #include "economics/cost_case.hpp"
 #include "economics/economics_data.hpp"
-#include "ridge/simulation.hpp"
-#include "search/buyer.hpp"
+#include "ridge/serve/simulation.hpp"
+#include "search/buyer/buyer.hpp"
 #include "world.hpp"
 
 namespace ridge {
@@ -429,6 +429,9 @@ TEST(Buyer, LimitsLeaveDevicesOutForTheReasonGiven) {
   EXPECT_EQ(why("h100-sxm", buyer), "export");
   EXPECT_EQ(why("h20-96", buyer), "");
   EXPECT_EQ(why("ascend-910b", buyer), "");
+  EXPECT_EQ(why("inferentia2", buyer), "");
+  buyer.elsewhere = {"AWS"};
+  EXPECT_EQ(why("inferentia2", buyer), "place");
   buyer = {};
   buyer.power_w = 1e6;
   EXPECT_EQ(why("h100-sxm", buyer), "");

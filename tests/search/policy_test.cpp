@@ -1,9 +1,9 @@
 // A misspelt word of a rule must never let more through.
-#include "search/policy.hpp"
+#include "search/buyer/policy.hpp"
 
 #include <gtest/gtest.h>
 
-#include "search/buyer.hpp"
+#include "search/buyer/buyer.hpp"
 #include "support/bundle.hpp"
 
 namespace ridge::search {
@@ -33,6 +33,14 @@ TEST(Policy, ADestinationThatIsNotKnownIsRefusedAndNotTakenForOneWithoutRules) {
     EXPECT_EQ(to.error().where, "⟦destination⟧");
   }
   EXPECT_NE(policy().destination("Chian").error().message.find("China"), std::string::npos);
+}
+
+// Chips that only their maker's cloud has are used where its regions are.
+TEST(Policy, WhatIsRentedAloneIsNotUsedWhereItsMakerHasNone) {
+  const auto elsewhere = [](const char* country) { return policy().rented_elsewhere(*policy().destination(country)); };
+  EXPECT_EQ(elsewhere("CN"), (std::vector<std::string>{"Google", "AWS"}));
+  EXPECT_EQ(elsewhere("NL"), (std::vector<std::string>{"AWS"}));
+  EXPECT_TRUE(elsewhere("US").empty());
 }
 
 TEST(Policy, AnOriginThatNoVendorIsFromIsRefusedEvenBesideOneThatIs) {

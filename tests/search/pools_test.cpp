@@ -1,10 +1,10 @@
 // Pools for prompts and tokens: none is shown that cannot run, and each can be counted from its words.
-#include "ridge/pools.hpp"
+#include "ridge/perf/pools.hpp"
 
 #include <gtest/gtest.h>
 
-#include "perf/kernels.hpp"
-#include "ridge/simulation.hpp"
+#include "perf/operators/kernels.hpp"
+#include "ridge/serve/simulation.hpp"
 #include "world.hpp"
 
 namespace ridge {

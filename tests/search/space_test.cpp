@@ -1,8 +1,8 @@
-#include "ridge/space.hpp"
+#include "ridge/search/space.hpp"
 
 #include <gtest/gtest.h>
 
-#include "ridge/random.hpp"
+#include "ridge/base/random.hpp"
 
 namespace ridge {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "ridge/plan.hpp"
-#include "ridge/random.hpp"
+#include "ridge/base/random.hpp"
+#include "ridge/search/plan.hpp"
 #include "search/problem.hpp"
-#include "search/serving_problem.hpp"
-#include "search/training_problem.hpp"
+#include "search/problems/serving_problem.hpp"
+#include "search/problems/training_problem.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge::testing_support {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ridge/random.hpp"
+#include "ridge/base/random.hpp"
 
 namespace ridge::serve {
 namespace {

@@ -1,7 +1,7 @@
 // Engines that fail faster than they answer: the simulation ends and says so.
 #include <gtest/gtest.h>
 
-#include "ridge/simulation.hpp"
+#include "ridge/serve/simulation.hpp"
 #include "support/bundle.hpp"
 
 namespace ridge {

@@ -1,9 +1,9 @@
 // Memories below the device's: what is equal to the tick, what is kept, what is recomputed, what is refused.
-#include "ridge/kv_tiers.hpp"
+#include "ridge/serve/kv_tiers.hpp"
 
 #include <limits>
 
-#include "serve/tier_store.hpp"
+#include "serve/cache/tier_store.hpp"
 #include "support.hpp"
 
 namespace ridge {

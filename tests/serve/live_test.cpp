@@ -1,5 +1,5 @@
 // Requests from outside see what simulate() says, to the tick, whatever the clock.
-#include "ridge/live.hpp"
+#include "ridge/serve/live.hpp"
 
 #include <gtest/gtest.h>
 

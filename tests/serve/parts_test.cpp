@@ -1,8 +1,8 @@
 // The parts of the simulator, each by its own rule.
-#include "serve/block_pool.hpp"
-#include "serve/prefix_cache.hpp"
-#include "serve/series.hpp"
-#include "serve/step_clock.hpp"
+#include "serve/cache/block_pool.hpp"
+#include "serve/cache/prefix_cache.hpp"
+#include "serve/engine/series.hpp"
+#include "serve/engine/step_clock.hpp"
 #include "support.hpp"
 
 namespace ridge {

@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-#include "serve/step_clock.hpp"
+#include "serve/engine/step_clock.hpp"
 #include "support.hpp"
 
 namespace ridge::testing_support {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ridge/simulation.hpp"
+#include "ridge/serve/simulation.hpp"
 #include "serve/cluster.hpp"
 #include "support/knowledge.hpp"
 

@@ -1,9 +1,9 @@
 // What arrives: distributions, arrival processes, files and traces, and what of them is refused where.
-#include "ridge/workload.hpp"
+#include "ridge/serve/workload.hpp"
 
 #include <cmath>
 
-#include "serve/request_source.hpp"
+#include "serve/workload/request_source.hpp"
 #include "support.hpp"
 
 namespace ridge {

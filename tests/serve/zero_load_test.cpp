@@ -1,6 +1,6 @@
 // Without a queue the simulator says what the estimate says.
-#include "perf/inference_model.hpp"
-#include "ridge/simulation_load.hpp"
+#include "perf/inference/resolved.hpp"
+#include "ridge/serve/simulation_load.hpp"
 #include "support.hpp"
 
 namespace ridge {

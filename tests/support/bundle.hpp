@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "ridge/inference.hpp"
+#include "ridge/perf/inference.hpp"
 
 namespace ridge::testing_support {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "ask/field.hpp"
-#include "ridge/random.hpp"
+#include "ridge/base/random.hpp"
 
 namespace ridge::testing_support {
 

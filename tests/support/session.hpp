@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "app/cli/call.hpp"
-#include "app/cli/command_line.hpp"
+#include "app/cli/call/call.hpp"
+#include "app/cli/line/command_line.hpp"
 #include "app/cli/verbs.hpp"
 
 namespace ridge::cli::testing_support {

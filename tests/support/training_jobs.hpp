@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ridge/training.hpp"
+#include "ridge/perf/training.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge::testing_support {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/page.hpp"
-#include "report/simulation_report.hpp"
-#include "ridge/text.hpp"
+#include "report/page/page.hpp"
+#include "report/simulate/report.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge::bench {
 
@@ -29,17 +29,8 @@ double share(std::uint64_t part, std::uint64_t of) {
 }
 
 Table latencies(const BenchResult& r) {
-  Table t;
-  t.title = "Measured";
-  t.columns = {{.key = "measure", .heading = ""}};
-  for (const char* column : {"mean", "p50", "p90", "p95", "p99", "max"}) {
-    t.columns.push_back({.key = column, .unit = "s", .heading = column, .kind = ColumnKind::number});
-  }
-  const auto add = [&](const char* what, const LatencyDistribution& d) {
-    if (d.count() == 0) return;
-    t.rows.push_back({Cell(what), Cell(Seconds(d.mean())), Cell(Seconds(d.p50())), Cell(Seconds(d.p90())),
-                      Cell(Seconds(d.p95())), Cell(Seconds(d.p99())), Cell(Seconds(d.greatest()))});
-  };
+  Table t = report::latencies_table("Measured");
+  const auto add = [&](const char* what, const LatencyDistribution& d) { report::add_latencies(t, what, d); };
   add("time to first token", r.ttft);
   add("time per output token", r.tpot);
   add(r.itl_per_token_share > 0.98 ? "between tokens" : "between chunks", r.itl);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/bench/load_run.hpp"
-#include "ridge/report.hpp"
+#include "ridge/report/report.hpp"
 
 namespace ridge::bench {
 

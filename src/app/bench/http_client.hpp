@@ -16,8 +16,8 @@
 #include <string>
 #include <string_view>
 
-#include "ridge/result.hpp"
-#include "ridge/simulation.hpp"
+#include "ridge/base/result.hpp"
+#include "ridge/serve/simulation.hpp"
 
 namespace ridge::bench {
 

@@ -8,7 +8,7 @@
 #include "app/bench/prompts.hpp"
 #include "app/bench/server_metrics.hpp"
 #include "app/bench/stream_reader.hpp"
-#include "catalogue/json_document.hpp"
+#include "catalogue/files/json_document.hpp"
 
 namespace ridge::bench {
 

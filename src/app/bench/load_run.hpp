@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "app/bench/http_client.hpp"
-#include "ridge/simulation.hpp"
+#include "ridge/serve/simulation.hpp"
 
 namespace ridge::bench {
 

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "serve/request_source.hpp"
+#include "serve/workload/request_source.hpp"
 
 namespace ridge::bench {
 

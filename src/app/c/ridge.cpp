@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <new>
 
-#include "app/cli/batch.hpp"
-#include "app/cli/call.hpp"
-#include "ridge/change.hpp"
-#include "ridge/perf.hpp"
-#include "ridge/report.hpp"
+#include "app/cli/call/batch.hpp"
+#include "app/cli/call/call.hpp"
+#include "ridge/base/change.hpp"
+#include "ridge/perf/perf.hpp"
+#include "ridge/report/report.hpp"
 
 namespace cli = ridge::cli;
 namespace fs = std::filesystem;
@@ -159,7 +159,7 @@ void ridge_batch_close(ridge_batch* batch) {
 int ridge_batch_evaluate(const ridge_batch* batch, size_t points, const ridge_array* inputs, size_t input_count,
                          double* const* outputs, size_t output_count, unsigned threads, char** error) {
   const auto done = guarded([&]() -> ridge::Status {
-    std::vector<cli::Column> columns;
+    std::vector<cli::BatchColumn> columns;
     for (size_t c = 0; c < input_count; ++c) {
       columns.push_back({static_cast<cli::ColumnType>(inputs[c].type), inputs[c].values});
     }

@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/command_line.hpp"
-#include "app/cli/completion.hpp"
-#include "app/cli/help.hpp"
-#include "app/cli/report_file.hpp"
-#include "app/cli/session.hpp"
+#include "app/cli/line/command_line.hpp"
+#include "app/cli/line/completion.hpp"
+#include "app/cli/line/help.hpp"
+#include "app/cli/session/report_file.hpp"
+#include "app/cli/session/session.hpp"
 #include "app/cli/verbs.hpp"
-#include "ridge/change.hpp"
+#include "ridge/base/change.hpp"
 
 namespace ridge::cli {
 

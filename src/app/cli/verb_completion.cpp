@@ -1,8 +1,8 @@
 // ridge completion: the scripts that make a shell ask `ridge __complete`.
-#include "app/cli/options.hpp"
-#include "app/cli/session.hpp"
+#include "app/cli/line/options.hpp"
+#include "app/cli/session/session.hpp"
 #include "app/cli/verbs.hpp"
-#include "ridge/text.hpp"
+#include "ridge/base/text.hpp"
 
 namespace ridge::cli {
 

@@ -1,35 +1,42 @@
-// The verbs of the program. A new one is a file verb_NAME.cpp that says what it understands and does, a line here and
-// one in verbs.cpp.
+// The verbs of the program. A new one is a file verb_NAME.cpp that says what it understands and does, with
+// `Verb NAME_verb()`, and a line here.
 #pragma once
 
 #include <span>
 
-#include "app/cli/options.hpp"
+#include "app/cli/line/options.hpp"
 
 namespace ridge::cli {
 
-Verb plan_verb();
-Verb estimate_verb();
-Verb simulate_verb();
-Verb cost_verb();
-Verb goodput_verb();
-Verb facility_verb();
-Verb emit_verb();
-Verb doctor_verb();
-Verb mlperf_verb();
-Verb check_verb();
-Verb report_verb();
-Verb show_verb();
-Verb catalogue_verb();
-Verb validate_verb();
-Verb calibrate_verb();
-Verb measure_verb();
-Verb serve_verb();
-Verb bench_verb();
-Verb emulate_verb();
-Verb completion_verb();
+// In the order of `ridge help`.
+// clang-format off
+#define RIDGE_VERBS(VERB) \
+  VERB(plan) \
+  VERB(estimate) \
+  VERB(simulate) \
+  VERB(cost) \
+  VERB(goodput) \
+  VERB(facility) \
+  VERB(emit) \
+  VERB(doctor) \
+  VERB(mlperf) \
+  VERB(check) \
+  VERB(report) \
+  VERB(show) \
+  VERB(catalogue) \
+  VERB(validate) \
+  VERB(calibrate) \
+  VERB(measure) \
+  VERB(bench) \
+  VERB(emulate) \
+  VERB(serve) \
+  VERB(completion)
+// clang-format on
 
-/// In the order of `ridge help`.
+#define RIDGE_DECLARE_VERB(name) Verb name##_verb();
+RIDGE_VERBS(RIDGE_DECLARE_VERB)
+#undef RIDGE_DECLARE_VERB
+
 [[nodiscard]] std::span<const Verb> verbs();
 
 }  // namespace ridge::cli

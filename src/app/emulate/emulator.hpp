@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-#include "ridge/live.hpp"
+#include "ridge/serve/live.hpp"
 
 namespace ridge::emulate {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "ridge/live.hpp"
+#include "ridge/serve/live.hpp"
 
 namespace ridge::emulate {
 

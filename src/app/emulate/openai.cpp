@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "app/emulate/prompt.hpp"
-#include "catalogue/json_document.hpp"
-#include "ridge/report.hpp"
+#include "catalogue/files/json_document.hpp"
+#include "ridge/report/report.hpp"
 
 namespace ridge::emulate {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ridge/result.hpp"
+#include "ridge/base/result.hpp"
 
 namespace ridge::emulate {
 

@@ -20,9 +20,9 @@
 
 #include "app/http/connections.hpp"
 #include "app/http/fair_queue.hpp"
-#include "report/unicode.hpp"
-#include "ridge/letters.hpp"
-#include "ridge/report.hpp"
+#include "report/table/unicode.hpp"
+#include "ridge/base/letters.hpp"
+#include "ridge/report/report.hpp"
 
 namespace ridge::http {
 

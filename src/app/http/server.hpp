@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "ridge/limits.hpp"
-#include "ridge/result.hpp"
+#include "ridge/base/limits.hpp"
+#include "ridge/base/result.hpp"
 
 namespace ridge::http {
 

@@ -15,7 +15,7 @@
 #include "measure/gpu/model_run.hpp"
 #include "measure/gpu/self_check.hpp"
 #include "measure/gpu/suite.hpp"
-#include "ridge/file.hpp"
+#include "ridge/base/file.hpp"
 
 namespace ridge::measure {
 namespace {

@@ -11,7 +11,7 @@
 #include "measure/gpu/attention.hpp"
 #include "measure/gpu/bytes.hpp"
 #include "measure/gpu/layer_kernels.hpp"
-#include "ridge/random.hpp"
+#include "ridge/base/random.hpp"
 
 namespace ridge::measure {
 namespace {

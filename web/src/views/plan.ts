@@ -28,11 +28,14 @@ const defaults = (kind: string): Values => kind === "train"
 
 interface Axis { name: string; of: (p: Answer) => Interval; show: (v: number) => string; scale: number }
 const axes: Record<string, [Axis, Axis]> = {
-  serve: [{ name: "$ per 1M output tokens", of: (p) => p.usd_per_million_output_tokens, show: usd, scale: 1 }, { name: "time per output token (ms)", of: (p) => p.tpot_s, show: seconds, scale: 1e3 }],
+  serve: [{ name: "$ per 1M output tokens", of: (p) => p.usd_per_million_output_tokens, show: usd, scale: 1 }, { name: "time per output token at full load (ms)", of: (p) => p.tpot_s, show: seconds, scale: 1e3 }],
   train: [{ name: "cost of the run (k$)", of: (p) => p.cost_usd, show: usd, scale: 1e-3 }, { name: "days", of: (p) => p.duration_days, show: days, scale: 1 }],
 };
 
 const shape = (p: Answer) => [p.replicas > 1 ? `${p.replicas} × ` : "", ["tp", "pp", "cp", "ep", "dp"].filter((k) => p[k] > 1).map((k) => `${k.toUpperCase()}${p[k]}`).join(" ") || "one device"].join("");
+/// What the table of the terminal shows: the simulated 95th percentile where a plan was simulated, else the mean.
+const pace = (p: Answer, p95: string, mean: string): Child => (p[p95] != null ? `${seconds(p[p95])} p95` : span(p[mean], seconds));
+const paceCard = (what: string, p: Answer, p95: string, mean: string) => (p[p95] != null ? { what: `${what}, p95`, big: seconds(p[p95]), note: "simulated" } : interval(`${what}, mean`, p[mean], seconds));
 /// With which probability rate and limits hold, or days and budget.
 const held = (p: Answer): number | null => p.holds_probability ?? (p.holds_days_probability != null && p.holds_budget_probability != null ? Math.min(p.holds_days_probability, p.holds_budget_probability) : (p.holds_days_probability ?? p.holds_budget_probability ?? null));
 function columns(kind: string): Column<Answer>[] {
@@ -44,9 +47,10 @@ function columns(kind: string): Column<Answer>[] {
     { name: "devices", number: true, show: (p) => digits(p.gpus), plain: (p) => p.gpus },
     { name: "layout", show: shape },
     { name: "formats", show: (p) => (p.weights ? `${p.weights}, KV ${p.kv}` : p.precision) },
-    number(kind === "serve" ? x.name : "cost of the run", x.of, x.show), number(kind === "serve" ? "per output token" : "duration", y.of, y.show),
+    number(kind === "serve" ? x.name : "cost of the run", x.of, x.show),
+    kind === "serve" ? { name: "per output token", number: true, show: (p) => pace(p, "tpot_p95_s", "tpot_s"), plain: (p) => p.tpot_p95_s ?? p.tpot_s?.mid } : number("duration", y.of, y.show),
   ];
-  return [...first, ...(kind === "serve" ? [number("first token", (p) => p.ttft_s, seconds)] : [number("MFU", (p) => p.mfu, percent)]),
+  return [...first, ...(kind === "serve" ? [{ name: "first token", number: true, show: (p: Answer) => pace(p, "ttft_p95_s", "ttft_s"), plain: (p: Answer) => p.ttft_p95_s ?? p.ttft_s?.mid }] : [number("MFU", (p) => p.mfu, percent)]),
     { name: "$ per hour", number: true, show: (p) => money(p.usd_per_hour), plain: (p) => p.usd_per_hour },
     number("power", (p) => p.power_w, (v) => unit(v, "W")),
     { name: "holds", number: true, show: (p) => (held(p) == null ? "–" : percent(held(p)!)), plain: held },
@@ -79,8 +83,8 @@ export const show: Show = (into, values, go) => {
     top.replaceChildren(a.feasible && best
       ? h("div", {}, cards([
         { what: "Best", big: `${digits(best.gpus)} × ${best.device}`, note: shape(best) },
-        interval(kind === "serve" ? "Per 1M output tokens" : "Cost of the run", x.of(best), x.show), interval(kind === "serve" ? "Per output token" : "Duration", y.of(best), y.show),
-        kind === "serve" ? interval("First token", best.ttft_s, seconds) : interval("MFU", best.mfu, percent),
+        interval(kind === "serve" ? "Per 1M output tokens" : "Cost of the run", x.of(best), x.show), kind === "serve" ? paceCard("Per output token", best, "tpot_p95_s", "tpot_s") : interval("Duration", y.of(best), y.show),
+        kind === "serve" ? paceCard("First token", best, "ttft_p95_s", "ttft_s") : interval("MFU", best.mfu, percent),
         { what: "Per hour", big: money(best.usd_per_hour), note: `${unit(best.power_w.mid, "W")}` },
       ]), a.rationale.length ? bullets(a.rationale) : null,
       a.cheapest_change ? h("p", {}, h("strong", {}, "Cheapest change: "), a.cheapest_change.text, kind === "serve" && a.cheapest_change.saves_usd_per_million_output_tokens ? ` saves ${money(a.cheapest_change.saves_usd_per_million_output_tokens)} per 1M output tokens` : "") : null)

@@ -1,0 +1,136 @@
+// ridge estimate infer --lengths: time to first token against the length of a prompt. And what pictures and sound in
+// prompts add to an answer (--images, --audio).
+#include <fmt/format.h>
+
+#include "app/cli/estimate/estimate.hpp"
+#include "app/cli/session/wrong.hpp"
+#include "report/estimate/context_report.hpp"
+#include "ridge/base/text.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+constexpr double kMostImageSide = 65536;
+constexpr double kLongestSound = 86400;  // seconds
+
+Result<std::vector<double>> read_lengths(const std::string& text) {
+  const Result<std::vector<std::string>> parts = split_list("--lengths", text);
+  if (!parts) return parts.error();
+  std::vector<double> lengths;
+  for (const std::string& part : *parts) {
+    const Result<double> tokens = parse_count(part);
+    if (!tokens || *tokens < 1) return wrong("--lengths", quoted(part) + " is no length: write 128k,256k,1M");
+    lengths.push_back(*tokens);
+  }
+  return lengths;
+}
+
+}  // namespace
+
+Result<int> estimate_context(Session& session, const EstimateFlags& flags) {
+  for (const char* other : {"--isl", "--osl", "--concurrency", "--batch", "--images", "--audio"}) {
+    if (flags.given(other)) return wrong(other, "--lengths is of one prompt alone: leave one of the two out");
+  }
+  const Result<InferenceQuestion> question = inference_question(flags, session.software_date());
+  if (!question) return question.error();
+  const Result<std::vector<double>> lengths = read_lengths(flags.value("--lengths"));
+  if (!lengths) return lengths.error();
+  const Result<Knowledge> knowledge = knowledge_of(session);
+  if (!knowledge) return knowledge.error();
+  ContextPlan plan;
+  const Result<int> cp = flags.whole("--cp", 1, 1, 4096);
+  if (!cp) return cp.error();
+  plan.cp = *cp;
+  plan.chunk = question->query.max_batched_tokens;
+  report::ContextAnswer answer;
+  answer.query = question->query;
+  if (answer.query.tp <= 0) {  // the layout that estimate would choose for one such prompt
+    InferenceQuery one = answer.query;
+    one.load = {.mode = LoadMode::prefill, .isl = lengths->front(), .osl = 1, .batch = 1};
+    const Result<InferenceAnswer> chosen = ridge::answer(one, *knowledge, {.explain = false});
+    if (!chosen) return chosen.error();
+    if (chosen->refusal) return refusal_error(*chosen);
+    answer.query = chosen->query;
+  }
+  Result<ContextCurve> curve = context_curve(answer.query, plan, *lengths, *knowledge);
+  if (!curve) return curve.error();
+  answer.curve = *std::move(curve);
+  add_changes(session, knowledge->catalogue, answer.curve.facts.device, answer.curve.assumptions);
+  bool fits = false;
+  for (const ContextPoint& p : answer.curve.points) fits |= p.reason == Reason::none;
+  if (session.form() == Form::json) {
+    session.print(report::context_json(answer).text());
+    return fits ? kFine : kRefused;
+  }
+  if (!fits) {
+    return Error{ErrorCode::infeasible, "", report::context_refusal(answer)};
+  }
+  if (session.form() == Form::csv) {
+    session.print(to_csv(report::context_table(answer)));
+    return kFine;
+  }
+  session.print(report::context_page(answer));
+  return kFine;
+}
+
+Result<MediaLoad> media_question(const EstimateFlags& flags, const Knowledge& knowledge, InferenceQuestion& question) {
+  MediaLoad media;
+  const Result<double> images = flags.count("--images", 0, 0, 1e5);
+  if (!images) return images.error();
+  media.images = *images;
+  if (flags.given("--audio")) {
+    const Result<Seconds> sound = parse_quantity<Seconds>(flags.value("--audio"));
+    if (!sound || !(sound->value() > 0 && sound->value() <= kLongestSound)) {
+      return wrong("--audio", "write a time above 0 and of at most a day: 30s");
+    }
+    media.audio_s = sound->value();
+  }
+  if (flags.given("--image-size")) {
+    if (!(media.images > 0)) return wrong("--image-size", "say how many pictures there are: --images 1");
+    const std::string& text = flags.value("--image-size");
+    const std::size_t cross = text.find('x');
+    const Result<double> width = parse_count(text.substr(0, cross));
+    const Result<double> height = cross == std::string::npos ? width : parse_count(text.substr(cross + 1));
+    const auto sensible = [](const Result<double>& side) { return side && *side >= 1 && *side <= kMostImageSide; };
+    if (!sensible(width) || !sensible(height)) {
+      return wrong("--image-size", quoted(text) + " is no size in pixels: write 1024 or 1920x1080");
+    }
+    media.width = *width;
+    media.height = *height;
+  } else if (media.images > 0) {
+    question.assumptions.push_back(fmt::format("pictures of {:.0f} x {:.0f} pixels", media.width, media.height));
+  }
+  if (!(media.images > 0) && !(media.audio_s > 0)) return media;
+  const Result<Model> model = knowledge.catalogue.find_model(question.query.model);
+  if (!model) return model.error();
+  if (question.query.device.empty()) return wrong("--device", "name the device that encodes pictures and sound");
+  DeploymentFacts alone;
+  alone.device = question.query.device;
+  const Result<EncoderEstimate> e = encode(*model, alone, media, false, knowledge);
+  if (!e) return wrong(media.images > 0 ? "--images" : "--audio", e.error().message);
+  question.query.load.isl += e->tokens;
+  return media;
+}
+
+Status answer_media(const MediaLoad& media, const Knowledge& knowledge, InferenceAnswer& answer) {
+  if (!(media.images > 0) && !(media.audio_s > 0)) return {};
+  const Result<Model> model = knowledge.catalogue.find_model(answer.query.model);
+  if (!model) return model.error();
+  const bool ideal = answer.query.engine == "ideal" || answer.query.engine == "roofline";
+  const Result<EncoderEstimate> e = encode(*model, answer.facts, media, ideal, knowledge);
+  if (!e) return e.error();
+  const std::string what = media.images > 0 ? fmt::format("{} {} a prompt", format_number(media.images),
+                                                          media.images == 1 ? "picture" : "pictures")
+                                            : fmt::format("{} of sound a prompt", format(Seconds(media.audio_s)));
+  answer.assumptions.push_back(
+      fmt::format("{} are {} tokens on top of the text; the encoder of {} parameters takes {} before "
+                  "each prompt",
+                  what, format_number(e->tokens, 9), format_count(e->parameters), format(Seconds(e->seconds))));
+  if (answer.refusal) return {};
+  const double replicas = 1.0 * answer.facts.gpus / std::max(1, answer.facts.tp * answer.facts.pp);
+  add_encoder(answer.outcome.estimate, *e, answer.query.load, replicas);
+  return {};
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,153 @@
+// ridge estimate diffusion: time, power and energy of an image or clip, and how they change with size, steps and batch.
+#include <fmt/format.h>
+
+#include "app/cli/estimate/estimate.hpp"
+#include "app/cli/session/wrong.hpp"
+#include "report/estimate/diffusion_report.hpp"
+#include "ridge/base/text.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+constexpr int kMostCards = 1024;
+constexpr double kMostPixels = 65536;
+constexpr double kClipWidth = 1280, kClipHeight = 720;  // unless said otherwise
+
+}  // namespace
+
+Status read_resolution(const std::string& text, double& width_pixels, double& height_pixels) {
+  const std::size_t cross = text.find('x');
+  const Result<double> width = parse_count(text.substr(0, cross));
+  const Result<double> height = cross == std::string::npos ? width : parse_count(text.substr(cross + 1));
+  const auto sensible = [](const Result<double>& pixels) { return pixels && *pixels >= 1 && *pixels <= kMostPixels; };
+  if (!sensible(width) || !sensible(height)) {
+    return wrong("--resolution", quoted(text) + " is no size in pixels: write 1024 or 1920x1080");
+  }
+  width_pixels = *width;
+  height_pixels = *height;
+  return {};
+}
+
+namespace {
+
+Result<report::DiffusionAnswer> question(const EstimateFlags& flags, const Catalogue& catalogue) {
+  report::DiffusionAnswer a;
+  DiffusionQuery& q = a.query;
+  if (!flags.given("--model")) return wrong("--model", "name a model, for example --model flux.1-dev");
+  if (!flags.given("--device")) return wrong("--device", "name a device, for example --device h100-sxm");
+  q.model = flags.value("--model");
+  q.device = flags.value("--device");
+  if (flags.given("--engine")) q.engine = flags.value("--engine");
+  const auto whole = [&](const char* flag, int& into) -> Status {
+    const Result<int> number = flags.whole(flag, into, 1, kMostCards);
+    if (!number) return number.error();
+    into = *number;
+    return {};
+  };
+  if (const Status s = whole("--gpus", q.gpus); !s) return s.error();
+  if (const Status s = whole("--ulysses", q.ulysses); !s) return s.error();
+  if (const Status s = whole("--ring", q.ring); !s) return s.error();
+  if (const Status s = whole("--cfg-parallel", q.cfg); !s) return s.error();
+  if (const Status s = whole("--passes", q.passes); !s) return s.error();
+  q.compiled = flags.is_on("--compiled");
+  q.vae_parallel = flags.is_on("--vae-parallel");
+  if (flags.given("--precision")) {
+    const Result<Format> format = parse_format(flags.value("--precision"));
+    if (!format) return wrong("--precision", format.error().message);
+    q.weights = *format;
+  }
+  if (flags.given("--attention-precision")) {
+    const Result<Format> format = parse_format(flags.value("--attention-precision"));
+    if (!format) return wrong("--attention-precision", format.error().message);
+    if (bytes_per_element(*format) < 1) {
+      return wrong("--attention-precision", "queries, keys and values take 8 bits or more: fp8, bf16");
+    }
+    q.attention = *format;
+  }
+  if (flags.given("--power-cap")) {
+    const Result<Watts> cap = parse_quantity<Watts>(flags.value("--power-cap"));
+    if (!cap || *cap <= Watts(0)) return wrong("--power-cap", "write a power above 0, for example 500W");
+    q.power_cap = cap->value();
+  }
+  const auto count = [&](const char* flag, const char* what, double& into, double most) -> Status {
+    const Result<double> number = flags.count(flag, into, 1, most);
+    if (!number) return number.error();
+    into = *number;
+    if (!flags.given(flag)) a.assumptions.push_back(fmt::format("{:.0f} {}", into, what));
+    return {};
+  };
+  const Result<Model> model = catalogue.find_model(q.model);  // resolve() says what is wrong with the name
+  if (model && model->diffusion.steps > 0) q.load.steps = model->diffusion.steps;
+  const bool clip = model && model->diffusion.frames > 1;
+  if (const Status s = count("--steps", "steps", q.load.steps, 1e5); !s) return s.error();
+  if (const Status s = count("--batch", clip ? "clip a call" : "image a call", q.load.batch, 1e6); !s) return s.error();
+  if (clip) {
+    q.load.frames = model->diffusion.frames;
+    q.load.width = kClipWidth;
+    q.load.height = kClipHeight;
+    if (const Status s = count("--frames", "frames", q.load.frames, 1e6); !s) return s.error();
+  } else if (flags.given("--frames") && flags.value("--frames") != "1") {
+    return wrong("--frames",
+                 q.model + " makes pictures: leave it out, or name a model of clips such as wan2.2-t2v-a14b");
+  }
+  if (!flags.given("--resolution")) {
+    a.assumptions.push_back(fmt::format("{:.0f} x {:.0f} pixels", q.load.width, q.load.height));
+  } else if (const Status s = read_resolution(flags.value("--resolution"), q.load.width, q.load.height); !s) {
+    return s.error();
+  }
+  return a;
+}
+
+/// The load itself among half and double of each of its figures.
+std::vector<DiffusionLoad> around(const DiffusionLoad& load) {
+  std::vector<DiffusionLoad> loads;
+  for (const double side : {0.5, 1.0, 2.0}) {
+    for (const double batch : {1.0, 4.0}) {
+      DiffusionLoad other = load;
+      other.width *= side;
+      other.height *= side;
+      other.batch *= batch;
+      loads.push_back(other);
+    }
+  }
+  DiffusionLoad longer = load;
+  longer.steps *= 2;
+  loads.push_back(longer);
+  return loads;
+}
+
+}  // namespace
+
+Result<int> estimate_diffusion(Session& session, const EstimateFlags& flags) {
+  const Result<Knowledge> knowledge = knowledge_of(session);
+  if (!knowledge) return knowledge.error();
+  Result<report::DiffusionAnswer> a = question(flags, knowledge->catalogue);
+  if (!a) return a.error();
+  const Result<DiffusionPipeline> pipeline = resolve(a->query, *knowledge);
+  if (!pipeline) return pipeline.error();
+  a->assumptions.insert(a->assumptions.end(), pipeline->assumptions.begin(), pipeline->assumptions.end());
+  add_changes(session, knowledge->catalogue, a->query.device, a->assumptions);
+  a->outcome = evaluate(*pipeline->resolved, a->query.load);
+  for (const DiffusionLoad& load : around(a->query.load)) {
+    a->sweep.push_back({load, evaluate(*pipeline->resolved, load)});
+  }
+  const bool refused = a->outcome.reason != Reason::none;
+  if (session.form() == Form::json) {
+    session.print(report::diffusion_json(*a).text());
+    return refused ? kRefused : kFine;
+  }
+  if (refused) {
+    return Error{
+        ErrorCode::infeasible, "",
+        fmt::format("{} on {} cannot run: {}", a->query.model, a->query.device, report::diffusion_refusal(*a))};
+  }
+  if (session.form() == Form::csv) {
+    session.print(to_csv(report::diffusion_table(*a)));
+    return kFine;
+  }
+  session.print(report::diffusion_page(*a));
+  return kFine;
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,240 @@
+// ridge estimate: one plan evaluated and explained; several side by side; what fits; what techniques gain.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/estimate/estimate.hpp"
+#include "app/cli/verbs.hpp"
+#include "report/estimate/inference_report.hpp"
+#include "ridge/base/text.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+Result<EstimateWord> word_of(const std::vector<std::string>& words) {
+  const std::string all = "infer, train, rl, diffusion, fit, techniques or compare";
+  if (words.empty())
+    return Error{ErrorCode::bad_input, "",
+                 "say what to estimate: " + all +
+                     ". For example:\n  ridge estimate infer --model llama3.3-70b --device h200-sxm"};
+  if (words.size() > 1) return Error{ErrorCode::bad_input, "", "nothing is done with " + quoted(words[1])};
+  std::vector<std::string_view> names;
+  for (const EstimateWord word : kEstimateWords) {
+    if (name(word) == words[0]) return word;
+    names.push_back(name(word));
+  }
+  const std::string near = nearest(words[0], names.data(), names.size());
+  return Error{
+      ErrorCode::bad_input, "",
+      quoted(words[0]) + " cannot be estimated; " + (near.empty() ? "there are " + all : "did you mean " + near + "?")};
+}
+
+std::vector<std::string> complete_estimate_words(Session&, const std::vector<std::string>& before) {
+  std::vector<std::string> offers;
+  if (before.empty()) {
+    for (const EstimateWord word : kEstimateWords) offers.emplace_back(name(word));
+  }
+  return offers;
+}
+
+}  // namespace
+
+Result<Knowledge> knowledge_of(Session& session) {
+  const Result<const Catalogue*> catalogue = session.catalogue();
+  if (!catalogue) return catalogue.error();
+  const Result<const Engines*> engines = session.engines();
+  if (!engines) return engines.error();
+  const Result<const Calibration*> calibration = session.calibration();
+  if (!calibration) return calibration.error();
+  return Knowledge{**catalogue, **engines, **calibration};
+}
+
+Result<WhatIfSubjects> what_if_subjects(const EstimateFlags& flags) {
+  WhatIfSubjects subjects;
+  const std::pair<std::string_view, std::vector<std::string>*> named[] = {
+      {"--model", &subjects.models}, {"--system", &subjects.systems}, {"--device", &subjects.devices}};
+  for (const auto& [flag, ids] : named) {
+    if (!flags.given(flag)) continue;
+    Result<std::vector<std::string>> list = split_list(flag, flags.value(flag));
+    if (!list) return list.error();
+    *ids = *std::move(list);
+  }
+  return subjects;
+}
+
+std::string nearest_lines(const Refusal& refusal) {
+  std::string lines;
+  std::size_t width = 0;
+  for (const NearestPlan& plan : refusal.nearest) width = std::max(width, as_flags(plan.changes).size());
+  for (const NearestPlan& plan : refusal.nearest) {
+    lines += fmt::format("\n  {:<{}}  {}", as_flags(plan.changes), width, plan.effect);
+  }
+  return lines;
+}
+
+Error refusal_error(const InferenceAnswer& answer) {
+  const std::string text =
+      fmt::format("{} on {} cannot run: {}", answer.query.model, report::deployment_text(answer), answer.refusal->why);
+  return {ErrorCode::infeasible, "", text + nearest_lines(*answer.refusal)};
+}
+
+void add_changes(const Session& session, const Catalogue& catalogue, std::string_view device,
+                 std::vector<std::string>& assumptions) {
+  const GlobalOptions& options = session.options();
+  for (const std::string& setting : options.settings) assumptions.push_back("what if " + setting);
+  const Result<Device> found = catalogue.find_device(device);
+  if (!found || !found->tdp || found->tdp->source.index != found->source.index) return;
+  const std::string& file = found->place.file;  // of the entry that says the figure
+  const bool own = std::find(options.overlays.begin(), options.overlays.end(), file) != options.overlays.end();
+  if (!own && catalogue.source(found->source).id != kOutsideSource) return;
+  assumptions.push_back(
+      fmt::format("the {} given for {} are what it draws at most; its clock does not follow, "
+                  "--power-cap lowers both",
+                  format(found->tdp->value), found->id));
+}
+
+Result<InferenceAnswer> answer_question(const Session& session, const InferenceQuestion& question,
+                                        const Knowledge& knowledge, bool explain) {
+  Result<InferenceAnswer> answer = ridge::answer(question.query, knowledge, {.explain = explain});
+  if (!answer) return answer;
+  auto& assumptions = answer->assumptions;
+  assumptions.insert(assumptions.begin(), question.assumptions.begin(), question.assumptions.end());
+  add_changes(session, knowledge.catalogue, answer->facts.device, assumptions);
+  for (const std::string& sentence : session.measured()) assumptions.push_back(sentence);
+  return answer;
+}
+
+double sold_memory(const Catalogue& catalogue, std::string_view device) {
+  const Device* found = catalogue.device(device);
+  return found != nullptr && found->memory_capacity ? found->memory_capacity->value.value() : 0;
+}
+
+Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
+  if (flags.is_on("--disaggregate")) return estimate_pools(session, flags);
+  for (const char* of_pools : {"--prefill-device", "--prefill-tp", "--prefill-dp", "--prefill-ep", "--kv-link"}) {
+    if (flags.given(of_pools)) return Error{ErrorCode::bad_input, of_pools, "is for pools apart: add --disaggregate"};
+  }
+  if (flags.given("--lengths")) return estimate_context(session, flags);
+  if (flags.given("--cp")) return Error{ErrorCode::bad_input, "--cp", "is of long prompts: add --lengths 128k,1M"};
+  Result<InferenceQuestion> question = inference_question(flags, session.software_date());
+  if (!question) return question.error();
+  const Result<Knowledge> knowledge = knowledge_of(session);
+  if (!knowledge) return knowledge.error();
+  const Result<MediaLoad> media = media_question(flags, *knowledge, *question);
+  if (!media) return media.error();
+  Result<InferenceAnswer> answer = answer_question(session, *question, *knowledge, true);
+  if (!answer) return answer.error();
+  if (const Status s = answer_media(*media, *knowledge, *answer); !s) return s.error();
+  const report::InferenceReportOptions options{.operators = flags.is_on("--explain"),
+                                               .sold_bytes = sold_memory(knowledge->catalogue, answer->facts.device)};
+  if (session.form() == Form::json) {
+    session.print(report::inference_json(*answer, options).text());
+    return answer->refusal ? kRefused : kFine;
+  }
+  if (answer->refusal) return refusal_error(*answer);
+  if (session.form() == Form::csv) {
+    session.print(to_csv(options.operators ? report::operator_table(*answer) : report::inference_table(*answer)));
+    return kFine;
+  }
+  session.print(report::inference_page(*answer, options));
+  return kFine;
+}
+
+static Action declare_estimate(Options& options) {
+  struct Arguments {
+    std::vector<std::string> words;
+    EstimateFlags flags;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  options.words("infer|train|rl|diffusion|fit|techniques|compare", arguments->words, "what to estimate",
+                complete_estimate_words);
+  arguments->flags.declare(options);
+  return [arguments](Session& session) -> Result<int> {
+    const Result<EstimateWord> word = word_of(arguments->words);
+    if (!word) return word.error();
+    const EstimateFlags& flags = arguments->flags;
+    if (const Status s = flags.check(*word); !s) return s.error();
+    if (const Status s = flags.valid(session, *word == kCompare || *word == kFit); !s) return s.error();
+    Result<WhatIfSubjects> subjects = what_if_subjects(flags);
+    if (!subjects) return subjects.error();
+    session.about(*std::move(subjects));
+    switch (*word) {
+      case kInfer:
+        return estimate_infer(session, flags);
+      case kFit:
+        return estimate_fit(session, flags);
+      case kTechniques:
+        return estimate_techniques(session, flags);
+      case kCompare:
+        return estimate_compare(session, flags);
+      case kTrain:
+        return estimate_train(session, flags);
+      case kRl:
+        return estimate_rl(session, flags);
+      case kDiffusion:
+        return estimate_diffusion(session, flags);
+    }
+    return kFine;
+  };
+}
+
+template <EstimateWord word>
+static bool estimate_takes(const OptionText& option) {
+  return (option.kinds & word) != 0;
+}
+
+static constexpr VerbKind kEstimateKinds[] = {
+    {"infer", estimate_takes<kInfer>, "serving: throughput, latency, memory and energy, with 80 % intervals",
+     "--model --device --gpus --precision --concurrency --isl --osl",
+     "ridge estimate infer --model llama3.3-70b --device h200-sxm --gpus 2 --concurrency 64\n"
+     "ridge estimate infer --model deepseek-r1 --device b200-sxm-180 --gpus 8 --offline --explain"},
+    {"train", estimate_takes<kTrain>, "training: time of a step, MFU, memory of every stage, days",
+     "--model --device --gpus --tokens --seq-length --global-batch --task",
+     "ridge estimate train --model llama3.1-70b --device h100-sxm --gpus 512 --tokens 15T\n"
+     "ridge estimate train --model llama3.1-8b --device rtx4090 --task lora --seq-length 2048"},
+    {"rl", estimate_takes<kRl>, "reinforcement learning: a step by phase, who waits for whom",
+     "--model --device --gpus --prompts --samples",
+     "ridge estimate rl --model qwen2.5-7b --device h100-sxm --gpus 32 --prompts 512 --samples 16"},
+    {"diffusion", estimate_takes<kDiffusion>, "images and clips: time of one, and of training the model",
+     "--model --device --steps --resolution",
+     "ridge estimate diffusion --model flux.1-dev --device h100-sxm --steps 28"},
+    {"fit", estimate_takes<kFit>, "what fits on how many devices, and what fills them", "--model --device",
+     "ridge estimate fit --model deepseek-r1 --device mi300x\n"
+     "ridge estimate fit --device h100-sxm,b200-sxm-180"},
+    {"techniques", estimate_takes<kTechniques>, "what quantisation, paging or speculation gain here",
+     "--model --device --gpus", "ridge estimate techniques --model llama3.1-8b --device h100-sxm"},
+    {"compare", estimate_takes<kCompare>, "devices and layouts side by side",
+     "--model --device --gpus --tp --precision",
+     "ridge estimate compare --model llama3.3-70b --device h100-sxm,b200-sxm-180 --gpus 8"},
+};
+
+Verb estimate_verb() {
+  return {
+      "estimate",
+      "does it fit, how fast is it, what is the bottleneck",
+      "`infer` answers for serving: throughput, latency, memory, energy, each with an 80 % interval, the bottleneck "
+      "and "
+      "what would help. `train` gives the step by term, MFU, memory of every stage, days; `rl` a step of "
+      "reinforcement learning by phase, who waits for whom and which split balances; `diffusion` the time of an image. "
+      "`fit` says what fits where, `techniques` what quantisation, paging or speculation gain here, `compare` "
+      "puts "
+      "devices and plans side by side (lists: --device a,b --tp 2,4).\n\n"
+      "A model is an id of the catalogue, the path of a config.json, or written out (dense:layers=32,...). What is "
+      "not said is chosen and listed under 'Assumed'. A plan that cannot run ends with exit code 2, the reason, "
+      "and the nearest that can.",
+      "ridge estimate infer --model llama3.3-70b --device h200-sxm --gpus 2 --precision fp8 --isl 1000 --osl 250 "
+      "--concurrency 64\n"
+      "ridge estimate infer --model deepseek-r1 --device b200-sxm-180 --gpus 8 --offline --explain\n"
+      "ridge estimate train --model llama3.1-70b --device h100-sxm --gpus 512 --tokens 15T\n"
+      "ridge estimate rl --model qwen2.5-7b --device h100-sxm --gpus 32 --prompts 512 --samples 16 --answer-tokens "
+      "2000 "
+      "--answer-most 20k\n"
+      "ridge estimate diffusion --model flux.1-dev --device h100-sxm --steps 28\n"
+      "ridge estimate fit --device h100-sxm,b200-sxm-180\n"
+      "ridge estimate infer --model llama3.1-8b --device h100-sxm --batch 1 --set device.hbm_bandwidth=8TB/s --json",
+      declare_estimate,
+      kEstimateKinds};
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,74 @@
+// Under which heading an option stands on a page of help. Internal to help.cpp.
+//
+//   help_group("--ttft");        // "Work and limits"
+//   help_group("--nothing");     // "More"
+//
+// One option has one heading on all pages; who adds an option that people will look for adds it here.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace ridge::cli {
+
+struct HelpGroup {
+  std::string_view heading;
+  std::string_view options;  ///< with a blank before and after each
+};
+
+// NOLINTBEGIN(bugprone-suspicious-missing-comma): long lists over several lines
+inline constexpr std::array kHelpGroups = {
+    HelpGroup{"Model and hardware", " --model --device --devices --system --gpus "},
+    HelpGroup{"Work and limits",
+              " --isl --osl --workload --ttft --tpot --e2e --prefix-hit --kv-tiers --confidence --batch --concurrency "
+              "--offline --prefill --lengths --images --image-size --audio --requests --request-rate "},
+    HelpGroup{"The run",
+              " --tokens --days --task --seq-length --global-batch --goodput --lora-rank --frozen --steps --resolution "
+              "--frames "
+              "--passes --text-encoders --mtp --data-rate --data-bytes --scale --from --to "},
+    HelpGroup{
+        "Reinforcement learning",
+        " --algorithm --placement --generators --staleness --partial-rollouts --prompts --samples --prompt-tokens "
+        "--answer-tokens --answer-most --answer-cv --answer-lengths --oversample --mini-batch --epochs --reference "
+        "--engine-log-probs --packing --critic --reward-model --critic-gpus --verifier-seconds --verifier-parallel "
+        "--gen-engine --gen-tp --gen-pp --gen-ep --gen-precision "},
+    HelpGroup{"Load and spares", " --load --max-load --peak --spares --rolling --traffic --growth --cold-start "},
+    HelpGroup{"Money and constraints",
+              " --budget --power --max-rack --air-cooled --rent --own --purchase --region --price-spread --vendors "
+              "--avoid-vendors --origin --destination --vendor-share --fleet --measured --announced --profile "},
+    HelpGroup{"Precision and engine",
+              " --precision --weight-precision --activation-precision --kv-precision --attention-precision --engine "
+              "--engine-version --max-batched-tokens --max-num-seqs --gpu-memory-utilization --cpu-offload-gb "
+              "--draft-tokens --acceptance --no-speculation --power-cap --compiled --wide-layers --offload "
+              "--offload-optimizer --recompute "},
+    HelpGroup{"Layout",
+              " --tp --pp --vp --cp --ep --etp --dp --micro-batch --sharding --shard-group --schedule --cp-kind "
+              "--rank-order --dispatch --redundant-experts --two-batch-overlap --eplb --imbalance --capacity --ulysses "
+              "--ring --cfg-parallel --vae-parallel --disaggregate --prefill-device --prefill-tp --prefill-dp "
+              "--prefill-ep --kv-link --mixed-pools --oversubscription --pod --reduction "},
+    HelpGroup{"Result", " --objective --top --explain --why --against --html --save --svg --trace "},
+    HelpGroup{"Search", " --space --exhaustive --threads --results --resume --shard "},
+};
+// NOLINTEND(bugprone-suspicious-missing-comma)
+
+inline constexpr std::string_view kMoreOptions = "More";
+
+/// The headings, in the order of a page.
+inline constexpr auto kHelpHeadings = [] {
+  std::array<std::string_view, kHelpGroups.size() + 1> headings{};
+  for (std::size_t i = 0; i < kHelpGroups.size(); ++i) headings[i] = kHelpGroups[i].heading;
+  headings.back() = kMoreOptions;
+  return headings;
+}();
+
+[[nodiscard]] constexpr std::string_view help_group(std::string_view option) {
+  for (const HelpGroup& group : kHelpGroups) {
+    for (std::size_t at = group.options.find(option); at != std::string_view::npos;
+         at = group.options.find(option, at + 1)) {
+      if (group.options[at - 1] == ' ' && group.options[at + option.size()] == ' ') return group.heading;
+    }
+  }
+  return kMoreOptions;
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,160 @@
+#include "app/cli/plan/agents.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/estimate/estimate.hpp"
+#include "app/cli/session/wrong.hpp"
+#include "report/plan/agent_plan_report.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/perf/usual.hpp"
+#include "ridge/search/plan.hpp"
+#include "ridge/serve/agent_plan.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+constexpr int kUsualAgentRows = 12;
+constexpr int kTensorDegrees[] = {1, 2, 4, 8};
+constexpr std::string_view kOfSessions[] = {"--model", "--devices",  "--request-rate", "--ttft", "--tpot",
+                                            "--e2e",   "--engine",   "--precision",    "--tp",   "--kv-precision",
+                                            "--top",   "--workload", "--kv-tiers",     "--gpus"};
+
+Status time_of(const PlanFlags& flags, std::string_view flag, double& into) {
+  if (!flags.given(flag)) return {};
+  const Result<Seconds> time = parse_quantity<Seconds>(flags.value(flag));
+  if (!time) return wrong(flag, time.error().message);
+  into = time->value();
+  return {};
+}
+
+Result<AgentGoal> agent_goal(Session& session, const PlanFlags& flags) {
+  for (const std::string_view flag : flags.names()) {
+    const bool known = std::find(std::begin(kOfSessions), std::end(kOfSessions), flag) != std::end(kOfSessions);
+    if (!known && flags.given(flag)) return wrong(flag, "is not asked where --workload is played: leave it out");
+  }
+  if (!flags.given("--model")) return wrong("--model", "name a model, for example --model llama3.1-70b");
+  if (!flags.given("--devices") || flags.value("--devices") == "all") {
+    return wrong("--devices", "name devices, for example --devices h100-sxm,h200-sxm");
+  }
+  if (!flags.given("--request-rate"))
+    return wrong("--request-rate", "say how many turns come a second, of all sessions");
+  AgentGoal goal;
+  SimulationQuery& q = goal.base;
+  const Result<std::string> data = session.data_directory();
+  if (!data) return data.error();
+  Result<Workload> workload = find_workload(*data + "/workloads", flags.value("--workload"));
+  if (!workload) return wrong("--workload", workload.error().message);
+  q.workload = *std::move(workload);
+  q.load.kind = OfferedKind::rate;
+  const Result<double> rate = read_count("--request-rate", flags.value("--request-rate"), 0, 1e-6, 1e6);
+  if (!rate) return rate.error();
+  q.load.rate = *rate;
+  if (const Status s = time_of(flags, "--ttft", q.limits.ttft); !s) return s.error();
+  if (const Status s = time_of(flags, "--tpot", q.limits.tpot); !s) return s.error();
+  if (const Status s = time_of(flags, "--e2e", q.limits.e2e); !s) return s.error();
+  if (!flags.given("--ttft") && !flags.given("--tpot") && !flags.given("--e2e")) {
+    q.limits.ttft = usual::kTtft;  // as where single requests are planned
+    q.limits.tpot = usual::kTpot;
+  }
+  q.policies.router = RouterPolicy::session_sticky;
+  if (flags.given("--kv-tiers")) {
+    Result<std::vector<KvTier>> tiers = parse_tiers(flags.value("--kv-tiers"));
+    if (!tiers) return wrong("--kv-tiers", tiers.error().message);
+    q.policies.tiers = *std::move(tiers);
+  }
+  InferenceQuery& d = q.deployment;
+  d.model = flags.value("--model");
+  d.date = session.software_date();
+  if (flags.given("--engine")) d.engine = flags.value("--engine");
+  for (const auto& [flag, into] : {std::pair{"--precision", &d.weights}, std::pair{"--kv-precision", &d.kv}}) {
+    if (!flags.given(flag)) continue;
+    const Result<Format> format = parse_format(flags.value(flag));
+    if (!format) return wrong(flag, format.error().message + ": name one where --workload is played");
+    *into = *format;
+  }
+  if (flags.given("--gpus")) {
+    const Result<int> most = read_whole("--gpus", flags.value("--gpus"), 256, 1, 100'000);
+    if (!most) return most.error();
+    goal.most_replicas = *most;
+  }
+  return goal;
+}
+
+/// On one device, with the fewest ranks whose memory holds a session of the mean length several times.
+Result<std::vector<AgentPlan>> on_device(AgentGoal goal, const std::string& device, const PlanFlags& flags,
+                                         const Knowledge& knowledge) {
+  goal.base.deployment.device = device;
+  const int most = goal.most_replicas;
+  std::optional<Error> refused;
+  for (const int tp : kTensorDegrees) {
+    if (flags.given("--tp") && flags.value("--tp") != std::to_string(tp)) continue;
+    goal.base.deployment.tp = goal.base.deployment.gpus = tp;
+    goal.most_replicas = std::max(1, most / tp);
+    Result<std::vector<AgentPlan>> plans = plan_agents(goal, knowledge);
+    if (plans && !plans->empty()) return plans;
+    if (!plans && plans.error().code != ErrorCode::infeasible) return plans;
+    refused = plans ? Error{ErrorCode::infeasible, device,
+                            fmt::format("no {} replicas of {} hold the limits", goal.most_replicas, tp)}
+                    : plans.error();
+  }
+  return refused ? *refused : wrong("--tp", "write 1, 2, 4 or 8 where --workload is played");
+}
+
+}  // namespace
+
+Result<int> plan_agents_run(Session& session, const PlanFlags& flags) {
+  if (const Status s = flags.valid_all(session); !s) return s.error();
+  const Result<AgentGoal> goal = agent_goal(session, flags);
+  if (!goal) return goal.error();
+  const auto devices = split_list("--devices", flags.value("--devices"));
+  if (!devices) return devices.error();
+  const Result<int> rows = read_whole("--top", flags.value("--top"), kUsualAgentRows, 1, 1'000'000);
+  if (!rows) return rows.error();
+  const Result<Knowledge> knowledge = knowledge_of(session);
+  if (!knowledge) return knowledge.error();
+  std::vector<report::AgentPick> picks;
+  std::vector<std::string> assumptions;
+  std::optional<Error> refused;
+  for (const std::string& device : *devices) {
+    Result<std::vector<AgentPlan>> plans = on_device(*goal, device, flags, *knowledge);
+    if (!plans && plans.error().code != ErrorCode::infeasible) return plans.error();
+    if (!plans) {
+      assumptions.push_back(fmt::format("{} is left out: {}", device, plans.error().message));
+      if (!refused) refused = plans.error();
+      continue;
+    }
+    Buyer buyer;
+    buyer.date = session.price_date();
+    std::optional<double> price;
+    if (const auto quote = price_of(knowledge->catalogue, device, buyer, nullptr)) {
+      price = quote->mid;
+      assumptions.push_back(fmt::format("${} an hour of {}, the {}", format_number(quote->mid), device, quote->basis));
+    }
+    for (AgentPlan& p : *plans) picks.push_back({std::move(p), price});
+    if (const Status s = session.in_time(); !s) return s.error();
+  }
+  if (picks.empty()) return *refused;
+  const bool priced =
+      std::all_of(picks.begin(), picks.end(), [](const auto& p) { return p.usd_per_gpu_hour.has_value(); });
+  std::stable_sort(picks.begin(), picks.end(), [&](const report::AgentPick& a, const report::AgentPick& b) {
+    const double x = priced ? *a.usd_per_hour() : a.plan.gpus;
+    const double y = priced ? *b.usd_per_hour() : b.plan.gpus;
+    return x != y ? x < y : a.plan.bytes() < b.plan.bytes();
+  });
+  assumptions.push_back(
+      fmt::format("{:.0f} % of the requests keep every limit, by the mean prediction", 100 * goal->within));
+  assumptions.emplace_back("a session stays with one replica; memory below the device has no price here");
+  if (session.form() == Form::json) {
+    session.print(report::agent_plan_json(picks, assumptions).text());
+  } else if (session.form() == Form::csv) {
+    session.print(to_csv(report::agent_plan_table(picks)));
+  } else {
+    session.print(report::agent_plan_page(picks, goal->base, assumptions, static_cast<std::size_t>(*rows)));
+  }
+  return kFine;
+}
+
+}  // namespace ridge::cli

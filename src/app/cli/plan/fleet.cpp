@@ -1,0 +1,99 @@
+#include "app/cli/plan/fleet.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "app/cli/estimate/estimate.hpp"
+#include "app/cli/plan/fleet_ranks.hpp"
+#include "app/cli/search/ranks.hpp"
+#include "app/cli/session/report_file.hpp"
+#include "economics/economics_data.hpp"
+#include "fleet/program/solver.hpp"
+#include "report/fleet/report.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/fleet/fleet.hpp"
+#include "search/buyer/policy.hpp"
+
+namespace ridge::cli {
+
+namespace {
+
+constexpr std::size_t kEstateLimit = 4'000'000;
+constexpr double kSolverSeconds = 60;
+constexpr std::array<std::string_view, 3> kFleetFlags = {"--why", "--threads", "--html"};
+constexpr std::string_view kPastedName = "estate.toml";
+
+/// The estate and what messages call it: a file, or, of a program that asks, a text (call.hpp puts a space before it).
+struct EstateText {
+  std::string text, name;
+};
+Result<EstateText> estate_text(Session& session, const std::string& word) {
+  if (word.starts_with(' ')) return EstateText{word.substr(1), std::string(kPastedName)};
+  Result<std::string> text = session.files().read(word, kEstateLimit);
+  if (!text) return text.error();
+  return EstateText{*std::move(text), word};
+}
+
+}  // namespace
+
+Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, const PlanFlags& flags) {
+  if (words.size() != 2)
+    return Error{ErrorCode::bad_input, "", "say which estate: ridge plan fleet examples/fleet/estate.toml"};
+  for (const std::string_view flag : flags.names()) {
+    const bool known = std::find(kFleetFlags.begin(), kFleetFlags.end(), flag) != kFleetFlags.end();
+    if (flags.given(flag) && !known) {
+      return Error{ErrorCode::bad_input, std::string(flag), "is for serve and train: the estate's file says it"};
+    }
+  }
+  const Result<EstateText> text = estate_text(session, words[1]);
+  if (!text) return text.error();
+  session.catch_interrupts();
+  const Result<Knowledge> knowledge = knowledge_of(session);
+  if (!knowledge) return knowledge.error();
+  const Result<const EconomicsData*> economics = session.economics();
+  if (!economics) return economics.error();
+  const Result<const search::Policy*> policy = session.policy();
+  if (!policy) return policy.error();
+  if (session.software_date() != session.price_date()) {
+    return Error{ErrorCode::bad_input, "--software-as-of", "an estate has one date: say --as-of"};
+  }
+  const Result<fleet::Estate> estate =
+      fleet::read_estate(text->text, text->name, *knowledge, **economics, **policy, session.price_date());
+  if (!estate) return estate.error();
+  const auto start = std::chrono::steady_clock::now();
+  const Result<std::unique_ptr<MpiRanks>> ranks = MpiRanks::join();
+  if (!ranks) return ranks.error();
+  Result<fleet::Problem> problem = *ranks ? rate_on_ranks(**ranks, *estate, *knowledge, *economics, session.patience())
+                                          : fleet::rate_options(*estate, *knowledge, *economics, session.patience());
+  if (*ranks && (*ranks)->rank() != 0) return kFine;  // the first one speaks
+  if (!problem) return problem.error();
+  fleet::PlanOptions options;
+  options.seconds = kSolverSeconds;
+  options.patience = session.patience();
+  Result<fleet::Replayed> planned =
+      fleet::plan_replayed(*estate, *std::move(problem), options, *knowledge, session.patience());
+  if (!planned) return planned.error();
+  fleet::Answer& answer = planned->answer;
+  if (answer.found && !session.stopped()) fleet::value_limits(planned->problem, answer, options);
+  report::FleetView view{*estate, planned->problem,    answer, planned->days, fleet::solver_name(),
+                         0,       flags.given("--why")};
+  view.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (flags.given("--html")) {
+    const report::Provenance provenance{{}, command_text(session)};
+    const Status s = session.files().write(flags.value("--html"), report::fleet_html(view, provenance));
+    if (!s) return s.error();
+  }
+  if (session.form() == Form::json) {
+    session.print(report::fleet_json(view).text());
+  } else if (session.form() == Form::csv) {
+    session.print(to_csv(report::fleet_actions(view)));
+  } else {
+    session.print(report::fleet_page(view));
+  }
+  return answer.found ? kFine : kRefused;
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,61 @@
+// The page of a step of reinforcement learning, with its timeline drawn.
+#include "report/page/html.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/chart/svg.hpp"
+#include "report/rl/report.hpp"
+#include "ridge/base/text.hpp"
+
+namespace ridge::report {
+
+namespace {
+
+constexpr double kRlWidth = 900, kRlLane = 46, kRlLeft = 96, kRlTop = 40, kRlLegend = 22;
+
+}  // namespace
+
+std::string rl_timeline_svg(const RlAnswer& a) {
+  const RlEstimate& e = a.estimate;
+  const bool apart = a.query.placement != RlPlacement::colocated;
+  const int lanes = apart ? 2 : 1;
+  const double below = kRlTop + lanes * kRlLane;
+  std::vector<RlPhase> legend;
+  for (const RlSpan& s : e.timeline) {
+    if (std::find(legend.begin(), legend.end(), s.phase) == legend.end()) legend.push_back(s.phase);
+  }
+  const std::size_t lines = (legend.size() + 4) / 5;
+  Svg svg(kRlWidth, below + 30 + kRlLegend * static_cast<double>(lines));
+  svg.text(kRlLeft, 20, fmt::format("A step, {}", format(Seconds(e.step_s.mid))), {.size = 14, .bold = true});
+  const double scale = (kRlWidth - kRlLeft - 20) / e.step_s.mid;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const char* who = !apart ? "all" : lane == 0 ? "trainers" : "generators";
+    svg.text(kRlLeft - 8, kRlTop + (lane + 0.6) * kRlLane, who, {.anchor = "end"});
+    svg.rectangle(kRlLeft, kRlTop + lane * kRlLane, e.step_s.mid * scale, kRlLane - 8, {.stroke = "#d0d7de"});
+  }
+  for (const RlSpan& s : e.timeline) {
+    svg.rectangle(kRlLeft + s.start * scale, kRlTop + s.pool * kRlLane, std::max(1.0, s.seconds * scale), kRlLane - 8,
+                  {.fill = colour(static_cast<int>(s.phase))});
+  }
+  for (std::size_t i = 0; i < legend.size(); ++i) {
+    const double x = kRlLeft + static_cast<double>(i % 5) * 150;
+    const std::size_t line = i / 5;
+    const double y = below + 24 + kRlLegend * static_cast<double>(line);
+    svg.rectangle(x, y - 10, 12, 12, {.fill = colour(static_cast<int>(legend[i]))});
+    svg.text(x + 18, y, fmt::format("{} {}", name(legend[i]), format(Seconds(e.phase(legend[i]).mid))));
+  }
+  return svg.finish();
+}
+
+std::string rl_html(const RlAnswer& a, const RlReportOptions& options, const Provenance& provenance) {
+  const Document document = rl_page(a, options);
+  HtmlPage page(document.title);
+  page.add_figure(rl_timeline_svg(a));
+  page.add(document);
+  page.add(provenance);
+  return page.finish();
+}
+
+}  // namespace ridge::report

@@ -1,0 +1,261 @@
+// Work shared out between devices: two vendors where one may not have all of it; prompts on one device, tokens on
+// another.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "base/parallel.hpp"
+#include "perf/inference/resolved.hpp"
+#include "ridge/base/text.hpp"
+#include "ridge/serve/simulation.hpp"
+#include "search/buyer/sentences.hpp"
+#include "search/problems/serving_problem.hpp"
+
+namespace ridge::search {
+
+namespace {
+
+constexpr std::size_t kDevicesSplit = 6;
+/// Prompts of equal length at random times keep a server busy 60 % of the time with a mean wait of 3/4 of one prompt
+/// (M/D/1: u / 2(1 - u)).
+constexpr double kPrefillUse = 0.6;
+constexpr double kPrefillWait = 1.75;
+constexpr int kMostSteps = 16;
+
+std::string vendor_of(const Knowledge& knowledge, const std::string& device) {
+  const auto found = knowledge.catalogue.find_device(device);
+  return found ? found->vendor : "";
+}
+
+void mix_vendors(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge) {
+  const ServingGoal& goal = quest.goal;
+  const ServingPlan& first = verdict.plans.front();
+  const std::string vendor = vendor_of(knowledge, first.query.device);
+  const auto second = std::find_if(verdict.plans.begin(), verdict.plans.end(), [&](const ServingPlan& p) {
+    return vendor_of(knowledge, p.query.device) != vendor;
+  });
+  if (second == verdict.plans.end()) {
+    verdict.fails_first = fmt::format("vendor-share: only devices of {} meet the limits, and it may have {:.0f} %",
+                                      vendor, 100 * goal.buyer.vendor_share);
+    verdict.nearest_goal = {{"vendor_share", "100%"}};
+    verdict.nearest = {first};
+    verdict.plans.clear();
+    verdict.ranks.clear();
+    verdict.front.clear();
+    return;
+  }
+  const double share = std::max(goal.buyer.vendor_share, 0.5);
+  const auto part = [](const ServingPlan& plan, double of) { return std::ceil(plan.replicas * of - 1e-9); };
+  const double here = part(first, share);
+  const double there = part(*second, 1 - share);
+  Alternative mix;
+  mix.text = fmt::format("{:.0f} % of the requests on {:.0f} {} and the rest on {:.0f} {}, so that no vendor has more",
+                         100 * share, here * first.query.gpus, first.query.device, there * second->query.gpus,
+                         second->query.device);
+  if (first.usd_per_hour && second->usd_per_hour && first.replicas > 0 && second->replicas > 0) {
+    mix.usd_per_hour = *first.usd_per_hour / first.replicas * here + *second->usd_per_hour / second->replicas * there;
+    mix.usd_per_million = usd_per_million_out(quest, *mix.usd_per_hour, goal.request_rate);
+    mix.text += fmt::format(": ${}/1M", format_number(*mix.usd_per_million));
+  }
+  verdict.alternatives.push_back(std::move(mix));
+}
+
+/// Engines of one kind for one of the two phases, and what they cost.
+struct Pool {
+  ServingPool pool;
+  double usd_per_gpu_hour = 0;
+  double slowness = 1;
+  double ttft_slowness = 1;
+  double kv_bytes = 0;          ///< of one request
+  double link_bytes_per_s = 0;  ///< out of one engine
+  [[nodiscard]] double usd_per_hour() const { return pool.engines * pool.query.gpus * usd_per_gpu_hour; }
+};
+
+void cheaper(std::optional<Pool>& best, Pool pool) {
+  if (!best || pool.usd_per_hour() < best->usd_per_hour()) best = std::move(pool);
+}
+
+class Splitter {
+ public:
+  Splitter(const ServingQuest& quest, const Knowledge& knowledge) : quest_(quest), knowledge_(knowledge) {}
+
+  /// Groups that come earlier win ties.
+  void consider(const std::vector<std::size_t>& groups) {
+    std::vector<Pair> found(groups.size());
+    parallel_for(groups.size(), 0, [&](std::size_t i) { found[i] = pair_of(groups[i]); });
+    for (Pair& mine : found) {
+      // Engines hand caches over between devices of one maker; others have to be asked for.
+      Pair& pair = pairs_[quest_.goal.mixed_pools ? "" : mine.vendor];
+      if (mine.prefill) cheaper(pair.prefill, *std::move(mine.prefill));
+      if (mine.decode) cheaper(pair.decode, *std::move(mine.decode));
+    }
+  }
+
+  /// The cheapest pair, once simulated requests hold the limits.
+  std::optional<Alternative> best() {
+    std::vector<const Pair*> whole;
+    for (const auto& [vendor, pair] : pairs_) {
+      if (pair.prefill && pair.decode) whole.push_back(&pair);
+    }
+    std::vector<std::optional<Alternative>> found(whole.size());
+    parallel_for(whole.size(), 0, [&](std::size_t i) { found[i] = confirmed(*whole[i]->prefill, *whole[i]->decode); });
+    std::optional<Alternative> cheapest;
+    for (std::optional<Alternative>& one : found) {
+      if (one && (!cheapest || *one->usd_per_hour < *cheapest->usd_per_hour)) cheapest = std::move(one);
+    }
+    return cheapest;
+  }
+
+ private:
+  static constexpr double kStepTokens = 8192;
+  static constexpr double kUsualNic = 12.5e9;  ///< bytes/s of a device where nothing is said
+  struct Pair {
+    std::optional<Pool> prefill, decode;
+    std::string vendor;
+  };
+
+  /// Of one device.
+  [[nodiscard]] Pair pair_of(std::size_t group) const {
+    Pair pair;
+    const ServingGroupSpec& spec = quest_.problem->spec(group);
+    if (std::isnan(spec.usd_per_gpu_hour) || spec.owned_gpus > 0) return pair;
+    const auto device = knowledge_.catalogue.find_device(spec.device);
+    if (!device) return pair;
+    pair.vendor = device->vendor;
+    const double nic = device->nic_per_direction ? device->nic_per_direction->value.value() : kUsualNic;
+    for (const InferenceQuery& query : spec.deployments) {
+      if (quest_.goal.patience.over()) return pair;
+      if (query.pp > 1 || query.max_batched_tokens != kStepTokens) continue;
+      const auto deployment = resolve(query, knowledge_);
+      if (!deployment) continue;
+      const Pool start{.pool = {.query = query, .facts = deployment->facts},
+                       .usd_per_gpu_hour = spec.usd_per_gpu_hour,
+                       .slowness = spec.slowness,
+                       .ttft_slowness = spec.ttft_slowness,
+                       .kv_bytes = query.tp * perf::kv_bytes(*deployment->resolved, quest_.goal.isl),
+                       .link_bytes_per_s = nic * query.gpus};
+      if (query.load.draft_tokens <= 0) prefill(start, *deployment->resolved, pair.prefill);
+      decode(start, *deployment->resolved, pair.decode);
+    }
+    return pair;
+  }
+
+  std::optional<Alternative> confirmed(Pool prefill, Pool decode) const {
+    const ServingGoal& goal = quest_.goal;
+    SimulationQuery q;
+    q.deployment = decode.pool.query;
+    q.deployment.max_sequences = std::ceil(decode.pool.concurrency / std::max(1, q.deployment.dp));
+    q.workload = goal.requests();
+    q.load.kind = OfferedKind::rate;
+    // As slow as either may be with the probability asked for (src/search/serving/confirm.cpp).
+    const double slowness = std::max(prefill.slowness, decode.slowness);
+    q.load.rate = goal.peak_rate() * slowness;
+    q.requests = 2000;
+    q.limits = {goal.ttft_s / slowness, goal.tpot_s / slowness, goal.e2e_s / slowness, 0.95};
+    q.policies.disaggregation = Disaggregation{};
+    q.policies.disaggregation->prefill = prefill.pool.query;
+    q.policies.disaggregation->link_bytes_per_s = prefill.link_bytes_per_s;
+    for (int step = 0; step < kMostSteps; ++step) {
+      q.replicas = decode.pool.engines;
+      q.policies.disaggregation->prefill_engines = prefill.pool.engines;
+      PatientObserver observer(goal.patience);
+      const auto result = simulate(q, knowledge_, &observer);
+      if (!result || goal.patience.over()) return {};
+      const std::string broken = result->overloaded ? "overload" : broken_limit(*result, q.limits);
+      if (broken.empty()) {
+        q.load.rate = goal.peak_rate();
+        const auto predicted = simulate(q, knowledge_, &observer);
+        if (!predicted || goal.patience.over()) return {};
+        return alternative(prefill, decode, predicted->ttft.p95(), predicted->tpot.p95());
+      }
+      if (broken != "tpot") prefill.pool.engines += 1 + prefill.pool.engines / 8;
+      if (broken != "ttft") decode.pool.engines += 1 + decode.pool.engines / 8;
+    }
+    return {};
+  }
+
+  /// An engine of data-parallel ranks takes a prompt on each of them at once.
+  void prefill(Pool pool, const ResolvedInference& resolved, std::optional<Pool>& best) const {
+    const ServingGoal& goal = quest_.goal;
+    InferenceLoad load = quest_.problem->load();
+    load.mode = LoadMode::prefill;
+    load.batch = pool.pool.concurrency = std::max(1, pool.pool.query.dp);
+    const InferenceOutcome o = evaluate(resolved, load);
+    if (o.reason != Reason::none) return;
+    const double seconds = o.estimate.prefill_s.mid * pool.slowness;
+    const double moved = pool.kv_bytes / pool.link_bytes_per_s;
+    if (goal.ttft_s > 0 && o.estimate.prefill_s.mid * pool.ttft_slowness * kPrefillWait + moved > goal.ttft_s) return;
+    const double each = std::max(seconds / load.batch, moved);  // caches leave while the next prompts are worked on
+    pool.pool.engines = static_cast<int>(std::ceil(goal.peak_rate() * each / kPrefillUse));
+    cheaper(best, std::move(pool));
+  }
+
+  void decode(Pool pool, const ResolvedInference& resolved, std::optional<Pool>& best) const {
+    const ServingGoal& goal = quest_.goal;
+    InferenceLoad load = quest_.problem->load_of(pool.pool.query);
+    load.prefix_hit = 1 - 1 / std::max(2.0, goal.isl);  // the cache comes filled: one token is left of the prompt
+    const std::vector<double>& all = ServingProblem::concurrencies();
+    const auto at = [&](std::size_t i) {
+      load.concurrency = all[i];
+      return evaluate(resolved, load);
+    };
+    const auto holds = [&](const InferenceOutcome& o) {
+      return o.reason == Reason::none && (goal.tpot_s <= 0 || o.estimate.tpot_s.mid * pool.slowness <= goal.tpot_s);
+    };
+    if (!holds(at(0))) return;
+    std::size_t low = 0;
+    std::size_t high = all.size();
+    while (high - low > 1) {
+      const std::size_t middle = low + (high - low) / 2;
+      (holds(at(middle)) ? low : high) = middle;
+    }
+    const double rate = at(low).estimate.output_tokens_per_s.mid / goal.osl / pool.slowness;
+    pool.pool.concurrency = all[low];
+    pool.pool.engines = static_cast<int>(std::ceil(goal.peak_rate() / (goal.load * rate)));
+    cheaper(best, std::move(pool));
+  }
+
+  Alternative alternative(const Pool& prefill, const Pool& decode, double ttft, double tpot) const {
+    Alternative a;
+    a.usd_per_hour = prefill.usd_per_hour() + decode.usd_per_hour();
+    a.usd_per_million = usd_per_million_out(quest_, *a.usd_per_hour, quest_.goal.request_rate);
+    a.pools = PoolPair{prefill.pool, decode.pool, prefill.kv_bytes, prefill.link_bytes_per_s, ttft, tpot};
+    a.text = fmt::format("prefill on {}, decode on {}: ${}/1M, TTFT {} and TPOT {} at p95", pool_text(prefill.pool),
+                         pool_text(decode.pool), format_number(*a.usd_per_million), format(Seconds(ttft), 2),
+                         format(Seconds(tpot), 2));
+    return a;
+  }
+
+  const ServingQuest& quest_;
+  const Knowledge& knowledge_;
+  std::map<std::string, Pair> pairs_;  ///< by vendor, or one for all
+};
+
+}  // namespace
+
+void share_out(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge) {
+  if (quest.goal.request_rate <= 0) return;
+  if (quest.goal.buyer.vendor_share < 1) mix_vendors(quest, verdict, knowledge);
+  if (verdict.plans.empty() || !verdict.plans.front().usd_per_hour || quest.goal.prefix_hit > 0) return;
+  if (quest.goal.spares.any()) return;  // two pools have spares of their own each, which nobody has sized
+  std::vector<std::size_t> groups;
+  for (std::size_t i = 0; i < std::min(kDevicesSplit, verdict.plans.size()); ++i) {
+    for (std::size_t g = 0; g < quest.problem->groups(); ++g) {
+      if (quest.problem->spec(g).device == verdict.plans[i].query.device) groups.push_back(g);
+    }
+  }
+  Splitter splitter(quest, knowledge);
+  splitter.consider(groups);
+  auto split = splitter.best();
+  const double now = *verdict.plans.front().usd_per_hour;
+  if (!split || !(now > 0)) return;  // beside a fleet that is there already, every other pool is dearer
+  split->text += *split->usd_per_hour < now
+                     ? fmt::format(", {:.0f} % cheaper than rank 1", 100 * (1 - *split->usd_per_hour / now))
+                     : fmt::format(", {:.0f} % more expensive than rank 1", 100 * (*split->usd_per_hour / now - 1));
+  verdict.alternatives.push_back(*std::move(split));
+}
+
+}  // namespace ridge::search

@@ -381,6 +381,25 @@ TEST(TrainingTask, AdaptersNeedNoWeightGradients) {
   EXPECT_LT(total(lora.memory_bytes), 0.7 * total(full.memory_bytes));
 }
 
+// Frozen weights in four bits are widened where products want 16 bits, and read as they are where products are NVFP4.
+TEST(TrainingTask, WhatProductsReadAsItIsStoredIsNotWidened) {
+  TrainingPlan plan;
+  plan.gpus = 8;
+  plan.global_batch = 32;
+  TrainingQuery query = question("llama3.1-8b", "nemo", plan);
+  query.device = "b200-sxm-180";
+  query.task = TrainingTask::lora;
+  query.precision = Format::nvfp4;
+  const double stored = answer(query).estimate.step_time_s.mid;
+  query.frozen = Format::bf16;  // as wide as they come: nothing is widened
+  EXPECT_DOUBLE_EQ(answer(query).estimate.step_time_s.mid, stored);
+  query.precision = Format::bf16;
+  query.frozen = Format::bf16;
+  const double wide = answer(query).estimate.step_time_s.mid;
+  query.frozen = Format::nvfp4;
+  EXPECT_GT(answer(query).estimate.step_time_s.mid, wide);
+}
+
 TEST(TrainingDate, LaterSoftwareIsFaster) {
   TrainingPlan plan;
   plan.gpus = 64;

@@ -375,15 +375,21 @@ class Fit {
     }
     if (errors.size() < kFewestEffects) return rest;
     const double deviation = quantile(std::move(errors), 0.5) / 0.6745;
-    return std::max(rest, std::sqrt(std::max(0.0, deviation * deviation - priors_.stack * priors_.stack)));
+    return std::max(rest, std::sqrt(std::max(0.0, deviation * deviation - squared_between(key))));
   }
+
+  /// Who ran it: of a figure of time, and of power, which a slow stack hardly moves.
+  [[nodiscard]] double between(std::string_view key) const {
+    return key.starts_with(name(Metric::power_w)) ? priors_.board : priors_.stack;
+  }
+  [[nodiscard]] double squared_between(std::string_view key) const { return between(key) * between(key); }
 
   static bool matches(std::string_view key, std::string_view wanted) {
     return key == wanted || (wanted.find('/') == std::string_view::npos && key.substr(0, key.find('/')) == wanted);
   }
 
   [[nodiscard]] double standardised(const Judged& j, double within) const {
-    return (j.y - j.mean) / std::sqrt(j.effects_variance + priors_.stack * priors_.stack + within * within);
+    return (j.y - j.mean) / std::sqrt(j.effects_variance + squared_between(j.row->key) + within * within);
   }
 
   struct Quantiles {
@@ -444,7 +450,7 @@ class Fit {
         r.group = group;
         r.measured = measured;
         r.metric = key;
-        r.between = digits(priors_.stack);
+        r.between = digits(between(key));
         r.within = digits(within(judged, key, measured, rest));
         const Quantiles q = quantiles(judged, key, measured, r.within);
         r.low = digits(q.low);
@@ -495,7 +501,7 @@ class Fit {
               quantiles(judged, j.row->key.substr(0, j.row->key.find('/')), j.row->measured, own, j.row->publisher);
         }
       }
-      const double deviation = std::sqrt(j.effects_variance + priors_.stack * priors_.stack + own * own);
+      const double deviation = std::sqrt(j.effects_variance + squared_between(j.row->key) + own * own);
       ResultRow row = *j.row->from;
       const double physics = row.measured / std::exp(j.row->sign * j.y);
       const double mid = physics * std::exp(j.row->sign * j.mean);

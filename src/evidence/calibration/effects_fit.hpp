@@ -34,6 +34,7 @@ struct EffectPriors {
   double engine = 0.1;               ///< on an architecture
   double stack = 0.2;                ///< who ran it, where and how
   double tuned = 0.2;                ///< what records gain over what people run
+  double board = 0.08;               ///< who ran it, of the power of a device: boards, sensors, cooling
 };
 
 /// Errors of predictions without effects.

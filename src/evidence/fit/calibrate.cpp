@@ -99,7 +99,7 @@ void GroupFit::log_errors(const Calibration& calibration, std::span<double> out)
   const double reference = FitOptions{}.noise;
   for (std::size_t i = 0; i < targets_.size();) {
     const std::size_t at = targets_[i].case_index;
-    const auto predictions = predict(cases_[at], knowledge, Basis::calibrated);
+    const auto predictions = predict(cases_[at], knowledge, Basis::formula);
     for (; i < targets_.size() && targets_[i].case_index == at; ++i) {
       const FitTarget& f = targets_[i];
       // The fit knows one noise for all rows; errors are stretched so that each row gets its own.

@@ -123,6 +123,9 @@ class Predictor {
     if (open || (basis_ == Basis::simulated && query.load.mode == LoadMode::closed_loop)) {
       const ServerSettings* settings = find_settings(settings_, case_.source, query);
       outcome.estimate = simulated_estimate(query, knowledge_, outcome.estimate, settings);
+    } else if (basis_ == Basis::calibrated && query.load.mode == LoadMode::closed_loop && asks_for_first_token()) {
+      const ServerSettings* settings = find_settings(settings_, case_.source, query);
+      outcome.estimate = with_played_first_token(query, knowledge_, outcome.estimate, settings);
     }
     std::vector<Prediction> out;
     for (const Target& t : case_.targets) {
@@ -168,7 +171,7 @@ class Predictor {
                            : t.metric == Metric::seconds ? p.seconds
                                                          : p.joules_per_token;
       const IntervalClass* c = knowledge_.calibration.interval("power_w/closed-loop", "dense");
-      const bool known = c != nullptr && basis_ == Basis::calibrated;
+      const bool known = c != nullptr && (basis_ == Basis::calibrated || basis_ == Basis::formula);
       out.push_back(scaled({value * (known ? c->low : 1), value, value * (known ? c->high : 1)}, 1));
     }
     return out;
@@ -198,6 +201,11 @@ class Predictor {
     if (!replicas || evaluate(*replicas->resolved, query.load).reason != Reason::out_of_memory) return query;
     query.pp = query.gpus / ranks;
     return query;
+  }
+
+  [[nodiscard]] bool asks_for_first_token() const {
+    return std::any_of(case_.targets.begin(), case_.targets.end(),
+                       [](const Target& t) { return t.metric == Metric::ttft_ms || t.metric == Metric::e2e_ms; });
   }
 
   [[nodiscard]] std::vector<Prediction> all(const Prediction& p) const {

@@ -20,6 +20,7 @@ namespace ridge::evidence {
 
 enum class Basis : std::uint8_t {
   calibrated,  ///< as a user would ask: `estimate`, and `simulate` where requests come by themselves
+  formula,     ///< the same without playing closed loops: what is fitted
   roofline,    ///< datasheet only: the engine `ideal`
   simulated,   ///< closed loops request by request, the rest as calibrated
 };
@@ -29,7 +30,7 @@ struct Prediction {
   std::string refusal;  ///< "kind: detail", or empty
 };
 
-/// `settings` are read by Basis::simulated alone.
+/// `settings` are read where requests are played.
 [[nodiscard]] std::vector<Prediction> predict(const Case& c, const Knowledge& knowledge, Basis basis,
                                               const PublishedSettings& settings = {});
 

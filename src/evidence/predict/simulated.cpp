@@ -1,53 +1,10 @@
 #include "evidence/predict/simulated.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include "ridge/serve/simulation.hpp"
+#include "ridge/serve/played_load.hpp"
 
 namespace ridge::evidence {
 
 namespace {
-
-constexpr double kRounds = 10;  ///< requests of each client: what serving benchmarks send, the first all at once
-constexpr double kFewestRequests = 100;
-constexpr double kOpenRequests = 1600;  ///< of an open loop, over its runs
-constexpr double kMostRuns = 8;
-/// Synthetic prompts of one nominal length come out a little shorter or longer, and clients do not stay in step.
-constexpr double kSyntheticLow = 0.9;
-constexpr double kPromptSpread = 1;  ///< standard deviation over mean of the lengths of what people write
-/// The same of answers. Long ones stay longer, so that the context of those that run grows with the spread; the rows
-/// say that it is below the 0.9 of chat in data/workloads and no more: 0.2 to 0.6 fit them alike.
-constexpr double kAnswerSpread = 0.5;
-
-/// Output per second while all clients are at work: after the first wave, before the last request was sent.
-double steady_output(const SimulationResult& r) {
-  const double from = 0.2 * r.arrival_span;
-  const double to = r.arrival_span;
-  double sum = 0;
-  double count = 0;
-  for (const TimelinePoint& p : r.timeline) {
-    if (p.start < from || p.start + r.timeline_step > to) continue;
-    sum += p.output_tokens_per_s;
-    count += 1;
-  }
-  return count > 4 ? sum / count : r.output_tokens_per_s;
-}
-
-/// Sums over runs of the same question.
-struct RunSums {
-  double output = 0, total = 0, ttft = 0, tpot = 0, itl = 0, e2e = 0, power = 0;
-
-  void add(const SimulationResult& r, double output_tokens_per_s) {
-    output += output_tokens_per_s;
-    total += output_tokens_per_s * r.total_tokens_per_s / r.output_tokens_per_s;
-    ttft += r.ttft.mean();
-    tpot += r.tpot.mean();
-    itl += r.itl.p50();
-    e2e += r.e2e.mean();
-    power += r.mean_power_w;
-  }
-};
 
 void set(Interval& i, double mid) {
   if (!(i.mid > 0)) return;
@@ -55,68 +12,34 @@ void set(Interval& i, double mid) {
   i = {i.low * factor, mid, i.high * factor};
 }
 
+SimulationQuery load_of(const InferenceQuery& query, const ServerSettings* settings) {
+  SimulationQuery q = played_load(query);
+  if (settings != nullptr) apply(*settings, q);
+  return q;
+}
+
 }  // namespace
 
 InferenceEstimate simulated_estimate(const InferenceQuery& query, const Knowledge& knowledge,
                                      const InferenceEstimate& analytic, const ServerSettings* settings) {
   InferenceEstimate e = analytic;
-  const InferenceLoad& load = query.load;
-  SimulationQuery q;
-  q.deployment = query;
-  q.workload = fixed_workload(std::max(1.0, load.isl), load.osl);
-  for (LengthDistribution* length : {&q.workload.classes[0].input, &q.workload.classes[0].output}) {
-    if (load.natural_text > 0) {
-      length->kind = LengthKind::lognormal;
-      length->cv = length == &q.workload.classes[0].output ? kAnswerSpread : kPromptSpread;
-      length->high = 8 * length->mean;
-      continue;
-    }
-    if (load.exact) continue;
-    // Nominal lengths are the most where a range is given, and the mean where none is.
-    const double low = load.length_low < 1 ? load.length_low : kSyntheticLow;
-    const double high = load.length_low < 1 ? 1 : 2 - kSyntheticLow;
-    length->kind = LengthKind::uniform;
-    length->low = std::max(1.0, std::round(low * length->mean));
-    length->high = std::max(length->low, std::round(high * length->mean));
-  }
-  // A list of prompts that is sent again and again: the cache of the simulated engine says what it still holds.
-  q.policies.prefix_cache = load.distinct > 0 && load.prefix_hit > 0;
-  if (q.policies.prefix_cache) {
-    RequestClass& c = q.workload.classes[0];
-    c.shared_prefix = static_cast<std::uint32_t>(std::max(1.0, std::round(load.isl)) - 1);
-    c.prefix_groups = static_cast<std::uint32_t>(std::max(1.0, std::round(load.distinct)));
-    c.input.kind = LengthKind::fixed;
-  }
-  const bool open = load.mode == LoadMode::open_loop;
-  q.load.kind = open ? OfferedKind::rate : OfferedKind::concurrency;
-  q.load.rate = load.rate;
-  q.load.concurrency = std::max(1.0, std::round(load.concurrency));
-  if (load.queued) {  // so many places, and always somebody who waits for one
-    q.deployment.max_sequences = q.load.concurrency;
-    q.load.concurrency = std::ceil(1.25 * q.load.concurrency) + 1;
-  }
-  if (settings != nullptr) apply(*settings, q);
-  const double usual = open ? kOpenRequests : std::max(kFewestRequests, kRounds * q.load.concurrency);
-  q.requests = load.requests > 0 ? std::max(load.requests, open ? 1 : q.load.concurrency) : usual;
-  if (q.policies.prefix_cache) q.requests = std::max(2 * q.load.concurrency, load.distinct / (1 - load.prefix_hit));
-  // A short run of requests that come by chance is one of many: their mean.
-  const int runs = open ? static_cast<int>(std::clamp(std::ceil(kOpenRequests / q.requests), 1.0, kMostRuns)) : 1;
-  RunSums sum;
-  for (int run = 0; run < runs; ++run) {
-    q.seed = static_cast<std::uint64_t>(run + 1);
-    const Result<SimulationResult> r = simulate(q, knowledge);
-    if (!r || r->finished == 0) return e;
-    sum.add(*r, load.requests > 0 ? r->output_tokens_per_s : steady_output(*r));
-  }
-  const auto mean = [&](double total) { return total / runs; };
-  set(e.output_tokens_per_s, mean(sum.output));
-  set(e.total_tokens_per_s, mean(sum.total));
-  set(e.ttft_s, mean(sum.ttft));
-  set(e.tpot_s, mean(sum.tpot));
-  set(e.itl_s, mean(sum.itl));
-  set(e.e2e_s, mean(sum.e2e));
-  set(e.power_w, mean(sum.power));
-  set(e.joules_per_output_token, sum.power / sum.output);
+  const auto played = play(load_of(query, settings), query.load, knowledge);
+  if (!played) return e;
+  set(e.output_tokens_per_s, played->output_tokens_per_s);
+  set(e.total_tokens_per_s, played->total_tokens_per_s);
+  set(e.ttft_s, played->ttft_s);
+  set(e.tpot_s, played->tpot_s);
+  set(e.itl_s, played->itl_s);
+  set(e.e2e_s, played->e2e_s);
+  set(e.power_w, played->power_w);
+  set(e.joules_per_output_token, played->power_w / played->output_tokens_per_s);
+  return e;
+}
+
+InferenceEstimate with_played_first_token(const InferenceQuery& query, const Knowledge& knowledge,
+                                          const InferenceEstimate& analytic, const ServerSettings* settings) {
+  InferenceEstimate e = analytic;
+  play_first_token(load_of(query, settings), query.load, knowledge, e);
   return e;
 }
 

@@ -15,4 +15,9 @@ namespace ridge::evidence {
                                                    const InferenceEstimate& analytic,
                                                    const ServerSettings* settings = nullptr);
 
+/// Of a closed loop the time to first token alone is played, as `ridge estimate` does.
+[[nodiscard]] InferenceEstimate with_played_first_token(const InferenceQuery& query, const Knowledge& knowledge,
+                                                        const InferenceEstimate& analytic,
+                                                        const ServerSettings* settings = nullptr);
+
 }  // namespace ridge::evidence

@@ -66,7 +66,8 @@ class LayerWork {
       const double wide = p.wide ? 1 : job_.wide_share;
       if (wide < 1) at(c_.narrow, 1 - wide);
       if (wide > 0) at(c_.wide, wide);
-      if (!trains && job_.weight_bytes < 1) {  // QLoRA: weights are widened for every product, and for its gradient
+      // QLoRA: four bits are widened for every product, and for its gradient, unless products read them as they are.
+      if (!trains && job_.weight_bytes < 1 && job_.weight_bytes < bytes_per_element(job_.precision)) {
         const double unpack = n * k * c_.unpack_bytes / c_.bandwidth;
         f += unpack;
         b += unpack;

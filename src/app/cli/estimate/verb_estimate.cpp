@@ -7,6 +7,7 @@
 #include "app/cli/verbs.hpp"
 #include "report/estimate/inference_report.hpp"
 #include "ridge/base/text.hpp"
+#include "ridge/serve/played_load.hpp"
 
 namespace ridge::cli {
 
@@ -94,10 +95,24 @@ void add_changes(const Session& session, const Catalogue& catalogue, std::string
                   format(found->tdp->value), found->id));
 }
 
+/// A benchmark starts all clients at once: the prompts of that first wave wait for one another.
+void add_first_token(const Knowledge& knowledge, InferenceAnswer& answer) {
+  constexpr double kSaid = 1.2;
+  const double steady = answer.outcome.estimate.ttft_s.mid;
+  play_first_token(answer.query, knowledge, answer.outcome.estimate);
+  if (answer.outcome.estimate.ttft_s.mid > kSaid * steady) {
+    answer.assumptions.push_back(
+        fmt::format("TTFT is the mean of a benchmark: ten requests a client, all clients start at once. Once they are "
+                    "out of step it is about {}",
+                    format(Seconds(steady))));
+  }
+}
+
 Result<InferenceAnswer> answer_question(const Session& session, const InferenceQuestion& question,
                                         const Knowledge& knowledge, bool explain) {
   Result<InferenceAnswer> answer = ridge::answer(question.query, knowledge, {.explain = explain});
   if (!answer) return answer;
+  if (!answer->refusal) add_first_token(knowledge, *answer);
   auto& assumptions = answer->assumptions;
   assumptions.insert(assumptions.begin(), question.assumptions.begin(), question.assumptions.end());
   add_changes(session, knowledge.catalogue, answer->facts.device, assumptions);

@@ -1,0 +1,38 @@
+// A load played request by request instead of by the steady-state formula: what a benchmark that sends it would see.
+//
+//   SimulationQuery q = played_load(query);             // closed or open loop: lengths, requests and clients of
+//   `query` std::optional<PlayedMeans> seen = play(q, query.load, knowledge); play_first_token(query, knowledge,
+//   estimate);       // ttft_s and e2e_s of a closed loop become those that were played
+//
+// A formula knows the mean step, not which prompts wait for which: times to first token want to be played. Nothing is
+// returned, or changed, if the load cannot be played: too many clients, no room in memory. Pure; any thread.
+#pragma once
+
+#include <optional>
+
+#include "ridge/perf/inference.hpp"
+#include "ridge/serve/simulation.hpp"
+
+namespace ridge {
+
+/// Means over the requests of a run, and over runs where requests come by chance.
+struct PlayedMeans {
+  double output_tokens_per_s = 0;  ///< while all clients are at work; of the whole run if the load says how long it is
+  double total_tokens_per_s = 0;
+  double ttft_s = 0, tpot_s = 0, itl_s = 0, e2e_s = 0;
+  double power_w = 0;
+};
+
+/// Real text varies in length, synthetic prompts by a tenth; ten requests a client unless the load says how many.
+[[nodiscard]] SimulationQuery played_load(const InferenceQuery& query);
+
+[[nodiscard]] std::optional<PlayedMeans> play(SimulationQuery simulation, const InferenceLoad& load,
+                                              const Knowledge& knowledge);
+
+/// Of a closed loop of up to some thousand clients; rates and times per token stay those of `estimate`. The interval
+/// keeps its factors.
+void play_first_token(const SimulationQuery& simulation, const InferenceLoad& load, const Knowledge& knowledge,
+                      InferenceEstimate& estimate);
+void play_first_token(const InferenceQuery& query, const Knowledge& knowledge, InferenceEstimate& estimate);
+
+}  // namespace ridge

@@ -1,5 +1,7 @@
 #include "app/cli/line/command_line.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -109,7 +111,45 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string_vi
   return near.empty() ? std::string() : "; did you mean " + near + "?";
 }
 
+/// What people call a question that a command answers under another name; empty where nobody is known to.
+std::string command_for(std::string_view word, std::span<const Verb> verbs) {
+  static constexpr std::pair<std::string_view, std::string_view> kCommands[] = {
+      {"devices", "show devices"},
+      {"gpus", "show devices"},
+      {"accelerators", "show devices"},
+      {"models", "show models"},
+      {"list", "show"},
+      {"ls", "show"},
+      {"systems", "show systems"},
+      {"info", "show"},
+      {"prices", "show prices"},
+      {"explain", "estimate infer"},
+      {"predict", "estimate"},
+      {"rent", "cost rent"},
+      {"buy", "plan serve"},
+      {"search", "plan"},
+      {"recommend", "plan serve"},
+      {"deploy", "emit"},
+      {"launch", "emit"},
+      {"version", "--version"},
+  };
+  std::string commands;
+  for (const Verb& verb : verbs) {
+    for (const VerbKind& kind : verb.kinds) {
+      if (kind.word == word)
+        commands += fmt::format("{}`ridge {} {}`", commands.empty() ? "" : " or ", verb.name, word);
+    }
+  }
+  const auto* const at =
+      std::find_if(std::begin(kCommands), std::end(kCommands), [&](const auto& c) { return c.first == word; });
+  if (commands.empty() && at != std::end(kCommands)) commands = fmt::format("`ridge {}`", at->second);
+  return commands;
+}
+
 Error unknown_verb(std::string_view word, std::span<const Verb> verbs) {
+  if (const std::string meant = command_for(word, verbs); !meant.empty()) {
+    return {ErrorCode::bad_input, "", fmt::format("there is no command {}; it is {}", ridge::quoted(word), meant)};
+  }
   std::vector<std::string_view> names = {"help"};
   for (const Verb& verb : verbs) names.push_back(verb.name);
   std::string hint = did_you_mean(word, names);
@@ -168,11 +208,28 @@ std::string_view our_name_of(std::string_view flag, const std::vector<std::strin
   return at == std::end(kNames) ? std::string_view() : at->second;
 }
 
+/// The flag that takes a file of this kind, where the verb has one.
+std::string flag_for(std::string_view word, const std::vector<OptionText>* own) {
+  static constexpr std::pair<std::string_view, std::string_view> kFlags[] = {
+      {".csv", "--cases"}, {".csv", "--workload"}, {".jsonl", "--workload"}, {"config.json", "--model"}};
+  for (const auto& [ending, flag] : kFlags) {
+    const auto is_it = [name = flag](const OptionText& option) { return option.name == name; };
+    if (own != nullptr && word.ends_with(ending) && std::any_of(own->begin(), own->end(), is_it))
+      return std::string(flag);
+  }
+  return {};
+}
+
 /// About the first word that neither the verb nor the program understood.
 Error not_understood(const std::vector<std::string>& left, const std::vector<OptionText>* own,
                      const std::vector<OptionText>& globals, std::string_view verb) {
   const auto option = std::find_if(left.begin(), left.end(), [](const auto& word) { return word.starts_with("-"); });
-  if (option == left.end()) return {ErrorCode::bad_input, "", "nothing is done with " + ridge::quoted(left.front())};
+  if (option == left.end()) {
+    const std::string flag = flag_for(left.front(), own);
+    return {ErrorCode::bad_input, "",
+            "nothing is done with " + ridge::quoted(left.front()) +
+                (flag.empty() ? "" : "; did you mean " + flag + " " + left.front() + "?")};
+  }
   const std::string name = option->substr(0, option->find('='));
   std::vector<std::string_view> names = {"--help", "--version"};
   for (const auto* texts : {own, &globals}) {

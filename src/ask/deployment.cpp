@@ -213,7 +213,7 @@ constexpr Field kFields[] = {
      .takes = Takes::device, .infer = name_at<&InferenceQuery::device>(), .train = name_at<&TrainingQuery::device>()},
     {.key = "system", .value_name = "S", .help = "server, rack or pod of the catalogue, instead of --device", .verbs = kDeployment | kTrain | kRl | kEmit | kSite,
      .takes = Takes::system, .infer = name_at<&InferenceQuery::system>(), .train = name_at<&TrainingQuery::system>()},
-    {.key = "gpus", .value_name = "N", .help = "number of devices (default: chosen)", .verbs = kDeployment | kTrain | kDiffusion | kRl | kEmit | kSite,
+    {.key = "gpus", .value_name = "N", .help = "number of devices; serving: left out, the number that gives most per device", .verbs = kDeployment | kTrain | kDiffusion | kRl | kEmit | kSite,
      .takes = Takes::whole, .low = 1, .high = kMostBought, .infer = at<&InferenceQuery::gpus>(), .train = plan_at<&TrainingPlan::gpus>(kAlways)},
     {.key = "tp", .value_name = "N", .help = "tensor parallelism: devices that split each layer (default: chosen)", .verbs = kDeployment | kTrain | kRl | kEmit | kSite,
      .takes = Takes::whole, .low = 1, .high = kMostDevices, .infer = at<&InferenceQuery::tp>(), .train = plan_at<&TrainingPlan::tp>(kAlways)},

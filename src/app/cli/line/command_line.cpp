@@ -220,9 +220,24 @@ std::string flag_for(std::string_view word, const std::vector<OptionText>* own) 
   return {};
 }
 
-/// About the first word that neither the verb nor the program understood.
+/// "`ridge plan` and `ridge simulate`": the commands that have the option; empty if none has.
+std::string commands_with(std::string_view option, const std::vector<Options>& options, std::span<const Verb> verbs) {
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < verbs.size(); ++i) {
+    const OptionText* text = options[i].find(option);
+    if (text != nullptr && !text->hidden) found.push_back(fmt::format("`ridge {}`", verbs[i].name));
+  }
+  std::string out;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    out += (i == 0 ? "" : i + 1 == found.size() ? " and " : ", ") + found[i];
+  }
+  return out;
+}
+
+/// About the first word that neither the verb nor the program understood. `elsewhere`: commands that know the option.
 Error not_understood(const std::vector<std::string>& left, const std::vector<OptionText>* own,
-                     const std::vector<OptionText>& globals, std::string_view verb) {
+                     const std::vector<OptionText>& globals, std::string_view verb,
+                     const std::function<std::string(std::string_view)>& elsewhere) {
   const auto option = std::find_if(left.begin(), left.end(), [](const auto& word) { return word.starts_with("-"); });
   if (option == left.end()) {
     const std::string flag = flag_for(left.front(), own);
@@ -242,6 +257,9 @@ Error not_understood(const std::vector<std::string>& left, const std::vector<Opt
   std::string hint = !ours.empty() ? "; it is " + std::string(ours) + " here" : did_you_mean(name, names);
   if (ours == "--task") hint = name == "--qlora" ? "; it is --frozen int4 here" : "; it is --task lora here";
   if (ours == "--request-rate" && name == "--users") hint += ": users times the requests that each sends in a second";
+  if (const std::string others = ours.empty() ? elsewhere(name) : std::string(); !others.empty()) {
+    hint = "; it is an option of " + others;
+  }
   if (hint.empty()) hint = "; `ridge help" + (verb.empty() ? "" : " " + std::string(verb)) + "` lists them";
   return {ErrorCode::bad_input, "", "there is no option " + ridge::quoted(name) + hint};
 }
@@ -258,10 +276,11 @@ Result<Command> understand(Application& application, const std::vector<std::stri
   }
   const std::vector<CLI::App*> chosen = application.app.get_subcommands();
   const std::vector<std::string> left = application.app.remaining(true);
+  const auto elsewhere = [&](std::string_view option) { return commands_with(option, application.options, verbs); };
   if (chosen.empty()) {
     const bool a_word = !left.empty() && !left.front().starts_with("-");
     if (a_word) return unknown_verb(left.front(), verbs);
-    if (!left.empty()) return not_understood(left, nullptr, application.globals.texts(), "");
+    if (!left.empty()) return not_understood(left, nullptr, application.globals.texts(), "", elsewhere);
     if (application.version) return version_asked();
     if (application.help) return help_asked(program_help(grammar(verbs)));
     return Error{ErrorCode::bad_input, "", "a command is missing, for example `ridge show`; `ridge help` lists them"};
@@ -278,7 +297,8 @@ Result<Command> understand(Application& application, const std::vector<std::stri
     return help_asked(verb_help(grammar(verbs), index, word == words.end() ? std::string_view() : *word));
   }
   if (!left.empty()) {
-    return not_understood(left, &application.options[index].texts(), application.globals.texts(), verbs[index].name);
+    return not_understood(left, &application.options[index].texts(), application.globals.texts(), verbs[index].name,
+                          elsewhere);
   }
   if (application.version) return version_asked();
   Options own = application.options[index];

@@ -41,6 +41,30 @@ Result<double> number_in_range(const Field& field, std::string_view text) {
   return number;
 }
 
+/// "50", "50/s", "5M/day": how many a second.
+Result<double> per_second(const Field& field, std::string_view text) {
+  static constexpr std::pair<std::string_view, double> kPeriods[] = {
+      {"s", 1},       {"second", 1}, {"min", 60},     {"minute", 60},      {"h", 3600},
+      {"hour", 3600}, {"d", 86'400}, {"day", 86'400}, {"month", 2'628'000}};
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  double period = 1;
+  if (slash < text.size()) {
+    const std::string_view word = trimmed(text.substr(slash + 1));
+    const auto* const at =
+        std::find_if(std::begin(kPeriods), std::end(kPeriods), [&](const auto& p) { return p.first == word; });
+    if (at == std::end(kPeriods)) {
+      return wrong(field, fmt::format("{} is no period: write 50/s, 3000/min, 180k/hour or 5M/day", quoted(word)));
+    }
+    period = at->second;
+  }
+  const Result<double> count = parse_count(trimmed(text.substr(0, slash)));
+  if (!count) return wrong(field, count.error().message);
+  const double rate = *count / period;
+  if (rate >= field.low && rate <= field.high) return rate;
+  return wrong(field, fmt::format("{} is outside of {} to {} a second", text, format_number(field.low, 7),
+                                  format_number(field.high, 7)));
+}
+
 template <class Q>
 Result<double> quantity_above_zero(const Field& field, std::string_view text, std::string_view what,
                                    std::string_view example) {
@@ -218,6 +242,8 @@ Result<double> read_value(const Field& field, std::string_view text) {
     }
     case Takes::count:
       return number_in_range(field, text);
+    case Takes::per_second:
+      return per_second(field, text);
     case Takes::share: {
       const Result<double> share = parse_share(text);
       if (!share) return wrong(field, share.error().message);

@@ -42,15 +42,16 @@ enum class Takes : std::uint8_t {
   system,
   engine,
   text,
-  whole,      ///< a whole number from low to high
-  count,      ///< a number from low to high, with or without suffix: 15T
-  share,      ///< 0.4 or 40%
-  watts,      ///< 500W
-  rate,       ///< 2GB/s
-  gibibytes,  ///< a number of GiB; the question keeps bytes
-  seconds,    ///< 30s
-  pixels,     ///< 1024, or 1920x1080
-  counts,     ///< a list of numbers from low to high: 128k,256k
+  whole,       ///< a whole number from low to high
+  count,       ///< a number from low to high, with or without suffix: 15T
+  share,       ///< 0.4 or 40%
+  watts,       ///< 500W
+  rate,        ///< 2GB/s
+  per_second,  ///< how many a second, from low to high: 50, 50/s, 5M/day
+  gibibytes,   ///< a number of GiB; the question keeps bytes
+  seconds,     ///< 30s
+  pixels,      ///< 1024, or 1920x1080
+  counts,      ///< a list of numbers from low to high: 128k,256k
   format,
   word,  ///< one of `words`
   on,    ///< there or not

@@ -91,9 +91,6 @@ bool is_word(char c) {
 bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 /// "Llama-3_1 8B" → llama, 3.1, 8b. A point between digits stays; so does the underscore of repositories that may not
 /// write one ("3_1-8B"), but not one between words ("3_8b").

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "ridge/base/change.hpp"
+#include "ridge/base/letters.hpp"
 #include "ridge/base/text.hpp"
 
 namespace ridge {
@@ -67,12 +68,6 @@ constexpr ShortName kOwnKeys[] = {
 
 constexpr std::string_view kKinds[] = {"device", "model", "system"};
 
-std::string trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
-}
-
 /// As TOML: numbers and flags bare, everything else a text.
 std::string toml_value(std::string_view value) {
   double number = 0;
@@ -100,7 +95,7 @@ Error refused(std::string_view setting, std::string message) {
 
 Result<Changed> parse_setting(std::string_view setting) {
   const std::size_t equals = setting.find('=');
-  const std::string key = trimmed(setting.substr(0, equals));
+  const std::string key(trimmed(setting.substr(0, equals)));
   if (equals == std::string_view::npos || key.empty()) {
     return refused(setting, "write what is to be changed and to what, for example ⟦set=device.hbm_bandwidth=8TB/s⟧");
   }

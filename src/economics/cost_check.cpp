@@ -75,7 +75,10 @@ unsigned bit(CostMode mode) {
 Status check_one(double value, double low, double high, std::string_view field, std::string_view what, bool needed) {
   if (std::isnan(value)) {
     if (!needed) return {};
-    return Error{ErrorCode::refused, named(field), fmt::format("{} is unknown: say it", what)};
+    const bool of_device = field == "price" || field == "server_price";
+    return Error{ErrorCode::refused, named(field),
+                 fmt::format("{} is unknown: {}say it", what,
+                             of_device ? "name a device whose price is published (⟦device⟧), or " : "")};
   }
   if (value >= low && value <= high) return {};
   return Error{ErrorCode::bad_input, named(field),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <limits>
 
 namespace ridge {
 
@@ -43,34 +42,6 @@ std::vector<Range> without(Range whole, const std::vector<Range>& done) {
   }
   if (whole.size() > 0) left.push_back(whole);
   return left;
-}
-
-Space::Space(std::vector<Axis> axes) : axes_(std::move(axes)) {
-  assert(axes_.size() <= kMostAxes && "a space has at most sixteen axes");
-  for (const Axis& axis : axes_) {
-    assert(axis.size >= 1 && "an axis has at least one value");
-    assert(size_ <= std::numeric_limits<std::uint64_t>::max() / axis.size && "candidates are numbered in 64 bits");
-    size_ *= axis.size;
-  }
-}
-
-Space::Point Space::at(std::uint64_t i) const {
-  assert(i < size_);
-  Point point{};
-  for (std::size_t axis = axes_.size(); axis-- > 0;) {
-    point[axis] = static_cast<std::uint32_t>(i % axes_[axis].size);
-    i /= axes_[axis].size;
-  }
-  return point;
-}
-
-std::uint64_t Space::index(const Point& point) const {
-  std::uint64_t i = 0;
-  for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
-    assert(point[axis] < axes_[axis].size);
-    i = i * axes_[axis].size + point[axis];
-  }
-  return i;
 }
 
 bool better(const Scored& a, const Scored& b) {

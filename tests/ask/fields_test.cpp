@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -77,6 +78,21 @@ TEST(Fields, TakeABudgetByTheMonthAsThatOfAYear) {
   EXPECT_NEAR(*read_value(*budget, "$2M"), 2e6, 1e-6);
   EXPECT_FALSE(read_value(*budget, "$2/GPU-hour"));
   EXPECT_FALSE(read_value(*budget, "60000"));
+}
+
+TEST(Fields, TakeARateOfRequestsByTheDay) {
+  const std::span<const Field> fields = plan_fields();
+  const auto at = std::find_if(fields.begin(), fields.end(), [](const Field& f) { return f.key == "request_rate"; });
+  ASSERT_NE(at, fields.end());
+  for (const auto& [text, rate] : std::map<std::string, double>{
+           {"50", 50}, {"50/s", 50}, {"3000 / min", 50}, {"180k/hour", 50}, {"4.32M/day", 50}}) {
+    const Result<double> read = read_value(*at, text);
+    ASSERT_TRUE(read) << text;
+    EXPECT_NEAR(*read, rate, 1e-9) << text;
+  }
+  EXPECT_FALSE(read_value(*at, "5M/year"));
+  EXPECT_FALSE(read_value(*at, "0/day"));
+  EXPECT_FALSE(read_value(*at, "/day"));
 }
 
 TEST(Fields, NameTheKeyOfWhatIsWrong) {

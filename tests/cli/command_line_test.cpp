@@ -93,6 +93,7 @@ TEST_F(CommandLine, TheActionOfTheVerbIsReturned) {
 TEST_F(CommandLine, UnknownNamesAreRefusedWithTheNearest) {
   EXPECT_EQ(refusal({"prob"}), "there is no command 'prob'; did you mean 'probe'?");
   EXPECT_EQ(refusal({"xyzzy"}), "there is no command 'xyzzy'; `ridge help` lists them");
+  EXPECT_EQ(refusal({"prices"}), "there is no command 'prices'; it is `ridge show prices`");
   EXPECT_EQ(refusal({"probe", "--flg"}), "there is no option '--flg'; did you mean '--flag'?");
   EXPECT_EQ(refusal({"--jso"}).substr(0, 49), "there is no option '--jso'; did you mean '--json'");
   EXPECT_EQ(refusal({"probe", "--sorted=x"}).substr(0, 47), "there is no option '--sorted'; did you mean '--");
@@ -103,6 +104,16 @@ TEST_F(CommandLine, NamesOfOtherProgramsAreTranslated) {
   const auto refused = parse_command_line({"estimate", "infer", "--quantization", "fp8"}, verbs(), globals);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().text(), "there is no option '--quantization'; it is --precision here");
+}
+
+TEST(CommandNames, OfAKindOfQuestionAreThoseOfItsCommands) {
+  GlobalOptions globals;
+  const auto train = parse_command_line({"train", "--gpus", "8"}, verbs(), globals);
+  ASSERT_FALSE(train);
+  EXPECT_EQ(train.error().text(), "there is no command 'train'; it is `ridge plan train` or `ridge estimate train`");
+  const auto file = parse_command_line({"validate", "mine.csv"}, verbs(), globals);
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().text(), "nothing is done with 'mine.csv'; did you mean --cases mine.csv?");
 }
 
 TEST_F(CommandLine, MissingOrMalformedValuesAreRefused) {
@@ -160,6 +171,39 @@ TEST(Help, AKindOfQuestionHasItsOwnOptionsAlone) {
   EXPECT_NE(train.find("--micro-batch N"), std::string::npos);
   EXPECT_EQ(train.find("--concurrency"), std::string::npos) << train;
   EXPECT_LT(train.find("Most used"), train.find("The run"));
+}
+
+TEST(Help, OfAKindSpeaksOfThatKindAlone) {
+  const std::string serve = help_of({"plan", "serve", "--help"});
+  EXPECT_NE(serve.find("--gpus N              most devices to use"), std::string::npos) << serve;
+  for (const char* other : {"training:", "serving:", "megatron", "pretrain"}) {
+    EXPECT_EQ(serve.find(other), std::string::npos) << other << "\n" << serve;
+  }
+  EXPECT_EQ(help_of({"estimate", "infer", "--help"}).find("a list: a,b"), std::string::npos);
+  EXPECT_NE(help_of({"estimate", "compare", "--help"}).find("a list: a,b"), std::string::npos);
+}
+
+TEST(Help, LongListsStandUnderHeadingsTheirOwnFirst) {
+  const std::string cost = help_of({"help", "cost"});
+  EXPECT_LT(cost.find("\nPrices\n"), cost.find("\nModel and hardware\n"));
+  EXPECT_LT(cost.find("\nModel and hardware\n"), cost.size());
+  EXPECT_LT(cost.find("\nModel and hardware\n"), cost.find("\nResult\n"));
+  const std::string emit = help_of({"help", "emit"});
+  EXPECT_LT(emit.find("\nOptions\n --for TARGET"), emit.find("\nModel and hardware\n"));
+}
+
+// A phrase of its own, not the end of its placeholder: "share of the input", not "of the input".
+TEST(Help, OfAFlagIsAPhrase) {
+  for (const Verb& verb : verbs()) {
+    if (verb.name == "bench" || verb.name == "emulate") continue;
+    Options options;
+    const Action unused = verb.declare(options);
+    for (const OptionText& option : options.texts()) {
+      for (const char* fragment : {"of ", "that ", "at which ", "by which "}) {
+        EXPECT_FALSE(option.help.starts_with(fragment)) << verb.name << " " << option.name << ": " << option.help;
+      }
+    }
+  }
 }
 
 TEST(Help, EveryPageFitsAHundredColumns) {

@@ -68,6 +68,7 @@ std::string random_text(const Field& field, Random& r) {
       return fmt::format("{:.0f}",
                          std::floor(field.low + r.uniform() * (std::min(field.high, field.low + 1e6) - field.low)));
     case Takes::count:
+    case Takes::per_second:
       return fmt::format("{}", std::clamp(any, field.low, field.high));
     case Takes::ratio:
       return fmt::format("{}", 1 + r.uniform() * (field.most.most - 1));

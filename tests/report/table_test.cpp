@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "report/page/page.hpp"
 #include "ridge/report/report.hpp"
 
 namespace ridge {
@@ -94,6 +95,15 @@ TEST(Terminal, WrappedCellsGoOnBelow) {
             " h200-sxm   141 GB  the one with\n"
             "                    more memory\n"
             " next-chip       –  –\n");
+}
+
+TEST(Terminal, AListOfNamesAndValuesLosesNoValue) {
+  Table table = report::two_columns("Network");
+  table.rows = {{Cell("scale-up"), Cell("127 domains of 8 devices, 508 switch chips, 18,288 links between them")}};
+  const std::string text = to_terminal(table, {.width = 40});
+  EXPECT_LE(widest_line(text), 40);
+  EXPECT_EQ(text.find("not shown"), std::string::npos) << text;
+  EXPECT_NE(text.find("between"), std::string::npos) << text;
 }
 
 TEST(Terminal, ColourOnlyIfAskedAndItTakesNoRoom) {

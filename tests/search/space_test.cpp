@@ -7,24 +7,6 @@
 namespace ridge {
 namespace {
 
-TEST(Space, AtCountsAsNestedLoopsDo) {
-  const Space space({{"a", 3}, {"b", 1}, {"c", 4}, {"d", 2}});
-  ASSERT_EQ(space.size(), 24u);
-  std::uint64_t i = 0;
-  for (std::uint32_t a = 0; a < 3; ++a) {
-    for (std::uint32_t c = 0; c < 4; ++c) {
-      for (std::uint32_t d = 0; d < 2; ++d, ++i) {
-        const Space::Point point = space.at(i);
-        EXPECT_EQ(point[0], a);
-        EXPECT_EQ(point[1], 0u);
-        EXPECT_EQ(point[2], c);
-        EXPECT_EQ(point[3], d);
-        EXPECT_EQ(space.index(point), i);
-      }
-    }
-  }
-}
-
 TEST(Range, ShardsAreDisjointAndTogetherTheWhole) {
   for (const std::uint64_t size : {0u, 1u, 7u, 1000u, 1001u}) {
     for (const int parts : {1, 2, 3, 16}) {

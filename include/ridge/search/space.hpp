@@ -1,10 +1,7 @@
-// A space of candidates as numbers, so that a thread, an MPI rank, a Slurm task or a resumed run is just a range of
+// Candidates are numbers, so that a thread, an MPI rank, a Slurm task or a resumed run is just a range of
 // them.
 //
-//   Space space({{"tp", 4}, {"pp", 7}, {"micro_batch", 5}});
-//   space.size();                        // 140
-//   space.at(139);                       // {3, 6, 4}: the last axis runs fastest, as in nested loops
-//   Range part = shard({0, space.size()}, 2, 3);      // the last third
+//   Range part = shard({0, 140}, 2, 3);               // {94, 140}: the last third
 //   Findings all = merge(merge(first, second), third);  // in any order and grouping, the same findings
 //
 // Values; pure functions; any thread.
@@ -12,7 +9,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace ridge {
@@ -35,32 +31,6 @@ struct Range {
 [[nodiscard]] std::vector<Range> joined(std::vector<Range> ranges);
 /// What of `whole` none of `done` holds.
 [[nodiscard]] std::vector<Range> without(Range whole, const std::vector<Range>& done);
-
-struct Axis {
-  std::string name;
-  std::uint32_t size = 1;  ///< values, at least one
-};
-
-/// The product of axes.
-class Space {
- public:
-  static constexpr std::size_t kMostAxes = 16;
-  using Point = std::array<std::uint32_t, kMostAxes>;  ///< a position on every axis; zero beyond the last
-
-  /// At most kMostAxes axes whose product fits 64 bits (assert).
-  explicit Space(std::vector<Axis> axes);
-
-  [[nodiscard]] const std::vector<Axis>& axes() const { return axes_; }
-  [[nodiscard]] std::uint64_t size() const { return size_; }
-  /// The point of index i < size(); the last axis runs fastest.
-  [[nodiscard]] Point at(std::uint64_t i) const;
-  /// The inverse of at().
-  [[nodiscard]] std::uint64_t index(const Point& point) const;
-
- private:
-  std::vector<Axis> axes_;
-  std::uint64_t size_ = 1;
-};
 
 inline constexpr std::size_t kMostCriteria = 3;
 

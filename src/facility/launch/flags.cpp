@@ -230,12 +230,6 @@ const FormatFlag* find_format(std::span<const FormatFlag> all, Format format) {
   return at == all.end() ? nullptr : &*at;
 }
 
-std::string_view memory_flag(LaunchTarget runner) {
-  if (runner == LaunchTarget::sglang) return "--mem-fraction-static";
-  if (runner == LaunchTarget::trtllm) return "--kv_cache_free_gpu_memory_fraction";
-  return "--gpu-memory-utilization";
-}
-
 bool is_switch(std::string_view flag) {
   return std::find(std::begin(kSwitches), std::end(kSwitches), flag) != std::end(kSwitches);
 }

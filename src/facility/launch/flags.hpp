@@ -42,9 +42,6 @@ struct FormatFlag {
 [[nodiscard]] std::span<const FormatFlag> kv_flags(LaunchTarget runner);
 [[nodiscard]] const FormatFlag* find_format(std::span<const FormatFlag> all, Format format);
 
-/// The flag for the share of device memory an engine may fill.
-[[nodiscard]] std::string_view memory_flag(LaunchTarget runner);
-
 /// Flags that take no value, of all runners: what a reader has to know to tell a flag's value from the next flag.
 [[nodiscard]] bool is_switch(std::string_view flag);
 

@@ -22,8 +22,6 @@ constexpr double kTop = 64;
 constexpr double kBottom = 44;
 constexpr double kBar = 14;
 constexpr double kBetween = 9;
-constexpr std::string_view kFaint = "#6e7781";
-constexpr std::string_view kGrid = "#e4e7eb";
 
 bool drawable(double value) {
   return std::isfinite(value) && value > 0;

@@ -12,8 +12,6 @@ constexpr double kTop = 56;
 constexpr double kBottom = 48;
 constexpr double kRight = 20;
 constexpr double kLegend = 100;  ///< more on the right where several curves have names
-constexpr std::string_view kFaint = "#6e7781";
-constexpr std::string_view kGrid = "#e4e7eb";
 
 class Axes {
  public:

@@ -12,8 +12,6 @@ namespace ridge::report {
 
 namespace {
 
-constexpr std::string_view kFaint = "#6e7781";
-constexpr std::string_view kGrid = "#e4e7eb";
 constexpr std::string_view kFrame = "#afb8c1";
 constexpr double kWidth = 760;
 

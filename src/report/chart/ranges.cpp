@@ -18,8 +18,6 @@ constexpr double kTop = 64;
 constexpr double kBottom = 44;
 constexpr double kPitch = 24;
 constexpr double kMostLinear = 30;  // beyond that factor the small ones would lie on the axis
-constexpr std::string_view kFaint = "#6e7781";
-constexpr std::string_view kGrid = "#e4e7eb";
 
 bool drawable(const Interval& i) {
   return i.low > 0 && i.mid >= i.low && i.high >= i.mid && std::isfinite(i.high);

@@ -16,6 +16,9 @@
 
 namespace ridge::report {
 
+inline constexpr std::string_view kFaint = "#6e7781";  ///< notes, labels of axes
+inline constexpr std::string_view kGrid = "#e4e7eb";   ///< lines behind what is drawn
+
 struct Stroke {
   std::string_view stroke = "none";
   double width = 1;

@@ -116,7 +116,7 @@ Table strategies(const GoodputAnswer& a) {
 }
 
 Table money_table(const GoodputAnswer& a) {
-  Table table = names_and_values("Money");
+  Table table = two_columns("Money");
   table.rows.push_back({Cell("run, with spares and engineers"), Cell(money(a.run_usd))});
   table.rows.push_back(
       {Cell("of it lost"), Cell(fmt::format("{} ({})", money(a.lost_usd), percent(a.lost_usd / a.run_usd, 1)))});

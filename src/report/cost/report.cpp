@@ -7,6 +7,7 @@
 #include "report/cost/assumptions.hpp"
 #include "report/estimate/inference_report.hpp"
 #include "report/page/html.hpp"
+#include "report/page/page.hpp"
 #include "ridge/base/change.hpp"
 #include "ridge/base/text.hpp"
 
@@ -58,7 +59,7 @@ std::string headline(const CostAnswer& a) {
 Table figures(const CostAnswer& a) {
   const CostInputs& in = a.cost_case.inputs;
   const CostOutputs& out = a.out;
-  Table table = names_and_values("Cost");
+  Table table = two_columns("Cost");
   const auto add = [&](std::string_view what, double usd, int digits = 3) {
     if (!std::isnan(usd)) table.rows.push_back({Cell(what), Cell(usd).shown_as(money(usd, digits))});
   };
@@ -81,7 +82,7 @@ Table figures(const CostAnswer& a) {
 }
 
 Table energy(const CostAnswer& a) {
-  Table table = names_and_values("Energy at the meter");
+  Table table = two_columns("Energy at the meter");
   const CostOutputs& out = a.out;
   const auto add = [&](std::string_view what, const std::string& value) {
     table.rows.push_back({Cell(what), Cell(value)});
@@ -127,14 +128,6 @@ std::string money(double usd, int digits) {
   if (size >= 1e9) return fmt::format("{}${}B", sign, format_number(size / 1e9, digits));
   if (size >= 1e6) return fmt::format("{}${}M", sign, format_number(size / 1e6, digits));
   return fmt::format("{}${}", sign, format_number(size, digits));
-}
-
-Table names_and_values(std::string title) {
-  Table table;
-  table.title = std::move(title);
-  table.headings = false;
-  table.columns = {{.key = "what", .heading = "what"}, {.key = "value", .heading = "value"}};
-  return table;
 }
 
 void add_assumptions(Document& page, const CostCase& c) {

@@ -24,7 +24,6 @@ inline constexpr std::string_view kCostSchema = "ridge.cost/1";
 // Shared by the other pages of `ridge cost`.
 /// "$0.543", "$162,816", "$40.2M", "unknown".
 [[nodiscard]] std::string money(double usd, int digits = 3);
-[[nodiscard]] Table names_and_values(std::string title);
 void add_assumptions(Document& page, const CostCase& cost_case);
 /// "Hardware is bought and run as a hyperscaler does (⟦profile⟧)." Empty where somebody said who it is.
 [[nodiscard]] std::string owner_text(const CostCase& cost_case);

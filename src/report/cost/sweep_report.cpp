@@ -141,7 +141,7 @@ Document break_even_page(const BreakEvenCost& b) {
       Emphasis::strong});
   add_warnings(page, b.own.cost_case.warnings);
   add_warnings(page, b.rent.cost_case.warnings);
-  Table table = names_and_values("Where they break even");
+  Table table = two_columns("Where they break even");
   const auto add = [&](const char* what, const std::string& value) { table.rows.push_back({Cell(what), Cell(value)}); };
   add("own, GPU-hour", money(b.own.out.usd_per_gpu_hour, 4));
   add("rent, GPU-hour", money(b.rent.out.usd_per_gpu_hour, 4));

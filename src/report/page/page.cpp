@@ -17,11 +17,11 @@ constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "
 
 }  // namespace
 
-Table two_columns(std::string title) {
+Table two_columns(std::string title, Overflow values) {
   Table table;
   table.title = std::move(title);
   table.headings = false;
-  table.columns = {{.key = "what", .heading = "what"}, {.key = "value", .heading = "value"}};
+  table.columns = {{.key = "what", .heading = "what"}, {.key = "value", .heading = "value", .overflow = values}};
   return table;
 }
 

@@ -11,8 +11,8 @@
 
 namespace ridge::report {
 
-/// A list of names and values.
-[[nodiscard]] Table two_columns(std::string title);
+/// A list of names and values. Values that are sentences wrap everywhere, others in terminals too narrow for them.
+[[nodiscard]] Table two_columns(std::string title, Overflow values = Overflow::keep);
 /// Predictions for spreadsheets: quantity, unit, low, mid, high.
 [[nodiscard]] Table quantities_table();
 void add_quantity(Table& table, std::string_view what, std::string_view unit, const Interval& interval);

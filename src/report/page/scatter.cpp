@@ -16,8 +16,6 @@ constexpr double kLeft = 76;
 constexpr double kTop = 58;
 constexpr double kSide = 440;  // the plot is square: equal errors look equal everywhere
 constexpr std::string_view kInk = "#24292f";
-constexpr std::string_view kFaint = "#6e7781";
-constexpr std::string_view kGrid = "#e4e7eb";
 
 bool drawable(const ScatterPoint& p) {
   return p.measured > 0 && p.predicted > 0 && std::isfinite(p.measured) && std::isfinite(p.predicted);

@@ -110,11 +110,7 @@ std::string ladder_text(const ServingPlan& p, const ServingGoal& goal) {
 void add_explanation(Document& page, const ServingVerdict& verdict, int which) {
   if (which < 1 || which > static_cast<int>(verdict.plans.size())) return;
   const ServingPlan& p = verdict.plans[static_cast<std::size_t>(which - 1)];
-  Table table;
-  table.title = fmt::format("Plan {}: {} of {}", which, layout_text(p), p.query.device);
-  table.headings = false;
-  table.columns = {{.key = "what", .heading = "what"},
-                   {.key = "value", .heading = "value", .overflow = Overflow::wrap}};
+  Table table = two_columns(fmt::format("Plan {}: {} of {}", which, layout_text(p), p.query.device), Overflow::wrap);
   const auto add = [&](const char* what, std::string value) { table.rows.push_back({Cell(what), Cell(value)}); };
   add("replicas", fmt::format("{} of {} device{}, rated at {} requests in each", p.replicas, p.query.gpus,
                               p.query.gpus == 1 ? "" : "s", format_number(p.concurrency, 4)));

@@ -12,8 +12,18 @@ namespace ridge::report {
 
 namespace {
 
-std::string days_text(const Interval& i) {
-  return fmt::format("{} ({}–{})", format_number(i.mid), format_number(i.low, 2), format_number(i.high, 2));
+constexpr double kHoursOfDay = 24;
+constexpr double kShortDays = 2;  // runs below it are told in hours
+
+std::string in_days(double days) {
+  const bool hours = days < kShortDays;
+  return fmt::format("{} {}", format_number(hours ? kHoursOfDay * days : days), hours ? "hours" : "days");
+}
+
+/// Days of a run, in a column of days or of hours (`scale` 24).
+std::string days_text(const Interval& i, double scale) {
+  return fmt::format("{} ({}–{})", format_number(scale * i.mid), format_number(scale * i.low, 2),
+                     format_number(scale * i.high, 2));
 }
 
 std::string usd_text(const Interval& i) {
@@ -29,21 +39,26 @@ std::optional<double> holds(const TrainingPick& p) {
 /// "With 80 %: done in 56 days for $5.4M at most. ..."
 std::string sure_text(const TrainingPick& p, const TrainingGoal& goal) {
   if (!p.days_sure) return "";
-  std::string text = fmt::format("With {:.0f} %, {} {} are done in {} days", 100 * goal.confidence,
-                                 format_number(p.plan.gpus, 7), p.device, format_number(*p.days_sure));
+  std::string text = fmt::format("With {:.0f} %, {} {} are done in {}", 100 * goal.confidence,
+                                 format_number(p.plan.gpus, 7), p.device, in_days(*p.days_sure));
   if (p.usd_sure) text += " for " + format(Dollars(*p.usd_sure));
   text += " at most, failures included";
   if (p.holds_days) text += fmt::format("; by day {} with {}", format_number(goal.days), chance_text(*p.holds_days));
   if (p.holds_budget) {
     text += fmt::format("; within {} with {}", format(Dollars(goal.buyer.budget_usd)), chance_text(*p.holds_budget));
   }
-  const LogError left = p.error.without(kSettledByARun);
-  text += fmt::format(". A day of the run, measured and as predicted, leaves {} days.",
-                      format_number(p.days->mid * left.factor(goal.confidence)));
+  text += ".";
+  if (*p.days_sure >= kShortDays) {
+    const LogError left = p.error.without(kSettledByARun);
+    text += fmt::format(" If its first day is as fast as predicted: {} at most.",
+                        in_days(p.days->mid * left.factor(goal.confidence)));
+  }
   return text;
 }
 
 Table table_of(const std::vector<TrainingPick>& plans, const std::vector<Rank>& ranks, std::size_t rows, bool run) {
+  const auto is_short = [](const TrainingPick& p) { return p.days && p.days->mid < kShortDays; };
+  const bool hours = !plans.empty() && std::all_of(plans.begin(), plans.end(), is_short);
   Table table;
   table.columns = {
       {.key = "rank", .heading = "rank"},
@@ -53,7 +68,10 @@ Table table_of(const std::vector<TrainingPick>& plans, const std::vector<Rank>& 
       {.key = "precision", .heading = "precision", .spare = 2},
       {.key = "step_time", .unit = "s", .heading = "step", .kind = ColumnKind::interval, .spare = 6},
       {.key = "mfu", .heading = "MFU", .kind = ColumnKind::interval, .spare = 3},
-      {.key = "duration", .unit = "days", .heading = "days (80 %)", .kind = ColumnKind::interval},
+      {.key = "duration",
+       .unit = "days",
+       .heading = hours ? "hours (80 %)" : "days (80 %)",
+       .kind = ColumnKind::interval},
       {.key = "cost", .unit = "usd", .heading = run ? "cost" : "$/1B tokens", .kind = ColumnKind::interval},
       {.key = "power", .unit = "w", .heading = "MW", .kind = ColumnKind::interval, .spare = 5},
       {.key = "holds", .heading = "holds", .kind = ColumnKind::number, .spare = 4},
@@ -68,7 +86,7 @@ Table table_of(const std::vector<TrainingPick>& plans, const std::vector<Rank>& 
          Cell(layout_text(p)), Cell(std::string(name(p.precision))),
          Cell::interval(e.step_time_s).shown_as(format(Seconds(e.step_time_s.mid))),
          Cell::interval(e.mfu).shown_as(fmt::format("{:.0f} %", 100 * e.mfu.mid)),
-         p.days ? Cell::interval(*p.days).shown_as(days_text(*p.days)) : Cell(),
+         p.days ? Cell::interval(*p.days).shown_as(days_text(*p.days, hours ? kHoursOfDay : 1)) : Cell(),
          p.usd ? Cell::interval(*p.usd).shown_as(usd_text(*p.usd)) : Cell(),
          e.power_w.mid > 0 ? Cell::interval(e.power_w).shown_as(format_number(e.power_w.mid * 1e-6)) : Cell(),
          holds(p) ? Cell(*holds(p)).shown_as(chance_text(*holds(p))) : Cell(),
@@ -134,11 +152,8 @@ void add_explanation(Document& page, const TrainingVerdict& verdict, int which) 
   if (which < 1 || which > static_cast<int>(verdict.plans.size())) return;
   const TrainingPick& p = verdict.plans[static_cast<std::size_t>(which - 1)];
   const TrainingEstimate& e = p.estimate;
-  Table table;
-  table.title = fmt::format("Plan {}: {} {}, {}", which, p.plan.gpus, p.device, layout_text(p));
-  table.headings = false;
-  table.columns = {{.key = "what", .heading = "what"},
-                   {.key = "value", .heading = "value", .overflow = Overflow::wrap}};
+  Table table =
+      two_columns(fmt::format("Plan {}: {} {}, {}", which, p.plan.gpus, p.device, layout_text(p)), Overflow::wrap);
   const auto add = [&](const std::string& what, std::string value) { table.rows.push_back({Cell(what), Cell(value)}); };
   add("sharding", std::string(name(e.sharding)));
   add("recompute", fmt::format("{} ({:.0f} % of the forward pass again)", name(e.recompute), 100 * e.recompute_share));

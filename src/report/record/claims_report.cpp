@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "report/page/page.hpp"
 #include "ridge/base/text.hpp"
 
 namespace ridge::report {
@@ -87,9 +88,7 @@ Document claim_page(const Finding& finding) {
   const Claim& claim = finding.claim;
   std::string head = fmt::format("{}: {}", name(finding.verdict), claim.says.empty() ? claim.claimed.text : claim.says);
   page.blocks.emplace_back(Paragraph{head, emphasis_of(finding.verdict)});
-  Table table;
-  table.headings = false;
-  table.columns = {{.key = "what", .heading = ""}, {.key = "value", .heading = "", .overflow = Overflow::wrap}};
+  Table table = two_columns("", Overflow::wrap);
   const auto row = [&](std::string_view what, const std::string& value) {
     if (!value.empty()) table.rows.push_back({Cell(what), Cell(value)});
   };

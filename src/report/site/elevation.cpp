@@ -20,7 +20,6 @@ constexpr double kTop = 74;
 constexpr double kLeft = 46;
 constexpr double kFoot = 62;
 constexpr std::string_view kFrame = "#24292f";
-constexpr std::string_view kFaint = "#6e7781";
 constexpr std::string_view kEmpty = "#f6f8fa";
 
 struct Box {

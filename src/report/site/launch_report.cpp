@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "report/page/page.hpp"
+
 namespace ridge::report {
 
 namespace {
@@ -60,9 +62,7 @@ std::vector<std::pair<std::string, std::string>> fields(const LaunchPlan& p) {
 }  // namespace
 
 Table launch_table(const LaunchPlan& plan) {
-  Table table;
-  table.headings = false;
-  table.columns = {{.key = "what", .heading = "what"}, {.key = "value", .heading = "value"}};
+  Table table = two_columns("");
   for (const auto& [key, value] : fields(plan)) {
     std::string spoken = key;
     for (char& c : spoken) c = c == '_' ? ' ' : c;

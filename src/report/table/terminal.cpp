@@ -88,6 +88,13 @@ class Layout {
     return sum;
   }
 
+  /// The values of a list of names and values are never left out: in a terminal they wrap.
+  [[nodiscard]] Overflow overflow_of(std::size_t c) const {
+    const Column& column = table_.columns[c];
+    const bool value = !table_.headings && table_.columns.size() == 2 && c == 1 && column.kind == ColumnKind::text;
+    return value && style_.width > 0 && column.overflow == Overflow::keep ? Overflow::wrap : column.overflow;
+  }
+
   /// The column that people miss least: the most spare one, the last of equals; never the first of the table.
   void leave_one_out() {
     std::size_t at = shown_.size() - 1;
@@ -108,7 +115,7 @@ class Layout {
         const std::size_t none = widths_.size();
         std::size_t widest = none;
         for (const std::size_t c : shown_) {
-          const Overflow overflow = table_.columns[c].overflow;
+          const Overflow overflow = overflow_of(c);
           const bool fixed = limited ? overflow == Overflow::keep : overflow != Overflow::wrap;
           if (fixed || widths_[c] <= kNarrowest) continue;
           if (widest == none || widths_[c] > widths_[widest]) widest = c;
@@ -125,7 +132,7 @@ class Layout {
     const std::string& text = texts_[r][c];
     Block result;
     result.emphasis = c >= row.size() || row[c].empty() ? Emphasis::faint : row[c].emphasis();
-    if (table_.columns[c].overflow == Overflow::wrap) {
+    if (overflow_of(c) == Overflow::wrap) {
       result.lines = wrap_text(text, widths_[c]);
     } else {
       result.lines = {truncated(text, widths_[c])};

@@ -19,7 +19,6 @@ constexpr double kWidth = 820;
 constexpr double kLeft = 76;
 constexpr double kTop = 78;
 constexpr double kPlotWidth = 724;
-constexpr std::string_view kFaint = "#6e7781";
 constexpr std::array<std::string_view, 3> kCategories = {"forward", "backward", "weight gradient"};
 
 double phase_s(const TrainingAnswer& a, TrainingPhase p) {

@@ -18,8 +18,6 @@ constexpr double kLeft = 90;
 constexpr double kTop = 60;
 constexpr double kPlotWidth = 620;
 constexpr double kPlotHeight = 330;
-constexpr std::string_view kFaint = "#6e7781";
-constexpr std::string_view kGrid = "#e4e7eb";
 
 double each(const ScalingPoint& p, double Interval::*bound) {
   return p.outcome.estimate.tokens_per_s.*bound / p.plan.gpus;

@@ -1,10 +1,10 @@
 #include "search/buyer/policy.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "catalogue/files/toml_document.hpp"
 #include "ridge/base/file.hpp"
+#include "ridge/base/letters.hpp"
 #include "ridge/base/text.hpp"
 
 namespace ridge::search {
@@ -12,12 +12,6 @@ namespace ridge::search {
 namespace {
 
 constexpr std::size_t kFileLimit = 1'000'000;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
 
 std::string hint(std::string_view word, const std::vector<std::string_view>& known) {
   const std::string near = nearest(word, known.data(), known.size());

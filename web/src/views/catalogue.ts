@@ -53,7 +53,7 @@ const link = (text: string): Child => (/^https?:\/\/\S+$/.test(text) ? h("a", { 
 
 export const show: Show = (into, values, go) => {
   const kind = kinds.includes(values.kind) ? values.kind : "devices";
-  into.append(h("h1", {}, "Catalogue"), h("p", { class: "lede" }, "What everything else is computed from. An entry shows every figure with where it comes from."),
+  into.append(h("h1", {}, "Catalogue"), h("p", { class: "lede" }, "The data behind every answer. An entry shows each figure with its source."),
     h("nav", { class: "kinds", "aria-label": "Kinds" }, kinds.map((k) => h("a", { href: `#/catalogue?kind=${k}`, "aria-current": k === kind ? "true" : undefined }, k))));
   const out = h("div");
   into.append(out);

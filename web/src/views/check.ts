@@ -19,7 +19,7 @@ const columns: Column<Answer>[] = [
 
 export const show: Show = (into, values, go) => {
   const view = bench({
-    into, values, go, button: "Check", title: "Check", lede: "Paste a text. Every figure in it that can be recomputed is: right, rounded, wrong, or the right number in the wrong unit.",
+    into, values, go, button: "Check", title: "Check", lede: "Paste a text. Every figure that can be recomputed is checked: right, rounded, wrong, or the right number in the wrong unit.",
     list: [{ key: "text", label: "Text", kind: "area" }],
     defaults: { text: "The H200 has 4.8 TB/s of memory bandwidth and 141 GB of HBM3e.\nThe H100 SXM reaches 1979 TFLOP/s in BF16.\nLlama 3.1 70B in FP8 takes 70 GB for its weights." },
     ask: async (v, signal) => {

@@ -19,7 +19,7 @@ type Question = Record<string, unknown>;
 export const show: Show = (into, values, go) => {
   const compare = h("div"), even = h("div"), water = h("div"), risk = h("div"), cap = h("div");
   const view = bench({
-    into, values, go, live: true, list: form, title: "Cost", lede: "What a million output tokens cost if you own, rent or pay an API, what that is made of, how sure it is, and what a power cap changes. A price that nobody published is unknown, never zero.",
+    into, values, go, live: true, list: form, title: "Cost", lede: "Cost of a million output tokens if you own, rent or use an API: its parts, its uncertainty, and the effect of a power cap. An unpublished price is unknown, never zero.",
     defaults: { model: "llama3.3-70b", device: "h200-sxm", gpus: "2", precision: "fp8", isl: "1000", osl: "250", concurrency: "32", utilization: "1", price: "", server_price: "", electricity: "", region: "", life: "" },
     ask: async (v) => {
       const question: Question = { ...body(v), concurrency: String(Math.round(Number(v.concurrency))) };

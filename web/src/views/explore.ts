@@ -34,7 +34,7 @@ export const show: Show = (into, values, go) => {
   const top = h("div"), memory = h("div"), roof = h("figure"), terms = h("div"), elasticity = h("figure"), rest = h("div");
   const view = bench({
     into, values, go, live: true, list: form,
-    title: "Explore", lede: "What a model does on a device and what binds it. The sliders answer while they move; figures in small print are the 80 % interval.",
+    title: "Explore", lede: "How fast a model runs on a device, and its bottleneck. The sliders answer while they move; figures in small print are the 80 % interval.",
     defaults: { model: "llama3.3-70b", device: "h200-sxm", precision: "fp8", gpus: "2", tp: "2", concurrency: "32", isl: "1000", osl: "250", hbm: "1" },
     ask: async (v) => {
       const devices: Answer[] = await list("devices");
@@ -51,21 +51,21 @@ export const show: Show = (into, values, go) => {
     const m = a.memory_bytes;
     if (!a.fits) {
       top.replaceChildren(h("div", { class: "error", role: "alert" }, h("strong", {}, "Does not fit. "), a.reason ?? ""),
-        a.nearest?.length ? section("What would", h("ul", { class: "tight" }, a.nearest.map((n: Answer) => h("li", {}, typeof n === "string" ? n : n.change ?? n.text ?? Object.values(n).join(" "))))) : "");
+        a.nearest?.length ? section("What fits instead", h("ul", { class: "tight" }, a.nearest.map((n: Answer) => h("li", {}, typeof n === "string" ? n : n.change ?? n.text ?? Object.values(n).join(" "))))) : "");
     } else {
       top.replaceChildren(cards([
         interval("Output", a.output_tokens_per_s, rate), interval("Per device, in and out", a.tokens_per_s_per_gpu, rate), interval("Per user", a.tokens_per_s_per_user, rate),
         interval("Time to first token", a.ttft_s, seconds), interval("Time per output token", a.tpot_s, seconds), interval("Whole request", a.e2e_s, seconds),
         interval("Power", a.power_w, power), interval("Energy per output token", a.joules_per_output_token, (x) => unit(x, "J")),
-        { what: "Bound by", big: a.bottleneck, note: `in ${a.bottleneck_phase}; at most ${digits(a.max_batch)} at once` },
+        { what: "Bottleneck", big: a.bottleneck, note: `in ${a.bottleneck_phase}; room for ${digits(a.max_batch)} sequences` },
       ]));
     }
-    const parts = Object.entries(m as Record<string, number>).filter(([k, x]) => k !== "total" && x > 0).map(([k, x]) => ({ name: words(k), value: x, text: bytesText(x) }));
+    const parts = Object.entries(m as Record<string, number>).filter(([k, x]) => k !== "total" && x > 0).map(([k, x]) => ({ name: memoryNames[k] ?? words(k), value: x, text: bytesText(x) }));
     memory.replaceChildren(section("Memory of one device", stacked(parts, parts.reduce((s, p) => s + p.value, 0))));
     const phases = Object.entries(a.terms_s as Record<string, Record<string, number> | null>).filter(([, t]) => t);
     terms.replaceChildren(...phases.map(([phase, t]) => {
       const list_ = Object.entries(t!).filter(([, x]) => x > 0).map(([k, x]) => ({ name: words(k), value: x, text: seconds(x) }));
-      return section(phase === "decode" ? "Where a decoding step goes" : "Where the prompt goes", stacked(list_, list_.reduce((s, p) => s + p.value, 0)));
+      return section(phase === "decode" ? "Where a decode step goes" : "Where prefill goes", stacked(list_, list_.reduce((s, p) => s + p.value, 0)));
     }));
     rest.replaceChildren(
       a.suggestions?.length ? section("What would help", h("ul", { class: "tight" }, a.suggestions.map((s: Answer) => h("li", {}, `${s.change}: ${s.gain >= 0 ? "+" : ""}${percent(s.gain)} output`)))) : "",
@@ -81,6 +81,9 @@ export const show: Show = (into, values, go) => {
   }
   return view.leave;
 };
+
+// As the command line names the parts of memory.
+const memoryNames: Record<string, string> = { kv_cache: "KV cache", reserve: "outside the engine's limit" };
 
 function request(v: Values, bandwidth: number | undefined): Record<string, unknown> {
   const whole = (key: string) => String(Math.round(Number(v[key])));

@@ -50,7 +50,7 @@ export const show: Show = (into, values, go) => {
   let file: Measured | null = null;
   const trouble = h("div"), out = h("div"), chart = h("figure");
   const view = bench({
-    into, values, go, button: "Predict", list: form, title: "Measure", lede: "What a server did beside what was predicted. Choose a file of ridge bench --json or of vllm bench serve --save-result: it stays in this browser, and only the load it names is asked about.",
+    into, values, go, button: "Predict", list: form, title: "Measure", lede: "Measured results of a server beside the prediction. Choose a file of ridge bench --json or of vllm bench serve --save-result: it stays in this browser, and only the load it names is asked about.",
     defaults: { model: "llama3.1-8b", device: "h100-sxm", gpus: "1", engine: "", precision: "", isl: "", osl: "", concurrency: "", request_rate: "", requests: "" },
     ask: async (v, signal, told) => {
       if (!file) return () => paint(null, {});

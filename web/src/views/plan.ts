@@ -9,17 +9,17 @@ const usd = (v: number) => money(v);
 const days = (v: number) => `${digits(v)} days`;
 const common: Field[] = [{ key: "kind", label: "Goal", kind: "select", options: [["serve", "serve requests"], ["train", "train a model"]] }, { key: "model", label: "Model", list: "models" }];
 const tail: Field[] = [
-  { key: "confidence", label: "Holds with", hint: "80%" },
+  { key: "confidence", label: "Confidence", hint: "80%" },
   { key: "objective", label: "Objective", kind: "select", options: ["cost", "time", "energy", "gpus"] },
   { key: "devices", label: "Devices", hint: "all, or h100-sxm,mi300x", list: "devices" },
   { key: "gpus", label: "Number of devices", hint: "any" },
   { key: "precision", label: "Precisions", hint: "any, or bf16,fp8" },
-  { key: "purchase", label: "Paid", kind: "select", options: [["", "on demand"], ["spot", "spot"], ["reserved", "reserved"], ["own", "own"], ["any", "whichever is cheapest"]] },
+  { key: "purchase", label: "Purchase", kind: "select", options: [["", "on demand"], ["spot", "spot"], ["reserved", "reserved"], ["own", "own"], ["any", "whichever is cheapest"]] },
 ];
 const serve: Field[] = [
   { key: "request_rate", label: "Requests per second" }, { key: "isl", label: "Input tokens" }, { key: "osl", label: "Output tokens" },
   { key: "ttft", label: "Time to first token, at most", hint: "1s" }, { key: "tpot", label: "Time per output token, at most", hint: "40ms" },
-  { key: "peak", label: "Busiest time over the mean", hint: "3x" }, { key: "spares", label: "May be down then", kind: "select", options: [["", "nothing"], ["N+1", "one replica"], ["N+2", "two replicas"], ["node", "a node"], ["rack", "a rack"]] },
+  { key: "peak", label: "Peak rate over mean rate", hint: "3x" }, { key: "spares", label: "Spares at the peak", kind: "select", options: [["", "nothing"], ["N+1", "one replica"], ["N+2", "two replicas"], ["node", "a node"], ["rack", "a rack"]] },
 ];
 const train: Field[] = [{ key: "tokens", label: "Tokens to train on", hint: "15T" }, { key: "days", label: "Days, at most" }, { key: "seq_length", label: "Sequence length", hint: "8192" }];
 const defaults = (kind: string): Values => kind === "train"
@@ -64,7 +64,7 @@ export const show: Show = (into, values, go) => {
   if (window_.length !== 4 || window_.some(Number.isNaN)) window_ = [];
   const top = h("div"), chart = h("figure"), limits = h("div", { class: "row4" }), tables = h("div"), rest = h("div");
   const view = bench({
-    into, values, go: (v) => go(v), button: "Plan", title: "Plan", lede: "What to rent or buy for a goal: the best plan of each device, ties where predictions cannot tell them apart, and why the others lost. Drag over the chart to keep a part of the front.",
+    into, values, go: (v) => go(v), button: "Plan", title: "Plan", lede: "What to rent or buy for a goal: the best plan of each device, ranked, and why the others were rejected. Drag over the chart to keep a part of the Pareto front.",
     list: (v) => [...common, ...(v.kind === "train" ? train : serve), ...tail], defaults: { ...defaults(kind), brush: "" }, reform: ["kind"],
     ask: async (v, signal, told) => {
       if ((v.kind === "train") !== (kind === "train")) { location.hash = `#/plan?kind=${v.kind}`; return () => undefined; }

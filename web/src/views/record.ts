@@ -12,7 +12,7 @@ const form: Field[] = [
   { key: "per", label: "Per", kind: "select", options: [["", "accelerator"], ["system", "system"], ["node", "node"], ["watt", "watt"], ["dollar", "dollar"]] },
   { key: "division", label: "Division", kind: "select", options: [["", "closed"], ["open", "open"], ["network", "network"], ["all", "all"]] },
   { key: "availability", label: "Availability", kind: "select", options: [["", "all"], ["available", "available"], ["preview", "preview"], ["rdi", "rdi"]] },
-  { key: "stat", label: "Of several results", kind: "select", options: [["", "mean"], ["median", "median"], ["best", "best"]] },
+  { key: "stat", label: "Statistic of several results", kind: "select", options: [["", "mean"], ["median", "median"], ["best", "best"]] },
   { key: "by", label: "A line for each", kind: "select", options: [["", "accelerator"], ["accelerator,round", "accelerator and round"], ["accelerator,submitter", "accelerator and submitter"], ["accelerator,size", "accelerator and size"], ["round", "round"], ["submitter", "submitter"]] },
 ];
 const columns = (rows: Answer[]): Column<Answer>[] => Object.keys(rows[0] ?? {}).map((key) => {

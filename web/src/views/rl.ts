@@ -10,11 +10,11 @@ const form: Field[] = [
   { key: "algorithm", label: "Algorithm", kind: "select", options: [["grpo", "GRPO"], ["dapo", "DAPO"], ["ppo", "PPO"], ["online-dpo", "online DPO"]], group: "Run" },
   { key: "steps", label: "Steps in all", hint: "500", group: "Run" },
   { key: "placement", label: "Placement", kind: "select", options: [["colocated", "colocated"], ["one-step-off", "two pools, one step off"], ["async", "two pools, asynchronous"]], group: "Placement" },
-  { key: "generators", label: "Devices that draw", hint: "half", group: "Placement" }, { key: "staleness", label: "Staleness, batches", hint: "1", group: "Placement" },
-  { key: "prompts", label: "Prompts of a step", hint: "512", group: "Batch" }, { key: "samples", label: "Answers to each", hint: "16", group: "Batch" },
-  { key: "mini_batch", label: "Prompts of an update", hint: "all", group: "Batch" },
+  { key: "generators", label: "Devices that generate", hint: "half", group: "Placement" }, { key: "staleness", label: "Staleness, batches", hint: "1", group: "Placement" },
+  { key: "prompts", label: "Prompts per step", hint: "512", group: "Batch" }, { key: "samples", label: "Answers per prompt", hint: "16", group: "Batch" },
+  { key: "mini_batch", label: "Prompts per update", hint: "all", group: "Batch" },
   { key: "answer_tokens", label: "Tokens of an answer, mean", hint: "2000", group: "Answers" }, { key: "answer_most", label: "… and at most", hint: "20k", group: "Answers" },
-  { key: "verifier_seconds", label: "Seconds to judge one", hint: "0", group: "Answers" },
+  { key: "verifier_seconds", label: "Seconds to judge an answer", hint: "0", group: "Answers" },
   { key: "gen_tp", label: "Tensor parallel, engines", hint: "best", group: "Layout" }, { key: "tp", label: "Tensor parallel, training", hint: "best", group: "Layout" }, { key: "pp", label: "Pipeline stages", hint: "best", group: "Layout" },
 ];
 const columns: Column<Answer>[] = [
@@ -45,7 +45,7 @@ export const show: Show = (into, values, go) => {
       const apart = a.placement !== "colocated";
       top.replaceChildren(cards([
         interval("Step", a.step_s, seconds), interval("Per device", a.tokens_per_s_per_gpu, (x) => `${digits(x)} tok/s`), interval("Days", a.days, (x) => digits(x)), interval("Cost", a.cost_usd, (x) => `$${digits(x)}`),
-        { what: "Bound by", big: words(a.bottleneck), note: `${percent(a.tail_share)} of the drawing after nine in ten answers` },
+        { what: "Bottleneck", big: words(a.bottleneck), note: `${percent(a.tail_share)} of the drawing after nine in ten answers` },
         { what: apart ? "Waiting" : "Idle in the tail", big: percent(a.trainers_idle_share), note: apart ? `generators ${percent(a.generators_idle_share)}` : "of all devices' time" },
         { what: "Layout", big: `${a.engines} engines of ${a.generation.gpus}`, note: `trained TP${a.training.tp} PP${a.training.pp} DP${a.training.dp}` },
         { what: apart ? "Balanced" : "Weights to an engine", big: apart ? `${a.balanced_generators} draw` : bytesText(a.weight_bytes), note: apart ? `now ${a.generators}` : "" },

@@ -22,7 +22,7 @@ const columns: Column<Row>[] = [{ name: "time", show: (r) => r.name }, ...["mean
 export const show: Show = (into, values, go) => {
   const top = h("div"), curve = h("figure"), times = h("div"), queue = h("figure"), output = h("figure"), cache = h("figure"), rest = h("div");
   const view = bench({
-    into, values, go, button: "Simulate", list: form, title: "Serve", lede: "Plays requests against the deployment: what each of them waits, what the queue and the KV cache do, and how many requests keep within the limits.",
+    into, values, go, button: "Simulate", list: form, title: "Serve", lede: "Simulates requests: the latency of each, the queue and the KV cache over time, and how many requests meet the SLO.",
     defaults: { model: "llama3.1-8b", device: "h100-sxm", gpus: "1", precision: "", replicas: "1", router: "", workload: "chat", request_rate: "16", arrivals: "", requests: "2000", seed: "1", ttft: "500ms", tpot: "80ms", find_rate: "" },
     ask: async (v, signal, told) => {
       const question = body(v, v.find_rate ? ["request_rate", "requests"] : []);

@@ -10,7 +10,7 @@ const form: Field[] = [
   { key: "precision", label: "Precision", kind: "select", options: [["", "as the engine does"], ["bf16", "bf16"], ["fp8", "fp8"]], group: "Run" },
   { key: "tokens", label: "Tokens in all", hint: "15T", group: "Run" },
   { key: "tp", label: "Tensor parallel", hint: "best", group: "Layout" }, { key: "pp", label: "Pipeline stages", hint: "best", group: "Layout" },
-  { key: "seq_length", label: "Sequence length", hint: "8192", group: "Layout" }, { key: "global_batch", label: "Sequences of a step", hint: "512", group: "Layout" },
+  { key: "seq_length", label: "Sequence length", hint: "8192", group: "Layout" }, { key: "global_batch", label: "Sequences per step", hint: "512", group: "Layout" },
   { key: "recompute", label: "Recompute", kind: "select", options: [["", "the least that fits"], ["none", "none"], ["selective", "selective"], ["full", "full"]], group: "Layout" },
   { key: "scale", label: "Scaling", kind: "select", options: [["weak", "weak: the batch grows"], ["strong", "strong: the batch stays"]], group: "Curve" },
   { key: "duration", label: "Length of the run, for goodput", hint: "30 days", group: "Failures" },
@@ -50,7 +50,7 @@ export const show: Show = (into, values, go) => {
       top.replaceChildren(cards([
         interval("Step", a.step_time_s, seconds), interval("Tokens", a.tokens_per_s, (x) => `${digits(x)} tok/s`), interval("MFU", a.mfu, (x) => percent(x, 1)),
         interval("Per device", a.tokens_per_s_per_gpu, (x) => `${digits(x)} tok/s`), interval("Days", typeof a.days === "object" ? a.days : null, (x) => digits(x)), interval("Power", a.power_w, (x) => unit(x, "W")),
-        { what: "Layout", big: `TP${a.query.tp} PP${a.query.pp} DP${a.query.dp}`, note: `${a.sharding}, recompute ${a.recompute}, ${a.micro_batches} micro-batches` }, { what: "Bound by", big: a.bottleneck },
+        { what: "Layout", big: `TP${a.query.tp} PP${a.query.pp} DP${a.query.dp}`, note: `${a.sharding}, recompute ${a.recompute}, ${a.micro_batches} micro-batches` }, { what: "Bottleneck", big: a.bottleneck },
       ]), section("Where a step goes", stacked(terms, terms.reduce((s, t) => s + t.value, 0))), h("p", { class: "faint" }, `MFU: ${a.mfu_convention}.`));
     }
     memory.replaceChildren(section(`Memory of each pipeline stage, of ${bytesText(a.memory_of_device_bytes)}`, ...(a.memory_bytes ?? []).slice(0, 8).map((s: Answer) => {

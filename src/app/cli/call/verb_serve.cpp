@@ -148,7 +148,7 @@ Action declare_serve(Options& options) {
                value::whole(0, 65535));
   options.text("--host", "ADDRESS", arguments->host, "address to listen on (default: 127.0.0.1)", value::name(".:-"));
   options.text("--token", "SECRET", arguments->token,
-               "that requests must carry; `ps` shows it, so rather in $RIDGE_TOKEN or --token-file", value::line());
+               "token that requests must carry; `ps` shows it: better $RIDGE_TOKEN or --token-file", value::line());
   options.text("--token-file", "FILE", arguments->token_file,
                "secrets, one on a line, of which requests must carry one", value::file());
   options.flag("--trust-forwarded", arguments->trust_forwarded,

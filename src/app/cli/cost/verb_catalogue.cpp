@@ -300,7 +300,7 @@ static Action declare_catalogue(Options& options) {
                 "list), beside what the catalogue holds",
                 complete_files);
   options.text("--take", "FILE.toml", a->take, "write the new prices there", value::written());
-  options.text("--date", "DAY", a->date, "of the list; needed for --take", value::date());
+  options.text("--date", "DAY", a->date, "date of the list; needed for --take", value::date());
   options.flag("--all", a->all, "also prices that are as before");
   return [a](Session& session) { return run(session, *a); };
 }

@@ -138,6 +138,16 @@ Status by_training(Session& session, const TrainingQuestion& question, CostWork&
   return {};
 }
 
+template <class Question>
+Result<CostWork> work_by(Session& session, const Question& question,
+                         Status (*fill)(Session&, const Question&, CostWork&)) {
+  CostWork work;
+  work.model = question.query.model;
+  work.power_cap_w = question.query.power_cap;
+  if (const Status s = fill(session, question, work); !s) return s.error();
+  return work;
+}
+
 }  // namespace
 
 Result<CostWork> cost_work(Session& session, const EstimateFlags& flags, const CostFlags& cost) {
@@ -196,19 +206,11 @@ Result<CostWork> cost_work(Session& session, const EstimateFlags& flags, const C
 }
 
 Result<CostWork> work_of(Session& session, const InferenceQuestion& question) {
-  CostWork work;
-  work.model = question.query.model;
-  work.power_cap_w = question.query.power_cap;
-  if (const Status s = by_inference(session, question, work); !s) return s.error();
-  return work;
+  return work_by(session, question, by_inference);
 }
 
 Result<CostWork> work_of(Session& session, const TrainingQuestion& question) {
-  CostWork work;
-  work.model = question.query.model;
-  work.power_cap_w = question.query.power_cap;
-  if (const Status s = by_training(session, question, work); !s) return s.error();
-  return work;
+  return work_by(session, question, by_training);
 }
 
 Result<CostWork> capped_work(Session& session, const CostWork& work, double cap_w) {

@@ -52,6 +52,8 @@ Status EstimateFlags::valid(Session& session, bool lists) const {
     Result<std::vector<std::string>> values = std::vector<std::string>{flag.value};
     if (lists) values = split_list(flag.name, flag.value);
     if (!values) return values.error();
+    const bool several = !lists && flag.field->takes == ask::Takes::device && flag.value.find(',') != std::string::npos;
+    if (several) return wrong(flag.name, "takes one device: `ridge estimate compare` puts several side by side");
     for (const std::string& value : *values) {
       if (const Result<double> read = ask::read_value(*flag.field, value); !read)
         return wrong(flag.name, read.error().message);

@@ -41,19 +41,19 @@ static Action declare_measure(Options& options) {
   options.flag("--full", a->full, "about ten minutes: every shape, longer samples");
   options.exclusive({"--quick", "--full"});
   options.flag("--force", a->force, "measure a GPU that others use, and say so in the profile");
-  options.text("--gpu", "N", a->gpu, "which GPU of the machine (default 0)", value::whole(0, 1024));
+  options.text("--gpu", "N", a->gpu, "which GPU of the machine (default: 0)", value::whole(0, 1024));
   options.text("--out", "FILE", a->out, "where the profile or the imported cases go; standard output otherwise",
                value::written());
   options.text("--only", "PARTS", a->only, "memory, launch, host, layers, gemm, experts, attention, sustained, ...",
                value::parts(value::one_of(measure::parts())));
   options.text("--model", "M", a->model,
-               "model: a dense decoder of the catalogue (default llama3.1-8b); import: what ran", value::model());
-  options.text("--precision", "F", a->precision, "model: bf16,fp8 (default both)", value::parts(value::format()));
-  options.text("--phase", "P", a->phase, "model: decode,prefill (default both)",
+               "model: a dense decoder of the catalogue (default: llama3.1-8b); import: what ran", value::model());
+  options.text("--precision", "F", a->precision, "model: bf16,fp8 (default: both)", value::parts(value::format()));
+  options.text("--phase", "P", a->phase, "model: decode,prefill (default: both)",
                value::parts(value::one_of({"decode", "prefill"})));
-  options.text("--batch", "LIST", a->batch, "model: batches (default 1,4,16,32,64,128,256)",
+  options.text("--batch", "LIST", a->batch, "model: batches (default: 1,4,16,32,64,128,256)",
                value::parts(value::whole(1, 1e8)));
-  options.text("--context", "LIST", a->context, "model: contexts (default 1024,2048,4096,8192)",
+  options.text("--context", "LIST", a->context, "model: contexts (default: 1024,2048,4096,8192)",
                value::parts(value::whole(1, 1e8)));
   options.text("--compare", "FILE", a->compare, "model: predictions beside the steps in FILE; needs no GPU",
                value::file());
@@ -67,7 +67,7 @@ static Action declare_measure(Options& options) {
                value::number(1, limits::kRequestTokens.most));
   options.text("--osl", "N", a->osl, "import: output tokens per request",
                value::number(1, limits::kRequestTokens.most));
-  options.text("--work", "W", a->work, "import of a power log: idle, copy, gemm8192, prefill or decode (default idle)",
+  options.text("--work", "W", a->work, "import of a power log: idle, copy, gemm8192, prefill or decode (default: idle)",
                value::one_of({"idle", "copy", "gemm8192", "prefill", "decode"}));
   options.text("--tp", "N", a->tp, "import: tensor parallelism, where the file does not name it", value::whole(1, 1e6));
   options.text("--source", "ID", a->source, "import: what the rows name as their source", value::name());

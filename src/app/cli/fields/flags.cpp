@@ -10,6 +10,7 @@
 #include "app/cli/fields/values.hpp"
 #include "app/cli/session/session.hpp"
 #include "app/cli/session/wrong.hpp"
+#include "ridge/base/letters.hpp"
 #include "ridge/base/text.hpp"
 
 namespace ridge::cli {
@@ -184,18 +185,13 @@ Result<int> read_whole(std::string_view flag, const std::string& text, int other
 }
 
 Result<std::vector<std::string>> split_list(std::string_view flag, std::string_view text) {
-  std::vector<std::string> parts;
   if (text.find(':') != std::string_view::npos) return std::vector<std::string>{std::string(text)};
-  while (true) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    std::string part(text.substr(0, comma));
-    part.erase(0, part.find_first_not_of(' '));
-    part.erase(part.find_last_not_of(' ') + 1);
+  std::vector<std::string> parts = split(text, ',');
+  for (std::string& part : parts) {
+    part = std::string(trimmed(part));
     if (part.empty()) return wrong(flag, "a part of the list is empty: write a,b,c");
-    parts.push_back(std::move(part));
-    if (comma == text.size()) return parts;
-    text.remove_prefix(comma + 1);
   }
+  return parts;
 }
 
 }  // namespace ridge::cli

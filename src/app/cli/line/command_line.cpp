@@ -1,5 +1,7 @@
 #include "app/cli/line/command_line.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -109,7 +111,45 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string_vi
   return near.empty() ? std::string() : "; did you mean " + near + "?";
 }
 
+/// What people call a question that a command answers under another name; empty where nobody is known to.
+std::string command_for(std::string_view word, std::span<const Verb> verbs) {
+  static constexpr std::pair<std::string_view, std::string_view> kCommands[] = {
+      {"devices", "show devices"},
+      {"gpus", "show devices"},
+      {"accelerators", "show devices"},
+      {"models", "show models"},
+      {"list", "show"},
+      {"ls", "show"},
+      {"systems", "show systems"},
+      {"info", "show"},
+      {"prices", "show prices"},
+      {"explain", "estimate infer"},
+      {"predict", "estimate"},
+      {"rent", "cost rent"},
+      {"buy", "plan serve"},
+      {"search", "plan"},
+      {"recommend", "plan serve"},
+      {"deploy", "emit"},
+      {"launch", "emit"},
+      {"version", "--version"},
+  };
+  std::string commands;
+  for (const Verb& verb : verbs) {
+    for (const VerbKind& kind : verb.kinds) {
+      if (kind.word == word)
+        commands += fmt::format("{}`ridge {} {}`", commands.empty() ? "" : " or ", verb.name, word);
+    }
+  }
+  const auto* const at =
+      std::find_if(std::begin(kCommands), std::end(kCommands), [&](const auto& c) { return c.first == word; });
+  if (commands.empty() && at != std::end(kCommands)) commands = fmt::format("`ridge {}`", at->second);
+  return commands;
+}
+
 Error unknown_verb(std::string_view word, std::span<const Verb> verbs) {
+  if (const std::string meant = command_for(word, verbs); !meant.empty()) {
+    return {ErrorCode::bad_input, "", fmt::format("there is no command {}; it is {}", ridge::quoted(word), meant)};
+  }
   std::vector<std::string_view> names = {"help"};
   for (const Verb& verb : verbs) names.push_back(verb.name);
   std::string hint = did_you_mean(word, names);
@@ -168,11 +208,43 @@ std::string_view our_name_of(std::string_view flag, const std::vector<std::strin
   return at == std::end(kNames) ? std::string_view() : at->second;
 }
 
-/// About the first word that neither the verb nor the program understood.
+/// The flag that takes a file of this kind, where the verb has one.
+std::string flag_for(std::string_view word, const std::vector<OptionText>* own) {
+  static constexpr std::pair<std::string_view, std::string_view> kFlags[] = {
+      {".csv", "--cases"}, {".csv", "--workload"}, {".jsonl", "--workload"}, {"config.json", "--model"}};
+  for (const auto& [ending, flag] : kFlags) {
+    const auto is_it = [name = flag](const OptionText& option) { return option.name == name; };
+    if (own != nullptr && word.ends_with(ending) && std::any_of(own->begin(), own->end(), is_it))
+      return std::string(flag);
+  }
+  return {};
+}
+
+/// "`ridge plan` and `ridge simulate`": the commands that have the option; empty if none has.
+std::string commands_with(std::string_view option, const std::vector<Options>& options, std::span<const Verb> verbs) {
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < verbs.size(); ++i) {
+    const OptionText* text = options[i].find(option);
+    if (text != nullptr && !text->hidden) found.push_back(fmt::format("`ridge {}`", verbs[i].name));
+  }
+  std::string out;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    out += (i == 0 ? "" : i + 1 == found.size() ? " and " : ", ") + found[i];
+  }
+  return out;
+}
+
+/// About the first word that neither the verb nor the program understood. `elsewhere`: commands that know the option.
 Error not_understood(const std::vector<std::string>& left, const std::vector<OptionText>* own,
-                     const std::vector<OptionText>& globals, std::string_view verb) {
+                     const std::vector<OptionText>& globals, std::string_view verb,
+                     const std::function<std::string(std::string_view)>& elsewhere) {
   const auto option = std::find_if(left.begin(), left.end(), [](const auto& word) { return word.starts_with("-"); });
-  if (option == left.end()) return {ErrorCode::bad_input, "", "nothing is done with " + ridge::quoted(left.front())};
+  if (option == left.end()) {
+    const std::string flag = flag_for(left.front(), own);
+    return {ErrorCode::bad_input, "",
+            "nothing is done with " + ridge::quoted(left.front()) +
+                (flag.empty() ? "" : "; did you mean " + flag + " " + left.front() + "?")};
+  }
   const std::string name = option->substr(0, option->find('='));
   std::vector<std::string_view> names = {"--help", "--version"};
   for (const auto* texts : {own, &globals}) {
@@ -185,6 +257,9 @@ Error not_understood(const std::vector<std::string>& left, const std::vector<Opt
   std::string hint = !ours.empty() ? "; it is " + std::string(ours) + " here" : did_you_mean(name, names);
   if (ours == "--task") hint = name == "--qlora" ? "; it is --frozen int4 here" : "; it is --task lora here";
   if (ours == "--request-rate" && name == "--users") hint += ": users times the requests that each sends in a second";
+  if (const std::string others = ours.empty() ? elsewhere(name) : std::string(); !others.empty()) {
+    hint = "; it is an option of " + others;
+  }
   if (hint.empty()) hint = "; `ridge help" + (verb.empty() ? "" : " " + std::string(verb)) + "` lists them";
   return {ErrorCode::bad_input, "", "there is no option " + ridge::quoted(name) + hint};
 }
@@ -201,10 +276,11 @@ Result<Command> understand(Application& application, const std::vector<std::stri
   }
   const std::vector<CLI::App*> chosen = application.app.get_subcommands();
   const std::vector<std::string> left = application.app.remaining(true);
+  const auto elsewhere = [&](std::string_view option) { return commands_with(option, application.options, verbs); };
   if (chosen.empty()) {
     const bool a_word = !left.empty() && !left.front().starts_with("-");
     if (a_word) return unknown_verb(left.front(), verbs);
-    if (!left.empty()) return not_understood(left, nullptr, application.globals.texts(), "");
+    if (!left.empty()) return not_understood(left, nullptr, application.globals.texts(), "", elsewhere);
     if (application.version) return version_asked();
     if (application.help) return help_asked(program_help(grammar(verbs)));
     return Error{ErrorCode::bad_input, "", "a command is missing, for example `ridge show`; `ridge help` lists them"};
@@ -221,7 +297,8 @@ Result<Command> understand(Application& application, const std::vector<std::stri
     return help_asked(verb_help(grammar(verbs), index, word == words.end() ? std::string_view() : *word));
   }
   if (!left.empty()) {
-    return not_understood(left, &application.options[index].texts(), application.globals.texts(), verbs[index].name);
+    return not_understood(left, &application.options[index].texts(), application.globals.texts(), verbs[index].name,
+                          elsewhere);
   }
   if (application.version) return version_asked();
   Options own = application.options[index];

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/cli/line/help_groups.hpp"
+#include "report/page/page.hpp"
 #include "ridge/base/letters.hpp"
 
 namespace ridge::cli {
@@ -14,17 +15,12 @@ namespace ridge::cli {
 namespace {
 
 Table two_columns(std::string title) {
-  Table table;
-  table.title = std::move(title);
-  table.headings = false;
-  table.columns = {{.key = "name", .heading = "name"},
-                   {.key = "help", .heading = "meaning", .overflow = Overflow::wrap}};
-  return table;
+  return report::two_columns(std::move(title), Overflow::wrap);
 }
 
-void add_option(Table& table, const OptionText& option) {
+void add_option(Table& table, const OptionText& option, const std::string& help) {
   table.rows.push_back(
-      {Cell(option.name + (option.name.empty() || option.value.empty() ? "" : " ") + option.value), Cell(option.help)});
+      {Cell(option.name + (option.name.empty() || option.value.empty() ? "" : " ") + option.value), Cell(help)});
 }
 
 /// Long lists of words stand in the usage alone.
@@ -33,7 +29,7 @@ Table options_table(std::string title, const std::vector<OptionText>& options) {
   Table table = two_columns(std::move(title));
   for (const OptionText& option : options) {
     const bool too_long = option.name.empty() && option.value.size() > kLongestWords;
-    if (!option.hidden && !too_long) add_option(table, option);
+    if (!option.hidden && !too_long) add_option(table, option, option.help);
   }
   return table;
 }
@@ -135,25 +131,69 @@ Document program_help(const Grammar& grammar) {
 
 namespace {
 
-/// Those of one kind of question: what is used most, then by heading.
+/// "serving: a; training: b" on a page of one kind: its own part without the name, and what has no name. On the page of
+/// a command (`word` empty) all but what is about words of `ridge estimate`.
+std::string help_for(std::string_view word, std::string_view help) {
+  struct Part {
+    std::string_view name, words;
+    bool everywhere = true;
+  };
+  static constexpr Part kParts[] = {{"serving: ", " infer techniques compare serve "},
+                                    {"training: ", " train rl "},
+                                    {"images: ", " diffusion "},
+                                    {"compare, fit: ", " compare fit ", false}};
+  std::string out;
+  while (!help.empty()) {
+    const std::size_t end = std::min(help.find("; "), help.size());
+    std::string_view part = help.substr(0, end);
+    help.remove_prefix(std::min(end + 2, help.size()));
+    const auto* const named =
+        std::find_if(std::begin(kParts), std::end(kParts), [&](const Part& p) { return part.starts_with(p.name); });
+    if (named != std::end(kParts) && !word.empty()) {
+      if (named->words.find(fmt::format(" {} ", word)) == std::string_view::npos) continue;
+      part.remove_prefix(named->name.size());
+    } else if (named != std::end(kParts) && !named->everywhere) {
+      continue;
+    }
+    out += (out.empty() ? "" : "; ") + std::string(part);
+  }
+  return out;
+}
+
+/// Those of one kind of question: what is used most, then by heading. Those of a command that has no kinds: its own
+/// first, headings in the order in which it declares their options, the result last.
 void add_groups(Document& page, const std::vector<OptionText>& options, const VerbKind& kind) {
   Table most = two_columns("Most used");
   std::vector<Table> groups;
   for (const std::string_view heading : kHelpHeadings) groups.push_back(two_columns(std::string(heading)));
+  if (kind.word.empty()) groups.back().title = "Options";
+  std::vector<std::size_t> order;  // of headings that have options
   const std::string used = " " + std::string(kind.most) + " ";
   for (const std::string& name : split_words(kind.most, ' ')) {
     const auto at = std::find_if(options.begin(), options.end(), [&](const OptionText& o) { return o.name == name; });
-    if (at != options.end()) add_option(most, *at);
+    if (at != options.end()) add_option(most, *at, help_for(kind.word, at->help));
   }
   for (const OptionText& option : options) {
     if (option.hidden || option.name.empty() || used.find(" " + option.name + " ") != std::string::npos ||
-        !kind.takes(option)) {
+        (kind.takes != nullptr && !kind.takes(option))) {
       continue;
     }
-    const auto* const at = std::find(kHelpHeadings.begin(), kHelpHeadings.end(), help_group(option.name));
-    add_option(groups[static_cast<std::size_t>(at - kHelpHeadings.begin())], option);
+    const auto* const heading = std::find(kHelpHeadings.begin(), kHelpHeadings.end(), help_group(option.name));
+    const auto at = static_cast<std::size_t>(heading - kHelpHeadings.begin());
+    if (groups[at].rows.empty()) order.push_back(at);
+    add_option(groups[at], option, help_for(kind.word, option.help));
   }
-  groups.insert(groups.begin(), std::move(most));
+  if (kind.word.empty()) {
+    const auto place = [&](std::size_t at) {
+      return at + 1 == groups.size() ? 0 : groups[at].title == "Result" ? 2 : 1;
+    };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  } else {
+    std::sort(order.begin(), order.end());
+  }
+  std::vector<Table> ordered = {std::move(most)};
+  for (const std::size_t at : order) ordered.push_back(std::move(groups[at]));
+  groups = std::move(ordered);
   // One column of names over all headings.
   int widest = 0;
   for (const Table& group : groups) {
@@ -201,7 +241,10 @@ Document verb_help(const Grammar& grammar, std::size_t index, std::string_view w
   }
   page.blocks.push_back(lines_table("Usage", usage + " [OPTIONS]"));
   add_paragraphs(page, text.verb->details);
-  if (text.verb->kinds.empty()) {
+  constexpr std::size_t kLongList = 20;
+  if (text.verb->kinds.empty() && text.options.size() > kLongList) {
+    add_groups(page, text.options, {});
+  } else if (text.verb->kinds.empty()) {
     page.blocks.push_back(options_table("Options", text.options));
   } else {
     Table kinds = two_columns("Pages with the options of each");

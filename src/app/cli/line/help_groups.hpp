@@ -19,9 +19,11 @@ struct HelpGroup {
 // NOLINTBEGIN(bugprone-suspicious-missing-comma): long lists over several lines
 inline constexpr std::array kHelpGroups = {
     HelpGroup{"Model and hardware", " --model --device --devices --system --gpus "},
-    HelpGroup{"Work and limits",
-              " --isl --osl --workload --ttft --tpot --e2e --prefix-hit --kv-tiers --confidence --batch --concurrency "
-              "--offline --prefill --lengths --images --image-size --audio --requests --request-rate "},
+    HelpGroup{
+        "Work and limits",
+        " --isl --osl --workload --ttft --tpot --e2e --prefix-hit --kv-tiers --confidence --batch --concurrency "
+        "--offline --prefill --lengths --images --image-size --audio --requests --request-rate --scenario --arrivals "
+        "--speed --duration --seed --limit-share --find-rate --kind --nodes "},
     HelpGroup{"The run",
               " --tokens --days --task --seq-length --global-batch --goodput --lora-rank --frozen --steps --resolution "
               "--frames "
@@ -32,7 +34,31 @@ inline constexpr std::array kHelpGroups = {
         "--answer-tokens --answer-most --answer-cv --answer-lengths --oversample --mini-batch --epochs --reference "
         "--engine-log-probs --packing --critic --reward-model --critic-gpus --verifier-seconds --verifier-parallel "
         "--gen-engine --gen-tp --gen-pp --gen-ep --gen-precision "},
-    HelpGroup{"Load and spares", " --load --max-load --peak --spares --rolling --traffic --growth --cold-start "},
+    HelpGroup{"Load and spares",
+              " --load --max-load --peak --spares --rolling --traffic --growth --cold-start --replicas --router "
+              "--autoscale --scale-target --scale-idle "},
+    HelpGroup{
+        "Scheduler and cache",
+        " --batching --preemption --no-prefix-cache --size-tiers --block-size --poll-steps --gather --gather-ranks "},
+    HelpGroup{"Failures",
+              " --record --rate --practice --detection --restart --mtbf --kill --repair --unit --domain --stragglers "
+              "--trials --engineer-hours "},
+    HelpGroup{"Limits of an API", " --rpm --tpm --max-in-system --batch-window --ttft-timeout --idle-timeout "},
+    HelpGroup{"Checkpoints", " --strategy --tier --storage-bandwidth --checkpoint-size --interval --calendar "},
+    HelpGroup{
+        "Prices",
+        " --price --lease-month --provider --spot --contract --discount --preemptions --preemption-loss --billing "
+        "--platform --offer --api-input --api-output --exchange "},
+    HelpGroup{
+        "Owning and energy",
+        " --server-price --network-price --storage-price --installation-price --cost-of-capital --life --residual "
+        "--colocation --electricity --maintenance --staff --software --device-power --idle-power --host-power "
+        "--network-power --pue --utilization "},
+    HelpGroup{"Throughput, instead of an estimate", " --throughput --input-throughput --mfu "},
+    HelpGroup{"Decision and risk", " --speedup --slower --price-decline --horizon --draws "},
+    HelpGroup{"Network, storage and racks",
+              " --topology --levels --fabric --dataset --checkpoint-interval --checkpoints-kept --storage-write --rack "
+              "--rack-power --rack-units --rack-weight --racks --site-power --floor-load --cooling --spike "},
     HelpGroup{"Money and constraints",
               " --budget --power --max-rack --air-cooled --rent --own --purchase --region --price-spread --vendors "
               "--avoid-vendors --origin --destination --vendor-share --fleet --measured --announced --profile "},
@@ -44,9 +70,11 @@ inline constexpr std::array kHelpGroups = {
     HelpGroup{"Layout",
               " --tp --pp --vp --cp --ep --etp --dp --micro-batch --sharding --shard-group --schedule --cp-kind "
               "--rank-order --dispatch --redundant-experts --two-batch-overlap --eplb --imbalance --capacity --ulysses "
-              "--ring --cfg-parallel --vae-parallel --disaggregate --prefill-device --prefill-tp --prefill-dp "
-              "--prefill-ep --kv-link --mixed-pools --oversubscription --pod --reduction "},
-    HelpGroup{"Result", " --objective --top --explain --why --against --html --save --svg --trace "},
+              "--ring --cfg-parallel --vae-parallel --disaggregate --prefill-device --prefill-gpus --prefill-tp "
+              "--prefill-dp --prefill-ep --kv-link --mixed-pools --oversubscription --pod --reduction "},
+    HelpGroup{"Result",
+              " --objective --top --explain --why --against --html --save --svg --trace --assumptions --requests-csv "
+              "--timeline-csv --perfetto "},
     HelpGroup{"Search", " --space --exhaustive --threads --results --resume --shard "},
 };
 // NOLINTEND(bugprone-suspicious-missing-comma)

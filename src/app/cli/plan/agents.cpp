@@ -49,8 +49,9 @@ Result<AgentGoal> agent_goal(Session& session, const PlanFlags& flags) {
   if (!workload) return wrong("--workload", workload.error().message);
   q.workload = *std::move(workload);
   q.load.kind = OfferedKind::rate;
-  const Result<double> rate = read_count("--request-rate", flags.value("--request-rate"), 0, 1e-6, 1e6);
+  const Result<double> rate = flags.number("--request-rate", 0);
   if (!rate) return rate.error();
+  if (*rate > 1e6) return wrong("--request-rate", "is more turns a second than are played: at most a million");
   q.load.rate = *rate;
   if (const Status s = time_of(flags, "--ttft", q.limits.ttft); !s) return s.error();
   if (const Status s = time_of(flags, "--tpot", q.limits.tpot); !s) return s.error();

@@ -12,6 +12,7 @@
 #include "app/cli/verbs.hpp"
 #include "report/chart/svg.hpp"
 #include "report/record/mlperf_report.hpp"
+#include "ridge/base/letters.hpp"
 #include "ridge/base/text.hpp"
 #include "ridge/catalogue/names.hpp"
 
@@ -41,12 +42,7 @@ struct MlperfArguments {
 std::vector<std::string> split_commas(const std::vector<std::string>& texts) {
   std::vector<std::string> parts;
   for (const std::string& text : texts) {
-    std::size_t begin = 0;
-    while (begin <= text.size()) {
-      const std::size_t comma = std::min(text.find(',', begin), text.size());
-      if (comma > begin) parts.push_back(text.substr(begin, comma - begin));
-      begin = comma + 1;
-    }
+    for (std::string& part : split_words(text, ',')) parts.push_back(std::move(part));
   }
   return parts;
 }

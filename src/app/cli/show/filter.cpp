@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "ridge/base/letters.hpp"
 #include "ridge/base/text.hpp"
 
 namespace ridge::cli {
@@ -26,20 +27,6 @@ constexpr Spelling kSpellings[] = {{">=", Comparison::greater_or_equal},
                                    {">", Comparison::greater},
                                    {"<", Comparison::less},
                                    {"~", Comparison::contains}};
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
-std::string folded(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 Result<std::size_t> required_field(const Sheet& sheet, std::string_view key) {
   if (const auto field = sheet.find_field(key)) return *field;
@@ -118,18 +105,18 @@ Status keep_where(Sheet& sheet, std::string_view condition) {
   };
 
   const bool equality = comparison == Comparison::equal || comparison == Comparison::unequal;
-  if (equality && folded(text) == "unknown") {
+  if (equality && lower(text) == "unknown") {
     return keep_if([&](const Cell& cell) { return cell.empty() == (comparison == Comparison::equal); });
   }
   if (comparison == Comparison::contains || sheet.fields[*field].kind == ColumnKind::text) {
-    std::string wanted = folded(text);
+    std::string wanted = lower(text);
     return keep_if([&, wanted](const Cell& cell) {
       if (cell.empty()) return false;
       if (cell.kind() == Cell::Kind::boolean) {
         const bool yes = wanted == "yes" || wanted == "true";
         return equality && (yes == (cell.mid() != 0)) == (comparison == Comparison::equal);
       }
-      const std::string have = folded(cell.plain());
+      const std::string have = lower(cell.plain());
       if (comparison == Comparison::contains) return have.find(wanted) != std::string::npos;
       return holds(comparison, have.compare(wanted));
     });
@@ -157,7 +144,7 @@ Status sort_rows(Sheet& sheet, std::string_view key) {
     if (a.empty() || b.empty()) return !a.empty() && b.empty();
     const Cell& first = descending ? b : a;
     const Cell& second = descending ? a : b;
-    return text ? folded(first.plain()) < folded(second.plain()) : first.mid() < second.mid();
+    return text ? lower(first.plain()) < lower(second.plain()) : first.mid() < second.mid();
   });
   return {};
 }

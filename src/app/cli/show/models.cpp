@@ -1,4 +1,5 @@
 #include "app/cli/show/fields.hpp"
+#include "report/page/page.hpp"
 #include "ridge/base/text.hpp"
 
 namespace ridge::cli {
@@ -173,11 +174,7 @@ Table groups_table(const Model& model) {
 }
 
 Table diffusion_table(const Diffusion& diffusion) {
-  Table table;
-  table.title = "Diffusion";
-  table.headings = false;
-  table.columns = {{.key = "what", .heading = "what"},
-                   {.key = "value", .heading = "value", .overflow = Overflow::wrap}};
+  Table table = report::two_columns("Diffusion", Overflow::wrap);
   table.rows = {{Cell("patch"), Cell(diffusion.patch)},
                 {Cell("latent channels"), Cell(diffusion.latent_channels)},
                 {Cell("VAE scales down by"), Cell(diffusion.vae_down)},

@@ -395,6 +395,17 @@ Takes in_column(std::string_view key) {
           complete_values(key)};
 }
 
+/// A device by any of its names; where none has such an entry, the column says what is near.
+Takes device_in_column() {
+  Takes takes = in_column("device");
+  takes.check = [in_column = takes.check](Session& session, const std::string& text) -> Status {
+    const Result<SheetContext> context = sheet_context(session);
+    if (context && device_named(context->catalogue, text)) return {};
+    return in_column(session, text);
+  };
+  return takes;
+}
+
 /// The listing refuses what its kind has not.
 Takes keys_of_kind() {
   Takes keys = value::line();
@@ -417,7 +428,7 @@ static Action declare_show(Options& options) {
                in_column("vendor"));
   options.text("--architecture", "ID", arguments->architecture, "only devices of this design",
                in_column("architecture"));
-  options.text("--device", "ID", arguments->device, "only prices or systems of this device", in_column("device"));
+  options.text("--device", "ID", arguments->device, "only prices or systems of this device", device_in_column());
   options.text("--provider", "NAME", arguments->provider, "only prices of this provider", in_column("provider"));
   options.text("--kind", "KIND", arguments->kind, "only entries of this kind: on_demand, rack, infiniband",
                in_column("kind"));
@@ -431,6 +442,9 @@ static Action declare_show(Options& options) {
   return [arguments](Session& session) -> Result<int> {
     const Result<SheetContext> context = sheet_context(session);
     if (!context) return context.error();
+    if (const auto device = device_named(context->catalogue, arguments->device); !arguments->device.empty() && device) {
+      arguments->device = (*device)->id;
+    }
     return Show(*arguments, session, *context).run();
   };
 }

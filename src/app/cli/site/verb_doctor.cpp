@@ -117,12 +117,13 @@ Action declare_doctor(Options& options) {
                value::file());
   options.text("--collect", "FILE", a->collect, "record the facts of this host and judge nothing; - prints them",
                value::written(true));
-  options.text("--device", "D", a->device, "of the plan that the hosts shall run: also by --plan FILE",
+  options.text("--device", "D", a->device, "device of the plan that the hosts shall run (or --plan FILE)",
                value::device());
-  options.text("--system", "S", a->system, "of the plan, instead of --device", value::system());
-  options.count("--gpus", "N", a->gpus, "of the plan");
-  options.text("--model", "M", a->model, "of the plan: is there room on disk for its weights", value::model());
-  options.text("--precision", "F", a->precision, "of the plan's weights; else the model's own", value::format());
+  options.text("--system", "S", a->system, "system of the plan, instead of --device", value::system());
+  options.count("--gpus", "N", a->gpus, "number of devices of the plan");
+  options.text("--model", "M", a->model, "model of the plan: is there room on disk for its weights", value::model());
+  options.text("--precision", "F", a->precision, "precision of the plan's weights (default: the model's)",
+               value::format());
   options.flag("--all", a->all, "also what is fine, was not seen, or has nothing to do with the host");
   return [a](Session& session) { return run_doctor(session, *a); };
 }

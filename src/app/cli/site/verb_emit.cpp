@@ -90,7 +90,7 @@ Result<std::pair<int, int>> engines_of(const EmitArguments& a, const report::Poo
   int prefill = 0, decode = 0, used = 0;
   if (std::sscanf(a.pools.c_str(), "%6dP%6dD%n", &prefill, &decode, &used) != 2 ||
       used != static_cast<int>(a.pools.size()) || prefill < 1 || decode < 1) {
-    return wrong("--pools", "write xPyD, for example 2P1D: two engines for prompts, one for decoding");
+    return wrong("--pools", "write xPyD, for example 2P1D: two prefill engines, one decode engine");
   }
   return std::pair{prefill, decode};
 }
@@ -318,26 +318,28 @@ Action declare_emit(Options& options) {
   options.text(std::string(kKindFlag), std::string(kKindValue), a->kind,
                "what the plan is for, where --for leaves it open", value::one_of({"serve", "train"}));
   options.text("--checkpoint", "PATH", a->checkpoint,
-               "what the engine loads: a repository or a path; else the catalogue's in that format",
+               "repository or path that the engine loads (default: the catalogue's, in that precision)",
                value::name("._-/:@+~ "));
-  options.text("--draft-model", "PATH", a->draft, "that proposes --draft-tokens; else the model's own MTP layers",
+  options.text("--draft-model", "PATH", a->draft,
+               "draft model that proposes --draft-tokens (default: the model's own MTP layers)",
                value::name("._-/:@+~ "));
-  options.text("--image", "IMAGE", a->image, "container of Slurm and Kubernetes jobs; else the engine's own",
+  options.text("--image", "IMAGE", a->image, "container of Slurm and Kubernetes jobs (default: the engine's own)",
                value::name());
-  options.text("--time", "LIMIT", a->time, "of a Slurm job: 2-00:00:00; usual: seven days", value::name("-:"));
-  options.text("--partition", "NAME", a->partition, "of Slurm", value::name("._-,"));
-  options.count("--cpus-per-node", "N", a->cpus, "for slurm.conf");
+  options.text("--time", "LIMIT", a->time, "time limit of a Slurm job: 2-00:00:00 (default: seven days)",
+               value::name("-:"));
+  options.text("--partition", "NAME", a->partition, "partition of Slurm", value::name("._-,"));
+  options.count("--cpus-per-node", "N", a->cpus, "CPUs per node, for slurm.conf");
   options.text("--pools", "xPyD", a->pools,
-               "with --disaggregate: x engines for prompts, y for tokens; else as they balance",
+               "with --disaggregate: x prefill engines and y decode engines (default: as they balance)",
                value::parsed([](std::string_view text) {
                  int x = 0;
                  int y = 0;
                  return ask::read_pools(text, x, y);
                }));
   options.count("--max-replicas", "N", a->most, "Kubernetes: scale out to at most N replicas as requests come (KEDA)");
-  options.text("--ttft", "TIME", a->ttft, "alert where the first token takes longer: 1s; else than predicted",
+  options.text("--ttft", "TIME", a->ttft, "alert where the first token takes longer: 1s (default: what is predicted)",
                value::quantity<Seconds>("1s"));
-  options.text("--tpot", "TIME", a->tpot, "alert where the next token takes longer: 40ms; else than predicted",
+  options.text("--tpot", "TIME", a->tpot, "alert where the next token takes longer: 40ms (default: what is predicted)",
                value::quantity<Seconds>("40ms"));
   a->flags.declare(options, ask::kEmit);
   a->flags.declare_alone(options, kRl);

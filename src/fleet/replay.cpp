@@ -16,8 +16,9 @@ namespace {
 
 constexpr int kMostTogether = 12;  ///< replicas simulated at once; more of them behave like as many dozens
 constexpr double kPromisedShare = 0.95;
-constexpr int kRounds = 4;          ///< of solving and simulating
-constexpr double kDerating = 0.94;  ///< of an option whose requests came too late
+constexpr int kRounds = 4;            ///< of solving and simulating
+constexpr int kHalvings = 6;          ///< of the loads between none and one that does not hold
+constexpr double kLeastRating = 0.1;  ///< of what it was rated at; less than that is no way to serve
 
 /// Replicas of one option at one load: what many hours have in common.
 struct Situation {
@@ -71,21 +72,30 @@ double load_step(double load) {
   return std::ceil(steps * load - 1e-6) / steps;
 }
 
-/// Options of services that missed a limit do less than they were rated at.
-void rate_lower(Problem& problem, const Answer& answer, const std::vector<Replay>& days) {
-  std::vector<bool> late(problem.services.size(), false);
-  for (const Replay& day : days) {
-    for (const ReplayHour& hour : day.hours) {
-      if (hour.within < kPromisedShare && hour.rate > 0) late[static_cast<std::size_t>(hour.service)] = true;
-    }
+/// The load at which as many replicas hold the limits that they miss at this one.
+double load_that_holds(Situation now, const Knowledge& knowledge, const Patience& patience) {
+  double holds = 0;
+  double misses = now.load;
+  for (int i = 0; i < kHalvings && !patience.over(); ++i) {
+    now.load = (holds + misses) / 2;
+    play(now, knowledge, patience);
+    (!now.error && now.within >= kPromisedShare ? holds : misses) = now.load;
   }
-  std::vector<bool> done(problem.options.size(), false);
-  for (const Placement& p : answer.placements) {
-    const auto o = static_cast<std::size_t>(p.option);
-    if (done[o] || !late[static_cast<std::size_t>(problem.options[o].service)]) continue;
-    problem.options[o].requests_per_s *= kDerating;
-    done[o] = true;
+  return std::max(kLeastRating, holds);
+}
+
+/// Replicas are rated a dozen together; one or two of them do less. Options that missed a limit do as much as they were
+/// seen to do.
+void rate_lower(Problem& problem, const std::vector<Situation>& late, const Knowledge& knowledge,
+                const Patience& patience) {
+  std::vector<double> holds(late.size(), 1.0);
+  parallel_for(late.size(), 0, [&](std::size_t i) { holds[i] = load_that_holds(late[i], knowledge, patience); });
+  std::vector<double> share(problem.options.size(), 1.0);
+  for (std::size_t i = 0; i < late.size(); ++i) {
+    double& least = share[static_cast<std::size_t>(late[i].option - problem.options.data())];
+    least = std::min(least, holds[i]);
   }
+  for (std::size_t o = 0; o < share.size(); ++o) problem.options[o].requests_per_s *= share[o];
 }
 
 }  // namespace
@@ -94,8 +104,12 @@ bool Replayed::holds() const {
   return std::all_of(days.begin(), days.end(), [](const Replay& day) { return day.holds; });
 }
 
-Result<std::vector<Replay>> replay(const Estate& estate, const Problem& problem, const Answer& answer,
-                                   const Knowledge& knowledge, const Patience& patience) {
+namespace {
+
+/// replay(), and what missed its limits.
+Result<std::vector<Replay>> replayed(const Estate& estate, const Problem& problem, const Answer& answer,
+                                     const Knowledge& knowledge, const Patience& patience,
+                                     std::vector<Situation>* late) {
   struct Part {
     std::size_t row, situation;
     double rate;
@@ -139,6 +153,7 @@ Result<std::vector<Replay>> replay(const Estate& estate, const Problem& problem,
   });
   for (const Situation& now : situations) {
     if (now.error) return *now.error;
+    if (late != nullptr && now.within < kPromisedShare) late->push_back(now);
   }
   for (std::size_t month = 0; month < days.size(); ++month) {
     Replay& out = days[month];
@@ -156,6 +171,13 @@ Result<std::vector<Replay>> replay(const Estate& estate, const Problem& problem,
   return days;
 }
 
+}  // namespace
+
+Result<std::vector<Replay>> replay(const Estate& estate, const Problem& problem, const Answer& answer,
+                                   const Knowledge& knowledge, const Patience& patience) {
+  return replayed(estate, problem, answer, knowledge, patience, nullptr);
+}
+
 Result<Replayed> plan_replayed(const Estate& estate, Problem problem, PlanOptions options, const Knowledge& knowledge,
                                const Patience& patience) {
   Replayed out{std::move(problem), {}, {}};
@@ -164,12 +186,13 @@ Result<Replayed> plan_replayed(const Estate& estate, Problem problem, PlanOption
     out.answer = plan_fleet(out.problem, options);
     out.days.clear();
     if (!out.answer.found || out.problem.services.empty() || patience.over()) break;
-    Result<std::vector<Replay>> days = replay(estate, out.problem, out.answer, knowledge, patience);
+    std::vector<Situation> late;
+    Result<std::vector<Replay>> days = replayed(estate, out.problem, out.answer, knowledge, patience, &late);
     if (!days) return days.error();
     if (patience.over()) break;  // what was not simulated proves nothing
     out.days = *std::move(days);
     if (out.holds() || round + 1 == kRounds) break;
-    rate_lower(out.problem, out.answer, out.days);
+    rate_lower(out.problem, late, knowledge, patience);
   }
   return out;
 }

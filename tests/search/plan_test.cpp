@@ -428,6 +428,19 @@ TEST(Buyer, LimitsLeaveDevicesOutForTheReasonGiven) {
   buyer.licence_free = {"Huawei"};
   EXPECT_EQ(why("h100-sxm", buyer), "export");
   EXPECT_EQ(why("h20-96", buyer), "");
+  EXPECT_EQ(why("l40", buyer), "");  // whose density nobody knows
+  buyer.dies = {{"AD102", 608}, {"AD104", 294.5}, {"GA102", 628}};
+  EXPECT_EQ(why("l40", buyer), "export");  // 2,896 and 4.8 per mm2: 3A090.b
+  EXPECT_EQ(why("l4", buyer), "export");   // 1,936 and 6.6 per mm2: 3A090.a
+  EXPECT_EQ(why("l20", buyer), "");        // 1,912 and 3.1 per mm2: made to lie below
+  EXPECT_EQ(why("rtx4090d", buyer), "");   // 4,704 and 7.7, but no card for data centres
+  EXPECT_EQ(why("ascend-910b", buyer), "");
+  buyer.devices = {"h20-96", "l20"};
+  const auto left = search::candidates(buyer, Objective::cost, knowledge());
+  ASSERT_TRUE(left);
+  EXPECT_EQ(left->devices.size(), 2U);
+  EXPECT_EQ(left->by_letter, std::vector<std::string>{"h20-96"});
+  buyer.devices = {};
   EXPECT_EQ(why("ascend-910b", buyer), "");
   EXPECT_EQ(why("inferentia2", buyer), "");
   buyer.elsewhere = {"AWS"};

@@ -71,9 +71,10 @@ struct Buyer {
   std::string destination;                 ///< country of use, for messages
   bool export_licence = false;             ///< devices that need an export licence for the destination are left out
   std::vector<std::string> licence_free;   ///< vendors whose devices need none
-  std::vector<std::string> elsewhere;      ///< vendors that rent out all they make, none of it in the destination
-  std::string region;                      ///< prices of this region or provider only; electricity of it, if owned
-  std::string owner = "hyperscaler";       ///< who buys: a profile of data/economics
+  std::vector<std::pair<std::string, double>> dies;  ///< areas in mm2 by chip, for export classes that go by density
+  std::vector<std::string> elsewhere;  ///< vendors that rent out all they make, none of it in the destination
+  std::string region;                  ///< prices of this region or provider only; electricity of it, if owned
+  std::string owner = "hyperscaler";   ///< who buys: a profile of data/economics
   Purchase purchase = Purchase::on_demand;
   double budget_usd = 0;      ///< of the run, or of a year of serving
   double power_w = 0;         ///< of all devices and their hosts, at the socket

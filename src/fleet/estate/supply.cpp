@@ -16,7 +16,6 @@ namespace ridge::fleet {
 namespace {
 
 constexpr double kSecondsInHour = 3600;
-constexpr double kExportLimit = 4800;  ///< ECCN 3A090.a; src/search/buyer/buyer.cpp
 using DollarsPerGpu = Quantity<Dimension<0, 0, 0, 0, 1, 0, -1>>;
 
 }  // namespace
@@ -180,13 +179,20 @@ int EstateReader::pool_of(const Device& device, int site, bool owned) {
                 air_where_[s], 0, ""));
   }
   const bool home = is_from(device.vendor, p.sites[s].country);
-  const double tpp = search::total_processing_performance(device);
   const bool licensed = std::find(licences_.begin(), licences_.end(), device.id) != licences_.end();
-  if (!licence_[s].empty() && !home && tpp >= kExportLimit && !licensed) {
-    forbid(rule(RuleKind::forbidden, 0,
-                fmt::format("{} needs an export licence for {}: processing performance {} of at most {}", device.id,
-                            country_name_[s], format_number(tpp), format_number(kExportLimit)),
-                licence_[s], 0, ""));
+  if (!licence_[s].empty() && !home && !licensed) {
+    const std::vector<std::string> none;
+    const search::ExportRules rules{none, policy_.dies()};
+    const std::string of_class = search::export_class(device, rules);
+    if (!of_class.empty()) {
+      forbid(rule(RuleKind::forbidden, 0,
+                  fmt::format("{} needs an export licence for {} ({})", device.id, country_name_[s], of_class),
+                  licence_[s], 0, ""));
+    } else if (!owned && search::licensed_by_letter(device, rules)) {
+      const std::string letter = search::letter_text({device.id});
+      const bool said = std::find(p.assumptions.begin(), p.assumptions.end(), letter) != p.assumptions.end();
+      if (!said) p.assumptions.push_back(letter);
+    }
   }
   const auto has = [&](const std::vector<std::string>& list) {
     return std::any_of(list.begin(), list.end(), [&](const std::string& v) { return slug(v) == slug(device.vendor); });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "ridge/base/text.hpp"
 
@@ -49,14 +50,17 @@ std::string way_in(const Loser& loser) {
   return "another limit";
 }
 
-void add_ways_in(Document& page, const std::vector<Loser>& losers) {
+void add_ways_in(Document& page, const std::vector<Loser>& losers, const std::vector<std::string>& ranked) {
   if (losers.empty()) return;
   Table table;
   table.title = "Left out, and how each could come in";
   table.columns = {{.key = "device", .heading = "device"},
                    {.key = "why", .heading = "why", .overflow = Overflow::wrap},
                    {.key = "way_in", .heading = "how it could come in", .overflow = Overflow::wrap}};
+  std::set<std::pair<std::string, std::string>> said;  // of one device, whatever layout it was tried in
   for (const Loser& loser : losers) {
+    if (std::find(ranked.begin(), ranked.end(), loser.device) != ranked.end()) continue;  // lost in another layout
+    if (!said.emplace(loser.device, loser.why).second) continue;
     const bool unpriced = loser.searched && loser.limit == "price";
     table.rows.push_back(
         {Cell(loser.device), Cell(unpriced ? "nobody quotes a rent" : loser.why), Cell(way_in(loser))});
@@ -98,13 +102,13 @@ void add_ways_taken(Document& page, const std::vector<std::pair<std::string, Pri
   if (!text.empty()) page.blocks.emplace_back(paragraph("Paid by what is cheapest. " + text + "."));
 }
 
-void add_losers(Document& page, const std::vector<Loser>& losers, bool why) {
-  if (why) return add_ways_in(page, losers);
+void add_losers(Document& page, const std::vector<Loser>& losers, const std::vector<std::string>& ranked, bool why) {
+  if (why) return add_ways_in(page, losers, ranked);
   std::vector<const Loser*> searched;
   std::vector<std::pair<std::string, std::vector<std::string>>> others;  // in the order of first appearance
   for (const Loser& loser : losers) {
     if (loser.searched && loser.limit != "price") {
-      searched.push_back(&loser);
+      if (std::find(ranked.begin(), ranked.end(), loser.device) == ranked.end()) searched.push_back(&loser);
       continue;
     }
     const std::string reason = loser.searched ? "without a price" : loser.why;
@@ -120,6 +124,8 @@ void add_losers(Document& page, const std::vector<Loser>& losers, bool why) {
   std::stable_sort(searched.begin(), searched.end(), [](const Loser* a, const Loser* b) {
     return (a->by > 0 ? a->by : 1e9) < (b->by > 0 ? b->by : 1e9);
   });
+  std::set<std::string_view> said;  // whatever layouts it was tried in
+  std::erase_if(searched, [&](const Loser* loser) { return !said.insert(loser->device).second; });
   if (!searched.empty()) {
     Table table;
     table.headings = false;

@@ -14,8 +14,9 @@ namespace ridge::report {
 
 [[nodiscard]] Paragraph paragraph(std::string text, Emphasis emphasis = Emphasis::none);
 [[nodiscard]] std::string joined_text(const std::vector<std::string>& parts, std::string_view between);
-/// Devices that lost, with why; those never searched counted by reason, or with `why` each with how it could come in.
-void add_losers(Document& page, const std::vector<Loser>& losers, bool why);
+/// Devices that lost, with why; those never searched counted by reason, or with `why` each with how it could
+/// come in. Of `ranked` devices nothing is said.
+void add_losers(Document& page, const std::vector<Loser>& losers, const std::vector<std::string>& ranked, bool why);
 /// Of the devices shown, those whose rent rests on one quote or on an estimate: "mi325x on one quote; tpu-v7 ...".
 void add_thin_prices(Document& page, const std::vector<std::pair<std::string, PriceQuote>>& prices);
 /// Where any way to pay was allowed: the one that each device's price is of.
@@ -79,7 +80,9 @@ void add_ranking(Document& page, const Verdict& verdict, Table ranked, Table nea
   }
   if (purchase == Purchase::any) add_ways_taken(page, prices);
   add_thin_prices(page, prices);
-  add_losers(page, verdict.losers, options.why);
+  std::vector<std::string> devices;
+  for (const auto& plan : verdict.plans) devices.push_back(device_of(plan));
+  add_losers(page, verdict.losers, devices, options.why);
 }
 
 /// What was taken for granted, how much was searched, and `next`: the verb that takes a saved plan further.

@@ -16,8 +16,12 @@ namespace ridge::search {
 
 namespace {
 
-/// ECCN 3A090.a from 4800 on (88 FR 73458, 25 October 2023); the lower classes need die areas that few publish.
-constexpr double kExportThreshold = 4800;
+// ECCN 3A090 (88 FR 73458, 25 October 2023): processing performance, and that per mm2 of die.
+constexpr double kClassA = 4800, kLowest = 1600, kDenseA = 5.92;
+constexpr double kMiddle = 2400, kSparseB = 1.6, kDenseB = 3.2;
+/// Bytes a second of memory above which letters of April 2025 to NVIDIA, AMD and Intel ask for a licence (NVIDIA's form
+/// 8-K of 2025-04-15 names the bandwidth of the H20; Intel's of the same month says 1,400 GB/s).
+constexpr double kLetterBandwidth = 1.4e12;
 /// Server power over that of its devices where no system is in the catalogue: a DGX H100 takes 10.2 kW for 8 x 700 W.
 constexpr double kUsualOverhead = 1.8;
 /// Servers of eight in a rack: four DGX H100 fill one of 41 kW (NVIDIA DGX SuperPOD reference architecture).
@@ -59,8 +63,35 @@ double total_processing_performance(const Device& device) {
   return most;
 }
 
-bool needs_export_licence(const Device& device, const std::vector<std::string>& licence_free) {
-  return !names(licence_free, device.vendor) && total_processing_performance(device) >= kExportThreshold;
+std::string export_class(const Device& device, const ExportRules& rules) {
+  const double tpp = total_processing_performance(device);
+  if (names(rules.licence_free, device.vendor) || tpp < kLowest) return "";
+  if (tpp >= kClassA) return "3A090.a: processing performance of 4,800 or more";
+  const auto die =
+      std::find_if(rules.dies.begin(), rules.dies.end(), [&](const auto& d) { return d.first == device.chip; });
+  const bool for_data_centres = device.form == "pcie" || device.form == "sxm" || device.form == "oam";
+  if (!for_data_centres || die == rules.dies.end()) return "";
+  const double density = tpp / die->second;
+  if (density >= kDenseA) return "3A090.a: 1,600 or more, and 5.92 or more per mm²";
+  if (tpp >= kMiddle && density >= kSparseB) return "3A090.b: 2,400 or more, and 1.6 or more per mm²";
+  if (density >= kDenseB) return "3A090.b: 1,600 or more, and 3.2 or more per mm²";
+  return "";
+}
+
+bool licensed_by_letter(const Device& device, const ExportRules& rules) {
+  return !names(rules.licence_free, device.vendor) && export_class(device, rules).empty() &&
+         (device.form == "sxm" || device.form == "oam" || device.form == "pcie") && device.memory_bandwidth &&
+         device.memory_bandwidth->value.value() >= kLetterBandwidth;
+}
+
+std::string letter_text(const std::vector<std::string>& devices) {
+  std::string all;
+  for (const std::string& device : devices) all += (all.empty() ? "" : ", ") + device;
+  return fmt::format(
+      "{} {} a US licence by letter of April 2025, which was granted for the H20 and the MI308X from August 2025 on: "
+      "ask "
+      "what holds today",
+      all, devices.size() == 1 ? "needs" : "need");
 }
 
 const System* smallest_system(const Catalogue& catalogue, const std::string& device, bool with_power) {
@@ -93,12 +124,9 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
   }
   if (names(buyer.avoid_vendors, device.vendor)) return out("vendor", fmt::format("of {}, ruled out", device.vendor));
   if (buyer.export_licence) {
-    const double tpp = total_processing_performance(device);
-    if (needs_export_licence(device, buyer.licence_free)) {
-      return out("export",
-                 fmt::format("needs an export licence for {}: processing performance {} of at most {}",
-                             buyer.destination, format_number(tpp), format_number(kExportThreshold)),
-                 tpp / kExportThreshold - 1);
+    const std::string of_class = export_class(device, {buyer.licence_free, buyer.dies});
+    if (!of_class.empty()) {
+      return out("export", fmt::format("needs an export licence for {} ({})", buyer.destination, of_class));
     }
   }
   if (names(buyer.elsewhere, device.vendor)) {
@@ -148,6 +176,8 @@ Result<Candidates> candidates(Buyer& buyer, Objective objective, const Knowledge
     } else if (objective == Objective::energy && !device.tdp) {
       found.excluded.push_back(unknown_power(device));
     } else {
+      const bool by_letter = buyer.export_licence && licensed_by_letter(device, {buyer.licence_free, buyer.dies});
+      if (by_letter) found.by_letter.push_back(device.id);
       found.devices.push_back(device);
     }
   };

@@ -43,6 +43,10 @@ std::string text_of(const TomlNode& entry, std::string_view key) {
   return member != nullptr ? member->value.text : std::string();
 }
 
+double number_of(const TomlNode& node) {
+  return node.kind == TomlNode::Kind::integer ? static_cast<double>(node.integer) : node.number;
+}
+
 }  // namespace
 
 Result<Policy> load_policy(const std::string& folder) {
@@ -85,6 +89,15 @@ Result<Policy> load_policy(const std::string& folder) {
     return nullptr;
   });
   if (!countries) return countries.error();
+  const Status chips = each(folder + "/chips.toml", "chip", [&](const TomlNode& entry) -> const char* {
+    const TomlMember* area = entry.find("die_mm2");
+    if (text_of(entry, "name").empty()) return "its name";
+    if (area == nullptr || !(number_of(area->value) > 0)) return "die_mm2";
+    if (text_of(entry, "source").empty()) return "its source";
+    policy.dies_.emplace_back(text_of(entry, "name"), number_of(area->value));
+    return nullptr;
+  });
+  if (!chips) return chips.error();
   return policy;
 }
 

@@ -10,6 +10,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ridge/base/result.hpp"
@@ -34,6 +35,8 @@ class Policy {
   [[nodiscard]] std::vector<std::string> licence_free_vendors() const;
   /// "hyperscaler", "marketplace", "analyst"; "cloud" of those that providers.toml does not name.
   [[nodiscard]] std::string_view provider_kind(std::string_view provider) const;
+  /// Areas of the dies whose export class goes by density (ExportRules::dies).
+  [[nodiscard]] const std::vector<std::pair<std::string, double>>& dies() const { return dies_; }
   /// Vendors that rent their devices out themselves and sell none, in regions of which none is in the country.
   [[nodiscard]] std::vector<std::string> rented_elsewhere(const Destination& country) const;
 
@@ -53,9 +56,11 @@ class Policy {
   std::vector<Provider> providers_;
   std::vector<Country> countries_;
   std::vector<Vendor> vendors_;
+  std::vector<std::pair<std::string, double>> dies_;
 };
 
-/// Reads countries.toml, vendors.toml and providers.toml. Refuses what cannot be read, and entries that lack a key.
+/// Reads countries.toml, vendors.toml, providers.toml and chips.toml. Refuses what cannot be read, and entries that
+/// lack a key.
 Result<Policy> load_policy(const std::string& folder);
 
 /// Refuses (not_found, where = `flag`) a vendor that makes no device of the catalogue, naming the nearest.

@@ -270,6 +270,7 @@ Result<ServingQuest> prepare(const ServingGoal& asked, const Knowledge& knowledg
   a.emplace_back("throughput and times per token share one error, that of a step");
   a.emplace_back("power is that of full load");
   a.push_back(search::price_assumption(goal.buyer, economics));
+  if (!devices->by_letter.empty()) a.push_back(search::letter_text(devices->by_letter));
   if (goal.precisions.empty())
     a.emplace_back("weights in 16 or 8 bits, or in nvfp4 or mxfp4 where the chip computes in it");
   if (goal.assumed_limits) {

@@ -303,6 +303,7 @@ Result<TrainingQuest> prepare(const TrainingGoal& asked, const Knowledge& knowle
   if (goal.objective == Objective::cost) {
     a.push_back(search::price_assumption(goal.buyer, economics));
   }
+  if (!devices->by_letter.empty()) a.push_back(search::letter_text(devices->by_letter));
   if (goal.days > 0 || goal.buyer.budget_usd > 0) {
     a.push_back(fmt::format("days and budget hold with {:.0f} %", 100 * goal.confidence));
   }

@@ -194,7 +194,8 @@ Status fill_regions(Session& session, const EconomicsData& data, const CostComma
   const auto catalogue = session.catalogue();
   if (!catalogue) return catalogue.error();
   const Device* device = (*catalogue)->device(work.device);
-  const bool exported = device != nullptr && search::needs_export_licence(*device, policy->licence_free_vendors());
+  const std::vector<std::string> licence_free = policy->licence_free_vendors();
+  const bool exported = device != nullptr && !search::export_class(*device, {licence_free, policy->dies()}).empty();
   for (const EnergyRegion& region : data.regions) {
     if (!region.electricity_usd_per_kwh) continue;
     if (exported && licence_is_needed(*policy, region)) {

@@ -50,6 +50,7 @@ Status complete_buyer(const PlanFlags& flags, const PlanContext& context, Buyer&
     buyer.destination = to->name;
     buyer.export_licence = to->export_licence;
     buyer.licence_free = policy->licence_free_vendors();
+    buyer.dies = policy->dies();
     buyer.elsewhere = policy->rented_elsewhere(*to);
   }
   return {};

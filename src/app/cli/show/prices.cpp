@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -35,7 +37,7 @@ Cell date_cell(const Price& price, const SheetContext& context) {
 
 /// Every digit that was published: "7.912", "250,000".
 std::string money(double amount) {
-  return amount == std::floor(amount) ? format_number(amount) : exact_number(amount);
+  return amount == std::floor(amount) ? format_number(amount) : fmt::format("{:.10g}", amount);
 }
 
 std::string amount_text(const Price& price) {

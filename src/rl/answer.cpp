@@ -77,7 +77,11 @@ class RlQuestion {
     }
     if (!(q.oversample >= 1 && q.oversample <= 100)) return bad_question("oversample", "write 1 to 100");
     if (q.mini_batch <= 0) q.mini_batch = q.prompts;
-    q.mini_batch = std::min(q.mini_batch, q.prompts);
+    if (q.mini_batch > q.prompts) {
+      assume("an update takes the {} prompts that a step has, not {}", format_number(q.prompts, 6),
+             format_number(q.mini_batch, 6));
+      q.mini_batch = q.prompts;
+    }
     if (!q.reference) q.reference = q.algorithm != RlAlgorithm::dapo;
     if (q.reward_model.empty() && (q.algorithm == RlAlgorithm::ppo || q.algorithm == RlAlgorithm::online_dpo) &&
         q.verifier.seconds <= 0) {

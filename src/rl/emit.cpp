@@ -10,8 +10,6 @@ namespace ridge {
 
 namespace {
 
-constexpr int kRlNode = 8;  ///< devices of a node, where a pool has as many
-
 Error rl_cannot(std::string message) {
   return {ErrorCode::refused, "⟦for⟧", std::move(message)};
 }
@@ -20,13 +18,13 @@ Error rl_cannot(std::string message) {
 struct PoolNodes {
   int nodes = 1, per_node = 1;
 };
-Result<PoolNodes> pool_nodes(int gpus, const char* what) {
-  if (gpus <= kRlNode) return PoolNodes{1, gpus};
-  if (gpus % kRlNode != 0) {
-    return rl_cannot(fmt::format("{} devices that {} are no whole nodes of {}: take {} or {}", gpus, what, kRlNode,
-                                 gpus / kRlNode * kRlNode, (gpus / kRlNode + 1) * kRlNode));
+Result<PoolNodes> pool_nodes(int gpus, int per_node, const char* what) {
+  if (gpus <= per_node) return PoolNodes{1, gpus};
+  if (gpus % per_node != 0) {
+    return rl_cannot(fmt::format("{} devices that {} are no whole nodes of {}: take {} or {}", gpus, what, per_node,
+                                 gpus / per_node * per_node, (gpus / per_node + 1) * per_node));
   }
-  return PoolNodes{gpus / kRlNode, kRlNode};
+  return PoolNodes{gpus / per_node, per_node};
 }
 
 /// A shell command, one argument a line.
@@ -59,7 +57,7 @@ bool drawn_apart(const RlAnswer& a) {
   return a.query.placement != RlPlacement::colocated;
 }
 
-Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& checkpoint) {
+Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& checkpoint, int per_node) {
   const RlQuery& q = a.query;
   if (q.algorithm == RlAlgorithm::online_dpo) return rl_cannot("verl's trainer has no online DPO: say ⟦for=openrlhf⟧");
   if (q.critic_gpus > 0) return rl_cannot("verl puts the critic on the trainers' devices: leave out ⟦critic_gpus⟧");
@@ -85,7 +83,21 @@ Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& che
   c.add("{}.use_kl_loss={}", actor, on_off(q.reference.value_or(true)));
   if (q.algorithm == RlAlgorithm::dapo) c.add("{}.clip_ratio_low=0.2 {}.clip_ratio_high=0.28", actor, actor);
   c.add("{}.use_dynamic_bsz={}", actor, on_off(q.packing));
-  c.add("{}.ppo_max_token_len_per_gpu={}", actor, std::max(1, p.sequence * p.micro_batch));
+  // A row of packed tokens has to hold the longest sequence, which ranks around it share; verl ends the run otherwise.
+  const int longest = whole(q.prompt_tokens * 2) + whole(q.answers.most);
+  const int row = std::max(p.sequence * p.micro_batch, (longest + p.cp - 1) / p.cp);
+  if (q.packing) {
+    c.add("{}.ppo_max_token_len_per_gpu={}", actor, row);
+    c.add("actor_rollout_ref.rollout.log_prob_use_dynamic_bsz=True {}={}",
+          "actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu", row);
+  } else {
+    c.add("{}.ppo_micro_batch_size_per_gpu={}", actor, std::max(1, p.micro_batch));
+    c.add("actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu={}", std::max(1, p.micro_batch));
+  }
+  if (!drawn_apart(a)) {  // what the step counts as swaps
+    const std::string part = actor + (megatron ? ".megatron" : ".fsdp_config");
+    c.add("{}.param_offload=True {}.optimizer_offload=True", part, part);
+  }
   for (const std::string& part : {actor, std::string("actor_rollout_ref.ref")}) {
     if (!megatron) break;
     c.add("{}.megatron.tensor_model_parallel_size={} {}.megatron.pipeline_model_parallel_size={}", part, p.tp, part,
@@ -95,14 +107,18 @@ Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& che
   const std::string rollout = "actor_rollout_ref.rollout";
   c.add("{}.name={} {}.n={}", rollout, a.generation.engine == "sglang" ? "sglang" : "vllm", rollout, whole(q.samples));
   c.add("{}.tensor_model_parallel_size={}", rollout, a.generation.tp);
+  if (a.generation.pp > 1) c.add("{}.pipeline_model_parallel_size={}", rollout, a.generation.pp);
+  if (a.generation.dp > 1) c.add("{}.data_parallel_size={}", rollout, a.generation.dp);
+  if (a.generation.ep > 1) c.add("{}.expert_parallel_size={}", rollout, a.generation.ep);
+  if (a.generation.weights == Format::fp8) c.add("{}.quantization=fp8", rollout);
   c.add("{}.gpu_memory_utilization={:.2f}", rollout,
         q.generation.memory_utilization > 0 ? q.generation.memory_utilization : 0.85);
   if (q.generation.max_sequences > 0) c.add("{}.max_num_seqs={}", rollout, whole(q.generation.max_sequences));
-  const Result<PoolNodes> trainers = pool_nodes(a.trainers, "train");
+  const Result<PoolNodes> trainers = pool_nodes(a.trainers, per_node, "train");
   if (!trainers) return trainers.error();
   c.add("trainer.nnodes={} trainer.n_gpus_per_node={}", trainers->nodes, trainers->per_node);
   if (drawn_apart(a)) {
-    const Result<PoolNodes> drawing = pool_nodes(a.generators, "draw");
+    const Result<PoolNodes> drawing = pool_nodes(a.generators, per_node, "draw");
     if (!drawing) return drawing.error();
     c.add("rollout.nnodes={} rollout.n_gpus_per_node={}", drawing->nodes, drawing->per_node);
     c.add("actor_rollout_ref.hybrid_engine=False");
@@ -119,7 +135,7 @@ Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& che
                                                    c)}};
 }
 
-Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& checkpoint) {
+Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& checkpoint, int per_node) {
   const RlQuery& q = a.query;
   if (q.algorithm != RlAlgorithm::grpo && q.algorithm != RlAlgorithm::dapo) {
     return rl_cannot(fmt::format("NeMo-RL's run_grpo has no {}: say ⟦for={}⟧", name(q.algorithm),
@@ -127,7 +143,7 @@ Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& che
   }
   const TrainingPlan& p = q.training.plan;
   const bool megatron = a.training.engine != "fsdp" && a.training.engine != "deepspeed";
-  const Result<PoolNodes> all = pool_nodes(q.gpus, "there are");
+  const Result<PoolNodes> all = pool_nodes(q.gpus, per_node, "there are");
   if (!all) return all.error();
   const int length = whole(q.prompt_tokens * 2 + q.answers.most);
   std::string y = "defaults: grpo_math_1B.yaml\n";
@@ -167,7 +183,7 @@ Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& che
       q.generation.memory_utilization > 0 ? q.generation.memory_utilization : 0.85, length,
       a.generation.weights == Format::fp8 ? "fp8" : "bfloat16");
   if (drawn_apart(a)) {
-    const Result<PoolNodes> drawing = pool_nodes(a.generators, "draw");
+    const Result<PoolNodes> drawing = pool_nodes(a.generators, per_node, "draw");
     if (!drawing) return drawing.error();
     y += fmt::format(
         "      async_engine: true\n    colocated:\n      enabled: false\n      resources:\n        gpus_per_node: {}\n "
@@ -183,7 +199,7 @@ Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& che
   return std::vector<RlFile>{{"nemo-rl.yaml", y}, {"nemo-rl.sh", rl_script("", c)}};
 }
 
-Result<std::vector<RlFile>> openrlhf_files(const RlAnswer& a, const std::string& checkpoint) {
+Result<std::vector<RlFile>> openrlhf_files(const RlAnswer& a, const std::string& checkpoint, int per_node) {
   const RlQuery& q = a.query;
   const TrainingPlan& p = q.training.plan;
   if (p.pp > 1 || p.ep > 1 || p.cp > 1) {
@@ -192,7 +208,13 @@ Result<std::vector<RlFile>> openrlhf_files(const RlAnswer& a, const std::string&
                     "⟦sharding=zero3⟧ ⟦tp=1⟧ ⟦pp=1⟧ ⟦ep=1⟧, or ⟦for=verl⟧",
                     p.pp, p.cp, p.ep));
   }
-  const Result<PoolNodes> trainers = pool_nodes(a.trainers, "train");
+  if (a.generation.pp > 1 || a.generation.dp > 1) {
+    return rl_cannot(
+        fmt::format("OpenRLHF's engines are tensor parallel alone, not PP {}, DP {}: say ⟦gen_pp=1⟧ with a "
+                    "wider ⟦gen_tp⟧, or ⟦for=verl⟧",
+                    a.generation.pp, a.generation.dp));
+  }
+  const Result<PoolNodes> trainers = pool_nodes(a.trainers, per_node, "train");
   if (!trainers) return trainers.error();
   ShellCommand c("python3 -m openrlhf.cli.train_ppo_ray");
   c.add("--pretrain {}", checkpoint);
@@ -204,7 +226,7 @@ Result<std::vector<RlFile>> openrlhf_files(const RlAnswer& a, const std::string&
     c.add("--init_kl_coef 0");
   }
   if (q.algorithm == RlAlgorithm::ppo) {
-    const Result<PoolNodes> critic = pool_nodes(q.critic_gpus > 0 ? q.critic_gpus : a.trainers, "judge");
+    const Result<PoolNodes> critic = pool_nodes(q.critic_gpus > 0 ? q.critic_gpus : a.trainers, per_node, "judge");
     if (!critic) return critic.error();
     c.add("--advantage_estimator gae --critic_num_nodes {} --critic_num_gpus_per_node {}", critic->nodes,
           critic->per_node);
@@ -253,17 +275,18 @@ std::optional<RlFramework> parse_rl_framework(std::string_view text) {
   return std::nullopt;
 }
 
-Result<std::vector<RlFile>> emit_rl(const RlAnswer& answer, RlFramework framework, const std::string& checkpoint) {
+Result<std::vector<RlFile>> emit_rl(const RlAnswer& answer, RlFramework framework, const std::string& checkpoint,
+                                    int per_node) {
   if (answer.refusal) return rl_cannot("the plan cannot run: " + answer.refusal->why);
   switch (framework) {
     case RlFramework::verl:
-      return verl_files(answer, checkpoint);
+      return verl_files(answer, checkpoint, per_node);
     case RlFramework::nemo_rl:
-      return nemo_files(answer, checkpoint);
+      return nemo_files(answer, checkpoint, per_node);
     case RlFramework::openrlhf:
       break;
   }
-  return openrlhf_files(answer, checkpoint);
+  return openrlhf_files(answer, checkpoint, per_node);
 }
 
 }  // namespace ridge

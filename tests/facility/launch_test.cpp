@@ -49,6 +49,16 @@ LaunchPlan random_serving(Random& draws, LaunchTarget runner) {
   if (!llamacpp && draws.below(2) == 0) p.ep = p.tp * p.dp;
   constexpr Format kWeights[] = {Format::bf16, Format::fp16,  Format::fp8,  Format::int8,
                                  Format::int4, Format::mxfp4, Format::nvfp4};
+  if (p.ep > 1) {
+    constexpr ExpertExchange kWays[] = {ExpertExchange::gather, ExpertExchange::dispatch, ExpertExchange::low_latency,
+                                        ExpertExchange::throughput};
+    if (p.dp > 1) p.exchange = kWays[draws.below(std::size(kWays))];
+    p.redundant_experts = choose(draws, {0, 0, 32});
+    p.rebalanced = draws.below(2) == 0 || p.redundant_experts > 0;
+    const bool kernels = p.exchange && *p.exchange != ExpertExchange::gather;
+    p.two_batches = kernels && runner != LaunchTarget::trtllm && draws.below(2) == 0;
+    if (runner == LaunchTarget::trtllm && p.rebalanced) p.experts = 256;
+  }
   p.weights = kWeights[draws.below(std::size(kWeights))];
   p.activations = draws.below(2) == 0 ? Format::bf16 : Format::fp8;
   p.mode = draws.below(2) == 0   ? LoadMode::closed_loop
@@ -252,6 +262,9 @@ TEST(Launch, TheLastNodeMayHaveFewerReplicas) {
     LaunchPlan plan = random_serving(draws, runner);
     plan.tp = 2;
     plan.pp = plan.dp = plan.ep = 1;
+    plan.exchange.reset();
+    plan.experts = plan.redundant_experts = 0;
+    plan.rebalanced = plan.two_batches = false;
     plan.draft_tokens = 0;
     plan.draft.clear();
     plan.acceptance = 0;

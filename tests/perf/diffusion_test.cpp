@@ -281,6 +281,19 @@ TEST(DiffusionProperty, ADecoderThatDoesNotFitWorksOnTiles) {
   EXPECT_LT(tiled.memory_bytes[static_cast<std::size_t>(MemoryPart::activations)], 4e9);
 }
 
+TEST(DiffusionProperty, CallsOfAUNetRunSideBySide) {
+  DiffusionQuery q = question("sdxl-unet");
+  const DiffusionEstimate one = answer(q).estimate;
+  q.gpus = 8;
+  const DiffusionEstimate eight = answer(q).estimate;
+  EXPECT_DOUBLE_EQ(eight.batch_latency_s.mid, one.batch_latency_s.mid);
+  EXPECT_NEAR(eight.images_per_s.mid, 8 * one.images_per_s.mid, 1e-9);
+  EXPECT_NEAR(eight.power_w.mid, 8 * one.power_w.mid, 1e-6);
+  EXPECT_NEAR(eight.energy_per_image_j.mid, one.energy_per_image_j.mid, 1e-6);
+  q.ulysses = 8;
+  EXPECT_EQ(answer(q).reason, Reason::sequence_not_divisible);
+}
+
 TEST(DiffusionRefusal, NamesALanguageModel) {
   const auto refused = resolve(question("llama3.1-8b"), knowledge());
   ASSERT_FALSE(refused);

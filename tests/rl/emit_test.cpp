@@ -52,6 +52,29 @@ TEST(RlFiles, SayTheBatchAndTheLayout) {
                        "--train_batch_size 128", "--vllm_num_engines 32"}));
 }
 
+// verl ends a run whose row of packed tokens is shorter than its longest sequence.
+TEST(RlFiles, LeaveRoomForTheLongestSequence) {
+  RlAnswer a = planned(RlPlacement::colocated);
+  const auto row = [&] {
+    const auto files = emit_rl(a, RlFramework::verl, "x");
+    EXPECT_TRUE(files);
+    const std::string& text = files->front().text;
+    constexpr std::string_view kFlag = "ppo_max_token_len_per_gpu=";
+    return std::stod(text.substr(text.find(kFlag) + kFlag.size()));
+  };
+  const double longest = 2 * a.query.prompt_tokens + a.query.answers.most;
+  EXPECT_GE(row(), longest);
+  a.query.training.plan.cp = 2;  // shared by two ranks
+  EXPECT_GE(2 * row(), longest);
+  EXPECT_LT(row(), longest);
+}
+
+TEST(RlFiles, CountNodesByTheirDevices) {
+  const auto files = emit_rl(planned(RlPlacement::colocated), RlFramework::verl, "x", 4);
+  ASSERT_TRUE(files);
+  EXPECT_NE(files->front().text.find("trainer.nnodes=8 trainer.n_gpus_per_node=4"), std::string::npos);
+}
+
 TEST(RlFiles, SayPoolsAndStaleness) {
   const RlAnswer a = planned(RlPlacement::asynchronous);
   EXPECT_TRUE(written(

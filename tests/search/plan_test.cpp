@@ -169,6 +169,26 @@ TEST(Plan, HoldsWhereStepsAreAsSlowAsTheProbabilityAllows) {
   EXPECT_EQ(broken_limit(*slower, q.limits), "");
 }
 
+// A replica of many ranks has hundreds of requests at once: a simulation that ends before they are there finds it idle.
+TEST(Plan, ReplicasAreFullBeforeTheyAreBelieved) {
+  for (const int ep : {8, 32}) {
+    ServingGoal goal;
+    goal.model = "deepseek-r1";
+    goal.buyer.devices = {"gb200-nvl72"};
+    goal.request_rate = 200;
+    goal.isl = 2000;
+    goal.osl = 1000;
+    goal.ttft_s = 3;
+    goal.tpot_s = 0.03;
+    goal.ep = ep;
+    const ServingVerdict verdict = answer(goal);
+    ASSERT_FALSE(verdict.plans.empty());
+    const ServingPlan& plan = verdict.plans.front();
+    EXPECT_EQ(plan.query.ep, ep);
+    EXPECT_LT(plan.load(), 0.85) << "with 80 % there is room for steps that take longer";
+  }
+}
+
 TEST(Plan, TheLoadAskedForBinds) {
   ServingGoal goal = chat();
   const ServingVerdict free = answer(goal);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "perf/operators/kernels.hpp"
 #include "ridge/serve/simulation.hpp"
 #include "world.hpp"
@@ -70,6 +72,75 @@ TEST(Pools, NoneIsOfferedThatDoesNotFitOrCannotBeCounted) {
     }
   }
   EXPECT_GT(offered, 0);
+}
+
+// Asked for pools, every device has its pair, and none is dearer than the one that is offered beside plans.
+TEST(Pools, AreListedByDeviceWhereTheyAreAskedFor) {
+  ServingGoal goal;
+  goal.model = "deepseek-r1";
+  goal.buyer.devices = {"h200-sxm", "gb200-nvl72"};
+  goal.request_rate = 100;
+  goal.isl = 2000;
+  goal.osl = 500;
+  goal.ttft_s = 3;
+  goal.tpot_s = 0.05;
+  goal.kv = {Format::fp8};
+  const ServingVerdict beside = answer(goal);
+  goal.disaggregate = true;
+  const ServingVerdict asked = answer(goal);
+  std::set<std::string> devices;
+  double dearest = 0;
+  for (const Alternative& a : asked.alternatives) {
+    ASSERT_TRUE(a.pools);
+    devices.insert(a.pools->prefill.query.device);
+    EXPECT_GE(*a.usd_per_hour, dearest) << "cheapest first";
+    dearest = *a.usd_per_hour;
+  }
+  EXPECT_EQ(devices.size(), 2);
+  ASSERT_FALSE(beside.alternatives.empty());
+  EXPECT_NEAR(*asked.alternatives.front().usd_per_hour, *beside.alternatives.front().usd_per_hour, 1e-9);
+  goal.ep = 64;
+  for (const Alternative& a : answer(goal).alternatives) {
+    EXPECT_EQ(a.pools->prefill.query.ep, 64);
+    EXPECT_EQ(a.pools->decode.query.ep, 64);
+  }
+  goal.ep = 0;
+  goal.buyer.gpus = 8;
+  for (const Alternative& a : answer(goal).alternatives) {
+    const auto of = [](const ServingPool& p) { return p.engines * p.query.gpus; };
+    EXPECT_LE(of(a.pools->prefill) + of(a.pools->decode), 8) << "no more devices than there are";
+  }
+  goal.request_rate = 0;
+  goal.buyer.gpus = 72;
+  EXPECT_FALSE(prepare(goal, knowledge())) << "pools are sized for a rate";
+}
+
+// Many engines are simulated as a few in the same proportion, for as long as it takes to fill them: ten times the
+// requests take about ten times the devices, and tokens come as slowly.
+TEST(Pools, OfManyEnginesAreThoseOfFewTimesTheRate) {
+  ServingGoal goal;
+  goal.model = "deepseek-r1";
+  goal.buyer.devices = {"h200-sxm"};
+  goal.isl = 2000;
+  goal.osl = 500;
+  goal.ttft_s = 3;
+  goal.tpot_s = 0.05;
+  goal.kv = {Format::fp8};
+  goal.engine = "sglang";
+  goal.disaggregate = true;
+  const auto devices = [&](double rate) {
+    goal.request_rate = rate;
+    const ServingVerdict verdict = answer(goal);
+    EXPECT_FALSE(verdict.alternatives.empty()) << rate;
+    if (verdict.alternatives.empty()) return std::pair{0.0, 0.0};
+    const PoolPair& pair = *verdict.alternatives.front().pools;
+    const auto of = [](const ServingPool& p) { return 1.0 * p.engines * p.query.gpus; };
+    return std::pair{of(pair.prefill) + of(pair.decode), pair.tpot_p95_s};
+  };
+  const auto few = devices(100);
+  const auto many = devices(2000);
+  EXPECT_LT(many.first, 20 * few.first * 1.1);
+  EXPECT_GT(many.second, few.second * 0.6);
 }
 
 // The ratio balances the pools: prompts arrive as fast as requests end.

@@ -183,6 +183,7 @@ struct Model {
   int vocab = 0;
   bool tied_embeddings = false;
   int context = 0;                   ///< longest sequence it was trained for, 0 = unknown
+  bool embeds = false;               ///< gives a vector or a score of what it reads, writes no answer
   int mtp_layers = 0;                ///< multi-token-prediction layers beyond `groups`, not counted in totals
   std::vector<LayerGroup> groups;    ///< in the order of first appearance
   std::vector<std::uint16_t> order;  ///< the group of each layer, first to last; its size is layers()

@@ -121,6 +121,12 @@ struct LaunchPlan {
   int draft_tokens = 0;  ///< proposed per step by the model's own MTP layers or by `draft`
   std::string draft;     ///< a repository, or "mtp"
   PoolRole role = PoolRole::both;
+  // experts on other ranks: how tokens reach them, how they are dealt out
+  std::optional<ExpertExchange> exchange;  ///< nothing: whatever the engine does by itself
+  int experts = 0;                         ///< of a layer, where the engine counts copies among them (TensorRT-LLM)
+  int redundant_experts = 0;               ///< copies of experts in each layer
+  bool rebalanced = false;                 ///< experts are placed by their load (EPLB)
+  bool two_batches = false;                ///< two halves of a batch hide each other's exchange
   // training
   int cp = 1, etp = 1, vp = 1;
   int sequence = 0, global_batch = 0, micro_batch = 0;

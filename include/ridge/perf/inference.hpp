@@ -145,6 +145,8 @@ struct DeploymentFacts {
   double peak_wide = 0;                    ///< the same in 16 bits
   int redundant_experts = 0;               ///< copies of experts in each layer, beside the experts themselves
   std::optional<ExpertExchange> exchange;  ///< how tokens reach experts on other ranks; nothing: they do not
+  bool rebalanced = false;                 ///< experts are placed by their load
+  bool two_batches = false;                ///< halves of a batch hide each other's exchange where that is faster
   IntervalClass resembles;  ///< the cases that the throughput's (prefill: the time's) interval comes from
   Sureness sure;            ///< what the evidence knows of this device and this software
 };

@@ -191,7 +191,8 @@ struct RlFile {
 };
 /// The configuration that runs an answer: `checkpoint` is what the framework loads (a repository or a path). Data and
 /// rewards are left as variables that the script asks for. Refuses (refused) an answer that cannot run and what the
-/// framework has no words for, with one that has.
-Result<std::vector<RlFile>> emit_rl(const RlAnswer& answer, RlFramework framework, const std::string& checkpoint);
+/// framework has no words for, with one that has. `per_node` are the devices of one node, where a pool has as many.
+Result<std::vector<RlFile>> emit_rl(const RlAnswer& answer, RlFramework framework, const std::string& checkpoint,
+                                    int per_node = 8);
 
 }  // namespace ridge

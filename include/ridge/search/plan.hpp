@@ -142,6 +142,8 @@ struct ServingGoal {
   std::vector<Format> precisions;  ///< of the weights; empty = 16, 8 and 4 bits as the device allows
   std::vector<Format> kv;          ///< empty = 16 and 8 bits
   int tp = 0, pp = 0;              ///< fixed, 0 = free
+  int dp = 0, ep = 0;              ///< of mixtures, the same
+  bool disaggregate = false;       ///< prompts and tokens on pools of their own: pairs on every device, cheapest first
   std::vector<double> power_caps;  ///< watts of a device, tried in turn, 0 = none; empty = none
   bool search_caps = false;        ///< none, and shares of the limit of each device
   bool mixed_pools = false;        ///< prefill and decode may run on devices of different vendors

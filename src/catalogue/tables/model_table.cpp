@@ -446,6 +446,7 @@ Model read_model(TableReader t) {
   t.require("tied_embeddings");
   model.tied_embeddings = t.flag("tied_embeddings");
   model.context = t.optional_integer("context", 0, 1, kContextLimit);
+  model.embeds = t.flag("embeds");
   model.mtp_layers = t.optional_integer("mtp_layers", 0, 1, kLayerLimit);
   model.norms_per_layer = t.optional_integer("norms_per_layer", 2, 0, 16);
   model.norm_bias = t.flag("norm_bias");

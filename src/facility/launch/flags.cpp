@@ -132,6 +132,9 @@ constexpr FormatFlag kTitanPrecision[] = {{Format::bf16, "", ""},
 
 constexpr std::string_view kSwitches[] = {
     "--enable-expert-parallel",
+    "--enable-eplb",
+    "--enable-dbo",
+    "--enable-two-batch-overlap",
     "--enable-dp-attention",
     "--trust-remote-code",
     "--enable-prefix-caching",

@@ -29,6 +29,10 @@ InferenceQuery inference_query(const LaunchPlan& p) {
   q.max_sequences = p.max_sequences;
   q.memory_utilization = p.memory_utilization;
   q.lora_rank = p.lora_rank;
+  if (p.exchange) {
+    q.experts = {.exchange = p.exchange, .two_batches = p.two_batches, .rebalanced = p.rebalanced};
+  }
+  if (p.redundant_experts > 0) q.experts.redundant = p.redundant_experts;
   q.load.mode = p.mode;
   if (p.isl > 0) q.load.isl = p.isl;
   if (p.osl > 0) q.load.osl = p.osl;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "facility/launch/exchange.hpp"
 #include "facility/launch/plan.hpp"
 #include "facility/launch/vendor.hpp"
 #include "facility/launch/write.hpp"
@@ -113,6 +114,18 @@ Status take_checkpoint(LaunchPlan& p, const std::string& given, const std::strin
   return {};
 }
 
+/// How the plan's experts are dealt out and reached, as far as the engine can be told.
+void take_experts(LaunchPlan& p, const DeploymentFacts& f, const Model& model) {
+  if (p.ep < 2) return;
+  p.exchange = f.exchange;
+  p.redundant_experts = f.redundant_experts;
+  // vLLM and TensorRT-LLM have copies only of experts that they place by their load.
+  p.rebalanced = f.rebalanced || (f.redundant_experts > 0 && p.runner != LaunchTarget::sglang);
+  p.two_batches = f.two_batches && launch::overlaps_batches(p);
+  if (p.runner != LaunchTarget::trtllm || !p.rebalanced) return;
+  for (const LayerGroup& g : model.groups) p.experts = std::max(p.experts, g.ffn.experts);
+}
+
 /// The longest sequence the server takes: twice what the plan's requests have, as far as model and memory go.
 int longest(const InferenceAnswer& a, int context) {
   const double usual = a.query.load.isl + a.query.load.osl;
@@ -143,6 +156,7 @@ Result<LaunchPlan> launch_plan(const InferenceAnswer& a, const Knowledge& knowle
   p.dp = f.dp;
   p.ep = f.ep;
   p.replicas = std::max(1, f.gpus / std::max(1, f.tp * f.pp * f.dp));
+  take_experts(p, f, *model);
   p.weights = f.weights;
   p.activations = f.activations;
   p.system = a.query.system;

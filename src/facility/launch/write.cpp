@@ -7,6 +7,7 @@
 #include <cctype>
 #include <optional>
 
+#include "facility/launch/exchange.hpp"
 #include "facility/launch/flags.hpp"
 #include "facility/launch/vendor.hpp"
 #include "ridge/base/text.hpp"
@@ -264,6 +265,10 @@ std::string ridge_line(const LaunchPlan& p) {
     number("isl", p.isl);
     number("osl", p.osl);
     number("concurrency", p.concurrency);
+    if (p.exchange && (p.runner == LaunchTarget::trtllm || exchange_of(p.runner, exchange_flags(p)) != p.exchange)) {
+      text("dispatch", name(*p.exchange));
+    }
+    number("experts", p.experts);
     text("base", p.base);
     number("lora", p.lora_rank);
     if (p.draft_tokens > 0) text("draft", fmt::format("{}:{}", p.draft_tokens, p.draft));

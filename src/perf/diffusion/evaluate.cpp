@@ -92,7 +92,7 @@ class DiffusionEvaluation {
   void memory() noexcept {
     // A clip is decoded one latent frame after the other.
     const double at_once = std::min(frames_, r_.vae_time);
-    const double share = r_.vae_parallel ? r_.gpus : 1;
+    const double share = r_.vae_parallel ? r_.gpus / r_.copies : 1;
     const double vae = load_.width * load_.height * load_.batch * at_once * r_.vae_bytes_per_pixel / share;
     const double tile = std::min(vae, kDecoderTile * kDecoderTile * at_once * r_.vae_bytes_per_pixel);
     const double tokens = images_ * (image_here_ + text_here_);
@@ -260,7 +260,7 @@ class DiffusionEvaluation {
   /// Text encoders before the steps, the decoder after them, on every device alike or shared among them.
   void ends(Work& call) noexcept {
     const double text = 2 * r_.text_parameters * r_.text_tokens * images_;
-    const double share = r_.vae_parallel ? r_.gpus : 1;
+    const double share = r_.vae_parallel ? r_.gpus / r_.copies : 1;
     const double tiles = out_.estimate.vae_tiled ? (1 + kDecoderOverlap) * (1 + kDecoderOverlap) : 1;
     const double vae = r_.vae_flops_per_pixel * load_.width * load_.height * load_.batch * frames_ * tiles / share;
     vae_seconds_ = vae / (r_.wide_flops * r_.costs.vae);
@@ -302,10 +302,11 @@ class DiffusionEvaluation {
     };
     e.batch_latency_s = with(seconds, DiffusionMetric::latency);
     const Interval& t = e.batch_latency_s;
-    e.images_per_s = {load_.batch / t.high, load_.batch / t.mid, load_.batch / t.low};
+    const double images = load_.batch * r_.copies;
+    e.images_per_s = {images / t.high, images / t.mid, images / t.low};
     const double watts = r_.gpus * power(call, seconds);
     e.power_w = with(watts, DiffusionMetric::power);
-    e.energy_per_image_j = with(watts * seconds / load_.batch, DiffusionMetric::energy);
+    e.energy_per_image_j = with(watts * seconds / images, DiffusionMetric::energy);
     const double busiest = std::max({call.compute, call.memory, call.network, call.fixed});
     e.bound = busiest == call.compute   ? Bound::compute
               : busiest == call.memory  ? Bound::memory_bandwidth

@@ -73,6 +73,7 @@ struct ResolvedDiffusion {
   bool ideal = false;
 
   double gpus = 1, ulysses = 1, ring = 1, cfg = 1;
+  double copies = 1;  ///< of the pipeline, each with calls of its own: a UNet has no sequence to share
   bool vae_parallel = false;
   std::array<perf::DitKind, kMaxKinds> kinds{};
   int kind_count = 0;

@@ -186,7 +186,12 @@ class DiffusionResolver {
     const int all = q_.gpus > 0 ? q_.gpus : cfg * std::max(q_.ulysses, 1) * std::max(q_.ring, 1);
     if (all % cfg != 0) infeasible(Reason::gpus_do_not_multiply, cfg);
     if (cfg > r_.passes) infeasible(Reason::bad_value, cfg);  // as many passes as devices that share them, or more
-    const int gpus = std::max(1, all / cfg);
+    int gpus = std::max(1, all / cfg);
+    if (r_.unet_flops > 0 && gpus > 1 && q_.ulysses <= 1 && q_.ring <= 1) {
+      r_.copies = gpus;
+      gpus = 1;
+      assume("a UNet has no sequence to share out: {:.0f} calls run side by side", r_.copies);
+    }
     int ulysses = q_.ulysses;
     int ring = q_.ring;
     if (ulysses <= 0 && ring > 0) ulysses = std::max(1, gpus / ring);
@@ -197,8 +202,8 @@ class DiffusionResolver {
     }
     if (ring <= 0) ring = std::max(1, gpus / ulysses);
     if (ulysses * ring != gpus) infeasible(Reason::gpus_do_not_multiply, cfg * ulysses * ring);
+    if (r_.unet_flops > 0 && gpus > 1) infeasible(Reason::sequence_not_divisible, gpus);
     if (heads % ulysses != 0) infeasible(Reason::heads_not_divisible, heads);
-    if (r_.unet_flops > 0 && gpus > 1) infeasible(Reason::sequence_not_divisible, gpus);  // a UNet has no sequence
     r_.gpus = all;
     r_.cfg = cfg;
     r_.ulysses = ulysses;

@@ -87,7 +87,8 @@ std::vector<std::string> place_experts(ResolvedInference& r, const Model& model,
   if (r.two_batches && !s.plan.two_batches) {
     said.emplace_back("two halves of a batch hide each other's exchange of tokens where that is faster");
   }
-  if (s.plan.rebalanced.value_or(kernels && s.traits.rebalances_experts)) {
+  r.rebalanced = s.plan.rebalanced.value_or(kernels && s.traits.rebalances_experts);
+  if (r.rebalanced) {
     r.expert_imbalance = 1 + (r.expert_imbalance - 1) * calibration.value("experts.rebalanced");
     if (!s.plan.rebalanced) said.emplace_back("experts are placed by their load");
   }

@@ -527,6 +527,8 @@ class Resolver {
     f.resembles = resembles_;
     f.redundant_experts = static_cast<int>(r.redundant);
     if (r.attention_dp && r.expert_ranks > 1) f.exchange = r.exchange;
+    f.rebalanced = r.rebalanced;
+    f.two_batches = r.two_batches;
     f.sure = sure_;
     return f;
   }

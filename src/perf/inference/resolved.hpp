@@ -99,6 +99,7 @@ struct ResolvedInference {
   double expert_ranks = 1;      ///< ranks that share the experts of a layer
   double ranks_inside = 1;      ///< of them, in one scale-up domain
   double redundant = 0;         ///< copies of experts in each layer, beside the experts
+  bool rebalanced = false;      ///< experts are placed by their load
   double expert_imbalance = 1;  ///< busiest expert-parallel rank against the mean, from what texts prefer
   ExpertExchange exchange = ExpertExchange::gather;
   perf::ExchangeRates exchange_rates;

@@ -96,6 +96,9 @@ Result<Recompute> parse_recompute(std::string_view text) {
   return parse(text, kRecomputes, "kind of recompute");
 }
 Result<TrainingTask> parse_training_task(std::string_view text) {
+  if (text == "qlora") {
+    return Error{ErrorCode::bad_input, "", "QLoRA is ⟦task=lora⟧ whose frozen weights have 4 bits: add ⟦frozen=int4⟧"};
+  }
   return parse(text, kTasks, "training task");
 }
 

@@ -90,6 +90,7 @@ class TrainingRefuser {
     }
     refusal_.why = fmt::format("out of memory by {} on each {} ({}) of stage {}{}", format(Bytes(a_.outcome.short_by)),
                                a_.facts.device, format(Bytes(a_.facts.memory_bytes)), stage, parts);
+    if (a_.query.task == TrainingTask::lora && !a_.query.frozen) offer_four_bits();
     if (plan_.recompute != Recompute::unknown && plan_.recompute != Recompute::full) {
       offer({{"recompute", "full"}}, [](TrainingPlan& p) { p.recompute = Recompute::full; });
     }
@@ -101,6 +102,27 @@ class TrainingRefuser {
     first_doubled(plan_.pp * 2, deepest(), [&](int pp) { return offer_pp(pp); });
     if (!refusal_.nearest.empty()) return;
     first_doubled(plan_.gpus * 2, kMostDevices, [&](int gpus) { return offer_layout(gpus); });
+  }
+
+  /// QLoRA, with all that it takes to fit on these devices.
+  void offer_four_bits() {
+    TrainingQuery query = a_.query;
+    query.frozen = Format::int4;
+    const auto job = resolve(query, k_);
+    if (!job) return;
+    TrainingPlan plan = plan_;
+    Changes changes = {{"frozen", "int4"}};
+    TrainingOutcome o = evaluate(*job->resolved, plan);
+    if (o.reason == Reason::out_of_memory) {
+      plan.micro_batch = 1;
+      plan.recompute = Recompute::full;
+      changes.push_back({"micro_batch", "1"});
+      changes.push_back({"recompute", "full"});
+      o = evaluate(*job->resolved, plan);
+    }
+    if (o.reason != Reason::none) return;
+    refusal_.nearest.push_back(
+        {std::move(changes), fmt::format("runs: {} a step", format(Seconds(o.estimate.step_time_s.mid)))});
   }
 
   [[nodiscard]] int widest() const { return std::min(kWidest, std::max(8, job_.domain)); }

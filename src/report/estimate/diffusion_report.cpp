@@ -84,10 +84,8 @@ void set_estimate(Json& json, const DiffusionOutcome& o, const DiffusionLoad& lo
 std::string diffusion_refusal(const DiffusionAnswer& a) {
   const DiffusionOutcome& o = a.outcome;
   if (o.reason == Reason::out_of_memory) {
-    return fmt::format(
-        "out of memory: each {1} needs {0} more. Use a smaller ⟦batch⟧, fewer pixels or a narrower "
-        "⟦precision⟧",
-        format(Bytes(o.short_by)), a.query.device);
+    return fmt::format("out of memory: each {1} needs {0} more{2}", format(Bytes(o.short_by)), a.query.device,
+                       a.query.gpus > 1 ? "; the weights are on every device" : "");
   }
   if (o.reason == Reason::heads_not_divisible) {
     return fmt::format("Ulysses {} does not divide the heads of {}: use ⟦ring⟧ for the rest", a.query.ulysses,
@@ -101,7 +99,8 @@ std::string diffusion_refusal(const DiffusionAnswer& a) {
     return "guidance takes one pass a step here: there is nothing to share out, leave ⟦cfg_parallel⟧ away";
   }
   if (o.reason == Reason::sequence_not_divisible) {
-    return "a UNet has no sequence that devices could share: run one call on each device";
+    return "a UNet has no sequence that devices could share: leave out ⟦ulysses⟧ and ⟦ring⟧, and calls run side by "
+           "side";
   }
   return std::string(name(o.reason));
 }
@@ -122,7 +121,7 @@ Table diffusion_table(const DiffusionAnswer& a) {
     if (p.outcome.reason == Reason::none) {
       row.push_back(Cell::interval<Seconds>(per_image(e, p.load)));
       row.emplace_back(e.images_per_s.mid);
-      row.emplace_back(Joules(e.energy_per_image_j.mid));
+      row.push_back(e.energy_per_image_j.mid > 0 ? Cell(Joules(e.energy_per_image_j.mid)) : Cell());
       row.emplace_back(name(e.bound));
     } else {
       row.insert(row.end(), 3, Cell());

@@ -45,6 +45,8 @@ struct PlanReportOptions {
 [[nodiscard]] std::string plan_html(const TrainingQuest& quest, const TrainingVerdict& verdict,
                                     const PlanReportOptions& options, const Provenance& provenance);
 [[nodiscard]] Table plan_table(const ServingVerdict& verdict);
+/// The pairs of pools among its alternatives.
+[[nodiscard]] Table plan_pools_table(const ServingVerdict& verdict);
 [[nodiscard]] Table plan_table(const TrainingVerdict& verdict);
 
 /// "4 × TP2", "2 × TP4 PP2".

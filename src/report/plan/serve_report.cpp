@@ -353,6 +353,29 @@ static Table for_people(Table table, bool simulated) {
   return table;
 }
 
+Table plan_pools_table(const ServingVerdict& verdict) {
+  Table table;
+  table.title = "Prompts and tokens on pools of their own";
+  table.columns = {{.key = "gpus", .heading = "GPUs", .kind = ColumnKind::number},
+                   {.key = "prefill", .heading = "prefill"},
+                   {.key = "decode", .heading = "decode"},
+                   {.key = "usd_per_million_output_tokens", .heading = "$/1M out", .kind = ColumnKind::number},
+                   {.key = "usd_per_hour", .heading = "$/h", .kind = ColumnKind::number},
+                   {.key = "ttft_p95", .unit = "s", .heading = "TTFT p95", .kind = ColumnKind::number},
+                   {.key = "tpot_p95", .unit = "s", .heading = "TPOT p95", .kind = ColumnKind::number}};
+  for (const Alternative& other : verdict.alternatives) {
+    if (!other.pools) continue;
+    const PoolPair& pair = *other.pools;
+    const auto devices = [](const ServingPool& p) { return p.engines * p.query.gpus; };
+    table.rows.push_back({Cell(devices(pair.prefill) + devices(pair.decode)), Cell(search::pool_text(pair.prefill)),
+                          Cell(search::pool_text(pair.decode)),
+                          other.usd_per_million ? Cell(*other.usd_per_million) : Cell(),
+                          other.usd_per_hour ? Cell(*other.usd_per_hour) : Cell(), Cell(Seconds(pair.ttft_p95_s)),
+                          Cell(Seconds(pair.tpot_p95_s))});
+  }
+  return table;
+}
+
 Table plan_table(const ServingVerdict& verdict) {
   return table_of(verdict.plans, verdict.ranks, verdict.plans.size());
 }
@@ -366,6 +389,17 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
     const auto end = std::find_if(verdict.plans.begin(), verdict.plans.end(),
                                   [](const ServingPlan& p) { return !p.ttft_p95_s.has_value(); });
     options.rows = std::min(asked.rows, static_cast<std::size_t>(end - verdict.plans.begin()));
+  }
+  if (quest.goal.disaggregate) {
+    Table pools = plan_pools_table(verdict);
+    if (pools.rows.size() > options.rows) pools.rows.resize(options.rows);
+    if (pools.rows.empty()) {
+      page.blocks.emplace_back(paragraph(
+          "No pair of pools holds rate and limits on these devices. On engines that do both:", Emphasis::bad));
+    } else {
+      page.blocks.emplace_back(std::move(pools));
+      page.blocks.emplace_back(paragraph("Beside them, engines that do both:", Emphasis::faint));
+    }
   }
   add_ranking(page, verdict, for_people(table_of(verdict.plans, verdict.ranks, options.rows), simulated),
               for_people(table_of(verdict.nearest, {}, 3), false), options, quest.goal.buyer.purchase);
@@ -383,6 +417,7 @@ Document plan_page(const ServingQuest& quest, const ServingVerdict& verdict, con
   }
   add_month(page, verdict, quest.goal);
   for (const Alternative& other : verdict.alternatives) {
+    if (quest.goal.disaggregate && other.pools) continue;  // in the table above
     page.blocks.emplace_back(paragraph("Alternative: " + other.text + "."));
   }
   if (verdict.change) {

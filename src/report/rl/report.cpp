@@ -78,12 +78,20 @@ Table rl_phases_table(const RlAnswer& a) {
     const auto phase = static_cast<RlPhase>(i);
     if (e.phase(phase).mid > 0) add("  " + spaced(name(phase)), time_cell(e.phase(phase)));
   }
-  add("tokens of a step", Cell(fmt::format("{} in {} updates", format_count(e.tokens), format_number(e.updates))));
+  add("tokens of a step", Cell(fmt::format("{} in {} update{}", format_count(e.tokens), format_number(e.updates),
+                                           e.updates == 1 ? "" : "s")));
   add("throughput per GPU", Cell(in_unit(e.tokens_per_s_per_gpu, "tok/s")));
   add("sequences per engine", Cell(fmt::format("{} on average, {} % of the drawing after nine in ten are done",
                                                format_number(e.mean_running), format_number(100 * e.tail_share, 2))));
   add("weights to an engine", Cell(format(Bytes(e.weight_bytes))));
   return table;
+}
+
+/// "128 prompts × 16 answers", "128 prompts with one answer each".
+std::string drawn_text(const RlQuery& q) {
+  const std::string prompts = format_number(q.prompts, 6) + (q.prompts == 1 ? " prompt" : " prompts");
+  if (q.samples == 1) return prompts + " with one answer each";
+  return fmt::format("{} × {} answers", prompts, format_number(q.samples, 6));
 }
 
 Interval rl_scaled(const Interval& i, double by) {
@@ -113,8 +121,7 @@ Document rl_page(const RlAnswer& a, const RlReportOptions& options) {
   const RlQuery& q = a.query;
   const RlEstimate& e = a.estimate;
   Document page;
-  page.title = fmt::format("{} of {} on {} · {} prompts × {} answers", name(q.algorithm), q.model, rl_text(a),
-                           format_number(q.prompts, 6), format_number(q.samples, 6));
+  page.title = fmt::format("{} of {} on {} · {}", name(q.algorithm), q.model, rl_text(a), drawn_text(q));
   page.blocks.emplace_back(Paragraph{rl_summary(a)});
   page.blocks.emplace_back(rl_phases_table(a));
   page.blocks.emplace_back(rl_timeline_table(a));
@@ -252,8 +259,7 @@ Table rl_plan_table(const std::vector<RlPick>& picks) {
 Document rl_plan_page(const std::vector<RlPick>& picks, std::size_t rows) {
   Document page;
   const RlAnswer& best = picks.front().answer;
-  page.title = fmt::format("{} of {}: {} prompts × {} answers", name(best.query.algorithm), best.query.model,
-                           format_number(best.query.prompts, 6), format_number(best.query.samples, 6));
+  page.title = fmt::format("{} of {}: {}", name(best.query.algorithm), best.query.model, drawn_text(best.query));
   page.blocks.emplace_back(
       Paragraph{fmt::format("Best: {}, a step in {}.", rl_text(best), format(Seconds(best.estimate.step_s.mid)))});
   Table table = rl_plan_table(picks);

@@ -51,6 +51,10 @@ std::vector<std::pair<std::string, std::string>> fields(const LaunchPlan& p) {
     number("lora_rank", p.lora_rank, 0);
     number("draft_tokens", p.draft_tokens, 0);
     text("draft_model", p.draft);
+    if (p.exchange) text("dispatch", name(*p.exchange));
+    number("redundant_experts", p.redundant_experts, 0);
+    if (p.rebalanced) text("experts_placed_by_load", "yes");
+    if (p.two_batches) text("two_batch_overlap", "yes");
     number("input_tokens", p.isl, 0);
     number("output_tokens", p.osl, 0);
     number("concurrency", p.concurrency, 0);

@@ -24,6 +24,31 @@ constexpr std::size_t kDevicesSplit = 6;
 constexpr double kPrefillUse = 0.6;
 constexpr double kPrefillWait = 1.75;
 constexpr int kMostSteps = 16;
+constexpr int kMostDecoders = 4;  ///< engines for tokens that are simulated; more of them are as many parts
+/// Requests that are simulated, times those in flight: else the run ends before the engines are full.
+constexpr double kPoolFillings = 3;
+constexpr double kFewestOfPools = 2000, kMostOfPools = 40000;
+
+/// The engines of a pair, or so many in nearly the same proportion, and their share of the rate.
+struct Part {
+  int prefill = 1, decode = 1;
+  double share = 1;
+};
+Part part_of(int prefill, int decode) {
+  if (decode <= kMostDecoders) return {prefill, decode, 1};
+  Part best;
+  double nearest = std::numeric_limits<double>::infinity();
+  for (int n = kMostDecoders; n >= 1; --n) {
+    const double share = 1.0 * n / decode;
+    const int beside = std::max(1, static_cast<int>(std::lround(prefill * share)));
+    const double off = std::abs(std::log(beside / (prefill * share)));
+    if (off < nearest - 0.01) {
+      nearest = off;
+      best = {beside, n, share};
+    }
+  }
+  return best;
+}
 
 std::string vendor_of(const Knowledge& knowledge, const std::string& device) {
   const auto found = knowledge.catalogue.find_device(device);
@@ -87,6 +112,7 @@ class Splitter {
     std::vector<Pair> found(groups.size());
     parallel_for(groups.size(), 0, [&](std::size_t i) { found[i] = pair_of(groups[i]); });
     for (Pair& mine : found) {
+      if (mine.prefill && mine.decode) own_.push_back(mine);
       // Engines hand caches over between devices of one maker; others have to be asked for.
       Pair& pair = pairs_[quest_.goal.mixed_pools ? "" : mine.vendor];
       if (mine.prefill) cheaper(pair.prefill, *std::move(mine.prefill));
@@ -100,13 +126,20 @@ class Splitter {
     for (const auto& [vendor, pair] : pairs_) {
       if (pair.prefill && pair.decode) whole.push_back(&pair);
     }
-    std::vector<std::optional<Alternative>> found(whole.size());
-    parallel_for(whole.size(), 0, [&](std::size_t i) { found[i] = confirmed(*whole[i]->prefill, *whole[i]->decode); });
-    std::optional<Alternative> cheapest;
-    for (std::optional<Alternative>& one : found) {
-      if (one && (!cheapest || *one->usd_per_hour < *cheapest->usd_per_hour)) cheapest = std::move(one);
+    std::vector<Alternative> found = confirmed(whole);
+    if (found.empty()) return {};
+    return std::move(found.front());
+  }
+
+  /// The same of each device by itself too, cheapest first.
+  std::vector<Alternative> all() {
+    std::vector<const Pair*> whole;
+    for (const Pair& pair : own_) whole.push_back(&pair);
+    for (const auto& [vendor, pair] : pairs_) {
+      const bool two = pair.prefill && pair.decode && pair.prefill->pool.query.device != pair.decode->pool.query.device;
+      if (two) whole.push_back(&pair);
     }
-    return cheapest;
+    return confirmed(whole);
   }
 
  private:
@@ -143,6 +176,18 @@ class Splitter {
     return pair;
   }
 
+  std::vector<Alternative> confirmed(const std::vector<const Pair*>& whole) const {
+    std::vector<std::optional<Alternative>> tried(whole.size());
+    parallel_for(whole.size(), 0, [&](std::size_t i) { tried[i] = confirmed(*whole[i]->prefill, *whole[i]->decode); });
+    std::vector<Alternative> found;
+    for (std::optional<Alternative>& one : tried) {
+      if (one) found.push_back(*std::move(one));
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Alternative& a, const Alternative& b) { return *a.usd_per_hour < *b.usd_per_hour; });
+    return found;
+  }
+
   std::optional<Alternative> confirmed(Pool prefill, Pool decode) const {
     const ServingGoal& goal = quest_.goal;
     SimulationQuery q;
@@ -152,21 +197,23 @@ class Splitter {
     q.load.kind = OfferedKind::rate;
     // As slow as either may be with the probability asked for (src/search/serving/confirm.cpp).
     const double slowness = std::max(prefill.slowness, decode.slowness);
-    q.load.rate = goal.peak_rate() * slowness;
-    q.requests = 2000;
     q.limits = {goal.ttft_s / slowness, goal.tpot_s / slowness, goal.e2e_s / slowness, 0.95};
     q.policies.disaggregation = Disaggregation{};
     q.policies.disaggregation->prefill = prefill.pool.query;
     q.policies.disaggregation->link_bytes_per_s = prefill.link_bytes_per_s;
     for (int step = 0; step < kMostSteps; ++step) {
-      q.replicas = decode.pool.engines;
-      q.policies.disaggregation->prefill_engines = prefill.pool.engines;
+      if (!affordable(prefill, decode)) return {};  // more engines never cost less
+      const Part part = part_of(prefill.pool.engines, decode.pool.engines);
+      q.replicas = part.decode;
+      q.policies.disaggregation->prefill_engines = part.prefill;
+      q.load.rate = goal.peak_rate() * slowness * part.share;
+      q.requests = std::clamp(kPoolFillings * part.decode * decode.pool.concurrency, kFewestOfPools, kMostOfPools);
       PatientObserver observer(goal.patience);
       const auto result = simulate(q, knowledge_, &observer);
       if (!result || goal.patience.over()) return {};
       const std::string broken = result->overloaded ? "overload" : broken_limit(*result, q.limits);
       if (broken.empty()) {
-        q.load.rate = goal.peak_rate();
+        q.load.rate = goal.peak_rate() * part.share;
         const auto predicted = simulate(q, knowledge_, &observer);
         if (!predicted || goal.patience.over()) return {};
         return alternative(prefill, decode, predicted->ttft.p95(), predicted->tpot.p95());
@@ -175,6 +222,16 @@ class Splitter {
       if (broken != "ttft") decode.pool.engines += 1 + decode.pool.engines / 8;
     }
     return {};
+  }
+
+  /// Within the devices and the money that there are.
+  [[nodiscard]] bool affordable(const Pool& prefill, const Pool& decode) const {
+    constexpr double kHoursOfAYear = 8760;
+    const Buyer& buyer = quest_.goal.buyer;
+    const int gpus = prefill.pool.engines * prefill.pool.query.gpus + decode.pool.engines * decode.pool.query.gpus;
+    if (buyer.gpus > 0 && gpus > buyer.gpus) return false;
+    return buyer.budget_usd <= 0 ||
+           (prefill.usd_per_hour() + decode.usd_per_hour()) * kHoursOfAYear <= buyer.budget_usd;
   }
 
   /// An engine of data-parallel ranks takes a prompt on each of them at once.
@@ -232,13 +289,28 @@ class Splitter {
   const ServingQuest& quest_;
   const Knowledge& knowledge_;
   std::map<std::string, Pair> pairs_;  ///< by vendor, or one for all
+  std::vector<Pair> own_;              ///< of one device each
 };
+
+/// Pairs of pools on every device that has a plan or, where none has, on all: what was asked for.
+void offer_pools(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge) {
+  std::vector<std::size_t> groups;
+  for (std::size_t g = 0; g < quest.problem->groups(); ++g) {
+    const std::string& device = quest.problem->spec(g).device;
+    const auto is_it = [&](const ServingPlan& p) { return p.query.device == device; };
+    if (verdict.plans.empty() || std::any_of(verdict.plans.begin(), verdict.plans.end(), is_it)) groups.push_back(g);
+  }
+  Splitter splitter(quest, knowledge);
+  splitter.consider(groups);
+  for (Alternative& pair : splitter.all()) verdict.alternatives.push_back(std::move(pair));
+}
 
 }  // namespace
 
 void share_out(const ServingQuest& quest, ServingVerdict& verdict, const Knowledge& knowledge) {
   if (quest.goal.request_rate <= 0) return;
   if (quest.goal.buyer.vendor_share < 1) mix_vendors(quest, verdict, knowledge);
+  if (quest.goal.disaggregate) return offer_pools(quest, verdict, knowledge);
   if (verdict.plans.empty() || !verdict.plans.front().usd_per_hour || quest.goal.prefix_hit > 0) return;
   if (quest.goal.spares.any()) return;  // two pools have spares of their own each, which nobody has sized
   std::vector<std::size_t> groups;

@@ -22,22 +22,34 @@ namespace ridge::search {
 
 namespace {
 
-constexpr int kMostSimulated = 12;   ///< replicas; more of them behave like as many dozens
+constexpr int kMostSimulated = 12;  ///< replicas; more of them behave like as many dozens
+constexpr int kFewSimulated = 4;    ///< of those that have many requests at once
+/// Requests that are simulated, times those in flight where replicas are full: else the run ends before they are.
+constexpr double kFillings = 3;
+constexpr double kUsualPlayed = 3000, kMostPlayed = 30000;
 constexpr std::size_t kLadders = 4;  ///< plans that are sized for other probabilities too
 constexpr double kRungs[] = {0.5, 0.8, 0.95};
 constexpr double kCloseEnough = 0.003;  ///< a probability that is short by less is held
 constexpr double kNoGain = 0.004;       ///< more replicas that raise it by less are of no use
 constexpr double kMostTimes = 2;        ///< replicas over those that rate and pace take
 
+/// So many replicas are simulated of a plan that has more.
+int simulated_of(const ServingPlan& plan) {
+  const double filled = kUsualPlayed / (kFillings * std::max(1.0, plan.concurrency));
+  return static_cast<int>(std::clamp(std::floor(filled), 1.0 * kFewSimulated, 1.0 * kMostSimulated));
+}
+
 SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int replicas, double slowness) {
   const ServingGoal& goal = quest.goal;
   SimulationQuery q;
   q.deployment = plan.query;
   q.workload = goal.requests();
-  q.replicas = std::min(replicas, kMostSimulated);
+  q.replicas = std::min(replicas, simulated_of(plan));
   q.load.kind = OfferedKind::rate;
   q.load.rate = goal.peak_rate() * q.replicas / replicas * slowness;
-  q.requests = std::clamp(250.0 * q.replicas, 1000.0, 3000.0);
+  const double in_flight = q.replicas * plan.concurrency;
+  q.requests =
+      std::max(std::clamp(250.0 * q.replicas, 1000.0, kUsualPlayed), std::min(kFillings * in_flight, kMostPlayed));
   q.limits.ttft = goal.ttft_s / slowness;
   q.limits.tpot = goal.tpot_s / slowness;
   q.limits.e2e = goal.e2e_s / slowness;
@@ -68,7 +80,7 @@ struct Chance {
 };
 
 /// How replicas of one plan do at any rate. A rate at which they were simulated is looked up, one between two at which
-/// they did nearly the same is read off the line between them; of more than kMostSimulated replicas, each does as it
+/// they did nearly the same is read off the line between them; of more replicas than are simulated, each does as it
 /// does among so many.
 class Curves {
  public:
@@ -86,7 +98,7 @@ class Curves {
 
   /// As simulated, or between two such.
   Sample about(int replicas, double slowness) {
-    const int alike = std::min(replicas, kMostSimulated);
+    const int alike = std::min(replicas, simulated_of(plan_));
     const double rate = quest_.goal.peak_rate() * slowness / replicas;
     const Curve& curve = curves_[alike];
     const auto above = curve.lower_bound(rate);

@@ -96,11 +96,12 @@ std::vector<InferenceQuery> deployments(const ServingGoal& goal, const Device& d
           if (goal.pp > 0 && pp != goal.pp) continue;
           for (const int dp : kAttentionRanks) {
             if (dp > 1 && !moe) break;
-            if (tp * pp * dp > most || pp > model.layers()) continue;
+            if (tp * pp * dp > most || pp > model.layers() || (goal.dp > 0 && dp != goal.dp)) continue;
             const bool apart = tp * dp > widest(device);
             if (dp > 1 && apart && (!wide || tp > 1 || pp > 1)) continue;
             for (const bool experts : {false, true}) {
               if (experts ? !moe || tp * dp == 1 : moe && dp > 1) continue;
+              if (goal.ep > 0 && (experts ? tp * dp : 1) != goal.ep) continue;
               for (const double tokens : {2048.0, kUsualTokens, 16384.0}) {
                 if (apart && dp > 1 && tokens != kUsualTokens) continue;
                 InferenceQuery q;
@@ -166,6 +167,11 @@ Status check(const ServingGoal& goal) {
   }
   if (!(goal.load > 0 && goal.load <= 1) || !(goal.load_at_most > 0 && goal.load_at_most <= 1))
     return wrong("⟦load⟧", "a share between 0 and 1, for example 0.8");
+  if (goal.disaggregate) {
+    if (goal.request_rate == 0) return wrong("⟦disaggregate⟧", "sizes pools for a rate: say ⟦request_rate⟧");
+    if (goal.spares.any()) return wrong("⟦spares⟧", "are not sized for two pools: leave out ⟦disaggregate⟧");
+    if (goal.prefix_hit > 0) return wrong("⟦prefix_hit⟧", "is not played on two pools: leave out ⟦disaggregate⟧");
+  }
   if (!(goal.peak >= 1)) return wrong("⟦peak⟧", "the busiest time has at least the mean: write 3x");
   return {};
 }
@@ -602,7 +608,8 @@ ServingVerdict search::judged(const ServingQuest& quest, const Findings& finding
     }
   }
   verdict.losers.insert(verdict.losers.end(), quest.excluded.begin(), quest.excluded.end());
-  if (!verdict.plans.empty() && finalists > 0) search::share_out(quest, verdict, knowledge);
+  const bool pools_asked = quest.goal.disaggregate && !quest.goal.patience.over();
+  if ((!verdict.plans.empty() || pools_asked) && finalists > 0) search::share_out(quest, verdict, knowledge);
   if (!verdict.plans.empty()) {
     if (finalists > 0) verdict.month = search::bill_of(quest, verdict.plans.front(), knowledge);
     verdict.change = search::cheapest_change(quest, verdict.plans.front(), knowledge);

@@ -26,6 +26,19 @@ Result<std::vector<double>> read_lengths(const std::string& text) {
   return lengths;
 }
 
+/// --gpus are all devices: ranks that share a prompt have the same layout each.
+Status ranks_of_prompt(const EstimateFlags& flags, int cp, InferenceQuery& q) {
+  if (cp == 1 || !flags.given("--gpus")) return {};
+  const int layout = q.tp * q.pp;
+  if (layout > 0 && layout * cp != q.gpus) {
+    return wrong("--gpus",
+                 fmt::format("TP {} × PP {} × CP {} are {} devices, not {}", q.tp, q.pp, cp, layout * cp, q.gpus));
+  }
+  if (q.gpus % cp != 0) return wrong("--cp", fmt::format("{} ranks do not share {} devices evenly", cp, q.gpus));
+  q.gpus /= cp;
+  return {};
+}
+
 }  // namespace
 
 Result<int> estimate_context(Session& session, const EstimateFlags& flags) {
@@ -45,6 +58,7 @@ Result<int> estimate_context(Session& session, const EstimateFlags& flags) {
   plan.chunk = question->query.max_batched_tokens;
   report::ContextAnswer answer;
   answer.query = question->query;
+  if (const Status s = ranks_of_prompt(flags, plan.cp, answer.query); !s) return s.error();
   if (answer.query.tp <= 0) {  // the layout that estimate would choose for one such prompt
     InferenceQuery one = answer.query;
     one.load = {.mode = LoadMode::prefill, .isl = lengths->front(), .osl = 1, .batch = 1};

@@ -1,6 +1,10 @@
 // ridge estimate diffusion: time, power and energy of an image or clip, and how they change with size, steps and batch.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include "app/cli/estimate/estimate.hpp"
 #include "app/cli/session/wrong.hpp"
 #include "report/estimate/diffusion_report.hpp"
@@ -117,6 +121,48 @@ std::vector<DiffusionLoad> around(const DiffusionLoad& load) {
   return loads;
 }
 
+/// One line for each change after which it runs, as it is written on the line.
+std::string would_fit(const report::DiffusionAnswer& a, const Knowledge& knowledge) {
+  if (a.outcome.reason != Reason::out_of_memory) return {};
+  std::string lines;
+  const auto offer = [&](const std::string& change, const DiffusionQuery& q) {
+    const Result<DiffusionPipeline> pipeline = resolve(q, knowledge);
+    if (!pipeline) return false;
+    const DiffusionOutcome o = evaluate(*pipeline->resolved, q.load);
+    if (o.reason != Reason::none) return false;
+    lines += fmt::format("\n  {}  fits, {} a call", change, format(Seconds(o.estimate.batch_latency_s.mid)));
+    return true;
+  };
+  for (double batch = std::floor(a.query.load.batch / 2); batch >= 1; batch = std::floor(batch / 2)) {
+    DiffusionQuery q = a.query;
+    q.load.batch = batch;
+    if (offer(fmt::format("--batch {:.0f}", batch), q)) break;
+  }
+  for (const Format format : {Format::fp8, Format::int8, Format::nvfp4, Format::int4}) {
+    DiffusionQuery q = a.query;
+    q.weights = format;
+    if (q.weights != a.query.weights && offer(fmt::format("--precision {}", name(format)), q)) break;
+  }
+  // The smallest memory of the same maker in which it fits, no slower than here.
+  const auto here = knowledge.catalogue.find_device(a.query.device);
+  std::vector<const Device*> larger;
+  for (const Device& d : knowledge.catalogue.devices()) {
+    if (here && d.vendor == here->vendor && d.memory_capacity && d.status == "shipping") larger.push_back(&d);
+  }
+  std::stable_sort(larger.begin(), larger.end(), [](const Device* x, const Device* y) {
+    return x->memory_capacity->value < y->memory_capacity->value;
+  });
+  for (const Device* d : larger) {
+    const bool slower =
+        !d->memory_bandwidth || !here->memory_bandwidth || d->memory_bandwidth->value < here->memory_bandwidth->value;
+    if (slower || d->memory_capacity->value <= here->memory_capacity->value) continue;
+    DiffusionQuery q = a.query;
+    q.device = d->id;
+    if (offer("--device " + d->id, q)) break;
+  }
+  return lines;
+}
+
 }  // namespace
 
 Result<int> estimate_diffusion(Session& session, const EstimateFlags& flags) {
@@ -138,9 +184,9 @@ Result<int> estimate_diffusion(Session& session, const EstimateFlags& flags) {
     return refused ? kRefused : kFine;
   }
   if (refused) {
-    return Error{
-        ErrorCode::infeasible, "",
-        fmt::format("{} on {} cannot run: {}", a->query.model, a->query.device, report::diffusion_refusal(*a))};
+    return Error{ErrorCode::infeasible, "",
+                 fmt::format("{} on {} × {} cannot run: {}{}", a->query.model, std::max(1, a->query.gpus),
+                             a->query.device, report::diffusion_refusal(*a), would_fit(*a, *knowledge))};
   }
   if (session.form() == Form::csv) {
     session.print(to_csv(report::diffusion_table(*a)));

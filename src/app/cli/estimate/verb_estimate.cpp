@@ -7,6 +7,7 @@
 #include "app/cli/verbs.hpp"
 #include "report/estimate/inference_report.hpp"
 #include "ridge/base/text.hpp"
+#include "ridge/perf/usual.hpp"
 #include "ridge/serve/played_load.hpp"
 
 namespace ridge::cli {
@@ -125,6 +126,28 @@ double sold_memory(const Catalogue& catalogue, std::string_view device) {
   return found != nullptr && found->memory_capacity ? found->memory_capacity->value.value() : 0;
 }
 
+/// Models that give a vector or a score read prompts and write no answer.
+static Status embed(const EstimateFlags& flags, const Knowledge& knowledge, InferenceQuestion& question) {
+  const auto model = knowledge.catalogue.find_model(question.query.model);
+  if (!model || !model->embeds) return {};
+  if (flags.given("--osl") && question.query.load.osl > 1) {
+    return Error{ErrorCode::bad_input, "--osl",
+                 fmt::format("{} gives a vector or a score and writes no answer: leave it out", question.query.model)};
+  }
+  std::erase_if(question.assumptions,
+                [](const std::string& text) { return text.ends_with(" tokens out") || text.ends_with(" clients"); });
+  InferenceLoad& load = question.query.load;
+  load.osl = 1;  // the step that reads the prompt gives it
+  if (flags.given("--concurrency") || flags.is_on("--offline")) return {};
+  load.mode = LoadMode::prefill;
+  if (!flags.given("--batch")) {
+    load.batch = usual::kClients;
+    question.assumptions.push_back(fmt::format("{:.0f} texts together", load.batch));
+  }
+  question.assumptions.emplace_back("texts are read, none is written");
+  return {};
+}
+
 Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
   if (flags.is_on("--disaggregate")) return estimate_pools(session, flags);
   for (const char* of_pools : {"--prefill-device", "--prefill-tp", "--prefill-dp", "--prefill-ep", "--kv-link"}) {
@@ -136,6 +159,7 @@ Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
+  if (const Status s = embed(flags, *knowledge, *question); !s) return s.error();
   const Result<MediaLoad> media = media_question(flags, *knowledge, *question);
   if (!media) return media.error();
   Result<InferenceAnswer> answer = answer_question(session, *question, *knowledge, true);

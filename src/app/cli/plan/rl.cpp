@@ -21,17 +21,36 @@ constexpr std::size_t kMostRlQuestions = 64;  ///< devices times sizes
 constexpr std::string_view kSharedWithPlans[] = {"--model", "--engine", "--precision",   "--tp",      "--pp",
                                                  "--cp",    "--ep",     "--micro-batch", "--sharding"};
 
+/// Where nobody names devices: those on sale that have a rent, kernels that were timed, and memory for training.
+std::vector<std::string> trained_on(const Knowledge& knowledge, const std::string& date) {
+  constexpr Bytes kEnough{40e9};
+  Buyer buyer;
+  buyer.date = date;
+  std::vector<std::string> out;
+  for (const Device& d : knowledge.catalogue.devices()) {
+    const bool large = d.memory_capacity && d.memory_capacity->value >= kEnough;
+    if (!large || d.status != "shipping" || !knowledge.calibration.knows_kernels_of(d.architecture)) continue;
+    if (price_of(knowledge.catalogue, d.id, buyer, nullptr)) out.push_back(d.id);
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<int> plan_rl_run(Session& session, const PlanFlags& flags, EstimateFlags rl) {
   if (const Status s = flags.check(PlanKind::rl); !s) return s.error();
   for (const std::string_view flag : kSharedWithPlans) rl.set(flag, flags.value(flag));
   if (!flags.given("--model")) return wrong("--model", "name a model, for example --model qwen2.5-7b");
-  if (!flags.given("--devices") || flags.value("--devices") == "all") {
-    return wrong("--devices", "name devices, for example --devices h100-sxm,b200-sxm-180");
-  }
   if (!flags.given("--gpus")) return wrong("--gpus", "say how many devices, or a list: 32,64");
-  const auto devices = split_list("--devices", flags.value("--devices"));
+  const bool all = !flags.given("--devices") || flags.value("--devices") == "all";
+  Result<std::vector<std::string>> devices = std::vector<std::string>{};
+  const Result<Knowledge> knowledge = knowledge_of(session);
+  if (!knowledge) return knowledge.error();
+  if (all) {
+    devices = trained_on(*knowledge, session.price_date());
+  } else {
+    devices = split_list("--devices", flags.value("--devices"));
+  }
   if (!devices) return devices.error();
   const auto sizes = split_list("--gpus", flags.value("--gpus"));
   if (!sizes) return sizes.error();
@@ -40,8 +59,6 @@ Result<int> plan_rl_run(Session& session, const PlanFlags& flags, EstimateFlags 
   }
   const Result<int> rows = read_whole("--top", flags.value("--top"), kUsualRlRows, 1, 1'000'000);
   if (!rows) return rows.error();
-  const Result<Knowledge> knowledge = knowledge_of(session);
-  if (!knowledge) return knowledge.error();
   std::vector<report::RlPick> picks;
   std::optional<Error> refused;
   for (const std::string& device : *devices) {

@@ -123,6 +123,20 @@ std::vector<std::string> devices_of(const TrainingVerdict& verdict) {
   return out;
 }
 
+/// Pools that were asked for are the answer, where there are any.
+Table table_of(const ServingQuest& quest, const ServingVerdict& verdict) {
+  return quest.goal.disaggregate ? report::plan_pools_table(verdict) : report::plan_table(verdict);
+}
+Table table_of(const TrainingQuest&, const TrainingVerdict& verdict) {
+  return report::plan_table(verdict);
+}
+bool is_met(const ServingQuest& quest, const ServingVerdict& verdict) {
+  return quest.goal.disaggregate ? !report::plan_pools_table(verdict).rows.empty() : !verdict.plans.empty();
+}
+bool is_met(const TrainingQuest&, const TrainingVerdict& verdict) {
+  return !verdict.plans.empty();
+}
+
 template <class Quest, class Verdict>
 Result<int> show(Session& session, const Quest& quest, const Verdict& verdict, const Shown& shown) {
   if (shown.results.ends_with(".csv")) {
@@ -144,11 +158,11 @@ Result<int> show(Session& session, const Quest& quest, const Verdict& verdict, c
   if (session.form() == Form::json) {
     session.print(report::plan_json(quest, verdict, shown.options).text());
   } else if (session.form() == Form::csv) {
-    session.print(to_csv(report::plan_table(verdict)));
+    session.print(to_csv(table_of(quest, verdict)));
   } else {
     session.print(report::plan_page(quest, verdict, shown.options));
   }
-  return verdict.plans.empty() ? kRefused : kFine;
+  return is_met(quest, verdict) ? kFine : kRefused;
 }
 
 /// The answer's lines in the file of results, for people with SQL.
@@ -333,10 +347,23 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
         return Error{ErrorCode::infeasible, "", "no model of the catalogue can be served within these limits"};
       goal->model = *found;
     }
+    const auto model = knowledge->catalogue.find_model(goal->model);
+    const bool embeds = model && model->embeds;
+    if (embeds) {
+      if (flags.given("--osl") && goal->osl > 1) {
+        return wrong("--osl", goal->model + " gives a vector or a score and writes no answer: leave it out");
+      }
+      goal->osl = 1;
+      goal->tpot_s = 0;
+    }
     Result<ServingQuest> quest = prepare(*goal, *knowledge, *economics);
     if (!quest) return quest.error();
     if (!flags.given("--isl")) quest->assumptions.push_back(fmt::format("{:.0f} tokens in", goal->isl));
-    if (!flags.given("--osl")) quest->assumptions.push_back(fmt::format("{:.0f} tokens out", goal->osl));
+    if (embeds) {
+      quest->assumptions.emplace_back("texts are read, none is written: a vector or a score counts as one token out");
+    } else if (!flags.given("--osl")) {
+      quest->assumptions.push_back(fmt::format("{:.0f} tokens out", goal->osl));
+    }
     return answer_with(session, *quest, run, shown, quest->problem->setup_evaluations(), *knowledge, stored);
   }
   Result<TrainingGoal> goal = training_goal(flags, context);

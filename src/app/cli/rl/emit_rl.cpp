@@ -24,6 +24,14 @@ Result<std::string> policy_checkpoint(const Session& session, const std::string&
   return wrong("--checkpoint", fmt::format("no repository of {} is known: say a path or a repository", model));
 }
 
+/// Devices of one node, as the system says it, else the device.
+int node_of(const Knowledge& knowledge, const RlAnswer& a) {
+  constexpr int kUsualNode = 8;
+  if (const System* system = knowledge.catalogue.system(a.query.system)) return system->devices_per_node;
+  const auto device = knowledge.catalogue.find_device(a.generation.device);
+  return device && device->node_size ? device->node_size->value : kUsualNode;
+}
+
 }  // namespace
 
 Result<int> emit_rl_files(Session& session, const EstimateFlags& flags, RlFramework framework,
@@ -43,7 +51,7 @@ Result<int> emit_rl_files(Session& session, const EstimateFlags& flags, RlFramew
   Result<std::string> loads = checkpoint;
   if (checkpoint.empty()) loads = policy_checkpoint(session, answered->query.model);
   if (!loads) return loads.error();
-  const Result<std::vector<RlFile>> files = emit_rl(*answered, framework, *loads);
+  const Result<std::vector<RlFile>> files = emit_rl(*answered, framework, *loads, node_of(*knowledge, *answered));
   if (!files) return files.error();
   if (out.empty()) {
     session.print(files->front().text);

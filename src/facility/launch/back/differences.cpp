@@ -45,9 +45,16 @@ std::vector<std::string> differences(const LaunchPlan& a, const LaunchPlan& b) {
                                                                {"concurrency", &LaunchPlan::concurrency},
                                                                {"LoRA rank", &LaunchPlan::lora_rank},
                                                                {"draft tokens", &LaunchPlan::draft_tokens},
+                                                               {"experts of a layer", &LaunchPlan::experts},
+                                                               {"copies of experts", &LaunchPlan::redundant_experts},
                                                                {"layers recomputed", &LaunchPlan::recompute_layers}};
   for (const auto& [what, field] : numbers) number(what, a.*field, b.*field);
   text("role", name(a.role), name(b.role));
+  const auto way = [](const LaunchPlan& p) { return p.exchange ? name(*p.exchange) : "the engine's own way"; };
+  text("tokens reach experts by", way(a), way(b));
+  const auto yes = [&](const char* what, bool x, bool y) { text(what, x ? "yes" : "no", y ? "yes" : "no"); };
+  yes("experts placed by load", a.rebalanced, b.rebalanced);
+  yes("two batches overlapped", a.two_batches, b.two_batches);
   text("optimizer on the host", a.offload_optimizer ? "yes" : "no", b.offload_optimizer ? "yes" : "no");
   text("weights", name(a.weights), name(b.weights));
   text("KV cache", name(a.kv), name(b.kv));

@@ -183,6 +183,8 @@ Status CommandReader::flags() {
 void CommandReader::turn_on(const std::string& flag) {
   LaunchPlan& p = out_.plan;
   if (flag == "--enable-expert-parallel") expert_parallel_ = true;
+  if (flag == "--enable-eplb") p.rebalanced = true;
+  if (flag == "--enable-dbo" || flag == "--enable-two-batch-overlap") p.two_batches = true;
   if (flag == "--bf16" && p.precision == Format::fp32) p.precision = Format::bf16;
   if (flag == "--fp16" && p.precision == Format::fp32) p.precision = Format::fp16;
   if (flag == "--use-distributed-optimizer" && p.sharding == Sharding::none) p.sharding = Sharding::zero1;
@@ -287,6 +289,17 @@ Status CommandReader::special(const std::string& flag, const Word& value) {
     return whole(p.max_sequences);
   } else if (flag == "--chunked-prefill-size") {
     return whole(p.max_batched_tokens);
+  } else if (flag == "--all2all-backend" || flag == "--moe-a2a-backend") {
+    backend_ = value.text;
+  } else if (flag == "--deepep-mode") {
+    exchange_mode_ = value.text;
+  } else if (flag == "--ep-num-redundant-experts") {
+    return whole(p.redundant_experts);
+  } else if (flag == "--eplb-config") {
+    constexpr std::string_view kCopies = "\"num_redundant_experts\":";
+    const std::size_t at = value.text.find(kCopies);
+    if (at != std::string::npos)
+      p.redundant_experts = leading_number(std::string_view(value.text).substr(at + kCopies.size()));
   } else if (flag == "--recipe") {
     p.flavor = value.text;
   } else if (flag == "--expert-tensor-parallel-size" || flag == "--expert_tensor_parallel_size") {

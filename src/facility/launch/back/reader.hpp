@@ -49,6 +49,8 @@ class CommandReader {
   Status surroundings();
   Status training(int nodes);
   Status serving(int nodes, int replicas, int all);
+  /// How the plan's tokens reach experts, where they have to.
+  void exchange();
 
   Script script_;
   std::string_view file_;
@@ -59,8 +61,9 @@ class CommandReader {
   bool expert_parallel_ = false, by_tensor_ = false, by_block_ = false;
   int ranks_ = 1, per_node_ = 0, nodes_ = 0, shard_ = 1, replicate_ = 1, local_batch_ = 0, instances_ = 1;
   int context_ = 0;
-  int steps_ = 0;            ///< of gradients that are added up
-  double device_batch_ = 0;  ///< of one device and one of those steps
+  std::string backend_, exchange_mode_;  ///< how tokens reach experts
+  int steps_ = 0;                        ///< of gradients that are added up
+  double device_batch_ = 0;              ///< of one device and one of those steps
   bool shards_optimizer_ = false;
 };
 

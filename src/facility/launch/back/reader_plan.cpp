@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "facility/launch/back/reader.hpp"
+#include "facility/launch/exchange.hpp"
 #include "facility/launch/flags.hpp"
 #include "facility/launch/write.hpp"
 
@@ -47,6 +48,7 @@ Status CommandReader::surroundings() {
   count("osl", p.osl);
   count("concurrency", p.concurrency);
   count("lora", p.lora_rank);
+  count("experts", p.experts);
   count("sequence", p.sequence);
   count("shard_group", p.shard_group);
   if (const std::string recompute = ridge("recompute"); !recompute.empty()) {
@@ -136,6 +138,28 @@ Status CommandReader::training(int nodes) {
   return {};
 }
 
+void CommandReader::exchange() {
+  LaunchPlan& p = out_.plan;
+  const auto said = script_.ridge.find("dispatch");
+  std::optional<ExpertExchange> told;
+  if (said != script_.ridge.end()) {
+    if (const Result<ExpertExchange> way = parse_expert_exchange(said->second)) told = *way;
+  }
+  if (p.runner == LaunchTarget::trtllm) {
+    p.exchange = told;
+    return;
+  }
+  const bool flagged = p.runner == LaunchTarget::vllm || p.runner == LaunchTarget::sglang;
+  if (!flagged || p.ep < 2 || p.dp < 2) return;
+  const ExchangeFlags flags{backend_, exchange_mode_};
+  p.exchange = exchange_of(p.runner, flags);
+  if (!told) return;
+  // What the plan says holds as long as the flags are those that it is written with.
+  LaunchPlan as_told = p;
+  as_told.exchange = told;
+  if (exchange_flags(as_told) == flags) p.exchange = told;
+}
+
 Status CommandReader::serving(int nodes, int replicas, int all) {
   LaunchPlan& p = out_.plan;
   if (p.runner == LaunchTarget::sglang) {
@@ -159,11 +183,17 @@ Status CommandReader::serving(int nodes, int replicas, int all) {
         for (const FormatFlag& f : kv_flags(p.runner)) {
           if (!f.flag.empty() && line == fmt::format("{} {}", f.flag, f.value)) p.kv = f.format;
         }
+        constexpr std::string_view kSlots = "num_slots:";
+        if (line.starts_with(kSlots)) {
+          p.rebalanced = true;
+          p.redundant_experts = std::max(0, leading_number(line.substr(kSlots.size())) - p.experts);
+        }
       }
     }
     (attention_dp ? p.dp : p.tp) = std::max(1, ranks_);
   }
   if (p.runner == LaunchTarget::vllm && expert_parallel_) p.ep = p.tp * p.dp;
+  exchange();
   const int each = p.tp * p.pp * p.dp;
   p.replicas = each > p.gpus_per_node ? 1 : replicas * nodes;
   if (all > 0 && each <= p.gpus_per_node) {

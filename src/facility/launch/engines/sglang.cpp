@@ -1,6 +1,7 @@
 // python3 -m sglang.launch_server.
 #include <fmt/format.h>
 
+#include "facility/launch/exchange.hpp"
 #include "facility/launch/flags.hpp"
 #include "facility/launch/write.hpp"
 
@@ -21,6 +22,14 @@ Result<Process> sglang_server(const LaunchPlan& p, std::string_view port) {
   if (p.ep > 1 && p.ep != p.tp * p.dp) {
     return cannot(fmt::format("SGLang spreads experts over all {} ranks, not over {}: say ⟦ep={}⟧ or 1", p.tp * p.dp,
                               p.ep, p.tp * p.dp));
+  }
+  if (p.ep > 1) {
+    if (const ExchangeFlags way = exchange_flags(p); !way.backend.empty()) {
+      c.flag("--moe-a2a-backend", way.backend).flag("--deepep-mode", way.mode);
+    }
+    if (p.rebalanced) c.flag("--enable-eplb");
+    if (p.redundant_experts > 0) c.flag("--ep-num-redundant-experts", p.redundant_experts);
+    if (p.two_batches) c.flag("--enable-two-batch-overlap");
   }
   if (spans_nodes(p)) {
     c.shell("--nnodes", "\"$NODES\"")

@@ -32,6 +32,12 @@ Result<Process> trtllm_server(const LaunchPlan& p, std::string_view port) {
   std::string yaml;
   const auto line = [&](std::string_view text) { yaml += fmt::format("  echo '{}'\n", text); };
   if (p.dp > 1) line("enable_attention_dp: true");
+  if (p.ep > 1 && p.rebalanced) {  // slots are experts and their copies
+    line("moe_config:");
+    line("  load_balancer:");
+    line(fmt::format("    num_slots: {}", p.experts + p.redundant_experts));
+    line("    layer_updates_per_iter: 1");
+  }
   if (!kv->flag.empty() || p.prefix_hit > 0) line("kv_cache_config:");
   if (!kv->flag.empty()) line(fmt::format("  {} {}", kv->flag, kv->value));
   if (p.prefix_hit > 0) line("  enable_block_reuse: true");

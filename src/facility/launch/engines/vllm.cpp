@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "facility/launch/exchange.hpp"
 #include "facility/launch/flags.hpp"
 #include "facility/launch/write.hpp"
 
@@ -31,6 +32,11 @@ Result<Process> vllm_server(const LaunchPlan& p, std::string_view port) {
                                 p.tp * p.dp, p.ep, p.tp * p.dp));
     }
     c.flag("--enable-expert-parallel");
+    if (const ExchangeFlags way = exchange_flags(p); !way.backend.empty()) c.flag("--all2all-backend", way.backend);
+    if (p.rebalanced) c.flag("--enable-eplb");
+    if (p.redundant_experts > 0)
+      c.flag("--eplb-config", fmt::format("{{\"num_redundant_experts\": {}}}", p.redundant_experts));
+    if (p.two_batches) c.flag("--enable-dbo");
   }
   if (spans_nodes(p)) {
     // The engine starts its ranks on all nodes by itself; only the first one listens for requests.

@@ -109,6 +109,58 @@ TEST(Connections, ARequestThatIsNotCompleteInTimeIsCutOff) {
   EXPECT_FALSE(served.ended());
 }
 
+TEST(Connections, AnAnswerThatIsNotTakenInTimeIsCutOff) {
+  Connections connections(
+      {.all = 10, .of_one = 10, .reading = std::chrono::seconds(10), .sending = std::chrono::milliseconds(50)});
+  Pair slow, works;
+  for (Pair* one : {&slow, &works}) {
+    connections.opened(one, one->ends[0], "192.0.2.1");
+    connections.reads(one);
+  }
+  EXPECT_TRUE(connections.sends(&slow, 1 << 20));
+  for (int i = 0; i < 300 && !slow.ended(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(slow.ended());
+  EXPECT_FALSE(works.ended());
+}
+
+TEST(Connections, WhoDoesNotTakeAnAnswerMakesRoom) {
+  Connections connections({.all = 100, .of_one = 2, .reading = std::chrono::seconds(10)});
+  Pair slow, works, late;
+  for (Pair* one : {&slow, &works}) {
+    connections.opened(one, one->ends[0], "192.0.2.1");
+    connections.reads(one);
+  }
+  EXPECT_TRUE(connections.sends(&slow, 1 << 20));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));  // a second is fair
+  connections.opened(&late, late.ends[0], "192.0.2.1");
+  EXPECT_TRUE(slow.ended());
+  EXPECT_FALSE(works.ended());
+  EXPECT_FALSE(late.ended());
+}
+
+TEST(Connections, AnswersThatNobodyTakesHaveALimit) {
+  constexpr std::size_t kMegabyte = 1 << 20;
+  Connections connections({.all = 100,
+                           .of_one = 10,
+                           .reading = std::chrono::seconds(10),
+                           .unsent_of_one = 2 * kMegabyte,
+                           .unsent = 3 * kMegabyte});
+  Pair a, b, c, other, third;
+  for (Pair* one : {&a, &b, &c}) connections.opened(one, one->ends[0], "192.0.2.1");
+  connections.opened(&other, other.ends[0], "192.0.2.2");
+  connections.opened(&third, third.ends[0], "192.0.2.3");
+  EXPECT_TRUE(connections.sends(&a, kMegabyte));
+  EXPECT_TRUE(connections.sends(&b, kMegabyte));
+  EXPECT_FALSE(connections.sends(&c, kMegabyte)) << "more than one address may leave untaken";
+  EXPECT_TRUE(connections.sends(&c, 1000)) << "it hears of its refusal";
+  EXPECT_TRUE(connections.sends(&other, kMegabyte - 1000));
+  EXPECT_FALSE(connections.sends(&third, kMegabyte)) << "more than all may";
+  connections.owes(&a);  // it has taken its answer
+  EXPECT_TRUE(connections.sends(&third, kMegabyte));
+  connections.closed(&other);
+  EXPECT_TRUE(connections.sends(&a, kMegabyte - 1000));
+}
+
 TEST(Connections, SaysWhenTheOtherSideHasLeft) {
   Connections connections({.all = 10, .of_one = 10, .reading = std::chrono::seconds(10)});
   Pair stays, leaves;

@@ -83,6 +83,7 @@ class Server {
     unsigned connections_per_address = static_cast<unsigned>(limits::kConnectionsOfOne.most);
     unsigned timeout_s = 10;  ///< without progress on a connection
     unsigned reading_s = 15;  ///< until a request is there as a whole, however its bytes trickle in
+    unsigned sending_s = 60;  ///< until an answer is taken, however its bytes trickle out
     unsigned threads = 2;
     unsigned light_threads = 2;  ///< of deferred requests
     unsigned heavy_threads = 2;  ///< of which one client has at most half

@@ -213,9 +213,12 @@ struct Server::Core {
       return refuse(exchange, 400, "the length of the body is said in two ways");
     }
     std::size_t bytes = 0;
-    const auto [end, code] = std::from_chars(length.data(), length.data() + length.size(), bytes);
-    if (!length.empty() && (code != std::errc() || bytes > options.body_limit)) {
-      return refuse(exchange, 413, too_large());  // before anybody has to send it
+    const std::errc code =
+        length.empty() ? std::errc() : std::from_chars(length.data(), length.data() + length.size(), bytes).ec;
+    // Who asks first, or would send for long, hears it now. Others would rather be heard out: they do not read before.
+    const bool asks = !exchange.request.header("expect").empty();
+    if (code != std::errc() || bytes > options.body_limit + (asks ? 0 : kMostDiscarded)) {
+      return refuse(exchange, 413, too_large());
     }
     return MHD_YES;
   }

@@ -1,6 +1,8 @@
 // Parts of the server without sockets: whose turn it is, whom a request is for, which connection makes room.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -9,6 +11,7 @@
 #include "app/http/connections.hpp"
 #include "app/http/fair_queue.hpp"
 #include "app/http/origin.hpp"
+#include "app/http/server.hpp"
 
 namespace ridge::http {
 namespace {
@@ -56,6 +59,21 @@ TEST(Host, IsANameOrAddressAndPerhapsAPortAndNothingElse) {
         "localhost,evil.com", "local host", "localhost/", "localhost:8080, evil.com", "loc\xc3\xa4lhost"}) {
     EXPECT_FALSE(parse_host(wrong)) << wrong;
   }
+}
+
+// A server that was started at a low priority itself: its heavy work must not come to stand above its short questions.
+TEST(StandBack, GoesBelowWhereTheThreadStood) {
+  int before = 0, after = 0;
+  std::thread thread([&] {
+    const auto me = static_cast<id_t>(syscall(SYS_gettid));
+    setpriority(PRIO_PROCESS, me, 12);
+    before = getpriority(PRIO_PROCESS, me);
+    stand_back();
+    after = getpriority(PRIO_PROCESS, me);
+  });
+  thread.join();
+  EXPECT_GE(before, 12);
+  EXPECT_EQ(after, 19);
 }
 
 /// Both ends of a connection.

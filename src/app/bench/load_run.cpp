@@ -9,6 +9,7 @@
 #include "app/bench/server_metrics.hpp"
 #include "app/bench/stream_reader.hpp"
 #include "catalogue/files/json_document.hpp"
+#include "report/table/unicode.hpp"
 
 namespace ridge::bench {
 
@@ -22,9 +23,16 @@ constexpr std::size_t kMetricsSlot = 0;
 constexpr std::size_t kPageSlot = 1;
 constexpr std::size_t kFirstSlot = 2;
 constexpr std::size_t kMostBody = 4'000'000;  ///< of an answer that is no stream
-constexpr double kSlackTokens = 64;           ///< above what was asked for, before a stream is said never to end
+constexpr std::size_t kLongestTold = 300;
+constexpr std::size_t kLongestModel = 256;
+constexpr double kSlackTokens = 64;  ///< above what was asked for, before a stream is said never to end
 constexpr auto kBetweenViews = std::chrono::milliseconds(250);
 constexpr auto kBetweenQuestions = std::chrono::milliseconds(20);  ///< whether to go on: a view costs 7 us, a send 30
+
+/// What a server says, for a terminal: it may hold whatever moves a cursor.
+std::string told(std::string_view text) {
+  return printable(text.substr(0, kLongestTold));
+}
 
 /// A page that is read whole.
 class PageListener final : public Listener {
@@ -37,7 +45,7 @@ class PageListener final : public Listener {
     over = true;
     trouble = t;
     status = code;
-    detail = to.empty() ? what : "redirects to " + to;
+    detail = told(to.empty() ? what : "redirects to " + to);
   }
   std::string body, detail;
   int status = 0;
@@ -133,6 +141,11 @@ class Run {
       return Error{ErrorCode::refused, setup_.client.root + "/v1/models",
                    fmt::format("answers {}{}{} and names no model: say it by ⟦served_model_name⟧", page.status,
                                page.detail.empty() ? "" : ", ", page.detail)};
+    }
+    if (id->text.size() > kLongestModel || printable(id->text) != id->text) {
+      return Error{
+          ErrorCode::refused, setup_.client.root + "/v1/models",
+          fmt::format("names a model '{}' that no request could name: say it by ⟦served_model_name⟧", told(id->text))};
     }
     result_.model = id->text;
     prompts_ = PromptWriter({setup_.chat, setup_.words, setup_.plain, result_.model, setup_.salt});
@@ -374,7 +387,7 @@ void Flight::ended(Trouble trouble, int status, const std::string& detail, const
       text = "the stream ended without saying so";
     }
   }
-  run_.flight_ended(*this, kind, text, when);
+  run_.flight_ended(*this, kind, told(text), when);
 }
 
 void Run::count(const Flight& f) {

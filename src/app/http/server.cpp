@@ -32,7 +32,6 @@ namespace {
 constexpr std::size_t kConnectionMemory = 32 * 1024;  // request line and headers must fit
 constexpr std::size_t kMostDiscarded = 4u << 20;      // of a body that is too large, before its connection is cut
 constexpr std::string_view kClosing = "the server is shutting down";
-constexpr int kHeavyNiceness = 10;
 constexpr std::chrono::milliseconds kBetweenLooks{250};  ///< for those that waited too long
 constexpr const char* kWaitedTooLong = "it waited too long for its turn: try again later";
 using Clock = std::chrono::steady_clock;
@@ -56,6 +55,13 @@ Response Response::error(int status, std::string_view message, std::string_view 
   inner.set("message", message);
   if (!where.empty()) inner.set("where", where);
   return json(status, Json::object().set("error", std::move(inner)).text() + "\n");
+}
+
+void stand_back() {
+  constexpr int kNiceness = 10;
+  constexpr int kNicest = 19;
+  const auto me = static_cast<id_t>(syscall(SYS_gettid));
+  setpriority(PRIO_PROCESS, me, std::min(kNicest, getpriority(PRIO_PROCESS, me) + kNiceness));
 }
 
 Response guarded(const std::function<Response()>& work) noexcept {
@@ -115,7 +121,7 @@ struct Server::Core {
 
   void work(Weight weight) {
     // Short questions, and those that are answered at once, come before heavy ones wherever the system has to choose.
-    if (weight == Weight::heavy) setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kHeavyNiceness);
+    if (weight == Weight::heavy) stand_back();
     Pool& mine = pool(weight);
     while (true) {
       std::optional<FairQueue<Exchange*>::Item> next;

@@ -66,6 +66,9 @@ struct Response {
 /// an exception would end together with the program.
 [[nodiscard]] Response guarded(const std::function<Response()>& work) noexcept;
 
+/// From now on the calling thread works where the others of the program leave time, however they themselves stand.
+void stand_back();
+
 /// `may_take_long` is false on the first call.
 using Handler = std::function<Response(const Request&, bool may_take_long)>;
 /// One line per request: method, path, status, bytes, milliseconds.

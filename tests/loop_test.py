@@ -236,6 +236,35 @@ def hostile(_tmp):
     assert measured["errors"]["HTTP 429"]["count"] > 0 and measured["finished"] >= 2, measured["errors"]
     server.end()
 
+    # Who hangs up while it waits for its turn, or for a whole answer, leaves the queue.
+    server = Emulator(PLAN.split() + ["--max-num-seqs", "1"])
+    port = int(server.url.rsplit(":", 1)[1])
+    held = []
+    for i in range(20):
+        body = json.dumps({"prompt": f"a {i}", "max_tokens": 4000, "stream": i % 2 == 0}).encode()
+        held.append(socket.create_connection(("127.0.0.1", port)))
+        held[-1].sendall(b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+
+    def metric(name, label=""):
+        with socket.create_connection(("127.0.0.1", port)) as s:
+            s.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            text = s.makefile().read()
+        return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name) and label in line)
+
+    def settles(name, value):
+        until = time.time() + 10
+        while metric(name) != value and time.time() < until:
+            time.sleep(0.05)
+        assert metric(name) == value, (name, metric(name))
+
+    settles("vllm:num_requests_waiting", 19)
+    for s in held:
+        s.close()
+    settles("vllm:num_requests_waiting", 0)
+    settles("vllm:num_requests_running", 0)
+    assert metric("vllm:request_success_total", "abort") == 20
+    server.end()
+
     # What is written can be read: vLLM's shape, a row of evidence, an overlay learned from it. Conversations work.
     server = Emulator(PLAN.split())
     folder = _tmp

@@ -216,6 +216,38 @@ def idle_connections_lock_nobody_out(server):
         s.close()
 
 
+def long_answers_block_nobody(server):
+    """Three hundred questions for the whole price list from each of six addresses, whose answers nobody takes."""
+    import socket
+    before = server.memory()
+    held = []
+    slowest = 0
+    for source in ("127.0.6.1", "127.0.6.2", "127.0.6.3", "127.0.6.4", "127.0.6.5", "127.0.6.6"):
+        for _ in range(300):
+            s = socket.socket()
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            s.settimeout(5)
+            try:
+                s.bind((source, 0))
+                s.connect(("127.0.0.1", server.port))
+                s.sendall(b"GET /v1/catalogue?kind=prices HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            except OSError:
+                pass
+            held.append(s)
+        start = time.time()
+        try:
+            status = server.ask("POST", "/v1/estimate", json.dumps({"kind": "infer", "model": "llama3.1-8b", "device": "h100-sxm", "isl": 1000 + len(held)}), source="127.0.6.9", timeout=20)[0]
+        except OSError as error:
+            status = error
+        slowest = max(slowest, time.time() - start)
+        check(f"behind {len(held)} answers that nobody takes another is answered", status == 200, status)
+    check(f"and at once ({1e3 * slowest:.0f} ms)", slowest < 2, slowest)
+    time.sleep(3)
+    check("memory for them has a limit", server.memory() < before + 300e6, (before, server.memory()))
+    for s in held:
+        s.close()
+
+
 def ten_thousand_connections(server):
     """Of one address, opened as fast as they come and never used: another address does not notice."""
     import socket
@@ -479,7 +511,7 @@ def main():
         server = Server(sys.argv[1])
         parts = [(threads_and_cross_site, server), (results_know_what_they_were_made_with, folder), (results_are_not_believed_blindly, folder), (other_peoples_databases_stay, folder),
                  (policy_words,), (garbage_in_flags,), (hosts_and_paths, server), (infinities,), (files_of_the_server, folder), (small_things, folder, server), (files_are_named, folder), (full_disk, folder), (calls_return, sys.argv[1]),
-                 (jobs_have_owners, server), (work_has_limits, server), (idle_connections_lock_nobody_out, server), (ten_thousand_connections, server), (one_client_does_not_shut_out_others, server)]
+                 (jobs_have_owners, server), (work_has_limits, server), (idle_connections_lock_nobody_out, server), (long_answers_block_nobody, server), (ten_thousand_connections, server), (one_client_does_not_shut_out_others, server)]
         wanted = sys.argv[2:]
         try:
             for part, *arguments in parts:

@@ -305,6 +305,28 @@ TEST(Api, HeavyAndShortQuestionsWaitApart) {
   EXPECT_EQ(weight("/v1/check", R"({"text": "H200 has 4.8 TB/s"})"), http::Weight::light);
 }
 
+// The threads that answer at once are everybody's: what takes a tenth of a second there, asked 250 times, is half a
+// minute in which nobody else is answered.
+TEST(Api, OnlyWhatTakesAMomentIsAnsweredAtOnce) {
+  Api api(shared(), here(), {});
+  const auto defers = [&](const Request& request) { return api.answer(request, false).defer; };
+  const auto estimate = [](std::string_view kind, std::string_view more = "") {
+    return posted("/v1/estimate", R"({"kind": ")" + std::string(kind) + R"(", "model": "llama3.1-8b", "device": )" +
+                                      R"("h100-sxm")" + std::string(more) + "}");
+  };
+  for (const char* kind : {"infer", "train", "techniques"}) EXPECT_FALSE(defers(estimate(kind))) << kind;
+  for (const char* kind : {"fit", "compare"}) EXPECT_TRUE(defers(estimate(kind))) << kind;
+  EXPECT_TRUE(defers(estimate("rl", R"(, "gpus": 32)")));
+  EXPECT_TRUE(defers(got("/v1/catalogue", {{"kind", "prices"}})));
+  // Reading alone takes long, if there is a megabyte to read: in the line of whoever asks, and where the work would be.
+  const std::string blanks(100'000, ' ');
+  EXPECT_TRUE(defers(estimate("infer", blanks)));
+  EXPECT_EQ(api.answer(estimate("infer", blanks), true).status, 200);
+  const Response simulation = api.answer(posted("/v1/simulate", "{" + blanks + "}"), false);
+  EXPECT_TRUE(simulation.defer);
+  EXPECT_EQ(simulation.weight, http::Weight::heavy);
+}
+
 TEST(Api, LongWorkEndsForAClientThatHasLeft) {
   Api api(shared(), here(), {});
   const std::atomic<bool> left = true;

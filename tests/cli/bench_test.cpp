@@ -87,6 +87,18 @@ TEST(StreamReader, RefusesWhatIsNoStreamAndSaysWhatTheServerSays) {
   EXPECT_TRUE(longest.failed());
 }
 
+TEST(StreamReader, DoesNotBelieveAUsageThatNobodyComputes) {
+  for (const char* key : {"prompt_tokens", "completion_tokens"}) {
+    for (const auto& [count, believed] :
+         {std::pair("10000000", true), {"10000001", false}, {"18446744073709551615", false}}) {
+      StreamReader reader;
+      reader.feed(R"(data: {"choices":[{"text":"a","finish_reason":"length"}],"usage":{")" + std::string(key) +
+                  "\":" + count + "}}\n\ndata: [DONE]\n\n");
+      EXPECT_EQ(reader.failed(), !believed) << key << count;
+    }
+  }
+}
+
 TEST(StreamReader, DoesNotCallACutAnswerComplete) {
   StreamReader reader;
   reader.feed("data: {\"choices\":[{\"text\":\" one\",\"finish_reason\":null}]}\n\n");
@@ -116,6 +128,13 @@ TEST(MetricsPage, ReadsTheNamesOfThreeServers) {
   EXPECT_EQ(read_metrics_page("sglang:num_running_reqs{a=\"b\"} 5\n")->kind, "SGLang");
   EXPECT_EQ(read_metrics_page("llamacpp:requests_processing 2\n")->running, 2);
   EXPECT_FALSE(read_metrics_page("process_cpu_seconds_total 1\nvllm:num_requests_running{ nan\n"));
+}
+
+TEST(MetricsPage, LeavesOutNumbersOfNothing) {
+  for (const char* number : {"nan", "inf", "-inf", "1e308", "-1e300", "1e999"}) {
+    EXPECT_FALSE(read_metrics_page("vllm:num_requests_running " + std::string(number) + "\n")) << number;
+  }
+  EXPECT_TRUE(read_metrics_page("vllm:num_requests_running 1e3\n"));
 }
 
 TEST(Drift, NamesTheDayItBeganAndForgivesNoise) {

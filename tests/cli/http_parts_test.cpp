@@ -1,6 +1,8 @@
 // Parts of the server without sockets: whose turn it is, whom a request is for, which connection makes room.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -9,6 +11,7 @@
 #include "app/http/connections.hpp"
 #include "app/http/fair_queue.hpp"
 #include "app/http/origin.hpp"
+#include "app/http/server.hpp"
 
 namespace ridge::http {
 namespace {
@@ -56,6 +59,21 @@ TEST(Host, IsANameOrAddressAndPerhapsAPortAndNothingElse) {
         "localhost,evil.com", "local host", "localhost/", "localhost:8080, evil.com", "loc\xc3\xa4lhost"}) {
     EXPECT_FALSE(parse_host(wrong)) << wrong;
   }
+}
+
+// A server that was started at a low priority itself: its heavy work must not come to stand above its short questions.
+TEST(StandBack, GoesBelowWhereTheThreadStood) {
+  int before = 0, after = 0;
+  std::thread thread([&] {
+    const auto me = static_cast<id_t>(syscall(SYS_gettid));
+    setpriority(PRIO_PROCESS, me, 12);
+    before = getpriority(PRIO_PROCESS, me);
+    stand_back();
+    after = getpriority(PRIO_PROCESS, me);
+  });
+  thread.join();
+  EXPECT_GE(before, 12);
+  EXPECT_EQ(after, 19);
 }
 
 /// Both ends of a connection.
@@ -107,6 +125,58 @@ TEST(Connections, ARequestThatIsNotCompleteInTimeIsCutOff) {
   for (int i = 0; i < 300 && !slow.ended(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_TRUE(slow.ended());
   EXPECT_FALSE(served.ended());
+}
+
+TEST(Connections, AnAnswerThatIsNotTakenInTimeIsCutOff) {
+  Connections connections(
+      {.all = 10, .of_one = 10, .reading = std::chrono::seconds(10), .sending = std::chrono::milliseconds(50)});
+  Pair slow, works;
+  for (Pair* one : {&slow, &works}) {
+    connections.opened(one, one->ends[0], "192.0.2.1");
+    connections.reads(one);
+  }
+  EXPECT_TRUE(connections.sends(&slow, 1 << 20));
+  for (int i = 0; i < 300 && !slow.ended(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(slow.ended());
+  EXPECT_FALSE(works.ended());
+}
+
+TEST(Connections, WhoDoesNotTakeAnAnswerMakesRoom) {
+  Connections connections({.all = 100, .of_one = 2, .reading = std::chrono::seconds(10)});
+  Pair slow, works, late;
+  for (Pair* one : {&slow, &works}) {
+    connections.opened(one, one->ends[0], "192.0.2.1");
+    connections.reads(one);
+  }
+  EXPECT_TRUE(connections.sends(&slow, 1 << 20));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));  // a second is fair
+  connections.opened(&late, late.ends[0], "192.0.2.1");
+  EXPECT_TRUE(slow.ended());
+  EXPECT_FALSE(works.ended());
+  EXPECT_FALSE(late.ended());
+}
+
+TEST(Connections, AnswersThatNobodyTakesHaveALimit) {
+  constexpr std::size_t kMegabyte = 1 << 20;
+  Connections connections({.all = 100,
+                           .of_one = 10,
+                           .reading = std::chrono::seconds(10),
+                           .unsent_of_one = 2 * kMegabyte,
+                           .unsent = 3 * kMegabyte});
+  Pair a, b, c, other, third;
+  for (Pair* one : {&a, &b, &c}) connections.opened(one, one->ends[0], "192.0.2.1");
+  connections.opened(&other, other.ends[0], "192.0.2.2");
+  connections.opened(&third, third.ends[0], "192.0.2.3");
+  EXPECT_TRUE(connections.sends(&a, kMegabyte));
+  EXPECT_TRUE(connections.sends(&b, kMegabyte));
+  EXPECT_FALSE(connections.sends(&c, kMegabyte)) << "more than one address may leave untaken";
+  EXPECT_TRUE(connections.sends(&c, 1000)) << "it hears of its refusal";
+  EXPECT_TRUE(connections.sends(&other, kMegabyte - 1000));
+  EXPECT_FALSE(connections.sends(&third, kMegabyte)) << "more than all may";
+  connections.owes(&a);  // it has taken its answer
+  EXPECT_TRUE(connections.sends(&third, kMegabyte));
+  connections.closed(&other);
+  EXPECT_TRUE(connections.sends(&a, kMegabyte - 1000));
 }
 
 TEST(Connections, SaysWhenTheOtherSideHasLeft) {

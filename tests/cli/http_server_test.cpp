@@ -12,14 +12,15 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "app/http/server.hpp"
 
 namespace ridge::http {
 namespace {
 
-/// Sends a GET and reads until the server closes.
-std::string get(int port, const std::string& path) {
+/// Sends the text as it is and reads until the server closes.
+std::string send_raw(int port, const std::string& text) {
   const int s = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in to{};
   to.sin_family = AF_INET;
@@ -27,7 +28,6 @@ std::string get(int port, const std::string& path) {
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   std::string answer;
   if (connect(s, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0) {
-    const std::string text = "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
     if (send(s, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size())) {
       char buffer[4096];
       for (ssize_t n = 0; (n = recv(s, buffer, sizeof buffer, 0)) > 0;) {
@@ -39,6 +39,10 @@ std::string get(int port, const std::string& path) {
   return answer;
 }
 
+std::string get(int port, const std::string& path) {
+  return send_raw(port, "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+}
+
 TEST(HttpServer, WhatThrowsIsAnswered500AndTheProgramGoesOn) {
   Response response;
   std::thread job([&] { response = guarded([]() -> Response { throw std::length_error("too long"); }); });
@@ -48,6 +52,80 @@ TEST(HttpServer, WhatThrowsIsAnswered500AndTheProgramGoesOn) {
   const auto server = Server::start({.port = 0}, [](const Request&, bool) -> Response { throw std::bad_alloc(); });
   ASSERT_TRUE(server);
   for (int i = 0; i < 2; ++i) EXPECT_NE(get(server->port(), "/").find(" 500 "), std::string::npos);
+}
+
+// Of a length that is said twice, a proxy before the server may take the other: what follows would be a request that
+// the proxy never saw. So the connection ends with the refusal.
+TEST(HttpServer, ABodyHasOneLengthOrTheConnectionEnds) {
+  std::atomic<int> asked = 0;
+  const auto server = Server::start({.port = 0}, [&](const Request&, bool) {
+    ++asked;
+    return Response::json(200, "{}");
+  });
+  ASSERT_TRUE(server);
+  const std::string smuggled = "GET /smuggled HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+  for (const std::string head : {"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                                 "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+                                 "Content-Length: 0\r\nContent-Length: 5\r\n\r\n", "Content-Length: 0, 5\r\n\r\n"}) {
+    const std::string answer = send_raw(server->port(), "POST / HTTP/1.1\r\nHost: localhost\r\n" + head + smuggled);
+    EXPECT_NE(answer.find(" 400 "), std::string::npos) << head << answer;
+    EXPECT_EQ(answer.find(" 200 "), std::string::npos) << head << answer;
+  }
+  EXPECT_EQ(asked, 0);
+}
+
+TEST(HttpServer, AnAddressIsAPathWithoutZeroBytes) {
+  const auto server = Server::start({.port = 0}, [](const Request& r, bool) { return Response::json(200, r.path); });
+  ASSERT_TRUE(server);
+  EXPECT_NE(get(server->port(), "/a?b=c").find(" 200 "), std::string::npos);
+  for (const char* path : {"?a=b", "*", "?", "http://localhost/", "/%00", "/a?b=c%00d", "/a?%00"}) {
+    EXPECT_NE(get(server->port(), path).find(" 400 "), std::string::npos) << path;
+  }
+}
+
+TEST(HttpServer, ABodyThatIsTooLargeIsRefusedBeforeItIsSentAndCutIfItHasNoLength) {
+  const auto server =
+      Server::start({.port = 0, .body_limit = 1000}, [](const Request&, bool) { return Response::json(200, "{}"); });
+  ASSERT_TRUE(server);
+  const std::string head = "POST / HTTP/1.1\r\nHost: localhost\r\n";
+  EXPECT_NE(send_raw(server->port(), head + "Content-Length: 1000000000\r\n\r\n").find(" 413 "), std::string::npos);
+  EXPECT_NE(
+      send_raw(server->port(), head + "Expect: 100-continue\r\nContent-Length: 1001\r\n\r\n").find("HTTP/1.1 413"),
+      std::string::npos);
+  std::string chunk = "10000\r\n" + std::string(0x10000, 'x') + "\r\n";
+  std::string endless = head + "Transfer-Encoding: chunked\r\n\r\n";
+  const std::string fair = endless + chunk + "0\r\n\r\n";
+  EXPECT_NE(send_raw(server->port(), fair + head + "Connection: close\r\n\r\n").find(" 413 "), std::string::npos);
+  for (int i = 0; i < 80; ++i) endless += chunk;  // five megabytes
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(send_raw(server->port(), endless), "");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5)) << "not cut, but timed out";
+}
+
+TEST(HttpServer, AnswersThatNobodyTakesAreNotMadeWithoutEnd) {
+  // Sixty connections that ask for three megabytes each and read nothing: some are refused.
+  std::atomic<int> refused = 0;
+  const auto server = Server::start(
+      {.port = 0}, [](const Request&, bool) { return Response::json(200, std::string(3 << 20, ' ')); },
+      [&](std::string_view line) { refused += line.find(" 503 ") != std::string_view::npos ? 1 : 0; });
+  ASSERT_TRUE(server);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(server->port()));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::vector<int> held;
+  for (int i = 0; i < 60; ++i) {
+    const int s = held.emplace_back(socket(AF_INET, SOCK_STREAM, 0));
+    const int small = 4096;
+    setsockopt(s, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    ASSERT_EQ(connect(s, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+    const std::string text = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+    ASSERT_EQ(send(s, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+  }
+  for (int i = 0; i < 500 && refused < 30; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_GE(refused, 30);
+  EXPECT_LT(refused, 60);
+  for (const int s : held) close(s);
 }
 
 TEST(HttpServer, WritesNoControlCharactersOfAPathToTheLog) {

@@ -49,6 +49,9 @@ inline constexpr Limit kKeys{"keys in the address of a request", 200, "", "no co
 inline constexpr Limit kConnections{"connections to a server", 1024, "", "files that a process may open"};
 inline constexpr Limit kConnectionsOfOne{"connections of one address", 256, "",
                                          "the longest idle one is closed for a new one"};
+inline constexpr Limit kUnsentOfOne{"bytes of answers that one address asked for and has not taken", 64 << 20, "bytes",
+                                    "memory; no answer is as long"};
+inline constexpr Limit kUnsent{"bytes of answers that nobody has taken yet", 256 << 20, "bytes", "memory"};
 inline constexpr Limit kWaiting{"questions of one client that wait", 32, "", "it can ask again"};
 inline constexpr Limit kWaitingOfAll{"questions that wait", 512, "", "they could not be answered in time"};
 inline constexpr Limit kJobsOfOne{"jobs of one client that wait or run", 8, "", "others have some too"};
@@ -79,6 +82,8 @@ inline constexpr std::array kAll = {kThreads,
                                     kKeys,
                                     kConnections,
                                     kConnectionsOfOne,
+                                    kUnsentOfOne,
+                                    kUnsent,
                                     kWaiting,
                                     kWaitingOfAll,
                                     kJobsOfOne,

@@ -44,6 +44,8 @@ struct Compared {
 [[nodiscard]] std::vector<std::string> reasons(const BenchAnswer& answer);
 /// Whether every figure lies in its interval.
 [[nodiscard]] bool all_inside(const BenchAnswer& answer);
+/// Seconds at p99 that this client made times longer by, or requests late.
+[[nodiscard]] double client_delay(const BenchResult& measured);
 /// The client was slower than what it measured; empty if it was not.
 [[nodiscard]] std::string client_limit(const BenchResult& measured);
 

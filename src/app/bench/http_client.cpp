@@ -23,6 +23,7 @@ constexpr auto kBetweenStallChecks = std::chrono::milliseconds(250);
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(100);
 constexpr std::chrono::nanoseconds kOldest = std::chrono::minutes(10);
 constexpr long kReceiveBuffer = 64 * 1024;
+constexpr std::size_t kInOne = 16;  ///< slots of one curl multi handle, which asks all its connections which is free
 
 Trouble trouble_of(CURLcode code) {
   switch (code) {
@@ -116,6 +117,7 @@ Result<Endpoint> read_url(const std::string& url) {
 }
 
 struct HttpClient::Core {
+  struct Group;
   struct Transfer {
     CURL* easy = nullptr;
     Listener* listener = nullptr;  ///< nullptr = free
@@ -126,14 +128,21 @@ struct HttpClient::Core {
     bool refused = false;    ///< by the listener
     bool connected = false;  ///< and about to ask
     Core* core = nullptr;
+    Group* group = nullptr;
+  };
+  /// Transfers that share a curl multi handle, and so each other's connections.
+  struct Group {
+    Core* core = nullptr;
+    CURLM* multi = curl_multi_init();
+    Clock::time_point timer = Clock::time_point::max();
   };
   Options options;
-  CURLM* multi = curl_multi_init();
+  CURLSH* share = curl_share_init();  ///< addresses and TLS sessions are asked for once
+  std::vector<std::unique_ptr<Group>> groups;
   curl_slist* headers = nullptr;
   int epoll = epoll_create1(EPOLL_CLOEXEC);  ///< what libcurl waits for
   std::vector<std::unique_ptr<Transfer>> transfers;
-  std::vector<bool> known;  ///< by socket
-  Clock::time_point timer = Clock::time_point::max();
+  std::vector<Group*> known;              ///< by socket
   Clock::time_point now = Clock::now();   ///< stamp of the next bytes that are handed over
   Clock::time_point rest = Clock::now();  ///< of those behind them in the same read
   Clock::time_point looked = Clock::now();
@@ -143,14 +152,11 @@ struct HttpClient::Core {
   bool behind = false;  ///< the last look left sockets unserved
   bool slept = false;   ///< before this look
   LatencyDistribution delay;
+  std::uint64_t unstamped = 0;
 
   explicit Core(const Options& given) : options(given) {
-    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &Core::watch);
-    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, this);
-    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &Core::set_timer);
-    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, this);
-    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, 20'000L);
-    curl_multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
+    curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
+    curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
     headers = curl_slist_append(headers, "Content-Type: application/json");
     headers = curl_slist_append(headers, "Expect:");
     if (!options.key.empty()) headers = curl_slist_append(headers, ("Authorization: Bearer " + options.key).c_str());
@@ -158,10 +164,13 @@ struct HttpClient::Core {
   ~Core() {
     for (auto& t : transfers) {
       if (!t || t->easy == nullptr) continue;
-      if (t->listener != nullptr) curl_multi_remove_handle(multi, t->easy);
+      if (t->listener != nullptr) curl_multi_remove_handle(t->group->multi, t->easy);
       curl_easy_cleanup(t->easy);
     }
-    curl_multi_cleanup(multi);
+    for (auto& g : groups) {
+      if (g) curl_multi_cleanup(g->multi);
+    }
+    curl_share_cleanup(share);
     curl_slist_free_all(headers);
     close(epoll);
   }
@@ -169,29 +178,31 @@ struct HttpClient::Core {
   Core& operator=(const Core&) = delete;
 
   static int watch(CURL* /*easy*/, curl_socket_t fd, int what, void* closure, void* /*of_socket*/) {
-    Core& c = *static_cast<Core*>(closure);
+    Group& g = *static_cast<Group*>(closure);
+    Core& c = *g.core;
     const auto at = static_cast<std::size_t>(fd);
     if (c.known.size() <= at) c.known.resize(at + 1);
+    const bool is_known = c.known[at] != nullptr;
     if (what == CURL_POLL_REMOVE) {
-      if (c.known[at]) epoll_ctl(c.epoll, EPOLL_CTL_DEL, fd, nullptr);
-      c.known[at] = false;
+      if (is_known) epoll_ctl(c.epoll, EPOLL_CTL_DEL, fd, nullptr);
+      c.known[at] = nullptr;
       return 0;
     }
     epoll_event wanted{};
     wanted.data.fd = fd;
     if ((what & CURL_POLL_IN) != 0) wanted.events |= EPOLLIN;
     if ((what & CURL_POLL_OUT) != 0) wanted.events |= EPOLLOUT;
-    epoll_ctl(c.epoll, c.known[at] ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &wanted);
-    if (!c.known[at]) {
+    epoll_ctl(c.epoll, is_known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &wanted);
+    if (!is_known) {
       const int on = 1;
       setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);  // where it fails, looks at the clock stand in
     }
-    c.known[at] = true;
+    c.known[at] = &g;
     return 0;
   }
   static int set_timer(CURLM* /*multi*/, long ms, void* closure) {
-    Core& c = *static_cast<Core*>(closure);
-    c.timer = ms < 0 ? Clock::time_point::max() : Clock::now() + std::chrono::milliseconds(ms);
+    static_cast<Group*>(closure)->timer =
+        ms < 0 ? Clock::time_point::max() : Clock::now() + std::chrono::milliseconds(ms);
     return 0;
   }
   static int is_connected(void* closure, char* /*peer*/, char* /*here*/, int /*peer_port*/, int /*port*/) {
@@ -209,13 +220,31 @@ struct HttpClient::Core {
     return 0;
   }
 
+  Group& group(std::size_t slot) {
+    const std::size_t at = slot / kInOne;
+    if (groups.size() <= at) groups.resize(at + 1);
+    if (groups[at]) return *groups[at];
+    groups[at] = std::make_unique<Group>();
+    Group& g = *groups[at];
+    g.core = this;
+    curl_multi_setopt(g.multi, CURLMOPT_SOCKETFUNCTION, &Core::watch);
+    curl_multi_setopt(g.multi, CURLMOPT_SOCKETDATA, &g);
+    curl_multi_setopt(g.multi, CURLMOPT_TIMERFUNCTION, &Core::set_timer);
+    curl_multi_setopt(g.multi, CURLMOPT_TIMERDATA, &g);
+    curl_multi_setopt(g.multi, CURLMOPT_MAXCONNECTS, static_cast<long>(kInOne));
+    curl_multi_setopt(g.multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
+    return g;
+  }
+
   Transfer& transfer(std::size_t slot) {
     if (transfers.size() <= slot) transfers.resize(slot + 1);
     if (!transfers[slot]) transfers[slot] = std::make_unique<Transfer>();
     Transfer& t = *transfers[slot];
     if (t.easy != nullptr) return t;
     t.core = this;
+    t.group = &group(slot);
     t.easy = curl_easy_init();
+    curl_easy_setopt(t.easy, CURLOPT_SHARE, share);
     curl_easy_setopt(t.easy, CURLOPT_WRITEFUNCTION, &Core::take_bytes);
     curl_easy_setopt(t.easy, CURLOPT_WRITEDATA, &t);
     curl_easy_setopt(t.easy, CURLOPT_PRIVATE, &t);
@@ -245,15 +274,15 @@ struct HttpClient::Core {
     t.begun = t.last = Clock::now();
     curl_easy_setopt(t.easy, CURLOPT_URL, t.path.c_str());
     ++in_flight;
-    curl_multi_add_handle(multi, t.easy);
-    act(CURL_SOCKET_TIMEOUT);  // it leaves now, not when all that are due have been added
+    curl_multi_add_handle(t.group->multi, t.easy);
+    act(*t.group, CURL_SOCKET_TIMEOUT);  // it leaves now, not when all that are due have been added
   }
 
   /// `ready` says what epoll saw at the socket; without it libcurl would ask the kernel once more.
-  void act(curl_socket_t fd, int ready = 0) {
-    if (fd == CURL_SOCKET_TIMEOUT) timer = Clock::time_point::max();
+  static void act(Group& g, curl_socket_t fd, int ready = 0) {
+    if (fd == CURL_SOCKET_TIMEOUT) g.timer = Clock::time_point::max();
     int running = 0;
-    curl_multi_socket_action(multi, fd, ready, &running);
+    curl_multi_socket_action(g.multi, fd, ready, &running);
   }
 
   void end(Transfer& t, Trouble trouble, const std::string& detail) {
@@ -262,7 +291,7 @@ struct HttpClient::Core {
     curl_easy_getinfo(t.easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(t.easy, CURLINFO_REDIRECT_URL, &to);
     const std::string location = to != nullptr ? to : "";
-    curl_multi_remove_handle(multi, t.easy);
+    curl_multi_remove_handle(t.group->multi, t.easy);
     Listener* listener = t.listener;
     t.listener = nullptr;
     --in_flight;
@@ -270,9 +299,9 @@ struct HttpClient::Core {
     listener->ended(trouble, static_cast<int>(status), detail, location, t.last);
   }
 
-  void collect() {
+  void collect(Group& g) {
     int left = 0;
-    while (const CURLMsg* message = curl_multi_info_read(multi, &left)) {
+    while (const CURLMsg* message = curl_multi_info_read(g.multi, &left)) {
       if (message->msg != CURLMSG_DONE) continue;
       const CURLcode code = message->data.result;
       Transfer* t = nullptr;
@@ -285,7 +314,8 @@ struct HttpClient::Core {
 
   void serve_socket(const epoll_event& event, Clock::time_point seen) {
     const int fd = event.data.fd;
-    if (!known[static_cast<std::size_t>(fd)]) return;
+    Group* g = known[static_cast<std::size_t>(fd)];
+    if (g == nullptr) return;
     if (!behind && seen - looked < kCloseLook) {
       // All that was ready at the last look was served then: these bytes came since, and asking the kernel when would
       // cost as much as reading them.
@@ -299,16 +329,34 @@ struct HttpClient::Core {
       rest = last.value_or(seen);
       now = std::min(first.value_or(seen), rest);
       // Without a stamp of the kernel, bytes may have come at any time since the last look, or woke this thread.
-      if (there > 0)
+      if (there > 0) {
+        unstamped += last ? 0 : 1;
         delay.add(
             static_cast<std::int64_t>(seconds(Clock::now() - last.value_or(slept ? seen : looked)) * kTicksPerSecond));
+      }
     }
     int ready = 0;
     if ((event.events & (EPOLLIN | EPOLLHUP)) != 0) ready |= CURL_CSELECT_IN;
     if ((event.events & EPOLLOUT) != 0) ready |= CURL_CSELECT_OUT;
     if ((event.events & EPOLLERR) != 0) ready |= CURL_CSELECT_ERR;
-    act(fd, ready);
-    collect();
+    act(*g, fd, ready);
+    collect(*g);
+  }
+
+  /// Serves the timers that are over; returns when the next one is.
+  Clock::time_point check_timers(Clock::time_point t) {
+    Clock::time_point next = Clock::time_point::max();
+    for (std::size_t i = 0; i < groups.size(); ++i) {  // whoever hears of an end may begin another
+      if (groups[i] == nullptr) continue;
+      Group& g = *groups[i];
+      if (g.timer <= t) {
+        now = rest = t;
+        act(g, CURL_SOCKET_TIMEOUT);
+      }
+      collect(g);
+      next = std::min(next, g.timer);
+    }
+    return next;
   }
 
   void check_stalls(Clock::time_point t) {
@@ -333,11 +381,7 @@ struct HttpClient::Core {
     while (true) {
       Clock::time_point t = Clock::now();
       check_stalls(t);
-      if (timer <= t) {
-        now = rest = t;
-        act(CURL_SOCKET_TIMEOUT);
-      }
-      collect();
+      const Clock::time_point timer = check_timers(t);
       const Clock::time_point wake = something_ended ? t : std::min({until, timer, next_stall_check});
       const auto wait = std::clamp<std::chrono::nanoseconds>(wake - t, std::chrono::nanoseconds(0), kLongestSleep);
       const timespec longest{wait.count() / 1'000'000'000, wait.count() % 1'000'000'000};
@@ -383,7 +427,7 @@ void HttpClient::abort(std::size_t slot) {
   if (slot >= core_->transfers.size() || !core_->transfers[slot]) return;
   Core::Transfer& t = *core_->transfers[slot];
   if (t.listener == nullptr) return;
-  curl_multi_remove_handle(core_->multi, t.easy);
+  curl_multi_remove_handle(t.group->multi, t.easy);
   t.listener = nullptr;
   --core_->in_flight;
 }
@@ -395,6 +439,9 @@ std::size_t HttpClient::in_flight() const {
 }
 const LatencyDistribution& HttpClient::delay() const {
   return core_->delay;
+}
+std::uint64_t HttpClient::unstamped() const {
+  return core_->unstamped;
 }
 
 }  // namespace ridge::bench

@@ -72,6 +72,8 @@ class HttpClient {
   [[nodiscard]] std::size_t in_flight() const;
   /// From the bytes being there to their being read: what a closed loop sends its next request late by.
   [[nodiscard]] const LatencyDistribution& delay() const;
+  /// Of those, how many the kernel gave no time for.
+  [[nodiscard]] std::uint64_t unstamped() const;
 
  private:
   struct Core;

@@ -60,9 +60,14 @@ struct BenchResult {
   double makespan = 0, requests_per_s = 0, output_tokens_per_s = 0, total_tokens_per_s = 0, goodput = 0;
   double mean_in_flight = 0;
   LatencyDistribution ttft, tpot, itl, e2e;
-  double itl_per_token_share = 1;     ///< chunks over tokens: below 1 gaps are between chunks of several tokens
-  LatencyDistribution send_delay;     ///< from when a request was due to when it left
-  LatencyDistribution receive_delay;  ///< between bytes being there and being stamped, at most
+  double itl_per_token_share = 1;  ///< chunks over tokens: below 1 gaps are between chunks of several tokens
+  /// From when a request was due to when it left: in a closed loop, from the last byte of the answer before it, as the
+  /// kernel stamped it. Those that were due at the very start are apart.
+  LatencyDistribution send_delay;
+  std::uint64_t begun_with = 0;       ///< requests that were due at the very start
+  double begun_in = 0;                ///< seconds until they had left
+  LatencyDistribution receive_delay;  ///< between bytes being there and being read, at most
+  std::uint64_t unstamped = 0;        ///< reads that the kernel gave no time for, and so are as late as they were read
   ServerMetrics server;
   bool stopped_early = false;
 };

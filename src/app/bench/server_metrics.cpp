@@ -8,6 +8,7 @@ namespace ridge::bench {
 
 namespace {
 
+constexpr double kMost = 1e15;  ///< of anything that a server counts: sums of such are still numbers
 enum class What { running, waiting, kv, ttft_sum, ttft_count, gap_sum, gap_count };
 struct Known {
   std::string_view name;
@@ -59,7 +60,7 @@ std::optional<MetricsPage> read_metrics_page(std::string_view text) {
     while (number.starts_with(' ')) number.remove_prefix(1);
     double value = 0;
     if (std::from_chars(number.data(), number.data() + number.size(), value).ec != std::errc() ||
-        !std::isfinite(value)) {
+        !(std::abs(value) <= kMost)) {  // nor NaN
       continue;
     }
     found = true;

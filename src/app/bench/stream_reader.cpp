@@ -4,11 +4,15 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "ridge/base/limits.hpp"
+
 namespace ridge::bench {
 
 namespace {
 
 constexpr std::size_t kDeepest = 32;
+constexpr auto kMostTokens =
+    static_cast<std::uint64_t>(limits::kRequestTokens.most);  ///< that a server can have counted
 constexpr std::size_t kLongestDetail = 300;
 constexpr std::string_view kProbeText = "a text that no server sends";
 
@@ -206,6 +210,9 @@ void StreamReader::event() {
   Piece piece;
   if (!read_piece(data_, piece)) return fail("broken stream", data_);
   if (!piece.error.empty()) return fail("server error", piece.error);
+  if (piece.usage && std::max({piece.usage->prompt, piece.usage->completion, piece.usage->cached}) > kMostTokens) {
+    return fail("broken stream", data_);
+  }
   if (!piece.text.empty()) {
     ++chunks_;
     if (keeps_text_) text_ += piece.text;

@@ -7,7 +7,8 @@
 //   reader.done(); reader.usage();
 //
 // Never throws and never reads past what it was given. What is no event stream, no JSON, longer than a megabyte a line,
-// or an error that the server reports makes failed() true, with the reason; later bytes are ignored. One thread.
+// a usage of more tokens than anybody computes, or an error that the server reports makes failed() true, with the
+// reason; later bytes are ignored. One thread.
 #pragma once
 
 #include <cstdint>

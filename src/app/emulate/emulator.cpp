@@ -31,6 +31,7 @@ constexpr std::size_t kBlock = 4096;  ///< of an answer, handed over at once
 constexpr unsigned kConnectionLimit = 20'000;
 constexpr unsigned kIdleSeconds = 120;  ///< a connection that says nothing is closed
 constexpr auto kLongestSleep = std::chrono::milliseconds(100);
+constexpr auto kBetweenLooks = std::chrono::milliseconds(250);  ///< for clients that left before anything was sent
 
 }  // namespace
 
@@ -88,6 +89,9 @@ struct Emulator::Core {
   std::deque<LiveRequest> came;
   std::deque<std::uint64_t> left;
   LiveState state;
+  Clock::time_point next_look = start;
+  std::vector<pollfd> looked_at;
+  std::vector<Exchange*> lookers;
   std::string piece, framed;  ///< of one token, kept for their memory
 
   [[nodiscard]] std::int64_t ticks_of(Clock::time_point t) const {
@@ -120,6 +124,7 @@ struct Emulator::Core {
     return send(e, status, error_body(status, type, message), "application/json");
   }
 
+  void look_who_left(Clock::time_point now);
   bool write_through(Exchange& e, std::string_view events);
   MHD_Result stream(Exchange& e);
   MHD_Result answer(Exchange& e);
@@ -151,6 +156,33 @@ ssize_t read_stream(void* closure, std::uint64_t /*position*/, char* into, std::
 }
 
 }  // namespace
+
+/// Nothing is sent to whoever waits for a first token or for a whole answer, so nothing would fail if they hung up: an
+/// engine takes them out of its queue then.
+void Emulator::Core::look_who_left(Clock::time_point now) {
+  if (now < next_look) return;
+  next_look = now + kBetweenLooks;
+  looked_at.clear();
+  lookers.clear();
+  for (auto& [id, e] : exchanges) {
+    if (!e->asleep || e->stage != Stage::waiting) continue;
+    const MHD_ConnectionInfo* info = MHD_get_connection_info(e->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info == nullptr) continue;
+    looked_at.push_back({info->connect_fd, POLLRDHUP, 0});
+    lookers.push_back(e);
+  }
+  if (looked_at.empty() || poll(looked_at.data(), looked_at.size(), 0) <= 0) return;
+  for (std::size_t i = 0; i < looked_at.size(); ++i) {
+    if (looked_at[i].revents == 0) continue;
+    Exchange& e = *lookers[i];
+    exchanges.erase(e.id);
+    left.push_back(e.id);
+    e.in_system = false;
+    e.over = e.broken = true;
+    e.status = 503;
+    wake(e);
+  }
+}
 
 /// Sends a token of a stream that MHD has put to sleep: it has nothing of its own to send then, and waking it costs two
 /// calls of the kernel more than the token. The first piece and the last go through MHD. False: not a byte was sent.
@@ -363,6 +395,7 @@ LiveTraffic::Wake Emulator::wait(std::int64_t ticks, const LiveState& state) {
       MHD_UNSIGNED_LONG_LONG more = 1;
       if (MHD_get_timeout(c.daemon, &more) != MHD_YES || more > 0) break;
     } while (Clock::now() < due);
+    c.look_who_left(Clock::now());
     if (!c.came.empty() || !c.left.empty()) return Wake::changed;
     const Clock::time_point now = Clock::now();
     if (now >= due) {

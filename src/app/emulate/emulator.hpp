@@ -6,7 +6,8 @@
 //
 // POST /v1/completions and /v1/chat/completions (streamed or not), GET /v1/models, /health, /version, /metrics. One
 // thread does everything: while the scheduler waits for the end of its next step, sockets are served. A client that
-// leaves is noticed when the next of its tokens is sent. Refuses (bad_input) an address or port that cannot be had.
+// leaves is noticed within a quarter of a second, or when the next of its tokens is sent. Refuses (bad_input) an
+// address or port that cannot be had.
 #pragma once
 
 #include <functional>

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -29,8 +30,8 @@ namespace ridge::http {
 namespace {
 
 constexpr std::size_t kConnectionMemory = 32 * 1024;  // request line and headers must fit
+constexpr std::size_t kMostDiscarded = 4u << 20;      // of a body that is too large, before its connection is cut
 constexpr std::string_view kClosing = "the server is shutting down";
-constexpr int kHeavyNiceness = 10;
 constexpr std::chrono::milliseconds kBetweenLooks{250};  ///< for those that waited too long
 constexpr const char* kWaitedTooLong = "it waited too long for its turn: try again later";
 using Clock = std::chrono::steady_clock;
@@ -56,6 +57,13 @@ Response Response::error(int status, std::string_view message, std::string_view 
   return json(status, Json::object().set("error", std::move(inner)).text() + "\n");
 }
 
+void stand_back() {
+  constexpr int kNiceness = 10;
+  constexpr int kNicest = 19;
+  const auto me = static_cast<id_t>(syscall(SYS_gettid));
+  setpriority(PRIO_PROCESS, me, std::min(kNicest, getpriority(PRIO_PROCESS, me) + kNiceness));
+}
+
 Response guarded(const std::function<Response()>& work) noexcept {
   try {
     return work();
@@ -72,8 +80,9 @@ struct Exchange {
   Response response;
   Stage stage = Stage::reading;
   bool too_large = false;
-  bool zero_byte = false;  ///< in the path, of which the library hands on what stands before
-  int hosts = 0;           ///< Host headers
+  bool zero_byte = false;     ///< in the address, of which the library hands on what stands before
+  int hosts = 0;              ///< Host headers
+  std::size_t discarded = 0;  ///< bytes of a body that is too large
   std::size_t keys = 0;
   MHD_Connection* connection = nullptr;
   std::atomic<bool> left = false;
@@ -90,7 +99,8 @@ struct Pool {
 struct Server::Core {
   explicit Core(const Options& wanted)
       : options(wanted),
-        connections({wanted.connection_limit, wanted.connections_per_address, std::chrono::seconds(wanted.reading_s)}),
+        connections({wanted.connection_limit, wanted.connections_per_address, std::chrono::seconds(wanted.reading_s),
+                     std::chrono::seconds(wanted.sending_s)}),
         light({wanted.waiting_of_one, wanted.waiting_of_all}),
         heavy({wanted.waiting_of_one, wanted.waiting_of_all, std::max(1U, wanted.heavy_threads / 2)}) {}
   Options options;
@@ -111,7 +121,7 @@ struct Server::Core {
 
   void work(Weight weight) {
     // Short questions, and those that are answered at once, come before heavy ones wherever the system has to choose.
-    if (weight == Weight::heavy) setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kHeavyNiceness);
+    if (weight == Weight::heavy) stand_back();
     Pool& mine = pool(weight);
     while (true) {
       std::optional<FairQueue<Exchange*>::Item> next;
@@ -165,9 +175,16 @@ struct Server::Core {
   }
 
   MHD_Result send(Exchange& exchange) {
+    if (!connections.sends(exchange.connection, exchange.response.body.size())) {
+      exchange.response =
+          Response::error(503, limits::beyond(limits::kUnsentOfOne) + ": take them, or try again later");
+      exchange.response.headers.emplace_back("Retry-After", "5");
+      (void)connections.sends(exchange.connection, exchange.response.body.size());
+    }
     Response& r = exchange.response;
     const std::size_t size = r.body.size();
-    MHD_Response* out = MHD_create_response_from_buffer(size, r.body.data(), MHD_RESPMEM_MUST_COPY);
+    // The exchange lives until the last byte is sent.
+    MHD_Response* out = MHD_create_response_from_buffer(size, r.body.data(), MHD_RESPMEM_PERSISTENT);
     if (out == nullptr) return MHD_NO;
     MHD_add_response_header(out, MHD_HTTP_HEADER_CONTENT_TYPE, r.type.c_str());
     for (const auto& [name, value] : r.headers) MHD_add_response_header(out, name.c_str(), value.c_str());
@@ -183,12 +200,47 @@ struct Server::Core {
     return queued;
   }
 
+  /// Refuses a request that is wrong in itself; whatever follows on its connection could be anything.
+  MHD_Result refuse(Exchange& exchange, int status, std::string_view message) {
+    exchange.stage = Stage::ready;
+    connections.reads(exchange.connection);
+    exchange.response = Response::error(status, message);
+    exchange.response.headers.emplace_back("Connection", "close");
+    return send(exchange);
+  }
+
+  /// Called by MHD once the headers are there.
+  MHD_Result headers_are_there(MHD_Connection* connection, Exchange& exchange) {
+    exchange.connection = connection;
+    // Of a length that is said twice another reader, a proxy before this one, might take the other.
+    const std::string_view length = exchange.request.header("content-length");
+    const bool chunked = !exchange.request.header("transfer-encoding").empty();
+    if ((chunked && !length.empty()) || length.find(',') != std::string_view::npos) {
+      return refuse(exchange, 400, "the length of the body is said in two ways");
+    }
+    std::size_t bytes = 0;
+    const std::errc code =
+        length.empty() ? std::errc() : std::from_chars(length.data(), length.data() + length.size(), bytes).ec;
+    // Who asks first, or would send for long, hears it now. Others would rather be heard out: they do not read before.
+    const bool asks = !exchange.request.header("expect").empty();
+    if (code != std::errc() || bytes > options.body_limit + (asks ? 0 : kMostDiscarded)) {
+      return refuse(exchange, 413, too_large());
+    }
+    return MHD_YES;
+  }
+
+  [[nodiscard]] std::string too_large() const {
+    return "the body is larger than " + std::to_string(options.body_limit) + " bytes";
+  }
+
   /// Called by MHD for each piece of a request.
   MHD_Result step(MHD_Connection* connection, const char* data, std::size_t* size, Exchange& exchange) {
     exchange.connection = connection;
     if (*size > 0) {
-      if (exchange.request.body.size() + *size > options.body_limit) {
+      if (exchange.too_large || exchange.request.body.size() + *size > options.body_limit) {
         exchange.too_large = true;
+        exchange.discarded += *size;
+        if (exchange.discarded > kMostDiscarded) return MHD_NO;  // it has no length, and no end either
       } else {
         exchange.request.body.append(data, *size);
       }
@@ -199,20 +251,14 @@ struct Server::Core {
     if (exchange.stage != Stage::reading) return MHD_YES;
     exchange.stage = Stage::ready;
     connections.reads(connection);
-    if (exchange.zero_byte || exchange.hosts > 1) {
-      exchange.response = Response::error(
-          400, exchange.zero_byte ? "there is a zero byte in the path" : "there are several Host headers");
-      return send(exchange);
-    }
+    if (exchange.zero_byte) return refuse(exchange, 400, "there is a zero byte in the address");
+    if (exchange.hosts > 1) return refuse(exchange, 400, "there are several Host headers");
+    if (!exchange.request.path.starts_with('/')) return refuse(exchange, 400, "the path of an address begins with /");
     if (exchange.keys > options.key_limit) {
       exchange.response = Response::error(400, limits::beyond(limits::kKeys));
       return send(exchange);
     }
-    if (exchange.too_large) {
-      exchange.response =
-          Response::error(413, "the body is larger than " + std::to_string(options.body_limit) + " bytes");
-      return send(exchange);
-    }
+    if (exchange.too_large) return refuse(exchange, 413, too_large());
     exchange.response = call(exchange.request, false);
     if (!exchange.response.defer) return send(exchange);
     {
@@ -315,7 +361,7 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
     auto* exchange = new Exchange;
     const std::string_view raw(uri);
     const std::size_t query = raw.find('?');
-    exchange->zero_byte = raw.substr(0, query).find("%00") != std::string_view::npos;
+    exchange->zero_byte = raw.find("%00") != std::string_view::npos;
     if (query == std::string_view::npos) return exchange;
     exchange->keys =
         1 + static_cast<std::size_t>(std::count(raw.begin() + static_cast<std::ptrdiff_t>(query), raw.end(), '&'));
@@ -334,7 +380,7 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
       exchange.request.left = &exchange.left;
       MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_query, &exchange);
       MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &exchange);
-      return MHD_YES;
+      return static_cast<Core*>(closure)->headers_are_there(connection, exchange);
     }
     return static_cast<Core*>(closure)->step(connection, data, size, exchange);
   };

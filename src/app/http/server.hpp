@@ -66,6 +66,9 @@ struct Response {
 /// an exception would end together with the program.
 [[nodiscard]] Response guarded(const std::function<Response()>& work) noexcept;
 
+/// From now on the calling thread works where the others of the program leave time, however they themselves stand.
+void stand_back();
+
 /// `may_take_long` is false on the first call.
 using Handler = std::function<Response(const Request&, bool may_take_long)>;
 /// One line per request: method, path, status, bytes, milliseconds.
@@ -83,6 +86,7 @@ class Server {
     unsigned connections_per_address = static_cast<unsigned>(limits::kConnectionsOfOne.most);
     unsigned timeout_s = 10;  ///< without progress on a connection
     unsigned reading_s = 15;  ///< until a request is there as a whole, however its bytes trickle in
+    unsigned sending_s = 60;  ///< until an answer is taken, however its bytes trickle out
     unsigned threads = 2;
     unsigned light_threads = 2;  ///< of deferred requests
     unsigned heavy_threads = 2;  ///< of which one client has at most half

@@ -23,7 +23,7 @@ export function readResult(a: Answer): Measured {
     const spanOf = (key: string, unit: string): Interval | null => { const f = told.get(key); return f ? { low: f[`low${unit}`], mid: f[`predicted${unit}`], high: f[`high${unit}`] } : null; };
     const figures: Figure[] = names.flatMap(([key, what]) => quantiles.filter(() => m[key]?.count > 0).map((q) => ({ key: `${key}_${q}`, what: `${what}, ${q}`, time: true, measured: m[key][`${q}_s`], predicted: spanOf(`${key}_${q}`, "_s") })));
     figures.push({ key: "output_tok_per_s", what: "output tok/s", time: false, measured: m.output_tok_per_s, predicted: spanOf("output_tok_per_s", "") });
-    const late = Math.max(m.client?.send_delay?.p99_s ?? 0, m.client?.receive_delay?.p99_s ?? 0);
+    const late = m.client?.late_p99_s ?? Math.max(m.client?.send_delay?.p99_s ?? 0, m.client?.receive_delay?.p99_s ?? 0);
     return { title: `${a.model} at ${a.url}, ${a.date}`, figures, failed: m.failed, client: `the client was ${seconds(late)} late at p99${m.client?.is_the_limit ? ": it was the limit" : ""}`, reasons: a.prediction ? a.prediction.reasons : null, assumed: a.prediction?.assumptions ?? [], raw: a,
       load: { isl: digits(m.input_tokens / Math.max(1, m.finished), 6).replace(/,/g, ""), osl: digits(m.output_tokens / Math.max(1, m.finished), 6).replace(/,/g, ""), concurrency: String(a.load.concurrency ?? ""), request_rate: String(a.load.requests_per_s ?? ""), requests: String(m.sent) } };
   }

@@ -18,13 +18,14 @@ using http::Response;
 constexpr std::size_t kLargestKeptBody = 4096;
 constexpr std::size_t kMostKeptBytes = 8u << 20;
 constexpr std::size_t kLongestAddress = 64;
+constexpr std::size_t kReadAtOnce = 16 << 10;  ///< of a body: a megabyte of JSON takes a fifth of a second to read
 constexpr std::string_view kJobs = "/v1/jobs";
 
 struct Endpoint {
   std::string_view path;
   std::string_view verb;
   std::string_view method;
-  enum class Effort { nothing, little, long_work } effort;  ///< answered at once, below a second, or more
+  enum class Effort { nothing, little, long_work } effort;  ///< mostly at once, below a second, or more
 };
 using Effort = Endpoint::Effort;
 
@@ -36,7 +37,7 @@ constexpr std::array kEndpoints = {
     Endpoint{"/v1/goodput", "goodput", "POST", Effort::little},
     Endpoint{"/v1/facility", "facility", "POST", Effort::little},
     Endpoint{"/v1/check", "check", "POST", Effort::little},
-    Endpoint{"/v1/catalogue", "show", "GET", Effort::nothing},
+    Endpoint{"/v1/catalogue", "show", "GET", Effort::little},
     Endpoint{"/v1/mlperf", "mlperf", "GET", Effort::little},
     Endpoint{"/v1/validate", "validate", "GET", Effort::long_work},
 };
@@ -68,9 +69,12 @@ Manner manner_of(std::string_view body) {
   return {async != nullptr && async->flag, keep != nullptr && keep->flag};
 }
 
-/// A what-if reads the catalogue anew.
-bool reads_catalogue(const Call& asked) {
-  return asked.says("--set");
+/// Whether it takes a few milliseconds at most, so that nobody notices whoever asks it a thousand times. A what-if
+/// reads the catalogue anew, and the other kinds of estimates look at whole spaces.
+bool is_quick(const Endpoint& endpoint, const Call& asked) {
+  if (endpoint.effort != Effort::nothing || asked.says("--set")) return false;
+  static constexpr std::array<std::string_view, 4> kQuick = {"infer", "train", "diffusion", "techniques"};
+  return asked.words.empty() || std::find(kQuick.begin(), kQuick.end(), asked.words.front()) != kQuick.end();
 }
 
 bool same_secret(std::string_view a, std::string_view b) {  // in a time that tells nothing about where they differ
@@ -199,6 +203,9 @@ Response Api::answer(const Request& request, bool may_take_long) {
     const std::lock_guard lock(kept_mutex_);
     if (const auto at = kept_.find(request.body); at != kept_.end()) return at->second;
   }
+  const Response in_turn =
+      Response::later(endpoint->effort == Effort::long_work ? http::Weight::heavy : http::Weight::light, *client);
+  if (!may_take_long && request.body.size() > kReadAtOnce) return in_turn;
   Result<Call> asked = request_call(request, *shared_.catalogue, limits_);
   if (!asked) return refused(asked.error());
   const bool with_points = request.query.size() == 1 && request.query[0].first == "points";
@@ -212,10 +219,7 @@ Response Api::answer(const Request& request, bool may_take_long) {
       return jobs_.start(*client, *std::move(asked), manner.keep);
     }
   }
-  if ((endpoint->effort != Effort::nothing || reads_catalogue(*asked)) && !may_take_long) {
-    const bool heavy = endpoint->effort == Effort::long_work;
-    return Response::later(heavy ? http::Weight::heavy : http::Weight::light, *client);
-  }
+  if (!may_take_long && !is_quick(*endpoint, *asked)) return in_turn;
   StopSign stop;
   set_limits(stop, limits_.long_seconds, request.arrived);
   stop.left = request.left;

@@ -1,9 +1,6 @@
 #include "app/cli/call/jobs.hpp"
 
 #include <sys/random.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,8 +10,6 @@ namespace ridge::cli {
 using http::Response;
 
 namespace {
-
-constexpr int kNiceness = 10;  ///< below questions that somebody waits for
 
 /// 128 random bits as hexadecimal digits; empty if the system has none.
 std::string new_id() {
@@ -74,7 +69,7 @@ Jobs::~Jobs() {
 }
 
 void Jobs::work() {
-  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNiceness);
+  http::stand_back();  // questions that somebody waits for come first
   constexpr std::chrono::milliseconds kBetween{500};
   std::unique_lock lock(mutex_);
   while (!closing_) {

@@ -136,15 +136,11 @@ class Planner {
   void cooling_of(Watts per_rack) {
     p_.cooling = data_.cooling_for(per_rack);
     if (p_.cooling == nullptr) return;
-    // A cold-plate system brings its own plates, also where the heat alone would not ask for them.
-    if (r_.system->cooling == "liquid" && !p_.cooling->liquid_to_chip) {
-      for (const CoolingClass& c : data_.cooling) {
-        if (c.liquid_to_chip) {
-          p_.cooling = &c;
-          break;
-        }
-      }
-    }
+    // A cold-plate system brings its own plates, also where the heat alone would not ask for them, or asks for more.
+    if (r_.system->cooling != "liquid") return;
+    const auto plates = std::find_if(data_.cooling.begin(), data_.cooling.end(),
+                                     [](const CoolingClass& c) { return c.liquid_to_chip; });
+    if (plates != data_.cooling.end()) p_.cooling = &*plates;
   }
 
   [[nodiscard]] double pue() const {

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "fleet/bill.hpp"
 #include "fleet/by_month.hpp"
@@ -253,6 +255,71 @@ void value_limits(const Problem& problem, Answer& answer, const PlanOptions& opt
   }
   std::stable_sort(answer.marginals.begin(), answer.marginals.end(),
                    [](const Marginal& a, const Marginal& b) { return a.usd_month > b.usd_month; });
+}
+
+namespace {
+
+/// Each stock that the answer takes, and those of one way together where it takes several.
+std::vector<std::vector<int>> choices_of(const Problem& problem, const Answer& answer) {
+  std::set<int> taken;
+  for (const Holding& h : answer.holdings) {
+    if (std::any_of(h.held.begin(), h.held.end(), [](double held) { return held > 0.5; })) taken.insert(h.stock);
+  }
+  for (const Placement& p : answer.placements) {
+    const bool rents = p.stock >= 0 && std::any_of(p.routed.begin(), p.routed.end(), [](double r) { return r > 1e-9; });
+    if (rents) taken.insert(p.stock);
+  }
+  std::vector<std::vector<int>> out;
+  std::map<Way, int> ways;
+  for (const int k : taken) {
+    out.push_back({k});
+    ++ways[problem.stocks[static_cast<std::size_t>(k)].way];
+  }
+  for (const auto& [way, count] : ways) {
+    if (count < 2) continue;
+    std::vector<int> all;
+    for (std::size_t k = 0; k < problem.stocks.size(); ++k) {
+      if (problem.stocks[k].way == way) all.push_back(static_cast<int>(k));
+    }
+    out.push_back(std::move(all));
+  }
+  return out;
+}
+
+}  // namespace
+
+void value_choices(const Problem& problem, Answer& answer, const PlanOptions& options) {
+  const Stopwatch watch(options.seconds);
+  const auto relaxed_cost = [&](const Problem& of) {
+    const Program program(
+        of, answer.bands == of.hours ? Bands::hourly(of) : Bands::alike(of, answer.bands, BandDemand::mean));
+    return solve(program.linear(), {.seconds = watch.left(), .relaxed = true});
+  };
+  const Solution base = relaxed_cost(problem);
+  const bool in_full = answer.bands == problem.hours && !answer.stopped;
+  std::vector<std::vector<int>> choices = choices_of(problem, answer);
+  for (std::size_t i = 0; i < choices.size() && base.found && watch.left() > 0.1 && !options.patience.over(); ++i) {
+    Problem rest = problem;
+    for (const int k : choices[i]) rest.stocks[static_cast<std::size_t>(k)].most = 0;
+    Without one{std::move(choices[i]), kNoLimit, false};
+    const Solution loose = relaxed_cost(rest);
+    if (!loose.found && !loose.infeasible) continue;
+    if (loose.found) {
+      one.relaxed = true;
+      one.usd = answer.usd + std::max(0.0, loose.cost - base.cost);
+    }
+    if (in_full && loose.found) {
+      PlanOptions again = options;
+      again.seconds = watch.left() / static_cast<double>(choices.size() - i);
+      const Solved solved = solve_problem(rest, again);
+      const bool is_known = solved.infeasible || (solved.answer.found && !solved.answer.stopped);
+      if (is_known) one.usd = solved.infeasible ? kNoLimit : std::max(answer.usd, solved.answer.usd);
+      one.relaxed = !is_known;
+    }
+    answer.without.push_back(std::move(one));
+  }
+  std::stable_sort(answer.without.begin(), answer.without.end(),
+                   [](const Without& x, const Without& y) { return x.usd < y.usd; });
 }
 
 Answer plan_fleet(const Problem& problem, const PlanOptions& options) {

@@ -105,6 +105,17 @@ TEST(Site, CoolingClassFollowsTheHeatOfARack) {
   EXPECT_EQ(data.cooling_for(watts(1e6)), nullptr);
 }
 
+TEST(Site, WhatIsSoldWithColdPlatesKeepsThemHoweverMuchItDraws) {
+  System liquid = *bundle().catalogue.system("mi355x-platform");
+  liquid.power_max = bundle().catalogue.system("dgx-b200")->power_max;
+  SiteRequest r = site("mi355x-platform", 12);
+  r.system = &liquid;
+  const RackPlan p = racks(r);
+  EXPECT_GT(p.per_rack_power.value(), 150'000);
+  ASSERT_NE(p.cooling, nullptr);
+  EXPECT_EQ(p.cooling->id, "direct-liquid");
+}
+
 TEST(Site, KilowattsPerRackTurnIntoDevices) {
   SiteRequest r = site("dgx-h100");
   r.limits.rack_power = watts(30'000);

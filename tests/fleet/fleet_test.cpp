@@ -173,6 +173,24 @@ TEST(Fleet, OneMoreOfALimitIsWorthWhatItSaves) {
   EXPECT_NEAR(answer.marginals[0].usd_month, 5 * 3600 * 730 * 0.001 - 1000 - energy, 1);
 }
 
+TEST(Fleet, DoingWithoutWhatItTakesCostsWhatTheNextBestDoes) {
+  // Eight devices for $1,000 each, or for $1,500; without both nothing serves.
+  Problem problem = one_service(60);
+  problem.stocks.push_back(problem.stocks[0]);
+  problem.stocks[1].usd_month = 1500;
+  Answer answer = plan_fleet(problem, {.seconds = 10, .gap = 0});
+  ASSERT_TRUE(answer.found);
+  value_choices(problem, answer, {.seconds = 10, .gap = 0});
+  ASSERT_EQ(answer.without.size(), 1U);
+  EXPECT_EQ(answer.without[0].stocks, std::vector<int>{0});
+  EXPECT_NEAR(answer.without[0].usd - answer.usd, 8 * 500, 1);
+  problem.stocks.pop_back();
+  answer = plan_fleet(problem, {.seconds = 10, .gap = 0});
+  value_choices(problem, answer, {.seconds = 10, .gap = 0});
+  ASSERT_EQ(answer.without.size(), 1U);
+  EXPECT_FALSE(std::isfinite(answer.without[0].usd));
+}
+
 TEST(Fleet, TheSameProblemGivesTheSameAnswer) {
   const Problem problem = large_problem(5, 2, 2, 1, 1);
   const Answer first = plan_fleet(problem, {.seconds = 30, .marginals = false});

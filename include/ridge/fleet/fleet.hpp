@@ -232,6 +232,13 @@ struct Marginal {
   bool relaxed = false;  ///< by the program without whole numbers; otherwise solved again in full
 };
 
+/// The same estate without something that the answer takes.
+struct Without {
+  std::vector<int> stocks;  ///< one, or all of one way where the answer takes several
+  double usd = 0;           ///< of all months; infinite: nothing serves all without them
+  bool relaxed = false;     ///< by the program without whole numbers; otherwise solved again in full
+};
+
 /// Rules that cannot hold together: without any one of them, the others can.
 struct Clash {
   struct Change {
@@ -259,6 +266,7 @@ struct Answer {
   std::vector<JobUse> jobs;
   std::vector<MonthBill> months;
   std::vector<Marginal> marginals;
+  std::vector<Without> without;  ///< dearest last
   std::optional<Clash> clash;
   double commitments = 0;  ///< dollars of leases after the last month
   double seconds = 0;      ///< that it took
@@ -275,6 +283,9 @@ struct PlanOptions {
 /// Fills `marginals`: each limit is raised by one more of what people add at once (a rack's power, a server, 5 % of a
 /// budget, 5 points of a share), and the problem solved again; without whole numbers where it took long.
 void value_limits(const Problem& problem, Answer& answer, const PlanOptions& options);
+
+/// Fills `without`: what all would cost if it had to do without each of the stocks that it takes.
+void value_choices(const Problem& problem, Answer& answer, const PlanOptions& options);
 
 /// Which rules clash, of a problem that has no solution.
 [[nodiscard]] Clash find_clash(const Problem& problem, const PlanOptions& options);

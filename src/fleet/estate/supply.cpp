@@ -179,6 +179,7 @@ int EstateReader::pool_of(const Device& device, int site, bool owned) {
                 air_where_[s], 0, ""));
   }
   const bool home = is_from(device.vendor, p.sites[s].country);
+  std::string letter;
   const bool licensed = std::find(licences_.begin(), licences_.end(), device.id) != licences_.end();
   if (!licence_[s].empty() && !home && !licensed) {
     const std::vector<std::string> none;
@@ -188,17 +189,16 @@ int EstateReader::pool_of(const Device& device, int site, bool owned) {
       forbid(rule(RuleKind::forbidden, 0,
                   fmt::format("{} needs an export licence for {} ({})", device.id, country_name_[s], of_class),
                   licence_[s], 0, ""));
-    } else if (!owned && search::licensed_by_letter(device, rules)) {
-      const std::string letter = search::letter_text({device.id});
-      const bool said = std::find(p.assumptions.begin(), p.assumptions.end(), letter) != p.assumptions.end();
-      if (!said) p.assumptions.push_back(letter);
     }
+    if (!owned && search::licensed_by_letter(device, rules)) letter = search::letter_text({device.id});
   }
   const auto has = [&](const std::vector<std::string>& list) {
     return std::any_of(list.begin(), list.end(), [&](const std::string& v) { return slug(v) == slug(device.vendor); });
   };
   if (origin_rule_ >= 0 && !has(allowed_vendors_)) forbid(origin_rule_);
   if (avoid_rule_ >= 0 && has(avoid_)) forbid(avoid_rule_);
+  const bool said = std::find(p.assumptions.begin(), p.assumptions.end(), letter) != p.assumptions.end();
+  if (pool.forbidden < 0 && !letter.empty() && !said) p.assumptions.push_back(letter);
   p.pools.push_back(std::move(pool));
   return static_cast<int>(p.pools.size()) - 1;
 }

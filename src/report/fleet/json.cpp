@@ -143,6 +143,23 @@ Json fleet_json(const FleetView& view) {
       marginals.push(std::move(one));
     }
     json.set("marginal_values", std::move(marginals));
+    Json without = Json::array();
+    for (const fleet::Without& w : a.without) {
+      Json stocks = Json::array();
+      for (const int k : w.stocks) {
+        const fleet::Stock& stock = fleet_at(p.stocks, k);
+        const fleet::Pool& pool = fleet_at(p.pools, stock.pool);
+        Json one = Json::object();
+        one.set("how", stock.name).set("device", pool.device).set("site", fleet_at(p.sites, pool.site).id);
+        stocks.push(std::move(one));
+      }
+      Json one = Json::object();
+      one.set("stocks", std::move(stocks))
+          .set("usd", std::isfinite(w.usd) ? Json(w.usd) : Json())
+          .set("relaxed", w.relaxed);
+      without.push(std::move(one));
+    }
+    json.set("without", std::move(without));
     if (view.why) json.set("why", to_json(fleet_reasons(view)));
   }
   if (a.clash) {

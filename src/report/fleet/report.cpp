@@ -197,6 +197,7 @@ Document fleet_page(const FleetView& view) {
     for (const fleet::Marginal& marginal : a.marginals)
       page.blocks.emplace_back(Paragraph{"  " + fleet_marginal(marginal, p)});
   }
+  if (!a.without.empty()) page.blocks.emplace_back(fleet_without(view));
   if (!view.days.empty())
     page.blocks.emplace_back(
         Paragraph{fleet_replay_text(view.days, p), fleet_holds(view.days) ? Emphasis::none : Emphasis::warning});

@@ -266,6 +266,34 @@ Table fleet_reasons(const FleetView& view) {
   return table;
 }
 
+Table fleet_without(const FleetView& view) {
+  const Problem& p = view.problem;
+  const Answer& a = view.answer;
+  Table table;
+  table.title = "What it would cost without (solved again; about: without whole numbers)";
+  table.columns = {{.key = "how", .heading = "how"},
+                   {.key = "device", .heading = "device"},
+                   {.key = "site", .heading = "site"},
+                   {.key = "usd", .unit = "usd", .heading = "$", .kind = ColumnKind::number},
+                   {.key = "more", .heading = "more", .kind = ColumnKind::number}};
+  for (const fleet::Without& one : a.without) {
+    const Stock& stock = fleet_at(p.stocks, one.stocks.front());
+    const Pool& pool = fleet_at(p.pools, stock.pool);
+    const bool all = one.stocks.size() > 1;
+    const bool possible = std::isfinite(one.usd);
+    const double more = one.usd / a.usd - 1;
+    table.rows.push_back(
+        {Cell(all ? std::string(fleet::name(stock.way)) : stock.name), Cell(all ? std::string("any") : pool.device),
+         Cell(all ? std::string("any") : fleet_at(p.sites, pool.site).id),
+         possible ? Cell(Dollars(one.usd)).shown_as((one.relaxed ? "about " : "") + fleet_money(one.usd))
+                  : Cell("not possible"),
+         !possible              ? Cell()
+         : more <= a.gap + 5e-4 ? Cell(more).shown_as("within the gap")
+                                : Cell(more).shown_as(fmt::format("{:.1f} %", 100 * more))});
+  }
+  return table;
+}
+
 Table fleet_actions(const FleetView& view) {
   const Problem& p = view.problem;
   Table table;

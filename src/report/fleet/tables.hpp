@@ -30,6 +30,8 @@ struct FleetAction {
 
 [[nodiscard]] Table fleet_placements(const FleetView& view);
 [[nodiscard]] Table fleet_jobs(const FleetView& view);
+/// What all would cost without each thing that the plan takes.
+[[nodiscard]] Table fleet_without(const FleetView& view);
 [[nodiscard]] Table fleet_months(const FleetView& view);
 /// What each way to serve costs: the cheapest stock of each option, for one request per second and month.
 [[nodiscard]] Table fleet_reasons(const FleetView& view);

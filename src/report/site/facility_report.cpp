@@ -214,7 +214,8 @@ Table rack_block(const FacilityAnswer& a) {
         fmt::format("{} ({} on its footprint)", format(r.per_rack_weight), format(*r.floor_load)));
   if (r.cooling != nullptr) {
     add(table, "cooling",
-        fmt::format("{}: {} to {} per rack", r.cooling->name, format(r.cooling->low, 2), format(r.cooling->high, 2)));
+        fmt::format("{}: {} to {} per rack{}", r.cooling->name, format(r.cooling->low, 2), format(r.cooling->high, 2),
+                    r.per_rack_power > r.cooling->high ? " as a rule, less than these draw" : ""));
   } else {
     add(table, "cooling", "more than any class takes");
   }

@@ -77,7 +77,10 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
       fleet::plan_replayed(*estate, *std::move(problem), options, *knowledge, session.patience());
   if (!planned) return planned.error();
   fleet::Answer& answer = planned->answer;
-  if (answer.found && !session.stopped()) fleet::value_limits(planned->problem, answer, options);
+  if (answer.found && !session.stopped()) {
+    fleet::value_limits(planned->problem, answer, options);
+    fleet::value_choices(planned->problem, answer, options);
+  }
   report::FleetView view{*estate, planned->problem,    answer, planned->days, fleet::solver_name(),
                          0,       flags.given("--why")};
   view.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

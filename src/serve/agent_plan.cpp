@@ -55,24 +55,44 @@ class AgentSearch {
     return high;
   }
 
-  [[nodiscard]] const SimulationResult& at(int replicas) const { return looked_.at(replicas); }
-  [[nodiscard]] double within(int replicas) const {
-    const SimulationResult& r = at(replicas);
+  /// As predicted.
+  Result<SimulationResult> predicted(int replicas) {
+    if (goal_.slowness == 1 && goal_.ttft_slowness == 1) return std::move(looked_.at(replicas));
+    return play(replicas, false);
+  }
+  static double within(const SimulationResult& r) {
     return r.arrived > 0 ? static_cast<double>(r.good) / static_cast<double>(r.arrived) : 0;
   }
 
  private:
   Result<bool> look(int replicas) {
     if (looked_.count(replicas) == 0) {
-      SimulationQuery q = goal_.base;
-      q.replicas = replicas;
-      q.policies.tiers = tiers_;
-      q.requests = std::clamp(kRequestsOfAReplica * replicas, kFewestRequests, kMostRequests);
-      Result<SimulationResult> r = simulate(q, deployment_, nullptr, nullptr);
+      Result<SimulationResult> r = play(replicas, true);
       if (!r) return r.error();
       looked_.emplace(replicas, *std::move(r));
     }
-    return !at(replicas).overloaded && within(replicas) >= goal_.within;
+    const SimulationResult& r = looked_.at(replicas);
+    return !r.overloaded && within(r) >= goal_.within;
+  }
+
+  Result<SimulationResult> play(int replicas, bool slow) const {
+    SimulationQuery q = goal_.base;
+    q.replicas = replicas;
+    q.policies.tiers = tiers_;
+    q.requests = std::clamp(kRequestsOfAReplica * replicas, kFewestRequests, kMostRequests);
+    if (slow) {
+      const double s = goal_.slowness;
+      q.load.rate *= s;
+      q.limits.ttft /= std::max(s, goal_.ttft_slowness);
+      q.limits.tpot /= s;
+      q.limits.e2e /= s;
+      for (RequestClass& c : q.workload.classes) c.think_time /= s;
+      for (KvTier& tier : q.policies.tiers) {
+        tier.bytes_per_s *= s;
+        tier.latency /= s;
+      }
+    }
+    return simulate(q, deployment_, nullptr, nullptr);
   }
 
   const AgentGoal& goal_;
@@ -81,9 +101,8 @@ class AgentSearch {
   std::map<int, SimulationResult> looked_;
 };
 
-AgentPlan plan_of(const AgentSearch& search, int replicas, const std::vector<KvTier>& tiers,
+AgentPlan plan_of(const SimulationResult& r, int replicas, const std::vector<KvTier>& tiers,
                   const InferenceQuery& deployment, int gpus_each) {
-  const SimulationResult& r = search.at(replicas);
   AgentPlan p;
   p.deployment = deployment;
   p.replicas = replicas;
@@ -94,7 +113,7 @@ AgentPlan plan_of(const AgentSearch& search, int replicas, const std::vector<KvT
     p.held.push_back(t.peak_bytes / (tiers[i].shared ? 1 : replicas));
     if (t.declined_tokens > t.fetched_tokens) p.slow.push_back(t.name);
   }
-  p.within = search.within(replicas);
+  p.within = AgentSearch::within(r);
   p.cached_share = r.input_tokens > 0 ? static_cast<double>(r.cached_tokens) / static_cast<double>(r.input_tokens) : 0;
   const bool talks = r.later_turn_ttft.count() > 0;
   p.first_turn_ttft_p95 = (talks ? r.first_turn_ttft : r.ttft).p95();
@@ -129,9 +148,14 @@ Result<std::vector<AgentPlan>> plan_agents(const AgentGoal& goal, const Knowledg
     if (!replicas) return replicas.error();
     if (*replicas == 0) continue;
     start = *replicas;
-    AgentPlan plan = plan_of(search, *replicas, tiers, layout->query, each);
-    // More that is never used is no plan of its own.
-    if (!plans.empty() && plans.back().replicas == plan.replicas && plans.back().bytes() == plan.bytes()) continue;
+    const Result<SimulationResult> seen = search.predicted(*replicas);
+    if (!seen) return seen.error();
+    AgentPlan plan = plan_of(*seen, *replicas, tiers, layout->query, each);
+    // More memory that saves no replica and hardly any time is no plan of its own.
+    constexpr double kNoticed = 0.95;
+    const bool idle = !plans.empty() && plans.back().replicas == plan.replicas &&
+                      plan.later_turn_ttft_p95 >= kNoticed * plans.back().later_turn_ttft_p95;
+    if (idle) continue;
     plans.push_back(std::move(plan));
   }
   std::stable_sort(plans.begin(), plans.end(), [](const AgentPlan& a, const AgentPlan& b) {

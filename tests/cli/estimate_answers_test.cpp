@@ -39,10 +39,10 @@ TEST(LongPrompts, TakeTheDevicesThatAreThere) {
 TEST(FineTuning, OfFourBitsIsNamed) {
   const auto q = typed({"estimate", "train", "--model", "llama3.1-8b", "--device", "rtx4090", "--task", "qlora"});
   ASSERT_FALSE(q);
-  EXPECT_NE(q.error().message.find("--frozen int4"), std::string::npos) << q.error().text();
+  EXPECT_NE(q.error().message.find("frozen=int4"), std::string::npos) << q.error().text();
   const auto wide = typed({"estimate", "train", "--model", "llama3.1-70b", "--device", "h100-sxm", "--task", "lora"});
   ASSERT_FALSE(wide);
-  EXPECT_NE(wide.error().message.find("--frozen int4"), std::string::npos) << wide.error().text();
+  EXPECT_NE(wide.error().message.find("frozen"), std::string::npos) << wide.error().text();
 }
 
 }  // namespace

@@ -33,8 +33,9 @@ constexpr double kCloseEnough = 0.003;  ///< a probability that is short by less
 constexpr double kNoGain = 0.004;       ///< more replicas that raise it by less are of no use
 constexpr double kMostTimes = 2;        ///< replicas over those that rate and pace take
 
-/// So many replicas are simulated of a plan that has more.
-int simulated_of(const ServingPlan& plan) {
+/// So many replicas are simulated: all of up to a dozen, as `ridge simulate` plays a saved plan.
+int simulated_of(const ServingPlan& plan, int replicas) {
+  if (replicas <= kMostSimulated) return replicas;
   const double filled = kUsualPlayed / (kFillings * std::max(1.0, plan.concurrency));
   return static_cast<int>(std::clamp(std::floor(filled), 1.0 * kFewSimulated, 1.0 * kMostSimulated));
 }
@@ -44,12 +45,13 @@ SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int
   SimulationQuery q;
   q.deployment = plan.query;
   q.workload = goal.requests();
-  q.replicas = std::min(replicas, simulated_of(plan));
+  q.replicas = simulated_of(plan, replicas);
   q.load.kind = OfferedKind::rate;
   q.load.rate = goal.peak_rate() * q.replicas / replicas * slowness;
-  const double in_flight = q.replicas * plan.concurrency;
-  q.requests =
-      std::max(std::clamp(250.0 * q.replicas, 1000.0, kUsualPlayed), std::min(kFillings * in_flight, kMostPlayed));
+  q.requests = std::clamp(250.0 * q.replicas, 1000.0, kUsualPlayed);
+  // A few of many have to be full before they are believed.
+  if (q.replicas < replicas)
+    q.requests = std::max(q.requests, std::min(std::round(kFillings * q.replicas * plan.concurrency), kMostPlayed));
   q.limits.ttft = goal.ttft_s / slowness;
   q.limits.tpot = goal.tpot_s / slowness;
   q.limits.e2e = goal.e2e_s / slowness;
@@ -98,7 +100,7 @@ class Curves {
 
   /// As simulated, or between two such.
   Sample about(int replicas, double slowness) {
-    const int alike = std::min(replicas, simulated_of(plan_));
+    const int alike = simulated_of(plan_, replicas);
     const double rate = quest_.goal.peak_rate() * slowness / replicas;
     const Curve& curve = curves_[alike];
     const auto above = curve.lower_bound(rate);

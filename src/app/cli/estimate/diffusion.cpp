@@ -153,8 +153,12 @@ std::string would_fit(const report::DiffusionAnswer& a, const Knowledge& knowled
     return x->memory_capacity->value < y->memory_capacity->value;
   });
   for (const Device* d : larger) {
+    const auto less = [](const auto& there, const auto& asked) {
+      return !there || !asked || there->value < asked->value;
+    };
+    constexpr auto kWide = static_cast<std::size_t>(Format::bf16);
     const bool slower =
-        !d->memory_bandwidth || !here->memory_bandwidth || d->memory_bandwidth->value < here->memory_bandwidth->value;
+        less(d->memory_bandwidth, here->memory_bandwidth) || less(d->peak_dense[kWide], here->peak_dense[kWide]);
     if (slower || d->memory_capacity->value <= here->memory_capacity->value) continue;
     DiffusionQuery q = a.query;
     q.device = d->id;

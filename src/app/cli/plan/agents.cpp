@@ -11,6 +11,7 @@
 #include "ridge/perf/usual.hpp"
 #include "ridge/search/plan.hpp"
 #include "ridge/serve/agent_plan.hpp"
+#include "search/buyer/sentences.hpp"
 
 namespace ridge::cli {
 
@@ -20,7 +21,7 @@ constexpr int kUsualAgentRows = 12;
 constexpr int kTensorDegrees[] = {1, 2, 4, 8};
 constexpr std::string_view kOfSessions[] = {"--model", "--devices",  "--request-rate", "--ttft", "--tpot",
                                             "--e2e",   "--engine",   "--precision",    "--tp",   "--kv-precision",
-                                            "--top",   "--workload", "--kv-tiers",     "--gpus"};
+                                            "--top",   "--workload", "--kv-tiers",     "--gpus", "--confidence"};
 
 Status time_of(const PlanFlags& flags, std::string_view flag, double& into) {
   if (!flags.given(flag)) return {};
@@ -84,22 +85,59 @@ Result<AgentGoal> agent_goal(Session& session, const PlanFlags& flags) {
   return goal;
 }
 
+Result<double> confidence_of(const PlanFlags& flags) {
+  const Result<double> share = flags.share("--confidence", ServingGoal{}.confidence);
+  if (share && !(*share >= 0.05 && *share <= 0.99)) {
+    return wrong("--confidence", "a probability between 5 % and 99 %, for example 80%");
+  }
+  return share;
+}
+
+/// How much slower than predicted the plan has to hold, as where single requests are planned.
+void take_slowness(AgentGoal& goal, double confidence, const Knowledge& knowledge) {
+  goal.slowness = goal.ttft_slowness = 1;
+  InferenceQuery alone = goal.base.deployment;
+  alone.load = {.mode = LoadMode::closed_loop,
+                .isl = std::max(1.0, goal.base.workload.mean_input()),
+                .osl = std::max(1.0, goal.base.workload.mean_output()),
+                .concurrency = 1};
+  const Result<InferenceAnswer> a = answer(alone, knowledge, {.explain = false});
+  if (!a || a->refusal) return;  // said where it is planned
+  ErrorSubject about = search::subject_of(knowledge, alone.device, alone.engine, alone.model);
+  about.sure = a->facts.sure;
+  goal.slowness = time_error(inverse(a->outcome.estimate.output_tokens_per_s), about).factor(confidence);
+  goal.ttft_slowness = std::max(goal.slowness, time_error(a->outcome.estimate.ttft_s, about).factor(confidence));
+}
+
 /// On one device, with the fewest ranks whose memory holds a session of the mean length several times.
 Result<std::vector<AgentPlan>> on_device(AgentGoal goal, const std::string& device, const PlanFlags& flags,
                                          const Knowledge& knowledge) {
   goal.base.deployment.device = device;
+  const Result<double> confidence = confidence_of(flags);
+  if (!confidence) return confidence.error();
   const int most = goal.most_replicas;
   std::optional<Error> refused;
   for (const int tp : kTensorDegrees) {
     if (flags.given("--tp") && flags.value("--tp") != std::to_string(tp)) continue;
     goal.base.deployment.tp = goal.base.deployment.gpus = tp;
     goal.most_replicas = std::max(1, most / tp);
+    take_slowness(goal, *confidence, knowledge);
     Result<std::vector<AgentPlan>> plans = plan_agents(goal, knowledge);
     if (plans && !plans->empty()) return plans;
     if (!plans && plans.error().code != ErrorCode::infeasible) return plans;
-    refused = plans ? Error{ErrorCode::infeasible, device,
-                            fmt::format("no {} replicas of {} hold the limits", goal.most_replicas, tp)}
-                    : plans.error();
+    if (!plans) {
+      refused = plans.error();
+      continue;
+    }
+    refused = Error{
+        ErrorCode::infeasible, device,
+        fmt::format("no {} replicas of {} hold the limits with {:.0f} %", goal.most_replicas, tp, 100 * *confidence)};
+    goal.slowness = goal.ttft_slowness = 1;
+    const Result<std::vector<AgentPlan>> likely = plan_agents(goal, knowledge);
+    if (likely && !likely->empty()) {
+      refused->message +=
+          fmt::format("; {} do as predicted: ⟦confidence=50%⟧, or longer limits", likely->front().replicas);
+    }
   }
   return refused ? *refused : wrong("--tp", "write 1, 2, 4 or 8 where --workload is played");
 }
@@ -145,8 +183,9 @@ Result<int> plan_agents_run(Session& session, const PlanFlags& flags) {
     const double y = priced ? *b.usd_per_hour() : b.plan.gpus;
     return x != y ? x < y : a.plan.bytes() < b.plan.bytes();
   });
-  assumptions.push_back(
-      fmt::format("{:.0f} % of the requests keep every limit, by the mean prediction", 100 * goal->within));
+  assumptions.push_back(fmt::format(
+      "{:.0f} % of the requests keep every limit with a probability of {:.0f} %; what is shown is predicted",
+      100 * goal->within, 100 * *confidence_of(flags)));
   assumptions.emplace_back("a session stays with one replica; memory below the device has no price here");
   if (session.form() == Form::json) {
     session.print(report::agent_plan_json(picks, assumptions).text());

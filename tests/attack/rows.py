@@ -372,6 +372,17 @@ def garbage_in_flags():
         check(f"{verb} {flag}={value} is refused by name", done.returncode == 1 and flag in done.stderr, (done.returncode, done.stdout[:100], done.stderr))
 
 
+def the_bound_is_a_bound():
+    """Eight cards over PCIe; tests/perf/bound_test.cpp asks thousands of others."""
+    for device in ("l40s", "rtx4090"):
+        for engine in ("vllm", "sglang", "trtllm"):
+            rate = {}
+            for asked in (engine, "ideal"):
+                done = ridge.run("estimate", "infer", "--model", "llama3.1-8b", "--device", device, "--gpus", "8", "--tp", "8", "--isl", "4000", "--osl", "50", "--concurrency", "256", "--engine", asked, "--json")
+                rate[asked] = json.loads(done.stdout)["output_tokens_per_s"]["mid"] if done.returncode == 0 else None
+            check(f"{engine} on 8 x {device} is no faster than its datasheet", None not in rate.values() and rate[engine] <= rate["ideal"], rate)
+
+
 def infinities():
     for line in (["facility", "--system", "dgx-h100", "--gpus", "64", "--spike", "1e308"], ["facility", "--system", "dgx-h100", "--gpus", "64", "--pue", "1e300"],
                  ["facility", "--system", "dgx-h100", "--gpus", "64", "--oversubscription", "1e300"], ["facility", "--system", "dgx-h100", "--gpus", "64", "--rack-power", "1e300W"],
@@ -510,7 +521,7 @@ def main():
         folder = pathlib.Path(name)
         server = Server(sys.argv[1])
         parts = [(threads_and_cross_site, server), (results_know_what_they_were_made_with, folder), (results_are_not_believed_blindly, folder), (other_peoples_databases_stay, folder),
-                 (policy_words,), (garbage_in_flags,), (hosts_and_paths, server), (infinities,), (files_of_the_server, folder), (small_things, folder, server), (files_are_named, folder), (full_disk, folder), (calls_return, sys.argv[1]),
+                 (policy_words,), (garbage_in_flags,), (hosts_and_paths, server), (infinities,), (the_bound_is_a_bound,), (files_of_the_server, folder), (small_things, folder, server), (files_are_named, folder), (full_disk, folder), (calls_return, sys.argv[1]),
                  (jobs_have_owners, server), (work_has_limits, server), (idle_connections_lock_nobody_out, server), (long_answers_block_nobody, server), (ten_thousand_connections, server), (one_client_does_not_shut_out_others, server)]
         wanted = sys.argv[2:]
         try:

@@ -1,11 +1,12 @@
 // A load played request by request instead of by the steady-state formula: what a benchmark that sends it would see.
 //
-//   SimulationQuery q = played_load(query);             // closed or open loop: lengths, requests and clients of
-//   `query` std::optional<PlayedMeans> seen = play(q, query.load, knowledge); play_first_token(query, knowledge,
-//   estimate);       // ttft_s and e2e_s of a closed loop become those that were played
+//   SimulationQuery q = played_load(query);        // closed or open loop, with the lengths and clients of the query
+//   std::optional<PlayedMeans> seen = play(q, query.load, knowledge);
+//   play_first_token(query, knowledge, estimate);  // its ttft_s and e2e_s become those that were played
 //
-// A formula knows the mean step, not which prompts wait for which: times to first token want to be played. Nothing is
-// returned, or changed, if the load cannot be played: too many clients, no room in memory. Pure; any thread.
+// A formula knows the mean step, not which prompts wait for which, and no start: times to first token want to be
+// played. Nothing is returned, or changed, if the load cannot be played: too many clients, no room in memory. Pure; any
+// thread.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@
 namespace ridge::evidence {
 
 enum class Basis : std::uint8_t {
-  calibrated,  ///< as a user would ask: `estimate`, and `simulate` where requests come by themselves
+  calibrated,  ///< `estimate`; `simulate` for first tokens of closed loops, and where requests come by themselves
   formula,     ///< the same without playing closed loops: what is fitted
   roofline,    ///< datasheet only: the engine `ideal`
   simulated,   ///< closed loops request by request, the rest as calibrated

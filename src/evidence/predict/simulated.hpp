@@ -15,7 +15,7 @@ namespace ridge::evidence {
                                                    const InferenceEstimate& analytic,
                                                    const ServerSettings* settings = nullptr);
 
-/// Of a closed loop the time to first token alone is played, as `ridge estimate` does.
+/// Of a closed loop the time to first token alone is played.
 [[nodiscard]] InferenceEstimate with_played_first_token(const InferenceQuery& query, const Knowledge& knowledge,
                                                         const InferenceEstimate& analytic,
                                                         const ServerSettings* settings = nullptr);

@@ -100,12 +100,13 @@ void add_changes(const Session& session, const Catalogue& catalogue, std::string
 void add_first_token(const Knowledge& knowledge, InferenceAnswer& answer) {
   constexpr double kSaid = 1.2;
   const double steady = answer.outcome.estimate.ttft_s.mid;
-  play_first_token(answer.query, knowledge, answer.outcome.estimate);
-  if (answer.outcome.estimate.ttft_s.mid > kSaid * steady) {
+  InferenceEstimate played = answer.outcome.estimate;
+  play_first_token(answer.query, knowledge, played);
+  if (played.ttft_s.mid > kSaid * steady) {
     answer.assumptions.push_back(
-        fmt::format("TTFT is the mean of a benchmark: ten requests a client, all clients start at once. Once they are "
-                    "out of step it is about {}",
-                    format(Seconds(steady))));
+        fmt::format("TTFT is that of clients out of step. A benchmark that starts all at once and sends ten requests a "
+                    "client sees {} in the mean",
+                    format(Seconds(played.ttft_s.mid))));
   }
 }
 

@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::size_t kEstateLimit = 4'000'000;
 constexpr double kSolverSeconds = 60;
+constexpr double kSolverShare = 0.25;  ///< of a time limit: an estate is solved again where a replayed day was late
 constexpr std::array<std::string_view, 3> kFleetFlags = {"--why", "--threads", "--html"};
 constexpr std::string_view kPastedName = "estate.toml";
 
@@ -72,6 +73,9 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
   if (!problem) return problem.error();
   fleet::PlanOptions options;
   options.seconds = kSolverSeconds;
+  if (const auto limit = parse_quantity<Seconds>(session.options().time_limit)) {
+    options.seconds = std::max(options.seconds, kSolverShare * limit->value());
+  }
   options.patience = session.patience();
   Result<fleet::Replayed> planned =
       fleet::plan_replayed(*estate, *std::move(problem), options, *knowledge, session.patience());

@@ -438,6 +438,9 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
     }
     return plan_rl_run(session, arguments.flags, arguments.rl);
   }
+  if (arguments.rl.given("--device")) {
+    return wrong("--device", "is of plan rl: serve and train compare what --devices names");
+  }
   if (const Status s = arguments.rl.none_given("plan rl"); !s) return s.error();
   if (arguments.flags.given("--against")) {
     if (arguments.words.size() != 1 || arguments.words[0] != "train") {

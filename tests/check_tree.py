@@ -7,7 +7,8 @@
 - every test that docs/corrections.md names exists;
 - every verb has a page, and every page is in the index of docs/;
 - no source file or page is longer than 1,000 lines (data, schemas and lock files are not written by hand);
-- the version is the same wherever it stands.
+- the version is the same wherever it stands;
+- the README's table of accuracy has the figures of docs/accuracy.md.
 """
 import pathlib
 import re
@@ -110,11 +111,33 @@ def version_problems(root):
             yield f"{name}: says {found(name, pattern)}, CMakeLists.txt says {version}"
 
 
+ACCURACY = {"training step time": "step_time_s", "output throughput, offline": "output_tok_s offline",
+            "output throughput, closed loop": "output_tok_s closed-loop", "time per output token (TPOT)": "tpot_ms closed-loop",
+            "time to first token (TTFT)": "ttft_ms closed-loop"}
+
+
+def accuracy_problems(root):
+    def rows(name):
+        for line in (root / name).read_text(encoding="utf-8").splitlines():
+            if line.startswith("| "):
+                yield [cell.strip().replace("\\_", "_") for cell in line.strip("|").split("|")]
+
+    said = {row[0]: row[1:4] for row in rows("README.md") if row[0] in ACCURACY}
+    measured = {}
+    for row in rows("docs/accuracy.md"):  # the first table is the one without the publisher
+        if row[0] in ACCURACY.values():
+            measured.setdefault(row[0], [row[3], row[4], row[9]])
+    for title, metric in ACCURACY.items():
+        want = [f"{float(cell.split()[0]) + 1e-9:.0f} %" for cell in measured[metric]]
+        if said.get(title) != want:
+            yield f"README.md: {title} is {said.get(title)}, docs/accuracy.md says {want}"
+
+
 def main(root):
     files = tracked(root)
     assert len(files) > 500, "the tree was not found"
     problems = [*module_problems(root, files), *name_problems(root, files), *test_problems(root), *verb_problems(root),
-                *length_problems(root, files), *version_problems(root)]
+                *length_problems(root, files), *version_problems(root), *accuracy_problems(root)]
     print("\n".join(problems) or f"{len(files)} files: as the documents say")
     return 1 if problems else 0
 

@@ -179,13 +179,6 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
 [[nodiscard]] std::array<double, kTrainingMemory> stage_memory(const ResolvedTraining& job, const TrainingPlan& plan,
                                                                int stage) noexcept;
 
-/// The same job with other calibration values: what a fit calls. `calibration` needs the same parameter names.
-void recalibrate(ResolvedTraining& job, const Calibration& calibration);
-/// Jobs of equal context get equal coefficients from any calibration, so a fit computes them once per context.
-[[nodiscard]] std::string calibration_context(const ResolvedTraining& job);
-/// Takes the coefficients of `from`, a job of equal context.
-void copy_calibration(ResolvedTraining& job, const ResolvedTraining& from);
-
 /// FLOPs per token of one training step, forward and backward: 6 x active parameters + 12 x layers x heads x head_dim x
 /// sequence (scores and values counted in full, as Megatron's and PaLM's MFU do; windows and recurrent mixers as they
 /// are).

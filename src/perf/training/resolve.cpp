@@ -313,18 +313,4 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
   return job;
 }
 
-void recalibrate(ResolvedTraining& job, const Calibration& calibration) {
-  calibrate(job, calibration);
-}
-
-std::string calibration_context(const ResolvedTraining& job) {
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", job.device, job.architecture, job.engine, job.era,
-                     job.exact_engine, job.named_engine, job.moe, name(job.precision), static_cast<int>(job.task),
-                     job.expert_fineness, job.year, job.rates.tdp, job.out_peak, job.block_scales);
-}
-
-void copy_calibration(ResolvedTraining& job, const ResolvedTraining& from) {
-  job.coefficients = from.coefficients;
-}
-
 }  // namespace ridge

@@ -4,7 +4,8 @@
     tools/mlperf_evidence.py build/release/ridge > data/evidence/more/mlperf.csv
 
 One row for each benchmark, accelerator, round and format: the median over submitters, per replica. Layouts are those of
-`ridge mlperf explain` (submissions do not publish theirs in the table), lengths those of data/mlperf/benchmarks.csv.
+`ridge mlperf explain`: published ones where data/mlperf/layouts.csv has them, else the best it finds. Lengths are those of
+data/mlperf/benchmarks.csv.
 """
 import csv
 import io
@@ -26,11 +27,11 @@ def read(path):
 
 def layout(plan):
     """'8 x TP1, fp8 weights, fp8 KV' or 'prefill TP2 on ..., decode TP4, ...': tp, ep, dp and the formats."""
-    own = re.search(r"decode ((?:[TDE]P\d+ ?)+)", plan) or re.search(r"x ((?:[TDE]P\d+ ?)+)", plan)
-    sizes = dict(re.findall(r"([TDE]P)(\d+)", own.group(1)))
+    own = re.search(r"decode ((?:[TPDE]P\d+ ?)+)", plan) or re.search(r"x ((?:[TPDE]P\d+ ?)+)", plan)
+    sizes = dict(re.findall(r"([TPDE]P)(\d+)", own.group(1)))
     weights = re.search(r"(\w+) weights", plan).group(1)
     cache = re.search(r"(\w+) KV", plan)
-    return {k: int(sizes.get(k, 1)) for k in ("TP", "EP", "DP")}, weights, cache.group(1) if cache else ""
+    return {k: int(sizes.get(k, 1)) for k in ("TP", "PP", "EP", "DP")}, weights, cache.group(1) if cache else ""
 
 
 def main():
@@ -59,12 +60,12 @@ def main():
             shown = subprocess.run([ridge, "show", "device", device, "--json"], capture_output=True, text=True, check=False)
             vendors[device] = re.search(r'"vendor": "(\w+)', shown.stdout)
         vendor = vendors[device].group(1) if vendors[device] else ""
-        gpus = sizes["TP"] * sizes["DP"]
+        gpus = sizes["TP"] * sizes["PP"] * sizes["DP"]
         rate = statistics.median(r[0] for r in rows) * gpus
         mine = dict.fromkeys(COLUMNS, "")
         mine.update(id=f"mlperf-{number:03d}-{name}", source=f"mlcommons/inference_results_{round_}", date=dates[round_],
                     engine=ENGINES.get(vendor, "vllm"), model=benchmarks[name]["model"], device=device, gpus=gpus,
-                    tp=sizes["TP"], pp=1, ep=sizes["EP"], dp=sizes["DP"], weight_precision=weights,
+                    tp=sizes["TP"], pp=sizes["PP"], ep=sizes["EP"], dp=sizes["DP"], weight_precision=weights,
                     activation_precision=weights if weights in ("mxfp4", "nvfp4", "fp8", "int8", "bf16") else "",
                     kv_precision=cache, mode="offline", isl=benchmarks[name]["input_tokens"],
                     osl=benchmarks[name]["output_tokens"], output_tok_s=f"{rate:.6g}", quality="A",

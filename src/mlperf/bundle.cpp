@@ -1,6 +1,7 @@
 // The bundled tables of data/mlperf.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <unordered_map>
 
 #include "mlperf/columns.hpp"
@@ -46,7 +47,12 @@ Result<Suite> suite_of(Columns& columns, std::size_t row) {
   return Suite::inference;
 }
 
-Status read_benchmarks(const std::string& path, Names& names) {
+bool far(double a, double b) {
+  constexpr double kSame = 0.01;
+  return std::abs(a - b) > kSame * b;
+}
+
+Status read_benchmarks(const std::string& path, const std::string& workloads, Names& names) {
   const Result<CsvTable> table = read_table(path);
   if (!table) return table.error();
   Columns columns(*table);
@@ -69,6 +75,15 @@ Status read_benchmarks(const std::string& path, Names& names) {
       b.server_tpot_ms = columns.optional_number(row, "server_tpot_ms", 1, 1e6);
       b.interactive_ttft_ms = columns.optional_number(row, "interactive_ttft_ms", 1, 1e6);
       b.interactive_tpot_ms = columns.optional_number(row, "interactive_tpot_ms", 1, 1e6);
+      if (const std::string workload = columns.text(row, "workload"); !workload.empty()) {
+        Result<Workload> found = find_workload(workloads, workload);
+        if (!found) return found.error();
+        b.workload = *std::move(found);
+        // The lengths stand in both tables: one of them is a mistake where they differ.
+        if (far(b.input_tokens, b.workload->mean_input()) || far(b.output_tokens, b.workload->mean_output())) {
+          columns.refuse(row, "workload", "its mean lengths are not those of this row");
+        }
+      }
       const std::string speculates = columns.text(row, "speculation");
       b.speculates = speculates == "interactive";
       if (!b.speculates && !speculates.empty()) columns.refuse(row, "speculation", "write interactive, or nothing");
@@ -144,6 +159,29 @@ Status read_stacks(const std::string& path, Names& names) {
     if (columns.error()) return *columns.error();
   }
   if (names.stacks.empty()) return Error{ErrorCode::bad_input, path, "a line for everybody is missing"};
+  return {};
+}
+
+Status read_layouts(const std::string& path, Names& names) {
+  constexpr double kWidest = 64;
+  const Result<CsvTable> table = read_table(path);
+  if (!table) return table.error();
+  Columns columns(*table);
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    const auto degree = [&](std::string_view column) {
+      return static_cast<int>(columns.number(row, column, 1, kWidest));
+    };
+    names.layouts.push_back({columns.text(row, "benchmark"), columns.text(row, "accelerator"),
+                             columns.text(row, "scenario"), columns.text(row, "from"), columns.text(row, "until"),
+                             degree("tp"), degree("pp")});
+    if (names.accelerator(names.layouts.back().accelerator) == nullptr) {
+      columns.refuse(row, "accelerator", "this is no accelerator of accelerators.csv");
+    }
+    if (names.benchmark(Suite::inference, names.layouts.back().benchmark) == nullptr) {
+      columns.refuse(row, "benchmark", "this is no benchmark of benchmarks.csv");
+    }
+    if (columns.error()) return *columns.error();
+  }
   return {};
 }
 
@@ -273,15 +311,26 @@ const Stack& Names::stack(std::string_view vendor) const {
   return own == stacks.end() ? stacks.back() : *own;
 }
 
+const PublishedLayout* Names::layout(std::string_view benchmark, std::string_view accelerator,
+                                     std::string_view scenario, std::string_view date) const {
+  const auto found = std::find_if(layouts.begin(), layouts.end(), [&](const PublishedLayout& l) {
+    return l.benchmark == benchmark && l.accelerator == accelerator && l.scenario == scenario && l.from <= date &&
+           (l.until.empty() || date <= l.until);
+  });
+  return found == layouts.end() ? nullptr : &*found;
+}
+
 Result<Names> load_names(const std::string& data_directory) {
   const std::string folder = data_directory + "/mlperf/";
   Names names;
   if (const Status s = read_accelerators(folder + "accelerators.csv", names); !s) return s.error();
-  if (const Status s = read_benchmarks(folder + "benchmarks.csv", names); !s) return s.error();
+  if (const Status s = read_benchmarks(folder + "benchmarks.csv", data_directory + "/workloads", names); !s)
+    return s.error();
   if (const Status s = read_rounds(folder + "rounds.csv", names); !s) return s.error();
   if (const Status s = read_comparisons(folder + "comparisons.csv", names); !s) return s.error();
   if (const Status s = read_chapters(folder + "chapters.csv", names); !s) return s.error();
   if (const Status s = read_stacks(folder + "stacks.csv", names); !s) return s.error();
+  if (const Status s = read_layouts(folder + "layouts.csv", names); !s) return s.error();
   return names;
 }
 

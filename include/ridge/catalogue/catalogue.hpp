@@ -71,7 +71,6 @@ struct Design {
   bool expert_dispatch = false;   ///< there are kernels that send tokens to experts on other devices
   double decode_rows = 16;        ///< of the tiles of attention in decode steps
   double core_width = 1;          ///< matrix products of a core and clock, over Hopper's
-  double whole_core_flops = 0;    ///< dense 16-bit FLOPs of a core and clock of chips that are not cut; 0 = none is
   /// Sparse over dense rate of a format, indexed by PeakFormat; 1 where the design has no structured sparsity.
   std::array<double, kPeakFormats> sparse_over_dense{1, 1, 1, 1, 1, 1, 1, 1, 1};
 };
@@ -83,6 +82,7 @@ struct Architecture {
   std::string name;
   std::string vendor;
   std::string inherits;  ///< the architecture whose calibration stands in, or empty
+  std::string flagship;  ///< the device whose power limit and rate the power of a product is told by, or empty
   /// Dense 16-bit rate (bf16, or fp16 before there was bf16) per SM/CU/core and clock: no device of the design is
   /// faster.
   std::optional<double> bf16_flops_per_core_clock;
@@ -128,9 +128,11 @@ struct Device {
   Figure<int> cores;  ///< SMs, CUs or what the vendor calls them
   Figure<Hertz> boost_clock;
   Figure<Watts> tdp;
+  bool shared_tdp = false;  ///< the limit covers the processor and its memory as well
 
   std::string scale_up_name;
   ScaleUpTopology scale_up_topology = ScaleUpTopology::none;
+  bool bridged = false;  ///< bridges are part of the product: H100 NVL; others come with or without
   Figure<BytesPerSecond> scale_up_per_direction;       ///< all links of one device together, one direction
   Figure<BytesPerSecond> scale_up_peer_per_direction;  ///< what two devices reach between them, one direction
   Figure<int> scale_up_domain;                         ///< devices joined by it

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "ridge/base/result.hpp"
+#include "ridge/serve/workload.hpp"
 
 namespace ridge::mlperf {
 
@@ -100,8 +101,9 @@ struct Benchmark {
   double input_tokens = 0;   ///< mean; 0 = unknown. Training: the sequence
   double output_tokens = 0;
   std::optional<double> server_ttft_ms, server_tpot_ms, interactive_ttft_ms, interactive_tpot_ms;  ///< limits on p99
-  bool speculates = false;  ///< its rules allow speculative decoding in the Interactive scenario
-  std::string source;       ///< of the mean lengths
+  std::optional<Workload> workload;  ///< requests of Server and Interactive: lengths and their spread
+  bool speculates = false;           ///< its rules allow speculative decoding in the Interactive scenario
+  std::string source;                ///< of the mean lengths
   std::string note;
 };
 
@@ -137,6 +139,15 @@ struct Stack {
   std::string apart_since;  ///< from this date on, prompts and tokens may have devices of their own; empty = never
 };
 
+/// How a benchmark was laid out over an accelerator, where the configurations of submissions are public.
+struct PublishedLayout {
+  std::string benchmark;
+  std::string accelerator;  ///< its id
+  std::string scenario;
+  std::string from, until;  ///< dates of rounds; no end: still so
+  int tp = 1, pp = 1;
+};
+
 /// The alias tables of data/mlperf, and what of them is compared.
 struct Names {
   std::map<std::string, AcceleratorName, std::less<>> accelerators;      ///< by published name
@@ -147,15 +158,19 @@ struct Names {
   std::vector<Comparison> comparisons;
   std::vector<Chapter> chapters;
   std::vector<Stack> stacks;  ///< the last one is everybody's
+  std::vector<PublishedLayout> layouts;
 
   [[nodiscard]] const Benchmark* benchmark(Suite suite, std::string_view id) const;
   /// By the id of an accelerator; the first name that leads there.
   [[nodiscard]] const AcceleratorName* accelerator(std::string_view id) const;
   [[nodiscard]] const Round* round(Suite suite, std::string_view id) const;
   [[nodiscard]] const Stack& stack(std::string_view vendor) const;
+  /// What submissions of that date published of their layout, or nullptr.
+  [[nodiscard]] const PublishedLayout* layout(std::string_view benchmark, std::string_view accelerator,
+                                              std::string_view scenario, std::string_view date) const;
 };
 
-/// Reads accelerators.csv, benchmarks.csv, rounds.csv, comparisons.csv, chapters.csv and stacks.csv of
+/// Reads accelerators.csv, benchmarks.csv, rounds.csv, comparisons.csv, chapters.csv, stacks.csv and layouts.csv of
 /// `data_directory`/mlperf. Refuses, with file:line:column, what is malformed or leads nowhere.
 Result<Names> load_names(const std::string& data_directory);
 

@@ -77,6 +77,10 @@ void read_scale_up(TableReader t, Device& device) {
                                                                  {"switched", ScaleUpTopology::switched},
                                                                  {"mesh", ScaleUpTopology::mesh},
                                                                  {"torus", ScaleUpTopology::torus}});
+  device.bridged = t.flag("bridged");
+  if (device.bridged && device.scale_up_topology != ScaleUpTopology::bridge) {
+    t.refuse("bridged", "only devices whose topology is \"bridge\" are");
+  }
   const BytesPerSecond low = gigabytes_per_second(1);
   const BytesPerSecond high = gigabytes_per_second(20'000);
   device.scale_up_per_direction = t.figure<BytesPerSecond>("per_direction", low, high);
@@ -158,7 +162,9 @@ Device read_device(TableReader t, std::span<const Architecture> architectures) {
   TableReader cores = t.table("cores");
   device.cores = cores.figure_integer("count", 1, 1'000'000);
   device.boost_clock = cores.figure<Hertz>("boost_clock", Hertz(3e8), Hertz(5e9));
-  device.tdp = t.table("power").figure<Watts>("tdp", watts(2), watts(30'000));
+  TableReader power = t.table("power");
+  device.tdp = power.figure<Watts>("tdp", watts(2), watts(30'000));
+  device.shared_tdp = power.flag("shared");
   read_scale_up(t.table("scale_up"), device);
 
   TableReader host = t.table("host");

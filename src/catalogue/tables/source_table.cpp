@@ -42,7 +42,6 @@ Design read_design(TableReader& t) {
   }
   design.decode_rows = t.optional_number("decode_rows", 1, 1024).value_or(design.decode_rows);
   design.core_width = t.optional_number("core_width", 0.01, 100).value_or(design.core_width);
-  design.whole_core_flops = t.optional_number("whole_core_flops", 16, 1e9).value_or(design.whole_core_flops);
   TableReader sparse = t.table("sparse_over_dense");
   for (std::size_t i = 0; i < kPeakFormats; ++i) {
     design.sparse_over_dense[i] = sparse.optional_number(name(static_cast<PeakFormat>(i)), 1, 4).value_or(1);
@@ -58,6 +57,7 @@ Architecture read_architecture(TableReader t) {
   architecture.name = t.text("name");
   architecture.vendor = t.text("vendor");
   architecture.inherits = t.reference("inherits", "architecture");
+  architecture.flagship = t.reference("flagship", "device");
   architecture.source = t.source();
   architecture.place = t.place();
   architecture.bf16_flops_per_core_clock = t.optional_number("bf16_flops_per_core_clock", 16, 1e9);

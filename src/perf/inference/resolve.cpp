@@ -300,11 +300,12 @@ class Resolver {
     const ScaleUpTopology topology = device_->scale_up_topology;
     const bool own_fabric = topology == ScaleUpTopology::switched || topology == ScaleUpTopology::mesh ||
                             topology == ScaleUpTopology::torus;
+    const bool fabric = own_fabric || device_->bridged;
     const double node = own_fabric ? node_size() : std::max<double>(node_size(), perf::kCardsPerServer);
     std::optional<perf::LinkRates> scale_up;  // the same for every group within the domain
     const auto link = [&](double ranks) {
-      if (r.ideal) return datasheet_link(ranks <= domain && own_fabric, ranks <= node);
-      if (ranks <= domain && own_fabric) {
+      if (r.ideal) return datasheet_link(ranks <= domain && fabric, ranks <= node);
+      if (ranks <= domain && fabric) {
         if (!scale_up) scale_up = perf::scale_up_link(*device_, k_.calibration, library());
         return *scale_up;
       }

@@ -39,7 +39,8 @@ struct DeviceRates {
   double cores = 0;
   double boost_clock = 0;
   double tdp = 0;
-  double host_link = 0;  ///< PCIe or C2C, bytes/s one direction
+  double product_power = 1;  ///< what a large product would draw at the boost clock, of the limit, over the flagship's
+  double host_link = 0;      ///< PCIe or C2C, bytes/s one direction
 
   // shares and constants from calibration, filled by device_rates()
   double memory_share = 1;
@@ -64,14 +65,13 @@ Result<DeviceRates> datasheet_rates(const Device& device);
 /// device without a published generation has is taken as the fourth.
 [[nodiscard]] double pcie_bandwidth(const Device& device);
 
-/// Of the tensor arithmetic that cores of the architecture have, the share that the chip is sold with: below 1 where it
-/// was cut by more than half for export (H20: 0.24). Such products draw as much less power.
-[[nodiscard]] double tensor_share(const DeviceRates& rates);
-
 /// The share of the boost clock that the power limit lets a large, dense product keep. Static power P0 stays, the rest
-/// goes with the cube of the clock (voltage follows the clock): limit = P0 + P1 share^3. On Hopper P1, what a product
-/// at the boost clock would draw on top of idling, is 1.6 times what the board may take, and 0.8 of the clock are left.
+/// goes with the cube of the clock (voltage follows the clock): limit = P0 + P1 share^3. On an H100 SXM P1, what a
+/// product at the boost clock would draw on top of idling, is 1.34 times the limit, and 0.85 of the clock are left; an
+/// H100 PCIe has half the watts for three quarters of the rate and keeps 0.74, an H20 with its cut rate all of it.
 [[nodiscard]] double sustained_clock_share(const DeviceRates& rates, const Calibration& calibration);
+/// That share over the flagship's of the design, whose kernels were measured.
+[[nodiscard]] double clock_over_flagship(const DeviceRates& rates, const Calibration& calibration);
 
 struct OpTime {
   double seconds = 0;

@@ -77,12 +77,8 @@ AttentionRates attention_rates(const DeviceRates& rates, const Calibration& cali
   };
 
   AttentionRates a = ideal_attention_rates(rates, compute, kv);
-  // What was measured holds the clock that a chip with all of its tensor arithmetic loses to its power limit.
-  DeviceRates whole = rates;
-  const bool cut = tensor_share(rates) < 1;
-  if (cut) whole.boost_clock = 0;  // as if it were not cut
-  const double clock = cut ? sustained_clock_share(whole, calibration) : 1;
-  a.prefill_flops *= std::min(1.0, value("attention.prefill") / clock);
+  const double clock = clock_over_flagship(rates, calibration);
+  a.prefill_flops *= std::min(1.0, value("attention.prefill") * clock);
   a.exponentials = exponential_rate(rates) * value("attention.exponential");
   a.ramp = value("attention.ramp");
   a.token_bandwidth *= rates.memory_share;
@@ -110,7 +106,7 @@ AttentionRates attention_rates(const DeviceRates& rates, const Calibration& cali
     if (!rates.design.widening) a.scalar_single = a.mla_scalar = scalar;
   }
 
-  a.mla_prefill_flops *= std::min(1.0, value("attention.prefill") * calibration.value("mla.prefill", {format}));
+  a.mla_prefill_flops *= std::min(1.0, value("attention.prefill") * calibration.value("mla.prefill", {format}) * clock);
   a.mla_ramp = a.ramp * calibration.value("mla.ramp");
   a.mla_token_bytes = value("attention.token_bytes") * calibration.value("mla.token_bytes", {format});
   a.mla_fixed_prefill = a.fixed_prefill * calibration.value("mla.fixed_prefill", {format});

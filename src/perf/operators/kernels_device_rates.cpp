@@ -43,6 +43,16 @@ Error missing(const Device& device, std::string_view what) {
   return {ErrorCode::refused, device.id, "no " + std::string(what) + " is public; give one with ⟦set⟧ or an overlay"};
 }
 
+/// Power of a product goes with its rate: watts of the flagship a FLOP, for the rate of this device, over its limit.
+double product_power(const Device& device, const Catalogue& catalogue) {
+  const Architecture* own = catalogue.architecture(device.architecture);
+  const Device* flagship = own == nullptr || own->flagship.empty() ? nullptr : catalogue.device(own->flagship);
+  if (flagship == nullptr || !flagship->tdp || !device.tdp) return 1;
+  const double rate = sixteen_bit_peak(device, Format::bf16) / sixteen_bit_peak(*flagship, Format::bf16);
+  const double over = rate * flagship->tdp->value.value() / device.tdp->value.value();
+  return device.shared_tdp ? std::max(1.0, over) : over;  // what is left beside the processor is not published
+}
+
 }  // namespace
 
 PeakFormat peak_format(Format format) {
@@ -105,15 +115,8 @@ Result<DeviceRates> device_rates(const Device& device, const Catalogue& catalogu
   if (const Architecture* a = catalogue.architecture(rates.architecture)) rates.design = a->design;
   rates.memory_share = calibration.value("memory.share", {rates.architecture});
   rates.launch = calibration.value("launch", {rates.architecture});
+  rates.product_power = product_power(device, catalogue);
   return rates;
-}
-
-double tensor_share(const DeviceRates& rates) {
-  constexpr double kCut = 0.5;
-  const double whole = rates.design.whole_core_flops;
-  if (whole <= 0 || rates.cores <= 0 || rates.boost_clock <= 0) return 1;
-  const double share = rates.peak[index(Format::bf16)] / (rates.cores * rates.boost_clock * whole);
-  return share < kCut ? share : 1;
 }
 
 double sustained_clock_share(const DeviceRates& rates, const Calibration& calibration) {
@@ -121,8 +124,14 @@ double sustained_clock_share(const DeviceRates& rates, const Calibration& calibr
   const double idle = calibration.value("power.idle", {rates.architecture});
   const double product = calibration.value("power.product", {rates.architecture});
   constexpr double kLeast = 0.02;  // a limit near the idle power still lets the slowest clock run
-  const double drawn = product * tensor_share(rates);
+  const double drawn = product * rates.product_power;
   return std::min(1.0, std::cbrt(std::max(kLeast, (1 - idle) / drawn)));
+}
+
+double clock_over_flagship(const DeviceRates& rates, const Calibration& calibration) {
+  DeviceRates flagship = rates;
+  flagship.product_power = 1;
+  return sustained_clock_share(rates, calibration) / sustained_clock_share(flagship, calibration);
 }
 
 }  // namespace ridge::perf

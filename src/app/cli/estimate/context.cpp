@@ -70,7 +70,7 @@ Result<int> estimate_context(Session& session, const EstimateFlags& flags) {
   Result<ContextCurve> curve = context_curve(answer.query, plan, *lengths, *knowledge);
   if (!curve) return curve.error();
   answer.curve = *std::move(curve);
-  add_changes(session, knowledge->catalogue, answer.curve.facts.device, answer.curve.assumptions);
+  add_changes(session, answer.curve.assumptions);
   bool fits = false;
   for (const ContextPoint& p : answer.curve.points) fits |= p.reason == Reason::none;
   if (session.form() == Form::json) {

@@ -177,7 +177,7 @@ Result<int> estimate_diffusion(Session& session, const EstimateFlags& flags) {
   const Result<DiffusionPipeline> pipeline = resolve(a->query, *knowledge);
   if (!pipeline) return pipeline.error();
   a->assumptions.insert(a->assumptions.end(), pipeline->assumptions.begin(), pipeline->assumptions.end());
-  add_changes(session, knowledge->catalogue, a->query.device, a->assumptions);
+  add_changes(session, a->assumptions);
   a->outcome = evaluate(*pipeline->resolved, a->query.load);
   for (const DiffusionLoad& load : around(a->query.load)) {
     a->sweep.push_back({load, evaluate(*pipeline->resolved, load)});

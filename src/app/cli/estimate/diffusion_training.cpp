@@ -66,7 +66,7 @@ Result<int> estimate_diffusion_training(Session& session, const EstimateFlags& f
   q.recompute = flags.given("--recompute") && flags.value("--recompute") != "none";
   Result<DiffusionTrainingAnswer> a = answer(q, *knowledge);
   if (!a) return a.error();
-  add_changes(session, knowledge->catalogue, a->query.device, a->assumptions);
+  add_changes(session, a->assumptions);
   const bool refused = a->reason != Reason::none;
   const double images = steps * a->query.global_batch;
   if (session.form() == Form::json) {

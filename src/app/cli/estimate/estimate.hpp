@@ -17,10 +17,8 @@ Result<WhatIfSubjects> what_if_subjects(const EstimateFlags& flags);
 /// The refusal of an answer that has one, with what works instead.
 [[nodiscard]] Error refusal_error(const InferenceAnswer& answer);
 
-/// Adds to the assumptions what --set changed, and that the clock of `device` does not follow a power limit of the
-/// user's own; only --power-cap lowers both.
-void add_changes(const Session& session, const Catalogue& catalogue, std::string_view device,
-                 std::vector<std::string>& assumptions);
+/// Adds to the assumptions what --set changed.
+void add_changes(const Session& session, std::vector<std::string>& assumptions);
 
 /// Memory of a device as its vendor names it, in bytes: 180e9 of a B200 that reports 192e9 to programs; 0 = not known.
 [[nodiscard]] double sold_memory(const Catalogue& catalogue, std::string_view device);

@@ -81,19 +81,8 @@ Error refusal_error(const InferenceAnswer& answer) {
   return {ErrorCode::infeasible, "", text + nearest_lines(*answer.refusal)};
 }
 
-void add_changes(const Session& session, const Catalogue& catalogue, std::string_view device,
-                 std::vector<std::string>& assumptions) {
-  const GlobalOptions& options = session.options();
-  for (const std::string& setting : options.settings) assumptions.push_back("what if " + setting);
-  const Result<Device> found = catalogue.find_device(device);
-  if (!found || !found->tdp || found->tdp->source.index != found->source.index) return;
-  const std::string& file = found->place.file;  // of the entry that says the figure
-  const bool own = std::find(options.overlays.begin(), options.overlays.end(), file) != options.overlays.end();
-  if (!own && catalogue.source(found->source).id != kOutsideSource) return;
-  assumptions.push_back(
-      fmt::format("the {} given for {} are what it draws at most; its clock does not follow, "
-                  "--power-cap lowers both",
-                  format(found->tdp->value), found->id));
+void add_changes(const Session& session, std::vector<std::string>& assumptions) {
+  for (const std::string& setting : session.options().settings) assumptions.push_back("what if " + setting);
 }
 
 /// A benchmark starts all clients at once: the prompts of that first wave wait for one another.
@@ -117,7 +106,7 @@ Result<InferenceAnswer> answer_question(const Session& session, const InferenceQ
   if (!answer->refusal) add_first_token(knowledge, *answer);
   auto& assumptions = answer->assumptions;
   assumptions.insert(assumptions.begin(), question.assumptions.begin(), question.assumptions.end());
-  add_changes(session, knowledge.catalogue, answer->facts.device, assumptions);
+  add_changes(session, assumptions);
   for (const std::string& sentence : session.measured()) assumptions.push_back(sentence);
   return answer;
 }

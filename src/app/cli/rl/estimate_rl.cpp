@@ -79,7 +79,7 @@ Result<int> estimate_rl(Session& session, const EstimateFlags& flags) {
   if (!knowledge) return knowledge.error();
   Result<RlAnswer> a = ridge::answer(*question, *knowledge);
   if (!a) return of_rl_flag(a.error());
-  add_changes(session, knowledge->catalogue, a->query.device, a->assumptions);
+  add_changes(session, a->assumptions);
   report::RlReportOptions options;
   if (question->steps > 0 && !a->refusal) {
     Buyer buyer;

@@ -124,7 +124,7 @@ Result<int> run_simulation(Session& session, const SimulateFlags& flags) {
   if (!plan) return plan.error();
   if (plan->refusal) return refusal_error(*plan);
   answer.query.deployment = plan->query;
-  add_changes(session, knowledge->catalogue, plan->facts.device, answer.assumptions);
+  add_changes(session, answer.assumptions);
 
   const double asked = answer.query.requests;
   const bool capped = std::isfinite(session.most_requests()) && !(asked > 0 && asked <= session.most_requests());

@@ -70,6 +70,7 @@ struct Design {
   bool switch_reduction = false;  ///< switches between its devices add up on the way
   bool expert_dispatch = false;   ///< there are kernels that send tokens to experts on other devices
   double decode_rows = 16;        ///< of the tiles of attention in decode steps
+  double array_side = 1;          ///< of systolic arrays: heads of attention fill multiples of it
   double core_width = 1;          ///< matrix products of a core and clock, over Hopper's
   /// Sparse over dense rate of a format, indexed by PeakFormat; 1 where the design has no structured sparsity.
   std::array<double, kPeakFormats> sparse_over_dense{1, 1, 1, 1, 1, 1, 1, 1, 1};

@@ -41,6 +41,7 @@ Design read_design(TableReader& t) {
     design.*known->second = true;
   }
   design.decode_rows = t.optional_number("decode_rows", 1, 1024).value_or(design.decode_rows);
+  design.array_side = t.optional_number("array_side", 1, 4096).value_or(design.array_side);
   design.core_width = t.optional_number("core_width", 0.01, 100).value_or(design.core_width);
   TableReader sparse = t.table("sparse_over_dense");
   for (std::size_t i = 0; i < kPeakFormats; ++i) {

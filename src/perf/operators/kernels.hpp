@@ -39,6 +39,7 @@ struct DeviceRates {
   double cores = 0;
   double boost_clock = 0;
   double tdp = 0;
+  double array_side = 1;     ///< of systolic arrays, which sizes fill in multiples of it
   double product_power = 1;  ///< what a large product would draw at the boost clock, of the limit, over the flagship's
   double host_link = 0;      ///< PCIe or C2C, bytes/s one direction
 
@@ -64,6 +65,11 @@ Result<DeviceRates> datasheet_rates(const Device& device);
 /// PCI Express x16, one direction, 128b/130b: 15.75 GB/s in generation 3, twice that each generation after. What a
 /// device without a published generation has is taken as the fourth.
 [[nodiscard]] double pcie_bandwidth(const Device& device);
+
+/// What a systolic array computes where an operand has `size` rows or columns: whole multiples of its side.
+[[nodiscard]] inline double filled(double size, double side) noexcept {
+  return side > 1 ? std::ceil(size / side) * side : size;
+}
 
 /// The share of the boost clock that the power limit lets a large, dense product keep. Static power P0 stays, the rest
 /// goes with the cube of the clock (voltage follows the clock): limit = P0 + P1 share^3. On an H100 SXM P1, what a
@@ -159,6 +165,7 @@ struct AttentionRates {
   double prefill_flops = 1;  ///< achieved FLOP/s of the two products
   double exponentials =
       std::numeric_limits<double>::infinity();  ///< achieved exponentials/s of the softmax, one per pair
+  double array_side = 1;                        ///< of systolic arrays: heads fill multiples of it
   double ramp = 0;                              ///< keys by which each row of queries is longer than it is
   double token_bandwidth = 1;                   ///< achieved bytes/s on queries, new keys and outputs
   double token_bytes = 2;                       ///< moved per element of queries and outputs; 2 is once

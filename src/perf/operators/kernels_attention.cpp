@@ -77,6 +77,7 @@ AttentionRates attention_rates(const DeviceRates& rates, const Calibration& cali
   };
 
   AttentionRates a = ideal_attention_rates(rates, compute, kv);
+  a.array_side = rates.array_side;
   const double clock = clock_over_flagship(rates, calibration);
   a.prefill_flops *= std::min(1.0, value("attention.prefill") * clock);
   a.exponentials = exponential_rate(rates) * value("attention.exponential");

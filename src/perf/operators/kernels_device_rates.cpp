@@ -113,6 +113,7 @@ Result<DeviceRates> device_rates(const Device& device, const Catalogue& catalogu
   DeviceRates rates = *datasheet;
   rates.architecture = calibrated_architecture(device, catalogue, calibration);
   if (const Architecture* a = catalogue.architecture(rates.architecture)) rates.design = a->design;
+  rates.array_side = device.design.array_side;
   rates.memory_share = calibration.value("memory.share", {rates.architecture});
   rates.launch = calibration.value("launch", {rates.architecture});
   rates.product_power = product_power(device, catalogue);

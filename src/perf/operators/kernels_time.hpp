@@ -118,7 +118,9 @@ namespace detail {
 }  // namespace detail
 
 inline OpTime attention_prefill_time(const AttentionRates& rates, const AttentionShape& shape) noexcept {
-  const double width = shape.head_dim + (shape.v_head_dim > 0 ? shape.v_head_dim : shape.head_dim);
+  const double values = shape.v_head_dim > 0 ? shape.v_head_dim : shape.head_dim;
+  const double width = shape.head_dim + values;
+  const double computed = filled(shape.head_dim, rates.array_side) + filled(values, rates.array_side);
   const double reach = shape.window > 0 ? std::min(shape.window, shape.kv_len) : shape.kv_len;
   const double each = attended_pairs(shape.q_len, shape.kv_len, shape.window) + 0.5 * rates.ramp * shape.q_len;
   const double pairs = detail::scheduled_pairs(shape.batch * shape.q_heads * each, rates.tail, shape.q_len, reach);
@@ -127,7 +129,7 @@ inline OpTime attention_prefill_time(const AttentionRates& rates, const Attentio
                        (shape.q_len * (rates.token_bytes * shape.q_heads + 2 * shape.kv_heads) +
                         shape.kv_len * shape.kv_heads * rates.bytes_kv);
   OpTime t;
-  t.compute = pairs * detail::seconds_per_pair(width, rates.prefill_flops, rates.exponentials);
+  t.compute = pairs * detail::seconds_per_pair(computed, rates.prefill_flops, rates.exponentials);
   t.memory = bytes / rates.token_bandwidth;
   t.fixed = rates.fixed_prefill;
   t.seconds = t.fixed + t.compute + t.memory;

@@ -67,9 +67,10 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   const double watts = job.rates.tdp > 0 ? job.rates.tdp / job.peak_wide : kReferencePower;
   const double power = std::pow(watts / kReferencePower, value("training.gemm_power"));
   const std::string_view step = job.architecture_step;
-  const double wide_share = value("training.gemm", {architecture, step}) * power;
+  const std::string_view unit = job.rates.array_side > 1 ? "systolic" : "";
+  const double wide_share = value("training.gemm", {architecture, step, unit}) * power;
   const double narrow_share =
-      narrow ? value("training.gemm", {architecture, step, name(job.precision)}) * power : wide_share;
+      narrow ? value("training.gemm", {architecture, step, unit, name(job.precision)}) * power : wide_share;
 
   c.wide = perf::gemm_rates(job.rates, calibration, Format::bf16, Format::bf16, perf::Quantisation::fused);
   c.wide.flops = job.peak_wide * std::min(0.95, wide_share);
@@ -94,6 +95,7 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   c.attention_forward = attention * (portable ? value("training.attention_portable") : 1);
   c.attention_backward = c.attention_forward * value("training.attention_backward");
   c.attention_ramp = value("training.attention_ramp");
+  c.array_side = job.rates.array_side;
   c.narrow_head = value("training.attention_narrow_head");
   c.scores_passes = value("training.scores_passes");
 

@@ -108,7 +108,7 @@ class LayerWork {
 
   void add_scores(const TrainingGroup& g, double drift) noexcept {
     const double heads = g.heads / d_.tp;
-    const double width = g.key_dim + g.value_dim;
+    const double width = perf::filled(g.key_dim, c_.array_side) + perf::filled(g.value_dim, c_.array_side);
     if (job_.traits.attention == AttentionKernel::unfused) {
       // Two batched products per head over the whole square, and softmax, mask and dropout through memory.
       const double pairs = d_.tokens * plan_.sequence * heads;

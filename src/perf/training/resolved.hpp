@@ -75,6 +75,7 @@ struct TrainingCoefficients {
   double attention_forward = 1;  ///< FLOP/s, long sequences, head of 128
   double attention_backward = 1;
   double attention_ramp = 0;                  ///< tokens
+  double array_side = 1;                      ///< of systolic arrays, which heads fill in multiples of it
   double narrow_head = 0;                     ///< exponent of 128 / head_dim in the time of attention
   double scores_passes = 0;                   ///< over the square of scores, unfused attention, forward
   double bandwidth = 1;                       ///< bytes/s that elementwise kernels reach

@@ -286,6 +286,8 @@ constexpr Field kFields[] = {
      .takes = Takes::whole, .low = 1, .high = kMostBatch, .train = plan_at<&TrainingPlan::micro_batch>(kAlways)},
     {.key = "recompute", .value_name = "R", .help = "activation recomputation: none, selective or full (default: unknown, the least that fits)", .verbs = kTrain | kRl | kEmit | kSite,
      .takes = Takes::word, .words = kRecomputes, .parse = recompute_number, .train = plan_at<&TrainingPlan::recompute>()},
+    {.key = "recompute_layers", .value_name = "N", .help = "with --recompute full: layers of a stage's chunk that run forward twice (default: all)", .verbs = kTrain | kEmit | kSite,
+     .takes = Takes::whole, .low = 1, .high = 100'000, .train = plan_at<&TrainingPlan::recompute_layers>()},
     {.key = "schedule", .value_name = "S", .help = "pipeline schedule: 1f1b, interleaved, zero-bubble or dualpipe", .verbs = kTrain | kEmit | kSite,
      .takes = Takes::word, .words = kSchedules, .train = plan_at<&TrainingPlan::schedule>()},
     {.key = "cp_kind", .value_name = "K", .help = "kind of context parallelism: ring (default), all-gather or ulysses", .verbs = kTrain | kEmit | kSite,

@@ -61,6 +61,7 @@ ServingTraits read_serving(TableReader& t, ServingTraits traits) {
   traits.rebalances_experts = t.flag("rebalances_experts", traits.rebalances_experts);
   traits.pads_heads = t.flag("pads_heads", traits.pads_heads);
   traits.static_shapes = t.flag("static_shapes", traits.static_shapes);
+  traits.decode_block = t.optional_number("decode_block", 1, 1024).value_or(traits.decode_block);
   traits.product_rows = t.optional_number("product_rows", 1, 256).value_or(traits.product_rows);
   return traits;
 }

@@ -100,6 +100,7 @@ inline TrainingQuery random_training(Random& r) {
   p.sharding = static_cast<Sharding>(r.below(6));
   if (p.sharding == Sharding::hsdp && coin(r)) p.shard_group = 1 + static_cast<int>(r.below(64));
   p.recompute = static_cast<Recompute>(r.below(4));
+  if (p.recompute == Recompute::full && coin(r)) p.recompute_layers = 1 + static_cast<int>(r.below(100));
   p.context = static_cast<ContextParallel>(r.below(3));
   if (coin(r)) p.imbalance = 1 + static_cast<float>(r.uniform());
   if (coin(r)) p.capacity = 1 + static_cast<float>(r.uniform());
@@ -127,7 +128,7 @@ inline bool same(const TrainingQuery& a, const TrainingQuery& b) {
     return std::tie(q.model, q.device, q.system, q.engine, q.engine_version, q.date, q.task, q.precision, q.power_cap,
                     q.lora_rank, q.mtp, q.block_scales, q.wide_layers, c.oversubscription, c.pod, c.reduction, c.order,
                     c.data_rate, c.data_bytes, p.gpus, p.tp, p.pp, p.vp, p.cp, p.ep, p.etp, p.dp, p.sequence,
-                    p.global_batch, p.micro_batch, p.sharding, p.shard_group, p.recompute, p.schedule, p.context,
+                    p.global_batch, p.micro_batch, p.sharding, p.shard_group, p.recompute, p.recompute_layers, p.schedule, p.context,
                     p.imbalance, p.capacity, p.offload, p.offload_optimizer);
   };
   return all(a) == all(b);

@@ -137,9 +137,11 @@ struct Device {
   Figure<BytesPerSecond> scale_up_per_direction;       ///< all links of one device together, one direction
   Figure<BytesPerSecond> scale_up_peer_per_direction;  ///< what two devices reach between them, one direction
   Figure<int> scale_up_domain;                         ///< devices joined by it
+  Figure<int> scale_up_ranks;                          ///< of a collective on one device: cores that each take part
   Figure<int> pcie_generation;
   Figure<BytesPerSecond> nic_per_direction;  ///< scale-out bandwidth per device, one direction
   Figure<int> node_size;                     ///< devices per host
+  Figure<int> core_speed;                    ///< of one core of the host, per cent of an x86 server of 2023
 
   std::vector<Partition> partitions;
 

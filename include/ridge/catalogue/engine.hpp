@@ -88,6 +88,7 @@ struct ServingTraits {
   bool rebalances_experts = false;  ///< can place and copy experts by their load (EPLB)
   bool pads_heads = false;          ///< heads that do not divide by the ranks are filled up with zeros
   bool static_shapes = false;       ///< compiled for one batch and length: the cache is read as far as it may grow
+  double decode_block = 1;          ///< sequences whose queries are one block, all of it passing over the cache of each
   double product_rows = 64;         ///< rows that its products compute at least: those of the narrowest tile
 };
 

@@ -60,6 +60,7 @@ struct TrainingPlan {
   ContextParallel context = ContextParallel::ring;
   float imbalance = 1;             ///< tokens of the busiest expert rank over the mean
   float capacity = 0;              ///< experts drop what exceeds this multiple of their mean load; 0 = dropless
+  int recompute_layers = 0;        ///< full: so many layers of a stage's chunk run forward twice; 0 = all
   float offload = 0;               ///< share of the kept activations that wait in host memory
   bool offload_optimizer = false;  ///< state and update of the optimizer are on the host
 };

@@ -86,6 +86,7 @@ void read_scale_up(TableReader t, Device& device) {
   device.scale_up_per_direction = t.figure<BytesPerSecond>("per_direction", low, high);
   device.scale_up_peer_per_direction = t.figure<BytesPerSecond>("peer_per_direction", low, high);
   device.scale_up_domain = t.figure_integer("domain", 1, 100'000);
+  device.scale_up_ranks = t.figure_integer("ranks", 1, 64);
   if (device.scale_up_per_direction && device.scale_up_peer_per_direction &&
       device.scale_up_peer_per_direction->value > device.scale_up_per_direction->value) {
     t.refuse("peer_per_direction", "two devices cannot reach more than all links of one: check which figure is which");
@@ -172,6 +173,7 @@ Device read_device(TableReader t, std::span<const Architecture> architectures) {
   device.nic_per_direction =
       host.figure<BytesPerSecond>("nic_per_direction", gigabytes_per_second(0.1), gigabytes_per_second(2'000));
   device.node_size = host.figure_integer("node_size", 1, 1024);
+  device.core_speed = host.figure_integer("core_speed", 5, 400);
 
   read_partitions(t, device);
   if (!t.failed()) refuse_sparse_peaks(peaks, device, architectures);

@@ -56,6 +56,8 @@ TrainingQuery read_training_query(CaseRow& row) {
   plan.micro_batch = row.integer("micro_batch", 1, kMost).value_or(1);
   plan.sharding = word(row, "sharding", Sharding::unknown, parse_sharding);
   plan.recompute = word(row, "recompute", Recompute::unknown, parse_recompute);
+  plan.recompute_layers = row.integer("recompute_layers", 1, kMost).value_or(0);
+  plan.capacity = static_cast<float>(row.number("capacity", 1, kMost).value_or(0));
   return query;
 }
 

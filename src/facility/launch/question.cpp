@@ -74,7 +74,8 @@ TrainingQuery training_query(const LaunchPlan& p) {
   t.micro_batch = p.micro_batch;
   t.sharding = p.sharding;
   t.shard_group = p.shard_group;
-  t.recompute = p.recompute_layers > 0 ? Recompute::unknown : p.recompute;  // the least that fits, layer by layer
+  t.recompute = p.recompute;
+  t.recompute_layers = p.recompute_layers;
   t.context = p.context;
   t.offload_optimizer = p.offload_optimizer;
   return q;

@@ -367,6 +367,7 @@ class Resolver {
     r.graphs = e.graphs;
     r.graph_tokens = engine_.serving().graph_tokens;
     r.overlapped_host = engine_.serving().overlapped_host;
+    r.attention.decode_block = engine_.serving().decode_block;
     if (!engine_.serving().grouped_decode) perf::decode_head_by_head(r.attention, r.device, k_.calibration);
     if (engine_.era != nullptr) {
       const auto& eager = engine_.era->eager_on;
@@ -425,6 +426,9 @@ class Resolver {
       if (learnt) sure_.own_rows = c.rows("user.time", stack);
     }
     const double own = c.value("user.time", {stack}) * sure_.time();
+    if (device_->core_speed) {
+      for (double* cost : {&k.step, &k.sequence, &k.layer_eager, &k.server}) *cost *= 100.0 / device_->core_speed->value;
+    }
     for (double* cost : {&k.step, &k.sequence, &k.layer_eager, &k.layer_small, &k.collective, &k.prefill,
                          &k.prefill_attention, &k.decode, &k.server}) {
       *cost *= own;

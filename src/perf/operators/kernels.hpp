@@ -172,6 +172,7 @@ struct AttentionRates {
   double tail = 0;                              ///< rows of queries that are worked on at once by all cores
   double decode_bandwidth = 1;                  ///< achieved bytes/s on the KV cache
   double decode_flops = 1;   ///< ceiling of the arithmetic in decode kernels (matters at high GQA ratios)
+  double decode_block = 1;   ///< sequences whose queries pass over the cache of each of them together
   double decode_rows = 1;    ///< of queries in a tile of a decode kernel; empty ones take no time, but power
   double decode_passes = 1;  ///< how often queries and outputs of decode are read or written
   double fixed_prefill = 0;

@@ -17,7 +17,7 @@ LinkRates scale_up_link(const Device& device, const Calibration& calibration, Co
   const double share = std::min(1.0, value("collective.share"));
   LinkRates link;
   link.latency = value("collective.latency");
-  link.latency_per_rank = value("collective.step");
+  link.latency_per_rank = value("collective.step") * (device.scale_up_ranks ? device.scale_up_ranks->value : 1);
   link.bandwidth = peak * share;
   link.peer_bandwidth = std::min(peak, peer) * share;
   link.fill = value("collective.fill");
@@ -25,7 +25,8 @@ LinkRates scale_up_link(const Device& device, const Calibration& calibration, Co
   link.ramp_bytes = value("collective.ramp_bytes");
   link.in_network_reduction = reduces_in_switch(device);
   link.reduction_bandwidth = peak * std::min(1.0, value("collective.switch_reduction"));
-  if (library == CollectiveLibrary::one_shot) {
+  // Nobody reads the memory of a device that is several hops away.
+  if (library == CollectiveLibrary::one_shot && device.scale_up_topology != ScaleUpTopology::torus) {
     link.one_shot_latency = value("one_shot.latency");
     link.one_shot_per_rank = value("one_shot.step");
     link.one_shot_bandwidth = peak * std::min(1.0, value("one_shot.share"));

@@ -177,7 +177,9 @@ MemoryPlan plan_memory(const ResolvedTraining& job, const TrainingPlan& plan, co
       result.recompute = share > 0 ? Recompute::full : selective ? Recompute::selective : Recompute::none;
     }
   } else {
-    result.full_share = plan.recompute == Recompute::full ? 1 : 0;
+    const double chunk = job.layers / (d.pp * std::max(1, plan.vp));
+    const double twice = plan.recompute_layers > 0 ? std::min(1.0, plan.recompute_layers / chunk) : 1;
+    result.full_share = plan.recompute == Recompute::full ? twice : 0;
   }
   // If it does not fit so, then with sliced logits and, where the software can, activations in host memory.
   for (const bool squeezed : {false, true}) {

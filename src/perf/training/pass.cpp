@@ -148,7 +148,8 @@ class LayerWork {
   void add_experts(const TrainingGroup& g, bool trains) noexcept {
     const double drift = c_.compute_drift * c_.moe_drift;
     double load = std::max(1.0, static_cast<double>(plan_.imbalance));
-    if (plan_.capacity > 0) load = std::min(load, static_cast<double>(plan_.capacity));
+    // Compiled programs have one shape: every expert is filled up to its capacity.
+    if (plan_.capacity > 0) load = job_.traits.compiled ? plan_.capacity : std::min<double>(load, plan_.capacity);
     const double sent = d_.tokens / d_.sequence_shard * g.top_k;  // rows this device sends, and receives on average
     const double rows = sent * load * d_.etp;
     const double local = g.experts / d_.ep;

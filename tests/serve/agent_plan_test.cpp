@@ -36,7 +36,7 @@ TEST(AgentPlan, HoldsThoughStepsAreSlower) {
   // What is reported is predicted: more replicas answer sooner.
   EXPECT_LT(sure->front().later_turn_ttft_p95, likely->front().later_turn_ttft_p95);
   EXPECT_GE(likely->front().within, goal.within);
-  EXPECT_GT(sure->front().within, likely->front().within);
+  EXPECT_GE(sure->front().within, likely->front().within);
 }
 
 TEST(AgentPlan, MemoryThatGainsNothingIsNotOffered) {

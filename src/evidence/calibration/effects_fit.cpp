@@ -366,16 +366,37 @@ class Fit {
     return out;
   }
 
-  /// Errors of a metric beside the effects of time: what is left of their scatter after who ran it.
+  /// Errors of a metric beside the effects of time: how the runs of one stack scatter about their own middle. What
+  /// stacks differ by is not in it.
   [[nodiscard]] double within(const std::vector<Judged>& judged, std::string_view key, bool measured,
                               double rest) const {
-    std::vector<double> errors;
+    std::map<std::string, std::vector<double>> stacks;
     for (const Judged& j : judged) {
-      if (j.row->measured == measured && matches(j.row->key, key)) errors.push_back(std::fabs(j.y - j.mean));
+      if (j.row->measured != measured || !matches(j.row->key, key)) continue;
+      stacks[fmt::format("{}|{}|{}|{}", j.fold, j.row->publisher, j.row->engine, j.row->device)].push_back(j.y - j.mean);
     }
-    if (errors.size() < kFewestEffects) return rest;
-    const double deviation = quantile(std::move(errors), 0.5) / 0.6745;
-    return std::max(rest, std::sqrt(std::max(0.0, deviation * deviation - squared_between(key))));
+    std::vector<std::pair<double, double>> weighted;
+    for (auto& [stack, errors] : stacks) {
+      const auto runs = static_cast<double>(errors.size());
+      if (runs < 2) continue;
+      const double middle = quantile(errors, 0.5);
+      const double widened = std::sqrt(runs / (runs - 1));  // a middle of their own lies nearer than it should
+      for (const double e : errors) weighted.emplace_back(std::fabs(e - middle) * widened, 1 / std::sqrt(runs));
+    }
+    if (weighted.size() < kFewestEffects) return rest;
+    return std::max(rest, weighted_quantile(std::move(weighted), 0.5) / 0.6745);
+  }
+
+  /// Of values with weights.
+  static double weighted_quantile(std::vector<std::pair<double, double>> weighted, double share) {
+    std::sort(weighted.begin(), weighted.end());
+    double whole = 0;
+    for (const auto& [value, weight] : weighted) whole += weight;
+    double sum = 0;
+    for (const auto& [value, weight] : weighted) {
+      if ((sum += weight) >= share * whole) return value;
+    }
+    return weighted.back().first;
   }
 
   /// Who ran it: of a figure of time, and of power, which a slow stack hardly moves.
@@ -413,20 +434,10 @@ class Fit {
     }
     // The next publisher is one of many: each counts as the root of its rows, between once and once a row.
     std::vector<std::pair<double, double>> weighted;
-    double whole = 0;
     for (const auto& [name, errors] : by_publisher) {
-      const double weight = 1 / std::sqrt(static_cast<double>(errors.size()));
-      for (const double z : errors) weighted.emplace_back(z, weight);
-      whole += weight * static_cast<double>(errors.size());
+      for (const double z : errors) weighted.emplace_back(z, 1 / std::sqrt(static_cast<double>(errors.size())));
     }
-    std::sort(weighted.begin(), weighted.end());
-    const auto at = [&](double share) {
-      double sum = 0;
-      for (const auto& [z, weight] : weighted) {
-        if ((sum += weight) >= share * whole) return z;
-      }
-      return weighted.back().first;
-    };
+    const auto at = [&](double share) { return weighted_quantile(weighted, share); };
     // Few publishers say little about tails: what they say counts against a normal distribution's as so many more
     // would.
     const auto publishers = static_cast<double>(by_publisher.size());

@@ -9,6 +9,7 @@ namespace {
 
 struct Sum {
   StepTime& out;
+  const ResolvedInference& r;
 
   void operation(std::string_view, Term term, const OpTime& op, double flops, double bytes, double times,
                  bool /*narrow*/ = false) {
@@ -19,6 +20,7 @@ struct Sum {
     if (term == Term::experts) out.routing += op.fixed * times;
     out.flops += flops * times;
     out.bytes += bytes * times;
+    out.least += std::max(flops / r.fastest_peak, bytes / r.device.memory_bandwidth) * times;
   }
   void filler(double flops, double times) { out.filler += flops * times; }
   void network(std::string_view, Term term, double seconds, double, double times) {
@@ -47,7 +49,7 @@ namespace {
 /// What the devices do in a step, without the host.
 StepTime device_time(const ResolvedInference& r, const Step& step) noexcept {
   StepTime out;
-  Sum sum{out};
+  Sum sum{out, r};
   visit_step(r, step, sum);
   const double tokens = step.decode * step.tokens_each + step.prefill;
   const double mixed = step.prefill > 0 ? step.prefill / tokens : 0;
@@ -59,9 +61,8 @@ StepTime device_time(const ResolvedInference& r, const Step& step) noexcept {
   attention *= kept;
   double device = 0;
   for (const double t : out.terms) device += t;
-  // However well an engine overlaps, it reads its bytes and does its FLOPs.
-  const double bound = std::max(out.bytes / r.device.memory_bandwidth, out.flops / r.fastest_peak);
-  const double scale = device > 0 ? std::max(factor, bound / device) : factor;
+  // Operators run one after the other, and none is faster than its bytes and its FLOPs.
+  const double scale = device > 0 ? std::max(factor, out.least / device) : factor;
   for (double& t : out.terms) t *= scale;
   for (double* part : {&out.compute, &out.memory, &out.network, &out.exchange, &out.fixed, &out.routing}) {
     *part *= scale;

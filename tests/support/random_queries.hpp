@@ -128,8 +128,8 @@ inline bool same(const TrainingQuery& a, const TrainingQuery& b) {
     return std::tie(q.model, q.device, q.system, q.engine, q.engine_version, q.date, q.task, q.precision, q.power_cap,
                     q.lora_rank, q.mtp, q.block_scales, q.wide_layers, c.oversubscription, c.pod, c.reduction, c.order,
                     c.data_rate, c.data_bytes, p.gpus, p.tp, p.pp, p.vp, p.cp, p.ep, p.etp, p.dp, p.sequence,
-                    p.global_batch, p.micro_batch, p.sharding, p.shard_group, p.recompute, p.recompute_layers, p.schedule, p.context,
-                    p.imbalance, p.capacity, p.offload, p.offload_optimizer);
+                    p.global_batch, p.micro_batch, p.sharding, p.shard_group, p.recompute, p.recompute_layers,
+                    p.schedule, p.context, p.imbalance, p.capacity, p.offload, p.offload_optimizer);
   };
   return all(a) == all(b);
 }

@@ -373,7 +373,8 @@ class Fit {
     std::map<std::string, std::vector<double>> stacks;
     for (const Judged& j : judged) {
       if (j.row->measured != measured || !matches(j.row->key, key)) continue;
-      stacks[fmt::format("{}|{}|{}|{}", j.fold, j.row->publisher, j.row->engine, j.row->device)].push_back(j.y - j.mean);
+      stacks[fmt::format("{}|{}|{}|{}", j.fold, j.row->publisher, j.row->engine, j.row->device)].push_back(j.y -
+                                                                                                           j.mean);
     }
     std::vector<std::pair<double, double>> weighted;
     for (auto& [stack, errors] : stacks) {

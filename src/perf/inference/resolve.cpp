@@ -427,7 +427,8 @@ class Resolver {
     }
     const double own = c.value("user.time", {stack}) * sure_.time();
     if (device_->core_speed) {
-      for (double* cost : {&k.step, &k.sequence, &k.layer_eager, &k.server}) *cost *= 100.0 / device_->core_speed->value;
+      for (double* cost : {&k.step, &k.sequence, &k.layer_eager, &k.server})
+        *cost *= 100.0 / device_->core_speed->value;
     }
     for (double* cost : {&k.step, &k.sequence, &k.layer_eager, &k.layer_small, &k.collective, &k.prefill,
                          &k.prefill_attention, &k.decode, &k.server}) {

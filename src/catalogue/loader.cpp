@@ -89,6 +89,27 @@ class CatalogueLoader {
     return entries_.add(tree, name);
   }
 
+  /// What a product of each design draws: an overlay that changes the flagship changes that device, not the design.
+  Status measure_flagships() {
+    const std::vector<const Entry*> devices = entries_.entries("device");
+    for (Architecture& architecture : catalogue_.architectures_) {
+      const auto named = [&](const Entry* e) { return e->id == architecture.flagship; };
+      const auto at = std::find_if(devices.begin(), devices.end(), named);
+      if (at == devices.end()) continue;  // none, or a name that check_references() refuses
+      const Entry* first = *at;
+      while (first->replaced != nullptr) first = first->replaced;
+      const Result<std::vector<EntryLayer>> layers = entries_.layers("device", *first);
+      if (!layers) return layers.error();
+      EntryReader reader("device", *layers, source_index_);
+      const Device flagship = read_device(reader.root(), catalogue_.architectures_);
+      const auto& peak =
+          flagship.peak(PeakFormat::bf16) ? flagship.peak(PeakFormat::bf16) : flagship.peak(PeakFormat::fp16);
+      if (peak && flagship.tdp)
+        architecture.flagship_flops_per_watt = peak->value.value() / flagship.tdp->value.value();
+    }
+    return {};
+  }
+
   /// Reads all entries of a kind with `read(TableReader)`, in the order of their ids.
   template <class T, class Read>
   Status read_kind(std::string_view kind, std::vector<T>& into, Read read) {
@@ -117,6 +138,7 @@ class CatalogueLoader {
     if (Status s = read_kind("architecture", c.architectures_, read_architecture); !s) return s;
     const auto read_checked_device = [&](TableReader t) { return read_device(t, c.architectures_); };
     if (Status s = read_kind("device", c.devices_, read_checked_device); !s) return s;
+    if (Status s = measure_flagships(); !s) return s;
     if (Status s = read_kind("fabric", c.fabrics_, read_fabric); !s) return s;
     if (Status s = read_kind("system", c.systems_, read_system); !s) return s;
     if (Status s = read_kind("model", c.models_, read_model); !s) return s;

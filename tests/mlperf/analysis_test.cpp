@@ -295,8 +295,11 @@ TEST_F(Predictions, SayWhatBoundAndUseEveryAccelerator) {
     ASSERT_TRUE(e) << e.error().text();
     EXPECT_FALSE(e->bound.empty());
     EXPECT_EQ(e->accelerators, 72);
-    EXPECT_GT(e->attempts.size(), 1u);
-    EXPECT_GE(e->attempts[0].predicted.mid, e->attempts[1].predicted.mid);
+    // Plans that keep a limit are played from the best on: one is enough where no other could be better.
+    ASSERT_GE(e->attempts.size(), row.scenario == "Offline" ? 2u : 1u);
+    for (std::size_t i = 1; i < e->attempts.size(); ++i) {
+      EXPECT_GE(e->attempts[i - 1].predicted.mid, e->attempts[i].predicted.mid);
+    }
     EXPECT_FALSE(e->assumptions.empty());
   }
 }

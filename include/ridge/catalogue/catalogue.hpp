@@ -84,6 +84,8 @@ struct Architecture {
   std::string vendor;
   std::string inherits;  ///< the architecture whose calibration stands in, or empty
   std::string flagship;  ///< the device whose power limit and rate the power of a product is told by, or empty
+  /// Of the flagship as the catalogue has it, whatever an overlay says: dense 16-bit FLOP/s for each watt of its limit.
+  std::optional<double> flagship_flops_per_watt;
   /// Dense 16-bit rate (bf16, or fp16 before there was bf16) per SM/CU/core and clock: no device of the design is
   /// faster.
   std::optional<double> bf16_flops_per_core_clock;

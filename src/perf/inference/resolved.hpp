@@ -187,7 +187,7 @@ struct StepTime {
   double bytes = 0;    ///< per device
   double compute = 0;  ///< seconds the arithmetic alone would take
   double memory = 0;
-  double least = 0;  ///< seconds that the datasheet allows the operators, one after the other
+  double least = 0;  ///< seconds that the datasheet and the links allow the operators, one after the other
   double network = 0;
   double exchange = 0;  ///< of that, tokens to experts and back
   double fixed = 0;     ///< launches, host

@@ -26,6 +26,7 @@ struct Sum {
   void network(std::string_view, Term term, double seconds, double, double times) {
     out.terms[perf::index(term)] += seconds * times;
     out.network += seconds * times;
+    out.least += seconds * times;
   }
   void exchange(std::string_view what, Term term, double seconds, double bytes, double times) {
     network(what, term, seconds, bytes, times);
@@ -61,8 +62,9 @@ StepTime device_time(const ResolvedInference& r, const Step& step) noexcept {
   attention *= kept;
   double device = 0;
   for (const double t : out.terms) device += t;
-  // Operators run one after the other, and none is faster than its bytes and its FLOPs.
-  const double scale = device > 0 ? std::max(factor, out.least / device) : factor;
+  // Operators run one after the other, and none is faster than its bytes, its FLOPs and its link. The bound is that sum.
+  const double least = device > 0 ? out.least / device : factor;
+  const double scale = r.ideal ? least : std::max(factor, least);
   for (double& t : out.terms) t *= scale;
   for (double* part : {&out.compute, &out.memory, &out.network, &out.exchange, &out.fixed, &out.routing}) {
     *part *= scale;

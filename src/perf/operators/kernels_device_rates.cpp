@@ -46,10 +46,9 @@ Error missing(const Device& device, std::string_view what) {
 /// Power of a product goes with its rate: watts of the flagship a FLOP, for the rate of this device, over its limit.
 double product_power(const Device& device, const Catalogue& catalogue) {
   const Architecture* own = catalogue.architecture(device.architecture);
-  const Device* flagship = own == nullptr || own->flagship.empty() ? nullptr : catalogue.device(own->flagship);
-  if (flagship == nullptr || !flagship->tdp || !device.tdp) return 1;
-  const double rate = sixteen_bit_peak(device, Format::bf16) / sixteen_bit_peak(*flagship, Format::bf16);
-  const double over = rate * flagship->tdp->value.value() / device.tdp->value.value();
+  if (own == nullptr || !own->flagship_flops_per_watt || !device.tdp) return 1;
+  const double over =
+      sixteen_bit_peak(device, Format::bf16) / device.tdp->value.value() / *own->flagship_flops_per_watt;
   return device.shared_tdp ? std::max(1.0, over) : over;  // what is left beside the processor is not published
 }
 

@@ -8,11 +8,12 @@
 namespace ridge {
 namespace {
 
-constexpr double kContext = 1.5e9;       // driver context, communicators, workspaces
-constexpr double kLogitBytes = 6;        // of one logit: 16-bit value and a 32-bit copy or gradient
-constexpr double kEagerLogitBytes = 12;  // and the gradient in both widths, where the loss is plain modules
-constexpr double kLeastLogitBytes = 2;   // where memory is short the loss works in slices
-constexpr double kKeptScoreBytes = 5;    // kept per score of unfused attention: softmax, mask, dropped-out copy
+constexpr double kWorkspaces = 0.2e9;  // of libraries
+constexpr double kLogitBytes = 6;      // of one logit: 16-bit value and a 32-bit copy or gradient
+// Where the loss is plain modules: 16-bit value, widened copy, softmax of it, and the gradient in both widths.
+constexpr double kEagerLogitBytes = 16;
+constexpr double kLeastLogitBytes = 2;  // where memory is short the loss works in slices, if the software can
+constexpr double kKeptScoreBytes = 5;   // kept per score of unfused attention: softmax, mask, dropped-out copy
 constexpr double kWideBytes = 2;
 
 struct PerToken {
@@ -126,12 +127,12 @@ std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job,
   double activations = d.tokens * (stays * in_flight(plan, d, stage) * layers * per_token + working);
   if (last)
     activations += d.tokens * job.vocab / d.tp *
-                   (squeezed                   ? kLeastLogitBytes
-                    : job.traits.eager_modules ? kEagerLogitBytes
-                                               : kLogitBytes);
+                   (job.traits.eager_modules ? kEagerLogitBytes
+                    : squeezed               ? kLeastLogitBytes
+                                             : kLogitBytes);
   part(TrainingMemory::activations) = activations;
 
-  part(TrainingMemory::buffers) = kContext;
+  part(TrainingMemory::buffers) = kOutsideAllocator + kWorkspaces;
   if (d.weight_shards > 1) {  // the layer at work and the next one, gathered
     part(TrainingMemory::buffers) += 2 * kWideBytes * (layer.shared + layer.experts);
   }

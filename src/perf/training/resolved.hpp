@@ -182,6 +182,9 @@ struct Stages {
 /// The engine's usual number of chunks per stage.
 [[nodiscard]] int usual_chunks(const ResolvedTraining& job, const TrainingPlan& plan) noexcept;
 
+/// Bytes of a device that no framework counts as its own: the context of the driver, communicators.
+inline constexpr double kOutsideAllocator = 1.3e9;
+
 /// What a plan means for memory, and how much has to be computed again so that it fits.
 struct MemoryPlan {
   Recompute recompute = Recompute::none;

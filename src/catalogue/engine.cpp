@@ -19,6 +19,7 @@ TrainingTraits read_traits(TableReader t, TrainingTraits traits) {
                                                         {{"unfused", AttentionKernel::unfused},
                                                          {"portable", AttentionKernel::portable},
                                                          {"native", AttentionKernel::native}});
+  if (t.has("portable_attention_on")) traits.portable_attention_on = t.texts("portable_attention_on");
   traits.dispatch = t.optional_choice<ExpertDispatch>(
       "dispatch", traits.dispatch,
       {{"all-to-all", ExpertDispatch::all_to_all}, {"deduplicated", ExpertDispatch::deduplicated}});

@@ -53,6 +53,7 @@ enum class ExpertDispatch : std::uint8_t {
 /// What training software does, as facts; how well it does it is calibration.
 struct TrainingTraits {
   AttentionKernel attention = AttentionKernel::native;
+  std::vector<std::string> portable_attention_on;  ///< architectures for which it has no newer kernel than the portable
   ExpertDispatch dispatch = ExpertDispatch::all_to_all;
   Sharding sharding = Sharding::zero1;  ///< its usual choice
   bool sequence_parallel = true;        ///< activations between tensor-parallel regions are sharded

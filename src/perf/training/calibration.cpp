@@ -92,7 +92,7 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
   c.experts = 1 / value("training.experts");
   const double attention = job.peak_wide * value("training.attention", {architecture, step});
   const bool portable = job.traits.attention == AttentionKernel::portable && architecture != "ampere";
-  c.attention_forward = attention * (portable ? value("training.attention_portable") : 1);
+  c.attention_forward = attention * (portable ? value("training.attention_portable") * job.portable_share : 1);
   c.attention_backward = c.attention_forward * value("training.attention_backward");
   c.attention_ramp = value("training.attention_ramp");
   c.array_side = job.rates.array_side;

@@ -314,7 +314,9 @@ class Resolver {
         card.scale_up_per_direction.reset();
         card.scale_up_peer_per_direction.reset();
         if (ranks > 1) assume("groups of {:.0f} devices talk over PCIe", ranks);
-        perf::LinkRates pcie = perf::scale_up_link(card, k_.calibration, library());
+        // Engines read the memory of other cards over PCIe in pairs alone; larger groups go through the library's rings.
+        const auto kernel = ranks > 2 ? perf::CollectiveLibrary::general : library();
+        perf::LinkRates pcie = perf::scale_up_link(card, k_.calibration, kernel);
         const double share = k_.calibration.value("serving.pcie", {device_->architecture});
         pcie.bandwidth *= share;
         pcie.peer_bandwidth *= share;

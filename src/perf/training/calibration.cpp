@@ -91,8 +91,10 @@ void calibrate(ResolvedTraining& job, const Calibration& calibration) {
 
   c.experts = 1 / value("training.experts");
   const double attention = job.peak_wide * value("training.attention", {architecture, step});
+  // FlashAttention-2 issues the instructions of Ampere: a core twice as wide as Hopper's does no more of them.
   const bool portable = job.traits.attention == AttentionKernel::portable && architecture != "ampere";
-  c.attention_forward = attention * (portable ? value("training.attention_portable") * job.portable_share : 1);
+  c.attention_forward =
+      attention * (portable ? value("training.attention_portable") / std::max(1.0, job.rates.design.core_width) : 1);
   c.attention_backward = c.attention_forward * value("training.attention_backward");
   c.attention_ramp = value("training.attention_ramp");
   c.array_side = job.rates.array_side;

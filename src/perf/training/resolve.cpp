@@ -74,13 +74,6 @@ Status set_device(ResolvedTraining& job, const Device& device, const System* sys
   if (std::find(portable_on.begin(), portable_on.end(), job.own_architecture) != portable_on.end()) {
     job.traits.attention = AttentionKernel::portable;
   }
-  // FlashAttention-2 issues the instructions of Ampere, half as many operations as Hopper's own: of what a core of a
-  // wider design could do it reaches as much less.
-  constexpr double kHopperCore = 4096;  // FLOPs of a core and clock, 16 bits
-  const Architecture* const design = knowledge.catalogue.architecture(job.own_architecture);
-  if (design != nullptr && design->bf16_flops_per_core_clock) {
-    job.portable_share = std::min(1.0, kHopperCore / *design->bf16_flops_per_core_clock);
-  }
   if (query.power_cap > 0) {
     const auto said = perf::cap_power(job.rates, query.power_cap, device.id, knowledge.calibration);
     if (!said) return said.error();

@@ -139,7 +139,6 @@ struct ResolvedTraining {
 
   // software
   TrainingTraits traits;
-  double portable_share = 1;  ///< of a core's rate that portable attention reaches, over what it reaches of Hopper's
   TrainingTask task = TrainingTask::pretrain;
   Format precision = Format::bf16;
   double weight_bytes = 2;

@@ -160,6 +160,7 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     const bool training = any_word(tokens, i, to, {"training", "train"});
     if (!inference && !training) continue;
     double gpus = 1;
+    const Token* count = nullptr;
     bool counted = any_word(tokens, {"single", "one"}) || fit || holds;
     for (std::size_t j = 0; j < tokens.size(); ++j) {
       if (!tokens[j].is_number()) continue;
@@ -174,6 +175,7 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
           any_word(tokens, {"single"}) && !any_word(tokens, {"node", "server", "box", "machine", "system"});
       if (cards && near && !one) {
         gpus = m.value;
+        count = &tokens[j];
         counted = true;
       }
     }
@@ -203,6 +205,7 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     out.add(fits_kind(), *what, claimed,
             fmt::format("{} {} {:g} x {}{}", what->text, said, gpus, subject->text, trains ? ", in training" : ""),
             std::move(inputs));
+    if (count != nullptr) out.use(*count);
   }
 }
 

@@ -75,6 +75,15 @@ def main():
                 wrong.append(f"{form}, {what}: left {others} behind")
             return done
 
+        # A provider whose prices are in another unit spoils the list, unless its entries are set aside by name.
+        odd = {**LITELLM, "phi-4": {**LITELLM["llama-3.1-8b"], "litellm_provider": "odd", "input_cost_per_token": 0.015}}
+        for words, ends in ((["--without", "odd"], 0), ([], 1), (["--without", "odder"], 1)):
+            (at / "list").write_text(json.dumps(odd))
+            done = subprocess.run([ridge, "--data", str(root / "data"), "catalogue", "import", "litellm", "list", *words],
+                                  cwd=at, capture_output=True, text=True)
+            if done.returncode != ends or (not words and "--without odd" not in done.stderr):
+                wrong.append(f"a provider set aside by {words}: {done.returncode} {done.stderr}")
+
         for form, good in LISTS.items():
             done = take(form, good.encode(), "as it should be")
             if done.returncode != 0 or (at / "taken.toml").read_text() == "old prices":

@@ -69,6 +69,16 @@ TEST(ModelTable, SmallLettersAreOnePartAlone) {
   EXPECT_EQ(model.groups[2].ffn.kind, FfnKind::none);
 }
 
+TEST(ModelTable, EachLayerMayHaveAWidthOfItsOwn) {
+  const Model model = load(with(9, "ffn_widths = [128, 128, 64, 64, 64, 256]\npattern = \"AAAfff\""));
+  ASSERT_EQ(model.groups.size(), 4U);
+  EXPECT_EQ(model.groups[0].ffn.width, 128);
+  EXPECT_EQ(model.groups[1].ffn.width, 64);
+  EXPECT_EQ(model.groups[2].mixer.kind, MixerKind::none);
+  EXPECT_EQ(model.groups[3].ffn.width, 256);
+  expect_refused(with(9, "ffn_widths = [128, 64]"), "9:14", "2 widths for 6 layers");
+}
+
 TEST(ModelTable, ExpertsComeAfterTheDenseLayersOrEverySoMany) {
   const std::string experts = "[model.moe]\nexperts = 8\ntop_k = 2\nwidth = 32\n";
   EXPECT_EQ(load(with(0, "", experts + "first_dense_layers = 2\n")).order,

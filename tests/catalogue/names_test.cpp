@@ -26,6 +26,9 @@ std::string device_id(std::string_view name) {
 TEST(Names, RepositoriesOfModelsAreUnderstood) {
   const std::pair<const char*, const char*> names[] = {
       {"meta-llama/Llama-3.1-8B-Instruct", "llama3.1-8b"},
+      {"mistralai/Mistral-Large-3-675B-Instruct-2512", "mistral-large-3"},
+      {"nvidia/Llama-3_3-Nemotron-Super-49B-v1", "llama3.3-nemotron-super-49b"},
+      {"moonshotai/Kimi-Linear-48B-A3B-Instruct", "kimi-linear-48b-a3b"},
       {"meta-llama/Meta-Llama-3-70B", "llama3-70b"},
       {"meta-llama/Llama-2-70b-chat-hf", "llama2-70b"},
       {"meta-llama/Llama-4-Scout-17B-16E-Instruct", "llama4-scout"},

@@ -123,6 +123,12 @@ TEST(Sentence, WhatFitsAndWhatDoesNot) {
     expect_verdict(served.findings[0], Verdict::wrong);
   }
   const Audit eight = audit("8 H200 can serve Llama 3.1 405B in FP8.");
+  // The count of devices is a part of the claim, not a figure that was left out.
+  EXPECT_TRUE(eight.not_understood.empty());
+  const Audit training = audit("八张 H100 可以训练 70B 模型");
+  ASSERT_EQ(training.findings.size(), 1U);
+  EXPECT_EQ(training.findings[0].verdict, Verdict::wrong);
+  EXPECT_TRUE(training.not_understood.empty());
   ASSERT_EQ(eight.findings.size(), 1u);
   expect_verdict(eight.findings[0], Verdict::right);
 }

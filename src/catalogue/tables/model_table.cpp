@@ -285,10 +285,16 @@ void read_layers(TableReader& t, Model& model) {
                     fmt::format("{} ratios for {} layers: shared attention has one for each, others have none",
                                 ratios.size(), layers));
   }
+  const std::vector<int> widths = t.integers("ffn_widths", 1, kWidthLimit);
+  if (!widths.empty() && widths.size() != static_cast<std::size_t>(layers)) {
+    return t.refuse("ffn_widths", fmt::format("{} widths for {} layers", widths.size(), layers));
+  }
   for (int i = 0; i < layers; ++i) {
     std::string why;
     auto layer = layer_of_letter(parts, pattern[static_cast<std::size_t>(i) % pattern.size()], i, why);
     if (!layer) return t.refuse("pattern", why);
+    // Models cut down by search have a width of their own in each layer (Nemotron NAS).
+    if (!widths.empty() && layer->ffn.kind == FfnKind::dense) layer->ffn.width = widths[static_cast<std::size_t>(i)];
     if (!ratios.empty()) layer->mixer = compressed(layer->mixer, ratios[static_cast<std::size_t>(i)]);
     const int after = i - parts.indexers_first;
     if (after >= 0 && (after + 1) % parts.indexers_every != 0) layer->mixer.index_heads = layer->mixer.index_dim = 0;

@@ -51,7 +51,10 @@ std::optional<int> tokens(const JsonNode& entry, std::string_view key) {
 
 class ApiReader {
  public:
-  ApiReader(const Catalogue& catalogue, std::string_view file) : catalogue_(catalogue), file_(file) {}
+  ApiReader(const Catalogue& catalogue, std::string_view file, const std::vector<std::string>& without)
+      : catalogue_(catalogue), file_(file) {
+    for (const std::string& provider : without) without_.emplace(provider, 0);
+  }
 
   Status litellm(const JsonNode& root) {
     if (root.kind != JsonNode::Kind::object) return wrong("", "LiteLLM's file is an object of models");
@@ -64,10 +67,29 @@ class ApiReader {
       if (mode != nullptr && mode->text != "chat" && mode->text != "completion" && mode->text != "responses") continue;
       const JsonNode* provider = member.value.find("litellm_provider");
       if (provider == nullptr || provider->text.empty()) continue;
+      if (const auto unwanted = without_.find(provider->text); unwanted != without_.end()) {
+        ++unwanted->second;
+        ++list_.set_aside;
+        continue;
+      }
       const Status s = add(member.value, where, provider->text, member.key,
                            {"input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost"},
                            tokens(member.value, "max_input_tokens"), tokens(member.value, "max_output_tokens"));
-      if (!s) return s;
+      if (!s) {
+        Error error = s.error();
+        error.message += fmt::format("; --without {} leaves all of {} out", provider->text, provider->text);
+        return error;
+      }
+    }
+    return {};
+  }
+
+  /// A provider that was to be left out and is not there is a mistake in writing.
+  [[nodiscard]] Status all_found() const {
+    for (const auto& [provider, entries] : without_) {
+      if (entries == 0) {
+        return Error{ErrorCode::not_found, file_, fmt::format("no entry is of the provider {}", quoted(provider))};
+      }
     }
     return {};
   }
@@ -161,17 +183,20 @@ class ApiReader {
   const Catalogue& catalogue_;
   std::string file_;
   std::map<std::string, ApiOffer> offers_;  // by id
+  std::map<std::string, int> without_;      // providers left out, and how many entries that was
   ApiList list_;
 };
 
 }  // namespace
 
-Result<ApiList> read_api_list(ApiForm form, std::string_view text, std::string_view file, const Catalogue& catalogue) {
+Result<ApiList> read_api_list(ApiForm form, std::string_view text, std::string_view file, const Catalogue& catalogue,
+                              const std::vector<std::string>& without) {
   const Result<JsonNode> root = parse_json(text, file);
   if (!root) return root.error();
-  ApiReader reader(catalogue, file);
+  ApiReader reader(catalogue, file, without);
   const Status s = form == ApiForm::litellm ? reader.litellm(*root) : reader.openrouter(*root);
   if (!s) return s.error();
+  if (const Status found = reader.all_found(); !found) return found.error();
   ApiList list = reader.finish();
   if (list.offers.empty()) {
     return Error{ErrorCode::bad_input, std::string(file),

@@ -5,7 +5,8 @@
 //   std::vector<ApiChange> changes = api_changes(list->offers, data.offers);
 //   std::string toml = offers_toml(list->offers, "litellm", "2026-11-15");
 //
-// Nothing is taken in part: a file with one price that makes no sense is refused as a whole. Pure; any thread.
+// Nothing is taken in part: a file with one price that makes no sense is refused as a whole, unless its provider was
+// set aside by name. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -25,11 +26,14 @@ struct ApiList {
   int listed = 0;                ///< entries of the file
   int untied = 0;                ///< for sale, but of no model of the catalogue: left out
   int free_of_charge = 0;        ///< left out
+  int set_aside = 0;             ///< of providers that were not wanted
 };
 
 /// Refuses, with the place in the file: what is no such JSON, a price that is negative, not finite or above $10,000 for
-/// a million tokens.
-Result<ApiList> read_api_list(ApiForm form, std::string_view text, std::string_view file, const Catalogue& catalogue);
+/// a million tokens. Entries of the providers in `without` are not looked at: LiteLLM's own list has had some whose
+/// unit is wrong. Refuses a provider there that has no entry.
+Result<ApiList> read_api_list(ApiForm form, std::string_view text, std::string_view file, const Catalogue& catalogue,
+                              const std::vector<std::string>& without = {});
 
 /// An offer before and after; one of them may be missing.
 struct ApiChange {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "perf/answers/nearest.hpp"
+#include "perf/answers/usable_memory.hpp"
 #include "ridge/base/text.hpp"
 #include "ridge/perf/answer.hpp"
 
@@ -98,12 +99,12 @@ class Refuser {
     const double fixed = part(MemoryPart::activations) + part(MemoryPart::graphs_and_buffers);
     refusal_.short_by = o_.short_by;
     const double reserve = part(MemoryPart::reserve);
-    // As programs see it: data sheets count 80 GiB as 80 GB.
     const double usable = facts_.memory_bytes - reserve;
+    const std::string whole = usable_memory(k_.catalogue.device(facts_.device), facts_.memory_bytes);
     const std::string limit =
         reserve > 0 ? fmt::format("{} may use {} of each {} ({:.0f} % of {})", facts_.engine, format(Bytes(usable)),
-                                  facts_.device, 100 * usable / facts_.memory_bytes, format(Bytes(facts_.memory_bytes)))
-                    : fmt::format("each {} has {}", facts_.device, format(Bytes(facts_.memory_bytes)));
+                                  facts_.device, 100 * usable / facts_.memory_bytes, whole)
+                    : fmt::format("each {} has {}", facts_.device, whole);
     const std::string parts_text = fmt::format("Weights ({}), activations and buffers ({})",
                                                format(Bytes(part(MemoryPart::weights))), format(Bytes(fixed)));
     const double left = part(MemoryPart::kv_cache);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/answers/usable_memory.hpp"
 #include "perf/inference/experts.hpp"
 #include "perf/inference/layers.hpp"
 #include "perf/inference/resolved.hpp"
@@ -511,7 +512,7 @@ class Resolver {
     r.reserve_bytes =
         e.admission == Admission::reserve_all ? std::max(0.0, left) * (1 - utilisation) : (1 - utilisation) * total;
     if (r.kv_pool_bytes <= 0) infeasible(Reason::out_of_memory, -r.kv_pool_bytes);
-    if (in_words_) assume("usable memory of one {}: {}", device_->id, format(Bytes(total)));
+    if (in_words_) assume("usable memory of one {}: {}", device_->id, usable_memory(device_, total));
   }
 
   [[nodiscard]] DeploymentFacts facts() const {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "perf/answers/nearest.hpp"
+#include "perf/answers/usable_memory.hpp"
 #include "perf/training/resolved.hpp"
 #include "ridge/base/text.hpp"
 
@@ -88,8 +89,9 @@ class TrainingRefuser {
                              format(Bytes(bytes[i])));
       }
     }
-    refusal_.why = fmt::format("out of memory by {} on each {} ({}) of stage {}{}", format(Bytes(a_.outcome.short_by)),
-                               a_.facts.device, format(Bytes(a_.facts.memory_bytes)), stage, parts);
+    refusal_.why = fmt::format(
+        "out of memory by {} on each {} ({}) of stage {}{}", format(Bytes(a_.outcome.short_by)), a_.facts.device,
+        usable_memory(k_.catalogue.device(a_.facts.device), a_.facts.memory_bytes), stage, parts);
     if (a_.query.task == TrainingTask::lora && !a_.query.frozen) offer_four_bits();
     if (plan_.recompute != Recompute::unknown && plan_.recompute != Recompute::full) {
       offer({{"recompute", "full"}}, [](TrainingPlan& p) { p.recompute = Recompute::full; });

@@ -1,5 +1,6 @@
 // ridge catalogue: how old the data is, and price lists of others beside it before they are taken.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -30,6 +31,7 @@ struct CatalogueArguments {
   std::vector<std::string> words;
   std::string take;
   std::string date;
+  std::vector<std::string> without;
   bool all = false;
 };
 
@@ -142,7 +144,7 @@ Result<int> import_offers(Session& session, const CatalogueArguments& a, const s
   const Result<const EconomicsData*> data = session.economics();
   if (!data) return data.error();
   const ApiForm which = form == "litellm" ? ApiForm::litellm : ApiForm::openrouter;
-  const Result<ApiList> list = read_api_list(which, *text, file, **catalogue);
+  const Result<ApiList> list = read_api_list(which, *text, file, **catalogue, a.without);
   if (!list) return list.error();
   Table table;
   table.title = fmt::format("{} beside the catalogue: dollars for a million tokens", file);
@@ -172,6 +174,9 @@ Result<int> import_offers(Session& session, const CatalogueArguments& a, const s
   notes.push_back(
       fmt::format("{} of {} entries are offers of models of the catalogue; {} are of other models, {} free.",
                   list->offers.size(), list->listed, list->untied, list->free_of_charge));
+  if (list->set_aside > 0) {
+    notes.push_back(fmt::format("Left out: {} entries of {}.", list->set_aside, fmt::join(a.without, ", ")));
+  }
   const Status s = take(session, a, a.take.empty() ? std::string() : offers_toml(list->offers, form, a.date), notes,
                         "It takes the place of the file of that name in data/economics (--data).");
   if (!s) return s.error();
@@ -287,6 +292,9 @@ Result<int> run(Session& session, const CatalogueArguments& a) {
     if (const auto date = parse_date(dated.date); !date) return wrong("--date", date.error().message);
   }
   const bool rents = form == "skypilot" || form == "gpuhunt";
+  if (!a.without.empty() && form != "litellm") {
+    return wrong("--without", "only LiteLLM's list names providers of its entries");
+  }
   return rents ? import_rents(session, dated, form, a.words[2]) : import_offers(session, dated, form, a.words[2]);
 }
 
@@ -301,6 +309,7 @@ static Action declare_catalogue(Options& options) {
                 complete_files);
   options.text("--take", "FILE.toml", a->take, "write the new prices there", value::written());
   options.text("--date", "DAY", a->date, "date of the list; needed for --take", value::date());
+  options.list("--without", "PROVIDER", a->without, "leave out all entries of a provider of LiteLLM's list");
   options.flag("--all", a->all, "also prices that are as before");
   return [a](Session& session) { return run(session, *a); };
 }

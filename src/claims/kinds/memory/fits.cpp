@@ -20,9 +20,13 @@ Result<Recomputed> recompute_fits(Inputs& inputs) {
   const auto size = size_of(inputs);
   if (!size) return size.error();
   const bool smallest = inputs.text("granted") == "smallest";
-  const auto format = inputs.format("format", smallest                 ? Format::int4
-                                              : size->model == nullptr ? Format::bf16
-                                                                       : released_format(*size->model));
+  const bool training = inputs.text("use") == "training";
+  // What training keeps of a parameter does not depend on the format that weights are served in.
+  const auto format = training && !inputs.has("format")
+                          ? Result<Format>(Format::bf16)
+                          : inputs.format("format", smallest                 ? Format::int4
+                                                    : size->model == nullptr ? Format::bf16
+                                                                             : released_format(*size->model));
   if (!format) return format.error();
   const auto device = inputs.device();
   if (!device) return device.error();
@@ -31,7 +35,6 @@ Result<Recomputed> recompute_fits(Inputs& inputs) {
   const auto memory =
       inputs.has("memory") ? inputs.measure("memory") : look_up(inputs.context(), (*device)->id + ":memory");
   if (!memory) return memory.error();
-  const bool training = inputs.text("use") == "training";
   // Mixed-precision Adam keeps 2 + 2 + 4 + 4 + 4 bytes a parameter; serving the weights at least.
   const double bytes_each = training ? 16 : nominal_bytes(*format);
   const double needed = size->parameters * bytes_each;
@@ -157,6 +160,7 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     const bool training = any_word(tokens, i, to, {"training", "train"});
     if (!inference && !training) continue;
     double gpus = 1;
+    const Token* count = nullptr;
     bool counted = any_word(tokens, {"single", "one"}) || fit || holds;
     for (std::size_t j = 0; j < tokens.size(); ++j) {
       if (!tokens[j].is_number()) continue;
@@ -171,6 +175,7 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
           any_word(tokens, {"single"}) && !any_word(tokens, {"node", "server", "box", "machine", "system"});
       if (cards && near && !one) {
         gpus = m.value;
+        count = &tokens[j];
         counted = true;
       }
     }
@@ -196,8 +201,11 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     if (needed) inputs.push_back({"as", "needed"});
     const bool yes = claimed.text == "yes";
     const std::string_view said = needed ? (yes ? "needs" : "does not need") : yes ? "fits on" : "does not fit on";
-    out.add(fits_kind(), *what, claimed, fmt::format("{} {} {:g} x {}", what->text, said, gpus, subject->text),
+    const bool trains = training && !needed && !fit && !any_word(tokens, {"single"});
+    out.add(fits_kind(), *what, claimed,
+            fmt::format("{} {} {:g} x {}{}", what->text, said, gpus, subject->text, trains ? ", in training" : ""),
             std::move(inputs));
+    if (count != nullptr) out.use(*count);
   }
 }
 

@@ -277,7 +277,7 @@ ServingGoal with_changes(ServingGoal goal, const Changes& changes) {
     if (field == "ttft") goal.ttft_s = parse_quantity<Seconds>(value)->value();
     if (field == "tpot") goal.tpot_s = parse_quantity<Seconds>(value)->value();
     if (field == "e2e") goal.e2e_s = parse_quantity<Seconds>(value)->value();
-    if (field == "budget") goal.buyer.budget_usd = parse_quantity<Dollars>(value)->value();
+    if (field == "budget") goal.buyer.budget_usd = parse_quantity<Dollars>(value.substr(0, value.find('/')))->value();
     if (field == "power") goal.buyer.power_w = parse_quantity<Watts>(value)->value();
     if (field == "gpus") goal.buyer.gpus = std::stoi(value);
     if (field == "confidence") goal.confidence = std::stod(value) / 100;

@@ -98,7 +98,7 @@ TEST(Plan, TheNearestGoalCanBeMet) {
   goal.confidence = 0.5;
   const ServingVerdict refused = answer(goal);
   ASSERT_TRUE(refused.plans.empty());
-  EXPECT_NE(refused.fails_first.find("tpot"), std::string::npos) << refused.fails_first;
+  EXPECT_NE(refused.fails_first.find("TPOT"), std::string::npos) << refused.fails_first;
   ASSERT_FALSE(refused.nearest.empty());
   goal.tpot_s = refused.nearest.front().tpot_s.mid * 1.005;
   goal.ttft_s = std::max(goal.ttft_s, refused.nearest.front().ttft_s.mid * 1.005);

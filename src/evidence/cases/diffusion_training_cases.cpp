@@ -44,9 +44,8 @@ DiffusionTrainingCase read_trained(CaseRow& row) {
   q.global_batch = row.number("global_batch", 1, 1e9).value_or(0);
   q.micro_batch = row.number("micro_batch", 1, 1e6).value_or(0);
   q.precision = row.format("precision");
-  const std::string notes(row.text("notes"));
-  q.text_encoders = notes.find("text encoder runs") != std::string::npos;
-  c.submitter = notes.substr(0, notes.find('/'));
+  q.text_encoders = row.text("text_encoders") == "yes";
+  c.submitter = row.text("submitter");
   c.step_s = row.number("step_time_s", 1e-6, 1e6).value_or(0);
   c.refusal = row.refusal();
   return c;

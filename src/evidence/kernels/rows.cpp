@@ -143,6 +143,7 @@ void read_collective(KernelCase& c, Row& row) {
   c.with_launch = row.one_of<bool>("with_launch", false, {{"yes", true}});
   // Said where ranks are of several nodes.
   c.gpus_per_node = row.number("gpus_per_node", c.gpus_per_node, false);
+  c.shared_card = row.number("shared_card", c.shared_card, false);
 }
 
 /// Tokens to experts on other devices, and back: m tokens of each rank, k wide; narrow ones carry a scale per 128.

@@ -122,29 +122,17 @@ class TrainedFit {
   std::map<std::string, int> rows_;
 };
 
-DiffusionTrainingLine trained_line(std::string what, const std::vector<DiffusionTrainingRow>& rows,
-                                   const std::vector<DiffusionTrainingCase>& cases,
-                                   const std::function<bool(const DiffusionTrainingCase&)>& keep) {
-  DiffusionTrainingLine line;
-  line.what = std::move(what);
-  std::vector<double> errors, signs, own;
-  int held = 0;
+FoldLine trained_line(std::string what, const std::vector<DiffusionTrainingRow>& rows,
+                      const std::vector<DiffusionTrainingCase>& cases,
+                      const std::function<bool(const DiffusionTrainingCase&)>& keep) {
+  std::vector<Comparison> left_out, own;
   for (const DiffusionTrainingRow& r : rows) {
     const DiffusionTrainingCase& c = cases[r.case_index];
     if (!keep(c)) continue;
-    ++line.rows;
-    errors.push_back(std::abs(r.left_out.mid / c.step_s - 1));
-    signs.push_back(r.left_out.mid / c.step_s - 1);
-    own.push_back(std::abs(r.predicted.mid / c.step_s - 1));
-    held += r.left_out.low <= c.step_s && c.step_s <= r.left_out.high ? 1 : 0;
+    left_out.push_back({c.step_s, r.left_out.mid, r.left_out.low, r.left_out.high});
+    own.push_back({c.step_s, r.predicted.mid, r.predicted.low, r.predicted.high});
   }
-  if (line.rows == 0) return line;
-  line.median_error = quantile(errors, 0.5);
-  line.p90_error = quantile(std::move(errors), 0.9);
-  line.bias = quantile(std::move(signs), 0.5);
-  line.own_median = quantile(std::move(own), 0.5);
-  line.held = 1.0 * held / line.rows;
-  return line;
+  return fold_line(std::move(what), left_out, own);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ fi
 python3 tools/check_includes.py .
 python3 tools/check_flags.py .
 python3 tools/check_parameters.py .
+python3 tools/check_constants.py .
 command -v clang-tidy-14 > /dev/null || { echo "clang-tidy 14 is not here: its list is not checked"; exit 0; }
 # What the build compiles of src/: the pieces of a unity build (each reads its headers once), or file by file.
 python3 -c 'import json, re, sys

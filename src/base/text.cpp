@@ -298,7 +298,7 @@ Error too_large(std::string_view text) {
 }  // namespace
 
 Result<double> parse_count(std::string_view text) {
-  const auto split = split_number(text, "'15T', '4k' or '1.5e13'");
+  const auto split = split_number(text, "'64', '4k' or '15T'");
   if (!split) return split.error();
   const std::string_view suffix = split->suffix;
   double value = split->value;

@@ -6,10 +6,8 @@
 #include <charconv>
 #include <optional>
 
+#include "catalogue/files/parse_files.hpp"
 #include "catalogue/files/table_reader.hpp"
-#include "catalogue/files/toml_document.hpp"
-#include "ridge/base/file.hpp"
-#include "ridge/base/folder.hpp"
 
 namespace ridge {
 namespace {
@@ -226,36 +224,24 @@ double year_of(std::string_view date) {
 }
 
 Result<Engines> load_engines(const std::string& directory) {
-  const Result<std::vector<std::string>> files = files_in(directory, ".toml");
-  if (!files) return files.error();
   std::vector<Engine> engines;
-  for (const std::string& file : *files) {
-    const auto text = read_file(file, kTomlSizeLimit);
-    if (!text) return text.error();
-    const auto root = parse_toml(*text, file);
-    if (!root) return root.error();
-    for (const TomlMember& member : root->members) {
-      if (member.key != "engine" || member.value.kind != TomlNode::Kind::array) {
-        return Error{ErrorCode::bad_input, place_text(file, member.line, member.column),
-                     fmt::format("unknown table '{}': write [[engine]]", member.key)};
-      }
-      for (const TomlNode& table : member.value.items) {
-        // The source of an engine's habits is said in words, so every such text counts as known.
-        SourceIndex sources;
-        if (const TomlMember* source = table.find("source")) sources.add(source->value.text, {});
-        const EntryLayer layer{&table, file};
-        EntryReader entry("engine", {&layer, 1}, sources);
-        Engine engine = read_engine(entry.root());
-        if (const Status status = entry.finish(); !status) return status.error();
-        const auto same = [&](const Engine& other) { return other.id == engine.id && other.work == engine.work; };
-        if (std::any_of(engines.begin(), engines.end(), same)) {
-          return Error{ErrorCode::bad_input, place_text(file, table.line, table.column),
-                       fmt::format("there is already an engine '{}' for that work", engine.id)};
-        }
-        engines.push_back(std::move(engine));
-      }
+  const Status read = each_table(directory, "engine", [&](const TomlNode& table, const std::string& file) -> Status {
+    // The source of an engine's habits is said in words, so every such text counts as known.
+    SourceIndex sources;
+    if (const TomlMember* source = table.find("source")) sources.add(source->value.text, {});
+    const EntryLayer layer{&table, file};
+    EntryReader entry("engine", {&layer, 1}, sources);
+    Engine engine = read_engine(entry.root());
+    if (const Status status = entry.finish(); !status) return status;
+    const auto same = [&](const Engine& other) { return other.id == engine.id && other.work == engine.work; };
+    if (std::any_of(engines.begin(), engines.end(), same)) {
+      return Error{ErrorCode::bad_input, place_text(file, table.line, table.column),
+                   fmt::format("there is already an engine '{}' for that work", engine.id)};
     }
-  }
+    engines.push_back(std::move(engine));
+    return {};
+  });
+  if (!read) return read.error();
   return Engines(std::move(engines));
 }
 

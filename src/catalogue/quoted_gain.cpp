@@ -4,10 +4,8 @@
 
 #include <algorithm>
 
+#include "catalogue/files/parse_files.hpp"
 #include "catalogue/files/table_reader.hpp"
-#include "catalogue/files/toml_document.hpp"
-#include "ridge/base/file.hpp"
-#include "ridge/base/folder.hpp"
 
 namespace ridge {
 
@@ -31,28 +29,15 @@ QuotedGain read_quote(TableReader t) {
 }  // namespace
 
 Result<std::vector<QuotedGain>> load_quoted_gains(const std::string& directory) {
-  const Result<std::vector<std::string>> files = files_in(directory, ".toml");
-  if (!files) return files.error();
   std::vector<QuotedGain> quotes;
   const SourceIndex sources;  // a quote is its own source
-  for (const std::string& file : *files) {
-    const auto text = read_file(file, kTomlSizeLimit);
-    if (!text) return text.error();
-    const auto root = parse_toml(*text, file);
-    if (!root) return root.error();
-    for (const TomlMember& member : root->members) {
-      if (member.key != "quote" || member.value.kind != TomlNode::Kind::array) {
-        return Error{ErrorCode::bad_input, place_text(file, member.line, member.column),
-                     fmt::format("unknown table '{}': write [[quote]]", member.key)};
-      }
-      for (const TomlNode& table : member.value.items) {
-        const EntryLayer layer{&table, file};
-        EntryReader entry("quote", {&layer, 1}, sources);
-        quotes.push_back(read_quote(entry.root()));
-        if (const Status status = entry.finish(); !status) return status.error();
-      }
-    }
-  }
+  const Status read = each_table(directory, "quote", [&](const TomlNode& table, const std::string& file) -> Status {
+    const EntryLayer layer{&table, file};
+    EntryReader entry("quote", {&layer, 1}, sources);
+    quotes.push_back(read_quote(entry.root()));
+    return entry.finish();
+  });
+  if (!read) return read.error();
   return quotes;
 }
 

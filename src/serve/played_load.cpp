@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/move_to.hpp"
+
 namespace ridge {
 namespace {
 
@@ -30,12 +32,6 @@ double steady_output(const SimulationResult& r) {
     count += 1;
   }
   return count > 4 ? sum / count : r.output_tokens_per_s;
-}
-
-void set(Interval& i, double mid) {
-  if (!(i.mid > 0) || !(mid > 0)) return;
-  const double factor = mid / i.mid;
-  i = {i.low * factor, mid, i.high * factor};
 }
 
 }  // namespace
@@ -113,8 +109,8 @@ void play_first_token(const SimulationQuery& simulation, const InferenceLoad& lo
   const auto played = play(simulation, load, knowledge);
   if (!played || !(estimate.ttft_s.mid > 0)) return;
   const double waited = estimate.ttft_s.mid;
-  set(estimate.ttft_s, played->ttft_s);
-  set(estimate.e2e_s, estimate.e2e_s.mid - waited + estimate.ttft_s.mid);
+  perf::move_to(estimate.ttft_s, played->ttft_s);
+  perf::move_to(estimate.e2e_s, estimate.e2e_s.mid - waited + estimate.ttft_s.mid);
 }
 
 void play_first_token(const InferenceQuery& query, const Knowledge& knowledge, InferenceEstimate& estimate) {

@@ -153,7 +153,7 @@ await step("explore", async () => {
 await step("fleet", async () => {
   await view(page, "fleet");
   await page.waitForFunction(() => document.querySelectorAll("figure > svg").length >= 3);
-  expect("fleet says what to buy", /buy \d+ /.test(await page.locator("#view").innerText()));
+  expect("fleet says what to have", /(buy|lease|rent|reserve) \d+ /.test(await page.locator("#view").innerText()));
   expect("every hour of every month is in the heat map", (await page.locator("#view figure rect").count()) >= 12 * 24);
   await downloads(page, "fleet", ["JSON", "CSV", "SVG"]);
   if (shots) await page.screenshot({ path: join(shots, "fleet.png"), fullPage: true });

@@ -6,29 +6,13 @@
 #include <string>
 
 #include "ridge/catalogue/calibration.hpp"
+#include "support/bundle.hpp"
 
 namespace ridge::evidence {
 namespace {
 
-/// Everything a prediction reads, from the bundled data.
-struct World {
-  Catalogue catalogue;
-  Engines engines;
-  Calibration calibration;
-  [[nodiscard]] Knowledge knowledge() const { return {catalogue, engines, calibration}; }
-};
-
-const World& world() {
-  static const World w = [] {
-    const std::string data = RIDGE_DATA_DIR;
-    auto catalogue = Catalogue::load({.data_directory = data, .overlays = {}, .price_lists = {}});
-    auto engines = load_engines(data + "/engines");
-    auto calibration = load_calibration(data + "/calibration");
-    EXPECT_TRUE(catalogue.ok() && engines.ok() && calibration.ok());
-    return World{std::move(*catalogue), std::move(*engines), std::move(*calibration)};
-  }();
-  return w;
-}
+using testing_support::bundle;
+using testing_support::knowledge;
 
 const char* kHeader =
     "id,engine,model,device,gpus,tp,weight_precision,mode,isl,osl,batch,output_tok_s,ttft_ms,tpot_ms,power_w,refusal\n";
@@ -43,7 +27,7 @@ GateTable table(const std::string& rows) {
 
 std::string committed() {
   const GateTable t = table(std::string(kPlan) + ",,,,,\n" + kTooLarge + ",,,,,\n");
-  return updated_gate(t, run_gate(t, world().knowledge()));
+  return updated_gate(t, run_gate(t, knowledge()));
 }
 
 GateTable reread(const std::string& csv) {
@@ -51,7 +35,7 @@ GateTable reread(const std::string& csv) {
 }
 
 TEST(Gate, WhatWasCommittedIsClean) {
-  const GateReport report = run_gate(reread(committed()), world().knowledge());
+  const GateReport report = run_gate(reread(committed()), knowledge());
   EXPECT_TRUE(report.clean());
   EXPECT_EQ(report.compared, 4);  // four figures of the plan that runs; the other is refused as before
 }
@@ -59,17 +43,17 @@ TEST(Gate, WhatWasCommittedIsClean) {
 TEST(Gate, AFileThatIsUpToDateIsNotChangedByAnUpdate) {
   const std::string csv = committed();
   const GateTable t = reread(csv);
-  EXPECT_EQ(updated_gate(t, run_gate(t, world().knowledge())), csv);
+  EXPECT_EQ(updated_gate(t, run_gate(t, knowledge())), csv);
 }
 
 // Two percent more host time: more than the half percent that passes, and the report says where.
 TEST(Gate, AMovedPredictionIsFoundAndNamed) {
   const GateTable t = reread(committed());
   std::vector<double> values;
-  for (const Parameter& p : world().calibration.parameters())
+  for (const Parameter& p : bundle().calibration.parameters())
     values.push_back(p.name == "user.time@vllm-dense" ? 1.02 : p.value);
-  const Calibration slower = world().calibration.with_values(values);
-  const GateReport report = run_gate(t, {world().catalogue, world().engines, slower});
+  const Calibration slower = bundle().calibration.with_values(values);
+  const GateReport report = run_gate(t, {bundle().catalogue, bundle().engines, slower});
   EXPECT_FALSE(report.clean());
   ASSERT_FALSE(report.moved.empty());
   EXPECT_LT(report.moved[0].now, report.moved[0].before);  // throughput falls
@@ -81,7 +65,7 @@ TEST(Gate, AMovedPredictionIsFoundAndNamed) {
 
 TEST(Gate, WhatWasPredictedMayNotBeRefused) {
   const GateTable t = table(std::string(kTooLarge) + ",1000,1,1,500,\n");
-  const GateReport report = run_gate(t, world().knowledge());
+  const GateReport report = run_gate(t, knowledge());
   EXPECT_EQ(report.refused_now.size(), 4u);
   EXPECT_FALSE(report.clean());
   EXPECT_NE(gate_lines(t, report)[0].find("is refused now: out of memory"), std::string::npos)
@@ -90,7 +74,7 @@ TEST(Gate, WhatWasPredictedMayNotBeRefused) {
 
 TEST(Gate, WhatWasRefusedAndIsPredictedHasMovedToo) {
   const GateTable t = table(std::string(kPlan) + ",,,,,out of memory: by far\n");
-  EXPECT_EQ(run_gate(t, world().knowledge()).predicted_now.size(), 4u);
+  EXPECT_EQ(run_gate(t, knowledge()).predicted_now.size(), 4u);
 }
 
 TEST(Gate, ATableWithoutTheFiguresItWatchesIsRefused) {
@@ -102,7 +86,7 @@ TEST(Gate, ATableWithoutTheFiguresItWatchesIsRefused) {
 
 TEST(Gate, DoesNotDependOnTheNumberOfThreads) {
   const GateTable t = reread(committed());
-  EXPECT_EQ(updated_gate(t, run_gate(t, world().knowledge(), 1)), updated_gate(t, run_gate(t, world().knowledge(), 7)));
+  EXPECT_EQ(updated_gate(t, run_gate(t, knowledge(), 1)), updated_gate(t, run_gate(t, knowledge(), 7)));
 }
 
 }  // namespace

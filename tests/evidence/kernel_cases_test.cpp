@@ -29,7 +29,7 @@ const std::vector<KernelCase>& cases() {
 
 constexpr const char* kHeader =
     "id,source,device,op,dtype,m,n,k,batch,q_heads,kv_heads,head_dim,q_len,kv_len,experts,topk,group,bytes,seconds,"
-    "notes\n";
+    "activations,kv,kernel,routing,with_launch,gpus_per_node,notes\n";
 
 KernelCase one(const std::string& row) {
   const auto read = load_kernel_cases(kHeader + row + "\n", "mine.csv");
@@ -37,32 +37,46 @@ KernelCase one(const std::string& row) {
   return (*read)[0];
 }
 
-TEST(KernelCases, ReadWhatRanFromTheNotes) {
-  const KernelCase block =
-      one("a,x,h100-sxm,gemm,fp8,8,16,32,,,,,,,,,,,1e-5,torch_flow; weight dtype as published: fp8_block");
+TEST(KernelCases, ReadWhatRanFromColumns) {
+  const KernelCase block = one("a,x,h100-sxm,gemm,fp8,8,16,32,,,,,,,,,,,1e-5,,,quantise-block,,,,torch_flow");
   EXPECT_EQ(block.quantisation, perf::Quantisation::block);
-  const KernelCase own = one("a,own-h200,h200-sxm,gemm,fp8,8,16,32,,,,,,,,,,,1e-5,cuBLAS");
+  const KernelCase own = one("a,own-h200,h200-sxm,gemm,fp8,8,16,32,,,,,,,,,,,1e-5,,,,,,,cuBLAS");
   EXPECT_EQ(own.quantisation, perf::Quantisation::fused);
-  const KernelCase integer = one("a,x,a100-sxm-80,gemm,int4,8,16,32,,,,,,,,,,,1e-5,");
+  const KernelCase integer = one("a,x,a100-sxm-80,gemm,int4,8,16,32,,,,,,,,,,,1e-5,,,,,,,");
   EXPECT_EQ(integer.weights, Format::int4);
   EXPECT_EQ(integer.activations, Format::bf16);
-  const KernelCase cache = one("a,x,h100-sxm,attn_decode,bf16,,,,4,32,8,128,1,1024,,,,,1e-5,kv cache fp8; causal");
+  const KernelCase widened = one("a,x,h100-sxm,moe_ffn,mxfp4,64,2880,2880,,,,,,,32,4,1,,1e-5,bf16,,marlin,balanced,,,");
+  EXPECT_EQ(widened.activations, Format::bf16);
+  EXPECT_EQ(widened.kernel, perf::MoeKernel::marlin);
+  EXPECT_EQ(widened.routing, Routing::balanced);
+  const KernelCase cache = one("a,x,h100-sxm,attn_decode,bf16,,,,4,32,8,128,1,1024,,,,,1e-5,,fp8,,,,,causal");
   EXPECT_EQ(cache.kv, Format::fp8);
   const KernelCase nodes =
-      one("a,vidur,a100-sxm-80,allreduce,fp16,,,,,,,,,,,,8,1048576,1e-4,\"2 node(s), 4 GPUs per node; crosses nodes\"");
+      one("a,vidur,a100-sxm-80,allreduce,fp16,,,,,,,,,,,,8,1048576,1e-4,,,,,yes,4,\"2 node(s), median\"");
   EXPECT_EQ(nodes.gpus_per_node, 4);
+  EXPECT_TRUE(nodes.with_launch);
+  const KernelCase unknown = one("a,x,h100-sxm,gemm,fp8,8,16,32,,,,,,,,,,,1e-5,,,fastest,,,,");
+  EXPECT_NE(unknown.refusal.find("'fastest' is none of: quantise-apart, quantise-block"), std::string::npos)
+      << unknown.refusal;
+}
+
+// What is said in the notes is for people.
+TEST(KernelCases, WordsOfTheNotesChangeNothing) {
+  const KernelCase said = one("a,x,h100-sxm,attn_decode,bf16,,,,4,32,8,128,1,1024,,,,,1e-5,,,,,,,kv cache fp8; SDPA");
+  EXPECT_EQ(said.kv, Format::bf16);
+  EXPECT_EQ(said.path, perf::AttentionPath::engine);
 }
 
 TEST(KernelCases, ABrokenRowIsACaseThatSaysWhy) {
-  const KernelCase word = one("a,x,h100-sxm,gemm,bf16,eight,16,32,,,,,,,,,,,1e-5,");
+  const KernelCase word = one("a,x,h100-sxm,gemm,bf16,eight,16,32,,,,,,,,,,,1e-5,,,,,,,");
   EXPECT_EQ(word.refusal, "mine.csv:2:24: 'eight' is not a positive number");
-  EXPECT_NE(one("a,x,h100-sxm,gemm,bf16,,16,32,,,,,,,,,,,1e-5,").refusal.find("m is missing"), std::string::npos);
-  EXPECT_NE(one("a,x,h100-sxm,sort,bf16,1,16,32,,,,,,,,,,,1e-5,").refusal.find("'sort' is no operator"),
+  EXPECT_NE(one("a,x,h100-sxm,gemm,bf16,,16,32,,,,,,,,,,,1e-5,,,,,,,").refusal.find("m is missing"), std::string::npos);
+  EXPECT_NE(one("a,x,h100-sxm,sort,bf16,1,16,32,,,,,,,,,,,1e-5,,,,,,,").refusal.find("'sort' is no operator"),
             std::string::npos);
   const KernelPrediction p = predict(word, catalogue(), calibration());
   EXPECT_TRUE(std::isnan(p.seconds));
   EXPECT_EQ(p.refusal.rfind("unreadable: ", 0), 0u);
-  const KernelCase unknown = one("a,x,h300-sxm,gemm,bf16,8,16,32,,,,,,,,,,,1e-5,");
+  const KernelCase unknown = one("a,x,h300-sxm,gemm,bf16,8,16,32,,,,,,,,,,,1e-5,,,,,,,");
   EXPECT_EQ(predict(unknown, catalogue(), calibration()).refusal.rfind("unknown: ", 0), 0u);
   EXPECT_FALSE(load_kernel_cases("id,device\n", "mine.csv"));
 }

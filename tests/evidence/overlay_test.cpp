@@ -10,27 +10,12 @@
 #include "evidence/fit/calibrate.hpp"
 #include "evidence/settings/bundle.hpp"
 #include "ridge/base/file.hpp"
+#include "support/bundle.hpp"
 
 namespace ridge::evidence {
 namespace {
 
-struct World {
-  Catalogue catalogue;
-  Engines engines;
-  Calibration calibration;
-};
-
-const World& world() {
-  static const World w = [] {
-    const std::string data = RIDGE_DATA_DIR;
-    auto catalogue = Catalogue::load({.data_directory = data, .overlays = {}, .price_lists = {}});
-    auto engines = load_engines(data + "/engines");
-    auto calibration = load_calibration(data + "/calibration");
-    EXPECT_TRUE(catalogue.ok() && engines.ok() && calibration.ok());
-    return World{std::move(*catalogue), std::move(*engines), std::move(*calibration)};
-  }();
-  return w;
-}
+using testing_support::bundle;
 
 double middle(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -57,7 +42,7 @@ Case measured(double batch, double slower) {
   q.load.batch = batch;
   c.input = q;
   c.targets = {{Metric::output_tok_s, 1}};
-  const Knowledge knowledge{world().catalogue, world().engines, world().calibration};
+  const Knowledge knowledge{bundle().catalogue, bundle().engines, bundle().calibration};
   c.targets[0].measured = predict(c, knowledge, Basis::calibrated)[0].value.mid / slower;
   return c;
 }
@@ -66,7 +51,7 @@ Case measured(double batch, double slower) {
 // log 1.5, a factor of 1.427 (a little more with the heavy tails of the loss).
 TEST(Overlay, OneRowMovesTheFactorMostOfTheWay) {
   const std::vector<Case> mine = {measured(8, 1.5)};
-  const OverlayFit fit = fit_overlay(world().calibration, mine, world().catalogue, world().engines);
+  const OverlayFit fit = fit_overlay(bundle().calibration, mine, bundle().catalogue, bundle().engines);
   EXPECT_NEAR(fit.calibration.value("user.time", {"vllm-dense"}), 1.427, 0.05);
   EXPECT_DOUBLE_EQ(fit.calibration.value("user.time", {"vllm-moe"}), 1);
   EXPECT_NEAR(fit.before.median, 0.5, 0.01);
@@ -75,16 +60,16 @@ TEST(Overlay, OneRowMovesTheFactorMostOfTheWay) {
 
 TEST(Overlay, WhatOneBatchTeachesHelpsAtAnother) {
   const std::vector<Case> mine = {measured(8, 1.5)};
-  const OverlayFit fit = fit_overlay(world().calibration, mine, world().catalogue, world().engines);
+  const OverlayFit fit = fit_overlay(bundle().calibration, mine, bundle().catalogue, bundle().engines);
   const Case other = measured(64, 1.5);
-  const Knowledge knowledge{world().catalogue, world().engines, fit.calibration};
+  const Knowledge knowledge{bundle().catalogue, bundle().engines, fit.calibration};
   const double predicted = predict(other, knowledge, Basis::calibrated)[0].value.mid;
   EXPECT_LT(std::abs(predicted / other.targets[0].measured - 1), 0.12);  // was 50 % off
 }
 
 TEST(Overlay, ItsTextIsReadBackAsItsValues) {
   const std::vector<Case> mine = {measured(8, 1.3)};
-  const OverlayFit fit = fit_overlay(world().calibration, mine, world().catalogue, world().engines);
+  const OverlayFit fit = fit_overlay(bundle().calibration, mine, bundle().catalogue, bundle().engines);
   const std::string path = testing::TempDir() + "/own.toml";
   ASSERT_TRUE(write_file_atomically(path, overlay_toml(fit.calibration)).ok());
   const std::string overlays[] = {path};
@@ -95,8 +80,8 @@ TEST(Overlay, ItsTextIsReadBackAsItsValues) {
 
 TEST(Overlay, NothingElseMoves) {
   const std::vector<Case> mine = {measured(8, 1.5)};
-  const OverlayFit fit = fit_overlay(world().calibration, mine, world().catalogue, world().engines);
-  const auto before = world().calibration.parameters();
+  const OverlayFit fit = fit_overlay(bundle().calibration, mine, bundle().catalogue, bundle().engines);
+  const auto before = bundle().calibration.parameters();
   const auto after = fit.calibration.parameters();
   ASSERT_EQ(before.size(), after.size());
   for (std::size_t i = 0; i < before.size(); ++i) {
@@ -107,11 +92,11 @@ TEST(Overlay, NothingElseMoves) {
 }
 
 TEST(Overlay, TheUsersFactorsAreNotCountedAsFitted) {
-  EXPECT_EQ(count_fitted(world().calibration),
-            count_fitted(world().calibration, "kernels") + count_fitted(world().calibration, "inference") +
-                count_fitted(world().calibration, "training") + count_fitted(world().calibration, "power") +
-                count_fitted(world().calibration, "diffusion"));
-  EXPECT_GT(count_fitted(world().calibration, "user"), 0);
+  EXPECT_EQ(count_fitted(bundle().calibration),
+            count_fitted(bundle().calibration, "kernels") + count_fitted(bundle().calibration, "inference") +
+                count_fitted(bundle().calibration, "training") + count_fitted(bundle().calibration, "power") +
+                count_fitted(bundle().calibration, "diffusion"));
+  EXPECT_GT(count_fitted(bundle().calibration, "user"), 0);
 }
 
 // A publisher whose stack is 1.4 times slower throughout: one row of it takes most of the error off the other seven.
@@ -120,7 +105,7 @@ TEST(Overlay, GainIsJudgedOnOtherRowsOfTheStack) {
   std::vector<Case> cases;
   for (const double batch : {1, 2, 4, 8, 16, 32, 64, 128}) cases.push_back(measured(batch, 1.4));
   const StackGain gain =
-      overlay_gain(std::vector<LeftOutStacks>{{&world().calibration, cases}}, world().catalogue, world().engines);
+      overlay_gain(std::vector<LeftOutStacks>{{&bundle().calibration, cases}}, bundle().catalogue, bundle().engines);
   EXPECT_EQ(gain.stacks, 1);
   EXPECT_EQ(gain.before.predicted, 7);
   EXPECT_NEAR(gain.before.median, 0.4, 0.02);
@@ -151,15 +136,15 @@ TEST(Overlay, ThreePointsOfAServerTeachTheRest) {
     for (const auto& [server, rows] : servers) {
       ASSERT_EQ(rows.first.size(), 3u) << server;
       ASSERT_EQ(rows.second.size(), 6u) << server;
-      const OverlayFit fit = learn_overlay(world().calibration, rows.first, world().catalogue, world().engines);
+      const OverlayFit fit = learn_overlay(bundle().calibration, rows.first, bundle().catalogue, bundle().engines);
       const auto judge = [&](const Calibration& calibration, std::map<Metric, std::vector<double>>& into) {
-        const Knowledge knowledge{world().catalogue, world().engines, calibration};
+        const Knowledge knowledge{bundle().catalogue, bundle().engines, calibration};
         for (const ResultRow& r :
              validate(rows.second, knowledge, {.threads = 1, .roofline = false, .simulated = true}))
           into[r.metric].push_back(std::abs(r.comparison().error()));
       };
       judge(fit.calibration, errors);
-      judge(world().calibration, before);
+      judge(bundle().calibration, before);
     }
     for (const Metric metric : {Metric::output_tok_s, Metric::tpot_ms}) {
       const double now = middle(errors[metric]);

@@ -51,8 +51,8 @@ TEST(RlCases, WithoutABatchAreKeptWithTheReason) {
 // The bars of the evidence, publishers left out; order of placements where both were measured.
 TEST(RlCases, ArePredictedWithinTheBars) {
   const RlFindings f = judge_rl(bundled_steps(), testing_support::knowledge());
-  const RlLine& steps = f.lines.at(0);
-  const RlLine& phases = f.lines.at(1);
+  const FoldLine& steps = f.lines.at(0);
+  const FoldLine& phases = f.lines.at(1);
   EXPECT_GE(steps.rows, 50);
   EXPECT_LE(steps.median_error, 0.25);
   EXPECT_LE(steps.p90_error, 0.60);

@@ -21,6 +21,14 @@ int choose(Random& draws, std::initializer_list<int> from) {
   return *(from.begin() + static_cast<std::ptrdiff_t>(draws.below(from.size())));
 }
 
+const std::vector<LaunchVendor>& vendors() {
+  static const std::vector<LaunchVendor> loaded = *load_launch_vendors(std::string(RIDGE_DATA_DIR) + "/launch");
+  return loaded;
+}
+const LaunchVendor& vendor_of(std::string_view name) {
+  return vendor_named(vendors(), name);
+}
+
 LaunchPlan random_serving(Random& draws, LaunchTarget runner) {
   const bool llamacpp = runner == LaunchTarget::llamacpp;
   LaunchPlan p;
@@ -31,6 +39,7 @@ LaunchPlan random_serving(Random& draws, LaunchTarget runner) {
   if (llamacpp && draws.below(2) == 0) p.checkpoint = "/models/my model's weights.gguf";
   p.device = draws.below(2) == 0 ? "h200-sxm" : "b200-sxm-180";
   p.vendor = "NVIDIA";
+  p.hardware = vendor_of("NVIDIA");
   p.gated = draws.below(2) == 0;
   p.gpus_per_node = choose(draws, {4, 8});
   p.tp = choose(draws, {1, 2, 4});
@@ -95,6 +104,7 @@ LaunchPlan random_training(Random& draws, LaunchTarget runner) {
   p.checkpoint = "org/Model";
   p.device = "h100-sxm";
   p.vendor = "NVIDIA";
+  p.hardware = vendor_of("NVIDIA");
   p.gpus_per_node = choose(draws, {4, 8});
   p.tp = choose(draws, {1, 2, 4, 8});
   p.pp = choose(draws, {1, 2, 4});
@@ -354,6 +364,7 @@ TEST(Launch, SmallPoolsShareANode) {
   LaunchPools pools;
   pools.prefill.checkpoint = "org/Model";
   pools.prefill.vendor = "NVIDIA";
+  pools.prefill.hardware = vendor_of("NVIDIA");
   pools.prefill.device = "h200-sxm";
   pools.prefill.tp = pools.prefill.gpus = 4;
   pools.prefill.role = PoolRole::prefill;
@@ -389,6 +400,7 @@ TEST(Launch, ContradictionsWithinAFileAreFound) {
   plan.flavor = "llama3/8B";
   plan.model = plan.checkpoint = "m";
   plan.device = "h100-sxm";
+  plan.hardware = vendor_of("");
   plan.gpus = plan.dp = 16;
   plan.sequence = 4096;
   plan.micro_batch = 1;
@@ -464,6 +476,7 @@ TEST(Launch, AHostIsHeldAgainstThePlan) {
   LaunchPlan plan;
   plan.device = "h100-sxm";
   plan.vendor = "NVIDIA";
+  plan.hardware = vendor_of("NVIDIA");
   plan.gpus = 16;
   plan.tp = 8;
   plan.pp = 2;
@@ -507,7 +520,7 @@ TEST(Launch, PlansComeFromAnswers) {
   ASSERT_TRUE(served) << served.error().text();
   const Checkpoints checkpoints = *load_checkpoints(std::string(RIDGE_DATA_DIR) + "/checkpoints.csv");
   const std::vector<ModelSettings> settings = *load_model_settings(std::string(RIDGE_DATA_DIR) + "/model_settings.csv");
-  const LaunchStock stock{checkpoints, settings, {}};
+  const LaunchStock stock{checkpoints, settings, {}, vendors()};
   const auto serve = launch_plan(*served, knowledge(), stock, {LaunchTarget::vllm, {}, {}});
   ASSERT_TRUE(serve) << serve.error().text();
   EXPECT_EQ(serve->replicas, 4);

@@ -17,33 +17,13 @@ namespace ridge {
 namespace {
 
 using testing_support::bundle;
+using testing_support::chat_goal;
+using testing_support::economics;
 using testing_support::knowledge;
-
-const EconomicsData& market() {
-  static const EconomicsData data = [] {
-    auto loaded = load_economics(std::string(RIDGE_DATA_DIR) + "/economics", bundle().catalogue);
-    if (!loaded) std::abort();
-    return *std::move(loaded);
-  }();
-  return data;
-}
-
-ServingVerdict planned(const ServingGoal& goal) {
-  const auto quest = prepare(goal, knowledge(), &market());
-  EXPECT_TRUE(quest) << quest.error().text();
-  return judge(*quest, search::search(*quest->problem, {}).findings, knowledge());
-}
+using testing_support::priced;
 
 ServingGoal busy_chat() {
-  ServingGoal goal;
-  goal.model = "llama3.1-8b";
-  goal.request_rate = 40;
-  goal.isl = 1000;
-  goal.osl = 250;
-  goal.ttft_s = 2;
-  goal.tpot_s = 0.04;
-  goal.buyer.devices = {"h100-sxm"};
-  return goal;
+  return chat_goal({"h100-sxm"});
 }
 
 // A server of eight takes four replicas of two along, and the only one of sixteen.
@@ -102,15 +82,15 @@ TEST(Headroom, SparesComeOnTopOfWhatThePeakTakes) {
   peak.peak = 3;
   ServingGoal thrice = plain;
   thrice.request_rate *= 3;
-  const ServingVerdict at_peak = planned(peak);
-  const ServingVerdict at_thrice = planned(thrice);
+  const ServingVerdict at_peak = priced(peak);
+  const ServingVerdict at_thrice = priced(thrice);
   ASSERT_FALSE(at_peak.plans.empty() || at_thrice.plans.empty());
   EXPECT_EQ(at_peak.plans.front().gpus, at_thrice.plans.front().gpus);
   // Tokens are those of the mean: a third of them pay for the same devices.
   EXPECT_NEAR(at_peak.plans.front().usd_per_million->mid, 3 * at_thrice.plans.front().usd_per_million->mid, 1e-9);
   ServingGoal spare = peak;
   spare.spares = *parse_spares("N+1");
-  const ServingVerdict with_spare = planned(spare);
+  const ServingVerdict with_spare = priced(spare);
   ASSERT_FALSE(with_spare.plans.empty());
   const ServingPlan& plan = with_spare.plans.front();
   EXPECT_EQ(plan.spares, 1);
@@ -122,7 +102,7 @@ TEST(Headroom, ALoadAtMostIsThatOfThePeak) {
   ServingGoal goal = busy_chat();
   goal.peak = 2;
   goal.load_at_most = 0.5;
-  const ServingVerdict verdict = planned(goal);
+  const ServingVerdict verdict = priced(goal);
   ASSERT_FALSE(verdict.plans.empty());
   EXPECT_LE(2 * verdict.plans.front().load(), 0.5 * 1.02);
 }
@@ -132,7 +112,7 @@ TEST(Headroom, AnyReplicaMayBreakAtThePeak) {
   ServingGoal goal = busy_chat();
   goal.peak = 2;
   goal.spares = *parse_spares("N+1");
-  const ServingVerdict verdict = planned(goal);
+  const ServingVerdict verdict = priced(goal);
   ASSERT_FALSE(verdict.plans.empty());
   const ServingPlan& plan = verdict.plans.front();
   ASSERT_GE(plan.replicas, 2);
@@ -163,7 +143,7 @@ TEST(Headroom, AFleetForThePeakHoldsTheWholeDay) {
   goal.request_rate = 10;
   goal.traffic = TrafficShape{"day", {0.2, 0.4, 1.4, 2.0}, 6, 10};
   goal.peak = goal.traffic->peak();
-  const ServingVerdict verdict = planned(goal);
+  const ServingVerdict verdict = priced(goal);
   ASSERT_FALSE(verdict.plans.empty());
   ASSERT_TRUE(verdict.month);
   EXPECT_FALSE(verdict.month->ways.empty());
@@ -207,7 +187,7 @@ TEST(Headroom, AFleetForThePeakHoldsADayOfPublishedTraffic) {
     goal.request_rate = 10;
     goal.traffic = TrafficShape{"day", {0.3, 0.2, 0.4, 1.5, 2.0, 1.8, 1.2, 0.6}, 3, 10};
     goal.peak = goal.traffic->peak();
-    const ServingVerdict verdict = planned(goal);
+    const ServingVerdict verdict = priced(goal);
     ASSERT_FALSE(verdict.plans.empty()) << service.name << verdict.fails_first;
     SimulationQuery q;
     q.deployment = verdict.plans.front().query;
@@ -233,9 +213,9 @@ TEST(Headroom, AnUpdateRollsBesideAFailure) {
   ServingGoal goal = busy_chat();
   goal.peak = 2;
   goal.spares = *parse_spares("N+1");
-  const ServingVerdict without = planned(goal);
+  const ServingVerdict without = priced(goal);
   goal.spares.rolling = 1;
-  const ServingVerdict verdict = planned(goal);
+  const ServingVerdict verdict = priced(goal);
   ASSERT_FALSE(verdict.plans.empty() || without.plans.empty());
   const ServingPlan& plan = verdict.plans.front();
   EXPECT_EQ(plan.spares, 2);
@@ -259,7 +239,7 @@ TEST(Headroom, AnUpdateRollsBesideAFailure) {
 TEST(Unpriced, WouldWinBelowWhatTheBestCosts) {
   ServingGoal goal = busy_chat();
   goal.buyer.devices = {"h100-sxm", "h800-sxm", "gh200-144"};
-  const ServingVerdict verdict = planned(goal);
+  const ServingVerdict verdict = priced(goal);
   ASSERT_FALSE(verdict.plans.empty());
   ASSERT_FALSE(verdict.unpriced.empty()) << "take other devices: these have a price by now";
   for (const UnpricedPlan& one : verdict.unpriced) {
@@ -277,7 +257,7 @@ ServingGoal with_changes(ServingGoal goal, const Changes& changes) {
     if (field == "ttft") goal.ttft_s = parse_quantity<Seconds>(value)->value();
     if (field == "tpot") goal.tpot_s = parse_quantity<Seconds>(value)->value();
     if (field == "e2e") goal.e2e_s = parse_quantity<Seconds>(value)->value();
-    if (field == "budget") goal.buyer.budget_usd = parse_quantity<Dollars>(value)->value();
+    if (field == "budget") goal.buyer.budget_usd = parse_quantity<Dollars>(value.substr(0, value.find('/')))->value();
     if (field == "power") goal.buyer.power_w = parse_quantity<Watts>(value)->value();
     if (field == "gpus") goal.buyer.gpus = std::stoi(value);
     if (field == "confidence") goal.confidence = std::stod(value) / 100;
@@ -301,12 +281,12 @@ TEST(NearestGoal, IsMet) {
   impossible[5].buyer.power_w = 3e3;
   impossible[5].confidence = 0.95;
   for (const ServingGoal& goal : impossible) {
-    const ServingVerdict refused = planned(goal);
+    const ServingVerdict refused = priced(goal);
     ASSERT_TRUE(refused.plans.empty());
     ASSERT_FALSE(refused.fails_first.empty());
     ASSERT_FALSE(refused.nearest_goal.empty()) << refused.fails_first;
     SCOPED_TRACE(refused.fails_first + " → " + as_flags(refused.nearest_goal));
-    EXPECT_FALSE(planned(with_changes(goal, refused.nearest_goal)).plans.empty());
+    EXPECT_FALSE(priced(with_changes(goal, refused.nearest_goal)).plans.empty());
     // What is held of the goal as it is: with that probability, and not with that asked for.
     ASSERT_TRUE(refused.holds_with);
     EXPECT_LT(refused.holds_with->confidence, goal.confidence);
@@ -314,7 +294,7 @@ TEST(NearestGoal, IsMet) {
     ServingGoal less = goal;
     less.confidence = refused.holds_with->confidence;
     less.buyer.devices = {refused.holds_with->device};
-    EXPECT_FALSE(planned(less).plans.empty());
+    EXPECT_FALSE(priced(less).plans.empty());
   }
 }
 

@@ -15,30 +15,12 @@ namespace ridge {
 namespace {
 
 using testing_support::bundle;
+using testing_support::chat_goal;
+using testing_support::economics;
 using testing_support::knowledge;
+using testing_support::priced;
 using testing_support::random_serving_goal;
 using testing_support::random_training_goal;
-
-const EconomicsData& economics() {
-  static const EconomicsData data = [] {
-    auto loaded = load_economics(std::string(RIDGE_DATA_DIR) + "/economics", bundle().catalogue);
-    if (!loaded) std::abort();
-    return *std::move(loaded);
-  }();
-  return data;
-}
-
-ServingVerdict answer(const ServingGoal& goal) {
-  const auto quest = prepare(goal, knowledge(), &economics());
-  EXPECT_TRUE(quest) << quest.error().text();
-  return judge(*quest, search::search(*quest->problem, {}).findings, knowledge());
-}
-
-TrainingVerdict answer(const TrainingGoal& goal) {
-  const auto quest = prepare(goal, knowledge(), &economics());
-  EXPECT_TRUE(quest) << quest.error().text();
-  return judge(*quest, search::search(*quest->problem, {}).findings, knowledge());
-}
 
 /// What the servers around its devices draw, as `ridge cost` counts it.
 double hosts_of(const ServingPlan& plan) {
@@ -47,14 +29,8 @@ double hosts_of(const ServingPlan& plan) {
 }
 
 ServingGoal chat() {
-  ServingGoal goal;
-  goal.model = "llama3.1-8b";
-  goal.request_rate = 40;
-  goal.isl = 1000;
-  goal.osl = 250;
+  ServingGoal goal = chat_goal({"h100-sxm", "mi300x", "l40s"});
   goal.ttft_s = 1;
-  goal.tpot_s = 0.04;
-  goal.buyer.devices = {"h100-sxm", "mi300x", "l40s"};
   return goal;
 }
 
@@ -67,7 +43,7 @@ TEST(Plan, ABudgetOrAPowerLimitIsNeverExceeded) {
     goal.objective = Objective::cost;
     goal.buyer.budget_usd = 5e4 * static_cast<double>(1 + draws.below(40));
     goal.buyer.power_w = 3e3 * static_cast<double>(1 + draws.below(40));
-    const ServingVerdict verdict = answer(goal);
+    const ServingVerdict verdict = priced(goal);
     for (const ServingPlan& plan : verdict.plans) {
       ASSERT_TRUE(plan.usd_per_hour);
       EXPECT_LE(*plan.usd_per_hour * 8760, goal.buyer.budget_usd * (1 + 1e-9));
@@ -81,7 +57,7 @@ TEST(Plan, ABudgetOrAPowerLimitIsNeverExceeded) {
     TrainingGoal goal = random_training_goal(draws);
     goal.tokens = 1e11;
     goal.buyer.budget_usd = 1e4 * static_cast<double>(1 + draws.below(100));
-    const TrainingVerdict verdict = answer(goal);
+    const TrainingVerdict verdict = priced(goal);
     for (const TrainingPick& pick : verdict.plans) {
       ASSERT_TRUE(pick.usd);
       EXPECT_LE(pick.usd->mid, goal.buyer.budget_usd * (1 + 1e-9));
@@ -96,9 +72,9 @@ TEST(Plan, TheNearestGoalCanBeMet) {
   goal.tpot_s = 0.0005;
   goal.load = 1;
   goal.confidence = 0.5;
-  const ServingVerdict refused = answer(goal);
+  const ServingVerdict refused = priced(goal);
   ASSERT_TRUE(refused.plans.empty());
-  EXPECT_NE(refused.fails_first.find("tpot"), std::string::npos) << refused.fails_first;
+  EXPECT_NE(refused.fails_first.find("TPOT"), std::string::npos) << refused.fails_first;
   ASSERT_FALSE(refused.nearest.empty());
   goal.tpot_s = refused.nearest.front().tpot_s.mid * 1.005;
   goal.ttft_s = std::max(goal.ttft_s, refused.nearest.front().ttft_s.mid * 1.005);
@@ -108,7 +84,7 @@ TEST(Plan, TheNearestGoalCanBeMet) {
 }
 
 TEST(Plan, FinalistsAreSimulatedAndHoldTheLimitsAtTheNinetyFifthPercentile) {
-  const ServingVerdict verdict = answer(chat());
+  const ServingVerdict verdict = priced(chat());
   ASSERT_FALSE(verdict.plans.empty());
   for (const ServingPlan& plan : verdict.plans) {
     ASSERT_TRUE(plan.ttft_p95_s && plan.tpot_p95_s);
@@ -127,7 +103,7 @@ TEST(Plan, IsSizedForTheProbabilityAskedFor) {
     goal.request_rate = 400;
     goal.ttft_s = 4;
     goal.confidence = confidence;
-    const ServingVerdict verdict = answer(goal);
+    const ServingVerdict verdict = priced(goal);
     ASSERT_EQ(verdict.plans.size(), 1U) << confidence;
     const ServingPlan& plan = verdict.plans.front();
     ASSERT_TRUE(plan.sure.holds && plan.sure.holds_rate && plan.sure.holds_ttft);
@@ -151,7 +127,7 @@ TEST(Plan, HoldsWhereStepsAreAsSlowAsTheProbabilityAllows) {
   ServingGoal goal = chat();
   goal.buyer.devices = {"h100-sxm"};
   goal.confidence = 0.9;
-  const ServingVerdict verdict = answer(goal);
+  const ServingVerdict verdict = priced(goal);
   ASSERT_FALSE(verdict.plans.empty());
   const ServingPlan& plan = verdict.plans.front();
   SimulationQuery q;
@@ -181,7 +157,7 @@ TEST(Plan, ReplicasAreFullBeforeTheyAreBelieved) {
     goal.ttft_s = 3;
     goal.tpot_s = 0.03;
     goal.ep = ep;
-    const ServingVerdict verdict = answer(goal);
+    const ServingVerdict verdict = priced(goal);
     ASSERT_FALSE(verdict.plans.empty());
     const ServingPlan& plan = verdict.plans.front();
     EXPECT_EQ(plan.query.ep, ep);
@@ -191,9 +167,9 @@ TEST(Plan, ReplicasAreFullBeforeTheyAreBelieved) {
 
 TEST(Plan, TheLoadAskedForBinds) {
   ServingGoal goal = chat();
-  const ServingVerdict free = answer(goal);
+  const ServingVerdict free = priced(goal);
   goal.load = goal.load_at_most = 0.4;
-  const ServingVerdict bound = answer(goal);
+  const ServingVerdict bound = priced(goal);
   ASSERT_FALSE(free.plans.empty());
   ASSERT_FALSE(bound.plans.empty());
   bool more = false;
@@ -209,7 +185,7 @@ TEST(Plan, TheLoadAskedForBinds) {
 }
 
 TEST(Plan, EveryRowSaysHowLikelyItIsTheBest) {
-  const ServingVerdict verdict = answer(chat());
+  const ServingVerdict verdict = priced(chat());
   double all = 0;
   for (const ServingPlan& plan : verdict.plans) all += plan.sure.best;
   EXPECT_NEAR(all, 1, 1e-9);
@@ -224,7 +200,7 @@ TEST(Plan, ARunIsDoneByItsDeadlineWithTheProbabilityAskedFor) {
   goal.buyer.devices = {"h100-sxm", "mi300x"};
   for (const double confidence : {0.5, 0.9}) {
     goal.confidence = confidence;
-    const TrainingVerdict verdict = answer(goal);
+    const TrainingVerdict verdict = priced(goal);
     ASSERT_FALSE(verdict.plans.empty());
     for (const TrainingPick& pick : verdict.plans) {
       ASSERT_TRUE(pick.holds_days && pick.days_sure);
@@ -238,9 +214,9 @@ TEST(Plan, ARunIsDoneByItsDeadlineWithTheProbabilityAskedFor) {
 TEST(Plan, HalfTheLoadNeverNeedsMoreDevices) {
   ServingGoal goal = chat();
   goal.objective = Objective::gpus;
-  const ServingVerdict all = answer(goal);
+  const ServingVerdict all = priced(goal);
   goal.request_rate /= 2;
-  const ServingVerdict half = answer(goal);
+  const ServingVerdict half = priced(goal);
   ASSERT_FALSE(all.plans.empty());
   ASSERT_FALSE(half.plans.empty());
   EXPECT_LE(half.plans.front().gpus, all.plans.front().gpus);
@@ -249,7 +225,7 @@ TEST(Plan, HalfTheLoadNeverNeedsMoreDevices) {
 TEST(Plan, MoreDevicesThanAnyoneHasAreRefusedWithTheirNumber) {
   ServingGoal goal = chat();
   goal.request_rate = 1e10;
-  const ServingVerdict verdict = answer(goal);
+  const ServingVerdict verdict = priced(goal);
   EXPECT_TRUE(verdict.plans.empty());
   ASSERT_EQ(verdict.losers.size(), 3U);
   for (const Loser& loser : verdict.losers) {
@@ -269,7 +245,7 @@ TEST(Plan, UnpublishedPowerNeitherWinsNorPassesALimit) {
   ServingGoal goal = chat();
   goal.buyer.devices = {"h100-sxm", "tpu-v6e"};
   const auto left_out = [&] {
-    const ServingVerdict verdict = answer(goal);
+    const ServingVerdict verdict = priced(goal);
     return std::any_of(verdict.losers.begin(), verdict.losers.end(), [](const Loser& loser) {
       return loser.device == "tpu-v6e" && loser.why == "its power is not published" && !loser.searched;
     });
@@ -305,7 +281,7 @@ TEST(Plan, NoPlanOfTheFrontIsFasterAtThePriceOfTheBest) {
 TEST(Plan, AFleetCostsNothingMore) {
   ServingGoal goal = chat();
   goal.buyer.fleet = {{"l40s", 1000}};
-  const ServingVerdict verdict = answer(goal);
+  const ServingVerdict verdict = priced(goal);
   ASSERT_FALSE(verdict.plans.empty());
   EXPECT_EQ(verdict.plans.front().query.device, "l40s");
   EXPECT_EQ(verdict.plans.front().usd_per_hour, 0.0);
@@ -319,12 +295,12 @@ TEST(Plan, WhatAFleetLacksIsPaidFor) {
   ServingGoal goal = chat();
   goal.model = "llama3.3-70b";
   goal.buyer.devices = {"h200-sxm"};
-  const ServingVerdict all = answer(goal);
+  const ServingVerdict all = priced(goal);
   ASSERT_FALSE(all.plans.empty());
   const ServingPlan& bought = all.plans.front();
   for (int owned = bought.gpus - 4; owned <= bought.gpus + 4; ++owned) {
     goal.buyer.fleet = {{"h200-sxm", owned}};
-    const ServingVerdict verdict = answer(goal);
+    const ServingVerdict verdict = priced(goal);
     ASSERT_FALSE(verdict.plans.empty());
     const ServingPlan& plan = verdict.plans.front();
     EXPECT_NEAR(*plan.usd_per_hour, std::max(0, plan.gpus - owned) * *bought.usd_per_gpu_hour, 1e-9) << owned;
@@ -344,7 +320,7 @@ TEST(Plan, AFleetThatNobodySellsNeedsNoPrice) {
     if (found.groups.front().best.empty() || found.groups.front().best.front().violation > 0) continue;
     EXPECT_TRUE(judge(*quest, found, knowledge(), 0).plans.empty()) << device.id << " has no price";
     goal.buyer.fleet = {{device.id, 1000}};
-    const ServingVerdict verdict = answer(goal);
+    const ServingVerdict verdict = priced(goal);
     goal.buyer.fleet.clear();
     if (verdict.plans.empty()) continue;  // not with the confidence that is usual
     EXPECT_EQ(verdict.plans.front().usd_per_hour, 0.0);
@@ -357,17 +333,17 @@ TEST(Plan, AFleetThatNobodySellsNeedsNoPrice) {
 TEST(Plan, PowerIsCountedWithHosts) {
   ServingGoal goal = chat();
   goal.buyer.devices = {"h100-sxm"};
-  const ServingVerdict free = answer(goal);
+  const ServingVerdict free = priced(goal);
   ASSERT_FALSE(free.plans.empty());
   goal.buyer.power_w = free.plans.front().watts.mid * 1.02;  // of the devices alone
   goal.load = 1;
-  const ServingVerdict refused = answer(goal);
+  const ServingVerdict refused = priced(goal);
   for (const ServingPlan& plan : refused.plans) {
     EXPECT_LE(plan.watts.mid + hosts_of(plan), goal.buyer.power_w);
   }
   goal.buyer.power_w = 1500;
   goal.load = 0.8;
-  const ServingVerdict tight = answer(goal);
+  const ServingVerdict tight = priced(goal);
   ASSERT_TRUE(tight.plans.empty());
   EXPECT_NE(tight.fails_first.find("with its hosts"), std::string::npos) << tight.fails_first;
 }
@@ -377,7 +353,7 @@ TEST(Plan, NoReplicaIsGivenMoreThanItCanDo) {
   for (int i = 0; i < 8; ++i) {
     ServingGoal goal = random_serving_goal(draws);
     goal.buyer.power_w = goal.buyer.budget_usd = 0;
-    for (const ServingPlan& plan : answer(goal).plans) {
+    for (const ServingPlan& plan : priced(goal).plans) {
       EXPECT_LE(plan.load(), 1 + 1e-9);
       EXPECT_GT(plan.load(), 0);
     }
@@ -388,7 +364,7 @@ TEST(Plan, DevicesMayGoUnderEverydayNames) {
   ServingGoal goal = chat();
   goal.buyer.devices = {"L40S", "NVIDIA H100 80GB HBM3"};
   goal.buyer.fleet = {{"NVIDIA L40S", 1000}};
-  const ServingVerdict verdict = answer(goal);
+  const ServingVerdict verdict = priced(goal);
   ASSERT_FALSE(verdict.plans.empty());
   EXPECT_EQ(verdict.plans.front().query.device, "l40s");
   EXPECT_EQ(verdict.plans.front().usd_per_hour, 0.0);
@@ -399,12 +375,12 @@ TEST(Plan, DevicesMayGoUnderEverydayNames) {
 TEST(Plan, OneVendorAloneIsRefusedWhereItMayNotHaveAll) {
   ServingGoal goal = chat();
   goal.buyer.vendor_share = 0.6;
-  const ServingVerdict both = answer(goal);
+  const ServingVerdict both = priced(goal);
   ASSERT_FALSE(both.plans.empty());
   ASSERT_FALSE(both.alternatives.empty());
   EXPECT_NE(both.alternatives.front().text.find("mi300x"), std::string::npos);
   goal.buyer.devices = {"h100-sxm", "l40s"};
-  const ServingVerdict one = answer(goal);
+  const ServingVerdict one = priced(goal);
   EXPECT_TRUE(one.plans.empty());
   EXPECT_NE(one.fails_first.find("vendor-share"), std::string::npos);
 }
@@ -415,9 +391,9 @@ TEST(Plan, FailuresMakeARunLonger) {
   goal.tokens = 1e12;
   goal.gpus = {4096};
   goal.buyer.devices = {"h100-sxm"};
-  const TrainingVerdict counted = answer(goal);
+  const TrainingVerdict counted = priced(goal);
   goal.goodput = 1;
-  const TrainingVerdict ideal = answer(goal);
+  const TrainingVerdict ideal = priced(goal);
   ASSERT_FALSE(counted.plans.empty());
   ASSERT_FALSE(ideal.plans.empty());
   EXPECT_LT(counted.plans.front().goodput, 1);

@@ -6,27 +6,16 @@
 namespace ridge {
 namespace {
 
+using testing_support::chat_goal;
 using testing_support::knowledge;
-
-ServingVerdict planned(const ServingGoal& goal) {
-  const auto quest = prepare(goal, knowledge());
-  EXPECT_TRUE(quest) << quest.error().text();
-  return judge(*quest, search::search(*quest->problem, {}).findings, knowledge());
-}
+using testing_support::planned;
 
 ServingGoal chat(std::vector<double> caps, bool searched) {
-  ServingGoal goal;
-  goal.model = "llama3.1-8b";
-  goal.request_rate = 40;
-  goal.isl = 1000;
-  goal.osl = 250;
-  goal.ttft_s = 2;
-  goal.tpot_s = 0.04;
+  ServingGoal goal = chat_goal({"h100-sxm"});
   goal.tp = goal.pp = 1;
   goal.precisions = {Format::bf16};
   goal.kv = {Format::bf16};
   goal.objective = Objective::energy;
-  goal.buyer.devices = {"h100-sxm"};
   goal.power_caps = std::move(caps);
   goal.search_caps = searched;
   return goal;
@@ -87,12 +76,6 @@ TrainingGoal run(std::vector<double> caps, bool searched) {
   goal.power_caps = std::move(caps);
   goal.search_caps = searched;
   return goal;
-}
-
-TrainingVerdict planned(const TrainingGoal& goal) {
-  const auto quest = prepare(goal, knowledge());
-  EXPECT_TRUE(quest) << quest.error().text();
-  return judge(*quest, search::search(*quest->problem, {}).findings, knowledge());
 }
 
 TEST(PowerCapsOfTraining, PrunedFindsWhatExhaustiveFinds) {

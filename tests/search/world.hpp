@@ -1,8 +1,12 @@
 // The bundled data, loaded once, and goals small enough to try every candidate.
 #pragma once
 
+#include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "economics/economics_data.hpp"
 #include "ridge/base/random.hpp"
 #include "ridge/search/plan.hpp"
 #include "search/problem.hpp"
@@ -11,6 +15,43 @@
 #include "support/knowledge.hpp"
 
 namespace ridge::testing_support {
+
+/// The bundled prices, loaded once.
+inline const EconomicsData& economics() {
+  static const EconomicsData data = [] {
+    auto loaded = load_economics(std::string(RIDGE_DATA_DIR) + "/economics", bundle().catalogue);
+    if (!loaded) std::abort();
+    return *std::move(loaded);
+  }();
+  return data;
+}
+
+/// What is planned for a goal, serving or training, with one search; a goal that cannot be prepared fails the test.
+template <class Goal>
+auto planned(const Goal& goal, const EconomicsData* market = nullptr) {
+  const auto quest = prepare(goal, knowledge(), market);
+  EXPECT_TRUE(quest) << quest.error().text();
+  return judge(*quest, search::search(*quest->problem, {}).findings, knowledge());
+}
+
+/// The same with the bundled prices.
+template <class Goal>
+auto priced(const Goal& goal) {
+  return planned(goal, &economics());
+}
+
+/// Chats with an 8B model, 40 a second.
+inline ServingGoal chat_goal(std::vector<std::string> devices) {
+  ServingGoal goal;
+  goal.model = "llama3.1-8b";
+  goal.request_rate = 40;
+  goal.isl = 1000;
+  goal.osl = 250;
+  goal.ttft_s = 2;
+  goal.tpot_s = 0.04;
+  goal.buyer.devices = std::move(devices);
+  return goal;
+}
 
 inline TrainingGoal random_training_goal(Random& draws) {
   static constexpr const char* kModels[] = {"llama3.1-8b",  "llama3.1-70b", "qwen3-30b-a3b", "gpt-neox-20b",

@@ -1,7 +1,7 @@
 // Launch files of a plan, and the plan of a launch file.
 //
-//   LaunchStock stock{checkpoints, settings, names};                    // data/: what to load, what engines call it
-//   Result<LaunchPlan> plan = launch_plan(inference_answer, knowledge, stock, {.runner = LaunchTarget::vllm});
+//   LaunchStock stock{checkpoints, settings, names, vendors};                  // data/: what to load, what engines
+//   call it Result<LaunchPlan> plan = launch_plan(inference_answer, knowledge, stock, {.runner = LaunchTarget::vllm});
 //   Result<std::vector<LaunchFile>> files = emit(*plan, LaunchTarget::slurm, options);   // job.sbatch, slurm.conf, ...
 //   Result<LaunchCheck> back = read_launch(files->front().text, files->front().name);
 //   back->plan == *plan;                                                            // holds for every target
@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ridge/base/result.hpp"
@@ -92,6 +93,31 @@ struct ModelShape {
   friend bool operator==(const ModelShape&, const ModelShape&) = default;
 };
 
+/// What differs between makers of devices: how hosts, Slurm and Kubernetes name devices, and which engines run there. A
+/// row of data/launch/vendors.toml, which says what each member means; empty: it has none.
+struct LaunchVendor {
+  std::string name;  ///< "NVIDIA"
+  std::string resource, visible, files, product_label, count, container;
+  std::string plugin, transfer, sglang_device, error_metric, elsewhere;
+  std::string maxtext_hardware, maxtext_fp8, maxtext_int8;
+  bool nccl = false;    ///< its variables are understood
+  bool pools = false;   ///< vLLM hands caches over there
+  bool op = false;      ///< Kubernetes has an operator of the vendor
+  bool slices = false;  ///< hosts of a slice know each other
+  bool alone = false;   ///< processes do not share out its devices
+  int least_driver = 0;
+  std::vector<LaunchTarget> runs;
+  std::vector<std::pair<LaunchTarget, std::string>> images;   ///< "{}" is the release
+  std::vector<std::pair<LaunchTarget, std::string>> without;  ///< engines, and designs they have no kernels for
+  std::vector<std::pair<std::string, std::string>> products;  ///< device, label
+  /// It follows from the name, by which plans are told apart.
+  friend bool operator==(const LaunchVendor&, const LaunchVendor&) { return true; }
+};
+/// All of a folder (data/launch). Refuses a malformed file with the place, and one without a vendor.
+Result<std::vector<LaunchVendor>> load_launch_vendors(const std::string& directory);
+/// The first of the list for a name that nobody knows; `vendors` is not empty.
+[[nodiscard]] const LaunchVendor& vendor_named(std::span<const LaunchVendor> vendors, std::string_view name);
+
 /// What is launched. Zeros and 1 are defaults that need no flag.
 struct LaunchPlan {
   LaunchTarget runner = LaunchTarget::vllm;
@@ -103,6 +129,7 @@ struct LaunchPlan {
   bool online = false;     ///< the engine narrows 16-bit weights while it loads them
   std::string device;      ///< id
   std::string vendor;      ///< "NVIDIA"
+  LaunchVendor hardware;   ///< what is known of it; empty in a plan that was read back
   std::string system;      ///< id, where the plan names one
   std::string network;     ///< "infiniband", "ethernet", or empty within one node
   int gpus = 1, gpus_per_node = 8;
@@ -168,6 +195,7 @@ struct LaunchStock {
   const Checkpoints& checkpoints;
   std::span<const ModelSettings> settings;
   std::span<const EngineModel> names;
+  std::span<const LaunchVendor> vendors;
 };
 
 /// What the user says about the launch.

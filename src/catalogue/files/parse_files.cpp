@@ -1,11 +1,14 @@
 #include "catalogue/files/parse_files.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <system_error>
 #include <thread>
 
 #include "ridge/base/file.hpp"
+#include "ridge/base/folder.hpp"
 
 namespace ridge {
 
@@ -40,6 +43,26 @@ std::vector<Result<TomlNode>> parse_files(const std::vector<std::string>& paths)
   work();
   for (std::thread& helper : helpers) helper.join();
   return roots;
+}
+
+Status each_table(const std::string& directory, std::string_view name,
+                  const std::function<Status(const TomlNode&, const std::string&)>& take) {
+  const Result<std::vector<std::string>> files = files_in(directory, ".toml");
+  if (!files) return files.error();
+  for (const std::string& file : *files) {
+    const Result<TomlNode> root = parse_file(file);
+    if (!root) return root.error();
+    for (const TomlMember& member : root->members) {
+      if (member.key != name || member.value.kind != TomlNode::Kind::array) {
+        return Error{ErrorCode::bad_input, place_text(file, member.line, member.column),
+                     fmt::format("unknown table '{}': write [[{}]]", member.key, name)};
+      }
+      for (const TomlNode& table : member.value.items) {
+        if (const Status taken = take(table, file); !taken) return taken;
+      }
+    }
+  }
+  return {};
 }
 
 }  // namespace ridge

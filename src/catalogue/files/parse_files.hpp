@@ -6,7 +6,9 @@
 // result does not depend on how many. Nothing is left running on return.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catalogue/files/toml_document.hpp"
@@ -15,5 +17,10 @@
 namespace ridge {
 
 std::vector<Result<TomlNode>> parse_files(const std::vector<std::string>& paths);
+
+/// Hands `take` each [[name]] of all .toml files of a folder, in the order of their names, with its file; stops at what
+/// it refuses. Refuses a file that holds anything else.
+Status each_table(const std::string& directory, std::string_view name,
+                  const std::function<Status(const TomlNode& table, const std::string& file)>& take);
 
 }  // namespace ridge

@@ -44,9 +44,8 @@ DiffusionTrainingCase read_trained(CaseRow& row) {
   q.global_batch = row.number("global_batch", 1, 1e9).value_or(0);
   q.micro_batch = row.number("micro_batch", 1, 1e6).value_or(0);
   q.precision = row.format("precision");
-  const std::string notes(row.text("notes"));
-  q.text_encoders = notes.find("text encoder runs") != std::string::npos;
-  c.submitter = notes.substr(0, notes.find('/'));
+  q.text_encoders = row.text("text_encoders") == "yes";
+  c.submitter = row.text("submitter");
   c.step_s = row.number("step_time_s", 1e-6, 1e6).value_or(0);
   c.refusal = row.refusal();
   return c;
@@ -123,29 +122,17 @@ class TrainedFit {
   std::map<std::string, int> rows_;
 };
 
-DiffusionTrainingLine trained_line(std::string what, const std::vector<DiffusionTrainingRow>& rows,
-                                   const std::vector<DiffusionTrainingCase>& cases,
-                                   const std::function<bool(const DiffusionTrainingCase&)>& keep) {
-  DiffusionTrainingLine line;
-  line.what = std::move(what);
-  std::vector<double> errors, signs, own;
-  int held = 0;
+FoldLine trained_line(std::string what, const std::vector<DiffusionTrainingRow>& rows,
+                      const std::vector<DiffusionTrainingCase>& cases,
+                      const std::function<bool(const DiffusionTrainingCase&)>& keep) {
+  std::vector<Comparison> left_out, own;
   for (const DiffusionTrainingRow& r : rows) {
     const DiffusionTrainingCase& c = cases[r.case_index];
     if (!keep(c)) continue;
-    ++line.rows;
-    errors.push_back(std::abs(r.left_out.mid / c.step_s - 1));
-    signs.push_back(r.left_out.mid / c.step_s - 1);
-    own.push_back(std::abs(r.predicted.mid / c.step_s - 1));
-    held += r.left_out.low <= c.step_s && c.step_s <= r.left_out.high ? 1 : 0;
+    left_out.push_back({c.step_s, r.left_out.mid, r.left_out.low, r.left_out.high});
+    own.push_back({c.step_s, r.predicted.mid, r.predicted.low, r.predicted.high});
   }
-  if (line.rows == 0) return line;
-  line.median_error = quantile(errors, 0.5);
-  line.p90_error = quantile(std::move(errors), 0.9);
-  line.bias = quantile(std::move(signs), 0.5);
-  line.own_median = quantile(std::move(own), 0.5);
-  line.held = 1.0 * held / line.rows;
-  return line;
+  return fold_line(std::move(what), left_out, own);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "evidence/rows/errors.hpp"
 #include "ridge/base/result.hpp"
 #include "ridge/perf/diffusion_training.hpp"
 
@@ -32,16 +33,9 @@ struct DiffusionTrainingRow {
   Interval left_out;   ///< with values chosen without this submitter's rows
 };
 
-struct DiffusionTrainingLine {
-  std::string what;  ///< "all", a model, or a submitter
-  int rows = 0;
-  double median_error = 0, p90_error = 0, bias = 0, held = 0;  ///< submitters left out
-  double own_median = 0;
-};
-
 struct DiffusionTrainingFindings {
   std::vector<DiffusionTrainingRow> rows;
-  std::vector<DiffusionTrainingLine> lines;
+  std::vector<FoldLine> lines;       ///< "all", a model, or a submitter
   std::vector<std::string> refused;  ///< "id: why"
   DiffusionTrainingFactors chosen;   ///< by all rows
 };

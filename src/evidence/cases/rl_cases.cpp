@@ -64,7 +64,6 @@ class RlRowReader {
     q.gpus = row_.integer("gpus", 1, kMostRlGpus).value_or(1);
     q.prompts = row_.number("prompts_per_step", 1, 1e6).value_or(1);
     q.samples = row_.number("samples_per_prompt", 1, 1e5).value_or(1);
-    notes_ = std::string(row_.text("notes"));
     read_lengths();
     read_algorithm();
     read_placement();
@@ -90,9 +89,7 @@ class RlRowReader {
     // Where nobody says where answers are cut: far enough out that few are.
     q.answers.most = most ? *most : mean ? 4 * *mean : 4096;
     if (most && mean && *most == *mean) q.answers.cv = 0;  // every answer is drawn to the end
-    const auto prompt = row_.number("prompt_len", 0, 1e7);
-    const auto implied = numbers_in(notes_, "about (\\d+) prompt tokens");
-    q.prompt_tokens = prompt ? *prompt : implied.empty() ? q.prompt_tokens : implied[0];
+    q.prompt_tokens = row_.number("prompt_len", 0, 1e7).value_or(q.prompt_tokens);
   }
 
   void read_algorithm() {
@@ -105,15 +102,8 @@ class RlRowReader {
     if (word != "ppo" && word != "dapo" && word != "grpo" && word.find("dpo") == std::string::npos) {
       row_.refuse("algorithm", "is none of grpo, dapo, ppo and online-dpo");
     }
-    if (const auto sequences = numbers_in(notes_, "global batch (\\d+)"); !sequences.empty()) {
-      q.mini_batch = std::max(1.0, sequences[0] / q.samples);
-    } else if (const auto prompts = numbers_in(notes_, "mini batch (\\d+) prompts"); !prompts.empty()) {
-      q.mini_batch = prompts[0];
-    }
-    if (lower(notes_).find("critic/reward opt-350m") != std::string::npos) {
-      q.critic = q.reward_model =
-          "dense:layers=24,hidden=1024,heads=16,kv_heads=16,ffn=4096,gated=0,vocab=50272,tied=1";
-    }
+    q.mini_batch = row_.number("mini_batch", 1, 1e6).value_or(q.mini_batch);
+    if (const std::string_view critic = row_.text("critic"); !critic.empty()) q.critic = q.reward_model = critic;
   }
 
   void read_placement() {
@@ -128,11 +118,7 @@ class RlRowReader {
       q.partial = placed("partial") || placed("fully");
       // Such stacks train on the log-probabilities that the engine returned.
       if (placed("fully")) q.old_log_probs = false;
-      const auto on = numbers_in(words("gen_layout"), " on (\\d+)");
-      const auto nodes = numbers_in(notes_, "(\\d+) nodes train, (\\d+) nodes generate");
-      q.generators = !on.empty()      ? static_cast<int>(on[0])
-                     : !nodes.empty() ? static_cast<int>(std::lround(q.gpus * nodes[1] / (nodes[0] + nodes[1])))
-                                      : 0;
+      q.generators = row_.integer("generators", 1, kMostRlGpus).value_or(0);
     }
     if (const auto critic = numbers_in(words("train_layout"), "actor (\\d+) nodes, critic/reward (\\d+) nodes");
         !critic.empty()) {
@@ -177,8 +163,7 @@ class RlRowReader {
     }
     // Batches that run to the end of their longest answer before the next one starts.
     if (g.engine == "trtllm" || g.engine == "deepspeed-mii") q.batching = BatchingPolicy::fixed;
-    if (const auto at_once = numbers_in(notes_, "rollout micro batch (\\d+)"); !at_once.empty())
-      g.max_sequences = at_once[0];
+    g.max_sequences = row_.number("max_sequences", 1, 1e6).value_or(g.max_sequences);
     if (words("precision").find("fp8 gen") != std::string::npos) g.weights = g.activations = Format::fp8;
   }
 
@@ -189,13 +174,10 @@ class RlRowReader {
     m.training_s = row_.number("train_s", 0, 1e7).value_or(0);
     // In a flow the column is what trainers wait for answers.
     if (!placed("fully")) m.generation_s = row_.number("generation_s", 0, 1e7).value_or(0);
-    if (notes_.find("reference logprobs") != std::string::npos) {
-      m.reference_s = row_.number("other_s", 0, 1e7).value_or(0);
-    }
+    m.reference_s = row_.number("reference_s", 0, 1e7).value_or(0);
   }
 
   CaseRow& row_;
-  std::string notes_;
   RlCase c_;
 };
 

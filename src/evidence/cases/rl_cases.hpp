@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "evidence/rows/errors.hpp"
 #include "ridge/base/result.hpp"
 #include "ridge/perf/inference.hpp"
 #include "ridge/rl/rl.hpp"
@@ -47,16 +48,9 @@ struct RlRow {
   Interval left_out;   ///< with factors chosen without this publisher's rows
 };
 
-struct RlLine {
-  std::string what;  ///< "step", "phases", or one of them, or a publisher
-  int rows = 0;
-  double median_error = 0, p90_error = 0, bias = 0, held = 0;  ///< publishers left out
-  double own_median = 0, own_p90 = 0;                          ///< with the program's own factors
-};
-
 struct RlFindings {
   std::vector<RlRow> rows;
-  std::vector<RlLine> lines;
+  std::vector<FoldLine> lines;       ///< "step", "phases", or one of them, or a publisher
   std::vector<std::string> refused;  ///< "id: why"
   int order_pairs = 0, order_right = 0;
   rl::RlFactors chosen;  ///< by all rows

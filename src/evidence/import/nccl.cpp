@@ -81,7 +81,7 @@ Result<std::string> import_nccl_tests(std::string_view text, const std::string& 
                                       const Catalogue& catalogue) {
   constexpr std::size_t kColumns = 13;  // size count type redop root, then time algbw busbw #wrong twice
   Setup setup;
-  Rows rows({"id", "source", "device", "op", "dtype", "group", "bytes", "seconds", "notes"});
+  Rows rows({"id", "source", "device", "op", "dtype", "group", "bytes", "seconds", "gpus_per_node", "notes"});
   std::string device;
   std::size_t number = 0;
   while (!text.empty()) {
@@ -138,9 +138,9 @@ Result<std::string> import_nccl_tests(std::string_view text, const std::string& 
     rows.set("bytes", std::string(words[0].text));
     rows.set("seconds", cell_number(*microseconds * 1e-6));
     const std::size_t hosts = std::max<std::size_t>(setup.hosts.size(), 1);
-    rows.set("notes", hosts > 1 ? fmt::format("nccl-tests, out of place; {} node(s), {} GPUs per node; crosses nodes",
-                                              hosts, static_cast<std::size_t>(setup.ranks) / hosts)
-                                : "nccl-tests, out of place");
+    if (hosts > 1) rows.set("gpus_per_node", std::to_string(static_cast<std::size_t>(setup.ranks) / hosts));
+    rows.set("notes",
+             hosts > 1 ? fmt::format("nccl-tests, out of place; {} nodes", hosts) : "nccl-tests, out of place");
   }
   if (rows.size() == 0) {
     return Error{ErrorCode::bad_input, fmt::format("{}:{}:1", file, number), "no line of measurements was found"};

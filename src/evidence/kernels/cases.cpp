@@ -31,21 +31,14 @@ struct Rates {
   std::string refusal;
 };
 
-/// Whether the network of a case is one card per node that all its devices share. The rows that cross nodes do not name
-/// the network; sends between A100 nodes reach 7.8 GB/s, as 100 Gb/s shared by a node would, and those between H100
-/// nodes 36 GB/s, as one 400 Gb/s card per device would.
-bool shares_card(const KernelCase& c) {
-  return c.gpus_per_node > 0 && c.device.starts_with("a100");
-}
-
 double network_rate(const KernelCase& c, const Device& device) {
-  constexpr double kShared = 12.5e9, kUsual = 50e9;
-  if (shares_card(c)) return kShared;
+  constexpr double kUsual = 50e9;
+  if (c.shared_card > 0) return c.shared_card;
   return device.nic_per_direction ? device.nic_per_direction->value.value() : kUsual;
 }
 
 double network_latency(const KernelCase& c) {
-  return shares_card(c) ? 20e-6 : 5e-6;
+  return c.shared_card > 0 ? 20e-6 : 5e-6;
 }
 
 Rates make_rates(const KernelCase& c, const Catalogue& catalogue, const Calibration& calibration) {
@@ -161,7 +154,7 @@ double collective_seconds(const KernelCase& c, const Rates& r) {
   } else {
     // Reduce inside the nodes, over the network, and gather inside again.
     const double nodes = c.group / c.gpus_per_node;
-    const double part = shares_card(c) ? c.bytes : c.bytes / c.gpus_per_node;
+    const double part = c.shared_card > 0 ? c.bytes : c.bytes / c.gpus_per_node;
     seconds = perf::collective_time(r.link, Collective::reduce_scatter, c.gpus_per_node, c.bytes) +
               perf::collective_time(r.network, op, nodes, part) +
               perf::collective_time(r.link, Collective::all_gather, c.gpus_per_node, c.bytes);
@@ -217,7 +210,8 @@ double seconds_of(const KernelCase& c, const Rates& r) {
 /// Cases that share their rates.
 auto kind_of(const KernelCase& c) {
   return std::tuple(c.refusal, c.device, family(c.op), c.weights, c.activations, c.kv, c.quantisation, c.path, c.kernel,
-                    c.library, c.gpus_per_node > 0, c.with_launch, c.op == KernelOp::allreduce, c.exchange.ranks);
+                    c.library, c.gpus_per_node > 0, c.shared_card, c.with_launch, c.op == KernelOp::allreduce,
+                    c.exchange.ranks);
 }
 
 }  // namespace

@@ -77,6 +77,7 @@ struct KernelCase {
   Routing routing = Routing::random;
   perf::CollectiveLibrary library = perf::CollectiveLibrary::general;
   double gpus_per_node = 0;  ///< > 0: the group crosses nodes
+  double shared_card = 0;    ///< bytes/s of the one network card of a node; 0: a card for each device
   bool with_launch = false;  ///< started from the host each time, not from a graph
   double measured = 0;       ///< seconds; NaN if the cell is no positive number
   std::string refusal;       ///< "file:line:column: ..." if the row cannot be read

@@ -1,8 +1,8 @@
 // Reading rows of kernels.csv.
 #include <array>
-#include <charconv>
+#include <initializer_list>
 #include <limits>
-#include <optional>
+#include <utility>
 
 #include "evidence/kernels/cases.hpp"
 #include "evidence/rows/case_row.hpp"
@@ -42,6 +42,25 @@ class Row {
     refuse(column, "'" + std::string(cell) + "' is not a positive number");
     return otherwise;
   }
+  /// A number format; `otherwise` where the cell is empty.
+  Format format(std::string_view column, Format otherwise) {
+    const auto read = cell_format(text(column));
+    if (!read) refuse(column, read.error().message);
+    return read && *read ? **read : otherwise;
+  }
+  /// What the word of a cell stands for; `otherwise` where it is empty.
+  template <class T>
+  T one_of(std::string_view column, T otherwise, std::initializer_list<std::pair<std::string_view, T>> words) {
+    const std::string_view cell = text(column);
+    if (cell.empty()) return otherwise;
+    std::string known;
+    for (const auto& [word, value] : words) {
+      if (word == cell) return value;
+      known += (known.empty() ? "" : ", ") + std::string(word);
+    }
+    refuse(column, "'" + std::string(cell) + "' is none of: " + known);
+    return otherwise;
+  }
   void refuse(std::string_view column, const std::string& why) {
     if (refusal_.empty()) refusal_ = table_.error(row_, table_.column(column).value_or(0), why).text();
   }
@@ -60,25 +79,23 @@ void read_formats(KernelCase& c, Row& row) {
     return;
   }
   const Format format = **read;
-  c.weights = c.activations = format;
-  const std::string_view notes = row.text("notes");
-  // Integer weights and MXFP4 experts are widened; the activations stay in 16 bits.
-  const bool weight_only = format == Format::int8 || format == Format::int4 || contains(notes, "w4a16");
-  if (weight_only) c.activations = Format::bf16;
-  c.kv = contains(notes, "kv cache fp8") ? Format::fp8 : Format::bf16;
+  c.weights = format;
+  // Integer weights are widened: without another word the activations stay in 16 bits.
+  const bool weight_only = format == Format::int8 || format == Format::int4;
+  c.activations = row.format("activations", weight_only ? Format::bf16 : format);
+  c.kv = row.format("kv", Format::bf16);
 }
 
-void read_gemm(KernelCase& c, Row& row, std::string_view notes) {
+void read_gemm(KernelCase& c, Row& row) {
   read_formats(c, row);
   for (const auto& [column, field] : {std::pair{"m", &c.m}, {"n", &c.n}, {"k", &c.k}})
     *field = row.number(column, 0, true);
-  const bool engine = contains(notes, "as published");
-  c.quantisation = !engine                        ? perf::Quantisation::fused
-                   : contains(notes, "fp8_block") ? perf::Quantisation::block
-                                                  : perf::Quantisation::separate;
+  c.quantisation = row.one_of<perf::Quantisation>(
+      "kernel", perf::Quantisation::fused,
+      {{"quantise-apart", perf::Quantisation::separate}, {"quantise-block", perf::Quantisation::block}});
 }
 
-void read_attention(KernelCase& c, Row& row, std::string_view notes) {
+void read_attention(KernelCase& c, Row& row) {
   read_formats(c, row);
   for (const auto& [column, field] : {std::pair{"batch", &c.batch},
                                       {"q_heads", &c.q_heads},
@@ -88,66 +105,45 @@ void read_attention(KernelCase& c, Row& row, std::string_view notes) {
                                       {"kv_len", &c.kv_len}}) {
     *field = row.number(column, 0, true);
   }
-  if (contains(notes, "slower generation")) {
-    c.path = perf::AttentionPath::older;
-  } else if (contains(notes, "SDPA")) {
-    c.path = perf::AttentionPath::library;
-  } else if (contains(c.source, "vllm") && c.op == KernelOp::attn_decode && c.q_heads == c.kv_heads) {
-    c.path = perf::AttentionPath::unsplit;
-  }
+  c.path = row.one_of<perf::AttentionPath>("kernel", c.path,
+                                           {{"older", perf::AttentionPath::older},
+                                            {"library", perf::AttentionPath::library},
+                                            {"unsplit", perf::AttentionPath::unsplit}});
 }
 
-/// "...-vllm-0.14.0": releases up to 0.16 have one pair of tiles for all shapes that nobody tuned (get_default_config).
-bool falls_back_to_default_tiles(std::string_view source) {
-  constexpr std::string_view kRelease = "vllm-0.";
-  const std::size_t at = source.find(kRelease);
-  if (at == std::string_view::npos) return false;
-  int minor = 0;
-  const char* begin = source.data() + at + kRelease.size();
-  return std::from_chars(begin, source.data() + source.size(), minor).ec == std::errc() && minor <= 16;
-}
-
-void read_experts(KernelCase& c, Row& row, std::string_view notes) {
+void read_experts(KernelCase& c, Row& row) {
   read_formats(c, row);
   for (const auto& [column, field] :
        {std::pair{"m", &c.m}, {"n", &c.n}, {"k", &c.k}, {"experts", &c.experts}, {"topk", &c.top_k}}) {
     *field = row.number(column, 0, true);
   }
   c.group = row.number("group", 1, false);
-  if (contains(notes, "routing balanced")) c.routing = Routing::balanced;
-  if (contains(notes, "power_law")) {
+  c.routing =
+      row.one_of<Routing>("routing", c.routing, {{"balanced", Routing::balanced}, {"power-law", Routing::skewed}});
+  if (c.routing == Routing::skewed) {
     const BusiestRank busiest = busiest_rank({c.m, c.experts, c.top_k, c.group});
     c.touched = busiest.experts;
     c.rows = busiest.rows;
-    if (c.rows > 0) c.routing = Routing::skewed;
+    if (c.rows <= 0) c.routing = KernelCase().routing;
   }
-  const bool wide = c.weights == Format::bf16 || c.weights == Format::fp16;
-  if (contains(notes, "vllm_fused_moe") && wide && falls_back_to_default_tiles(c.source)) {
-    c.kernel = perf::MoeKernel::untuned;
-  }
-  if (contains(notes, "flashinfer_cutlass")) c.kernel = perf::MoeKernel::cutlass;
-  if (contains(notes, "grouped GEMM")) c.kernel = perf::MoeKernel::library;
-  if (contains(notes, "marlin")) c.kernel = perf::MoeKernel::marlin;
-  if (contains(notes, "modeloptfp8moe")) c.kernel = perf::MoeKernel::per_tensor_scale;
+  // untuned: vLLM up to 0.16 has one pair of tiles for all shapes in 16 bits that nobody tuned (get_default_config).
+  c.kernel = row.one_of<perf::MoeKernel>("kernel", c.kernel,
+                                         {{"untuned", perf::MoeKernel::untuned},
+                                          {"cutlass", perf::MoeKernel::cutlass},
+                                          {"library", perf::MoeKernel::library},
+                                          {"marlin", perf::MoeKernel::marlin},
+                                          {"per-tensor-scale", perf::MoeKernel::per_tensor_scale}});
 }
 
-/// The number before " GPUs per node" in "2 node(s), 4 GPUs per node; ...".
-std::optional<double> gpus_per_node(std::string_view notes) {
-  const std::size_t end = notes.find(" GPUs per node");
-  if (end == std::string_view::npos) return std::nullopt;
-  std::size_t begin = end;
-  while (begin > 0 && notes[begin - 1] >= '0' && notes[begin - 1] <= '9') --begin;
-  int value = 0;
-  if (std::from_chars(notes.data() + begin, notes.data() + end, value).ec != std::errc()) return std::nullopt;
-  return value;
-}
-
-void read_collective(KernelCase& c, Row& row, std::string_view notes) {
+void read_collective(KernelCase& c, Row& row) {
   c.group = row.number("group", 2, c.op != KernelOp::sendrecv);
   c.bytes = row.number("bytes", 0, true);
-  if (contains(notes, "custom all-reduce")) c.library = perf::CollectiveLibrary::one_shot;
-  c.with_launch = contains(notes, "includes launch");
-  if (contains(notes, "crosses nodes")) c.gpus_per_node = gpus_per_node(notes).value_or(1);
+  c.library =
+      row.one_of<perf::CollectiveLibrary>("kernel", c.library, {{"one-shot", perf::CollectiveLibrary::one_shot}});
+  c.with_launch = row.one_of<bool>("with_launch", false, {{"yes", true}});
+  // Said where ranks are of several nodes.
+  c.gpus_per_node = row.number("gpus_per_node", c.gpus_per_node, false);
+  c.shared_card = row.number("shared_card", c.shared_card, false);
 }
 
 /// Tokens to experts on other devices, and back: m tokens of each rank, k wide; narrow ones carry a scale per 128.
@@ -206,7 +202,6 @@ KernelCase read_kernel_case(const CsvTable& table, std::size_t at) {
   c.source = row.text("source");
   c.device = row.text("device");
   c.measured = row.number("seconds", std::numeric_limits<double>::quiet_NaN(), false);
-  const std::string_view notes = row.text("notes");
   const std::string op = joined(folded_word(row.text("op")));
   bool known = false;
   for (std::size_t i = 0; i < kKernelOps && !known; ++i) {
@@ -219,10 +214,10 @@ KernelCase read_kernel_case(const CsvTable& table, std::size_t at) {
     c.refusal = row.refusal();
     return c;
   }
-  if (c.op == KernelOp::gemm) read_gemm(c, row, notes);
-  if (group == "attention") read_attention(c, row, notes);
-  if (group == "moe") read_experts(c, row, notes);
-  if (group == "collective") read_collective(c, row, notes);
+  if (c.op == KernelOp::gemm) read_gemm(c, row);
+  if (group == "attention") read_attention(c, row);
+  if (group == "moe") read_experts(c, row);
+  if (group == "collective") read_collective(c, row);
   if (group == "dispatch") read_exchange(c, row);
   if (group == "memory") c.bytes = row.number("bytes", 0, c.op != KernelOp::launch);
   c.refusal = row.refusal();

@@ -120,27 +120,14 @@ class FactorFit {
   const Calibration& calibration_;
 };
 
-RlLine rl_line_of(std::string what, const std::vector<RlRow>& rows, const std::function<bool(const RlRow&)>& keep) {
-  RlLine line;
-  line.what = std::move(what);
-  std::vector<double> errors, signs, own;
-  int held = 0;
+FoldLine rl_line_of(std::string what, const std::vector<RlRow>& rows, const std::function<bool(const RlRow&)>& keep) {
+  std::vector<Comparison> left_out, own;
   for (const RlRow& r : rows) {
     if (!keep(r)) continue;
-    ++line.rows;
-    errors.push_back(std::abs(r.left_out.mid / r.measured - 1));
-    signs.push_back(r.left_out.mid / r.measured - 1);
-    own.push_back(std::abs(r.predicted.mid / r.measured - 1));
-    held += r.left_out.low <= r.measured && r.measured <= r.left_out.high ? 1 : 0;
+    left_out.push_back({r.measured, r.left_out.mid, r.left_out.low, r.left_out.high});
+    own.push_back({r.measured, r.predicted.mid, r.predicted.low, r.predicted.high});
   }
-  if (line.rows == 0) return line;
-  line.median_error = quantile(errors, 0.5);
-  line.p90_error = quantile(std::move(errors), 0.9);
-  line.bias = quantile(std::move(signs), 0.5);
-  line.own_median = quantile(own, 0.5);
-  line.own_p90 = quantile(std::move(own), 0.9);
-  line.held = 1.0 * held / line.rows;
-  return line;
+  return fold_line(std::move(what), left_out, own);
 }
 
 /// Of two rows that differ in their placement: whether the faster one is predicted to be.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "evidence/rows/nothing.hpp"
 
@@ -52,6 +53,22 @@ ErrorSummary summarise(std::span<const Comparison> comparisons) {
   summary.within_30 = share_within(absolute, 0.3);
   summary.held = static_cast<double>(held) / summary.predicted;
   return summary;
+}
+
+FoldLine fold_line(std::string what, std::span<const Comparison> left_out, std::span<const Comparison> own) {
+  FoldLine line;
+  line.what = std::move(what);
+  line.rows = static_cast<int>(left_out.size());
+  if (line.rows == 0) return line;
+  const ErrorSummary without = summarise(left_out);
+  const ErrorSummary with = summarise(own);
+  line.median_error = without.median;
+  line.p90_error = without.p90;
+  line.bias = without.bias;
+  line.held = without.held;
+  line.own_median = with.median;
+  line.own_p90 = with.p90;
+  return line;
 }
 
 double ks_distance(std::vector<double> a, std::vector<double> b) {

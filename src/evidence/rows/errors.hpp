@@ -8,6 +8,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 namespace ridge::evidence {
@@ -40,6 +41,17 @@ struct ErrorSummary {
 };
 
 [[nodiscard]] ErrorSummary summarise(std::span<const Comparison> comparisons);
+
+/// What a group of rows is predicted to, with the rows of whoever published it left out and with all of them.
+struct FoldLine {
+  std::string what;
+  int rows = 0;
+  double median_error = 0, p90_error = 0, bias = 0, held = 0;  ///< left out
+  double own_median = 0, own_p90 = 0;                          ///< with the program's own factors
+};
+/// The same rows twice: without and with those of their publisher. All zero of no rows.
+[[nodiscard]] FoldLine fold_line(std::string what, std::span<const Comparison> left_out,
+                                 std::span<const Comparison> own);
 
 /// The q-quantile with linear interpolation between order statistics (position q (n-1)); NaN of nothing.
 [[nodiscard]] double quantile(std::vector<double> values, double q);

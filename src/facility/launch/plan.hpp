@@ -9,7 +9,7 @@
 namespace ridge::launch {
 
 /// Refuses devices the runner has no software for, and says whose they are.
-Status take_vendor(LaunchPlan& plan, const Knowledge& knowledge);
+Status take_vendor(LaunchPlan& plan, const Knowledge& knowledge, const LaunchStock& stock);
 /// A name with an owner, as repositories have: no path, no shape written out.
 [[nodiscard]] bool is_repository(std::string_view text);
 /// "infiniband", "ethernet", or empty where nothing is known.

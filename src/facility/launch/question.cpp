@@ -124,17 +124,17 @@ std::vector<std::string> host_problems(const LaunchPlan& p, const HostFacts& fac
   if (!fact("gpu.count").empty() && number("gpu.count") < wanted) {
     out.push_back(fmt::format("{} devices, the plan uses {} of a node", fact("gpu.count"), wanted));
   }
-  if (const std::string_view label = launch::product_label(p.device); !label.empty() && !fact("gpu.name").empty()) {
+  if (const std::string_view label = launch::product_label(p); !label.empty() && !fact("gpu.name").empty()) {
     std::string seen = fact("gpu.name");
     for (char& c : seen) c = c == ' ' ? '-' : c;
     if (seen.find(label) == std::string::npos)
       out.push_back(fmt::format("the devices are {}, the plan is for {}", fact("gpu.name"), p.device));
   }
-  if (p.vendor == "NVIDIA") {
-    // CUDA 12 runs from branch 525 on; all these engines are built with that or newer.
+  if (const int least = p.hardware.least_driver; least > 0) {
     const int branch = number("gpu.driver.branch");
-    if (branch > 0 && branch < 525) {
-      out.push_back(fmt::format("driver branch {}: {} needs CUDA 12, which runs from 525 on", branch, name(p.runner)));
+    if (branch > 0 && branch < least) {
+      out.push_back(
+          fmt::format("driver branch {}: {} needs CUDA 12, which runs from {} on", branch, name(p.runner), least));
     }
     if (wanted > 1 && fact("nvswitch.present") == "yes" && !fact("nvswitch.manager").empty() &&
         fact("nvswitch.manager") != "active") {

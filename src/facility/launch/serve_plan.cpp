@@ -23,11 +23,13 @@ const Device* device_of(const Knowledge& k, const std::string& id) {
 }  // namespace
 
 /// Refuses devices the runner has no software for, and says whose they are.
-Status take_vendor(LaunchPlan& p, const Knowledge& k) {
+Status take_vendor(LaunchPlan& p, const Knowledge& k, const LaunchStock& stock) {
+  p.hardware = vendor_named(stock.vendors, "");
   const Device* device = device_of(k, p.device);
   if (device == nullptr) return {};
   p.vendor = device->vendor;
-  return runs_on(p.runner, device->vendor, device->architecture, device->id);
+  p.hardware = vendor_named(stock.vendors, p.vendor);
+  return runs_on(p.runner, stock.vendors, device->vendor, device->architecture, device->id);
 }
 
 /// A name with an owner, as repositories have: no path, no shape written out.
@@ -148,7 +150,7 @@ Result<LaunchPlan> launch_plan(const InferenceAnswer& a, const Knowledge& knowle
   p.runner = wish.runner;
   p.model = model->id.empty() ? a.query.model : model->id;
   p.device = f.device;
-  if (const Status s = launch::take_vendor(p, knowledge); !s) return s.error();
+  if (const Status s = launch::take_vendor(p, knowledge, stock); !s) return s.error();
   p.gpus = f.gpus;
   p.gpus_per_node = launch::node_size(knowledge, a.query.system, f.device);
   p.tp = f.tp;

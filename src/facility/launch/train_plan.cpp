@@ -68,7 +68,7 @@ Result<LaunchPlan> launch_plan(const TrainingAnswer& a, const Knowledge& knowled
   p.runner = wish.runner;
   p.model = model->id.empty() ? a.query.model : model->id;
   p.device = a.facts.device;
-  if (const Status s = launch::take_vendor(p, knowledge); !s) return s.error();
+  if (const Status s = launch::take_vendor(p, knowledge, stock); !s) return s.error();
   p.gpus = t.gpus;
   p.gpus_per_node =
       a.query.gpus_per_node > 0 ? a.query.gpus_per_node : launch::node_size(knowledge, a.query.system, a.facts.device);

@@ -3,155 +3,141 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
-namespace ridge::launch {
+#include "catalogue/files/parse_files.hpp"
+#include "catalogue/files/table_reader.hpp"
+
+namespace ridge {
 
 namespace {
 
-constexpr Vendor kVendors[] = {
-    {"NVIDIA", "nvidia.com/gpu", "CUDA_VISIBLE_DEVICES", "/dev/nvidia0", "nvidia.com/gpu.product", "NCCL"},
-    {"AMD", "amd.com/gpu", "HIP_VISIBLE_DEVICES", "/dev/dri/renderD128", "amd.com/gpu.product-name", "NCCL"},
-    {"Intel", "habana.ai/gaudi", "HABANA_VISIBLE_DEVICES", "/dev/accel/accel0", "", ""},
-    {"Google", "google.com/tpu", "TPU_VISIBLE_CHIPS", "/dev/vfio/0", "", ""},
-    {"AWS", "aws.amazon.com/neuron", "NEURON_RT_VISIBLE_CORES", "/dev/neuron0", "", ""},
-    {"Huawei", "huawei.com/Ascend910", "ASCEND_RT_VISIBLE_DEVICES", "/dev/davinci0", "", ""},
-    {"Apple", "", "", "", "", ""},
-};
+LaunchTarget target_at(TableReader& t, std::string_view key, std::string_view word) {
+  const Result<LaunchTarget> target = parse_launch_target(word);
+  if (!target) t.refuse(key, target.error().message);
+  return target ? *target : LaunchTarget::vllm;
+}
 
-struct Pair {
-  std::string_view vendor;
-  LaunchTarget runner;
-};
-// NVIDIA runs all of them. vLLM elsewhere: built in (ROCm), or by the plugins vllm-gaudi, tpu-inference, vllm-neuron
-// and vllm-ascend; SGLang: ROCm and Ascend; Megatron and torchtitan: ROCm; Primus is ROCm's own; DeepSpeed: ROCm and
-// Gaudi; MaxText: TPU, CUDA and ROCm.
-constexpr Pair kPairs[] = {
-    {"AMD", LaunchTarget::vllm},        {"AMD", LaunchTarget::sglang},     {"AMD", LaunchTarget::llamacpp},
-    {"AMD", LaunchTarget::megatron},    {"AMD", LaunchTarget::torchrun},   {"Intel", LaunchTarget::vllm},
-    {"Google", LaunchTarget::vllm},     {"AWS", LaunchTarget::vllm},       {"Huawei", LaunchTarget::vllm},
-    {"Huawei", LaunchTarget::sglang},   {"Apple", LaunchTarget::llamacpp}, {"AMD", LaunchTarget::primus},
-    {"AMD", LaunchTarget::deepspeed},   {"AMD", LaunchTarget::maxtext},    {"Google", LaunchTarget::maxtext},
-    {"Intel", LaunchTarget::deepspeed},
-};
-
-bool exists(LaunchTarget runner, std::string_view vendor) {
-  if (vendor == "NVIDIA") return runner != LaunchTarget::primus;
-  return std::any_of(std::begin(kPairs), std::end(kPairs),
-                     [&](const Pair& p) { return p.vendor == vendor && p.runner == runner; });
+LaunchVendor read_vendor(TableReader t) {
+  LaunchVendor v;
+  v.name = t.text("name");
+  for (const auto& [key, into] : {std::pair{"resource", &v.resource},
+                                  {"visible", &v.visible},
+                                  {"files", &v.files},
+                                  {"product_label", &v.product_label},
+                                  {"count", &v.count},
+                                  {"container", &v.container},
+                                  {"plugin", &v.plugin},
+                                  {"transfer", &v.transfer},
+                                  {"sglang_device", &v.sglang_device},
+                                  {"error_metric", &v.error_metric},
+                                  {"elsewhere", &v.elsewhere}}) {
+    *into = t.optional_text(key);
+  }
+  v.nccl = t.optional_choice<bool>("collectives", false, {{"nccl", true}});
+  v.pools = t.flag("pools");
+  v.op = t.flag("operator");
+  v.slices = t.flag("slices");
+  v.alone = t.flag("alone");
+  v.least_driver = t.optional_integer("least_driver", 0, 1, 100000);
+  TableReader maxtext = t.table("maxtext");
+  v.maxtext_hardware = maxtext.optional_text("hardware");
+  v.maxtext_fp8 = maxtext.optional_text("fp8");
+  v.maxtext_int8 = maxtext.optional_text("int8");
+  for (const std::string& word : t.texts("runs")) v.runs.push_back(target_at(t, "runs", word));
+  TableReader images = t.table("images");
+  for (const LaunchTarget runner : v.runs) {
+    if (images.has(name(runner))) v.images.emplace_back(runner, images.text(name(runner)));
+  }
+  for (TableReader& one : t.tables("product")) v.products.emplace_back(one.text("device"), one.text("label"));
+  for (TableReader& one : t.tables("without")) {
+    const LaunchTarget runner = target_at(one, "runner", one.text("runner"));
+    v.without.emplace_back(runner, one.text("architecture"));
+  }
+  return v;
 }
 
 }  // namespace
 
-const Vendor& vendor_named(std::string_view name) {
-  for (const Vendor& v : kVendors) {
-    if (v.name == name) return v;
-  }
-  return kVendors[0];
+Result<std::vector<LaunchVendor>> load_launch_vendors(const std::string& directory) {
+  std::vector<LaunchVendor> vendors;
+  const SourceIndex sources;  // what hosts and engines are told is no figure
+  const Status read = each_table(directory, "vendor", [&](const TomlNode& table, const std::string& file) -> Status {
+    const EntryLayer layer{&table, file};
+    EntryReader entry("vendor", {&layer, 1}, sources);
+    vendors.push_back(read_vendor(entry.root()));
+    return entry.finish();
+  });
+  if (!read) return read.error();
+  if (vendors.empty()) return Error{ErrorCode::not_found, directory, "no [[vendor]] is there"};
+  return vendors;
 }
 
-Status runs_on(LaunchTarget runner, std::string_view vendor, std::string_view architecture, std::string_view device) {
+const LaunchVendor& vendor_named(std::span<const LaunchVendor> vendors, std::string_view name) {
+  const auto at = std::find_if(vendors.begin(), vendors.end(), [&](const LaunchVendor& v) { return v.name == name; });
+  return at == vendors.end() ? vendors.front() : *at;
+}
+
+namespace launch {
+
+bool runs(const LaunchVendor& vendor, LaunchTarget target) {
+  return std::find(vendor.runs.begin(), vendor.runs.end(), target) != vendor.runs.end();
+}
+
+Status runs_on(LaunchTarget runner, std::span<const LaunchVendor> vendors, std::string_view vendor,
+               std::string_view architecture, std::string_view device) {
   const auto refuse = [&](std::string why) { return Error{ErrorCode::refused, "⟦for⟧", std::move(why)}; };
-  if (exists(runner, vendor)) {
-    const bool old = architecture == "volta" || architecture == "turing";
-    if (old && (runner == LaunchTarget::trtllm || (runner == LaunchTarget::sglang && architecture == "volta"))) {
+  const auto at = std::find_if(vendors.begin(), vendors.end(), [&](const LaunchVendor& v) { return v.name == vendor; });
+  const bool known = at != vendors.end();
+  if (known && runs(*at, runner)) {
+    const bool old = std::any_of(at->without.begin(), at->without.end(),
+                                 [&](const auto& one) { return one.first == runner && one.second == architecture; });
+    if (old) {
       return refuse(
           fmt::format("{} has no kernels for {} ({}): emit for vllm or llamacpp", name(runner), device, architecture));
     }
     return {};
   }
   std::string others;
-  for (const Pair& p : kPairs) {
-    if (p.vendor == vendor && trains(p.runner) == trains(runner)) {
-      others += (others.empty() ? "" : ", ") + std::string(name(p.runner));
+  for (const LaunchTarget other : known ? at->runs : std::vector<LaunchTarget>()) {
+    if (is_runner(other) && trains(other) == trains(runner)) {
+      others += (others.empty() ? "" : ", ") + std::string(name(other));
     }
   }
   if (!others.empty()) {
     return refuse(fmt::format("{} does not run on {} of {}: emit for {}", name(runner), device, vendor, others));
   }
-  if (vendor == "NVIDIA") {
-    return refuse(fmt::format("{} does not run on {} of {}: emit for megatron", name(runner), device, vendor));
-  }
-  if (trains(runner) && vendor == "AWS") {
-    return refuse(
-        fmt::format("{} does not run on {} of {}; its training goes by NeuronX Distributed, which is not emitted",
-                    name(runner), device, vendor));
+  if (known && trains(runner) && !at->elsewhere.empty()) {
+    return refuse(fmt::format("{} does not run on {} of {}; {}", name(runner), device, vendor, at->elsewhere));
   }
   return refuse(
       fmt::format("no engine that is emitted {} on {} of {}", trains(runner) ? "trains" : "serves", device, vendor));
 }
 
 std::string image_of(const LaunchPlan& p) {
-  const bool nvidia = p.vendor.empty() || p.vendor == "NVIDIA";
-  const bool amd = p.vendor == "AMD";
   if (p.release.empty()) return {};
-  switch (p.runner) {
-    case LaunchTarget::vllm:
-      if (nvidia) return "vllm/vllm-openai:v" + p.release;
-      if (amd) return "vllm/vllm-openai-rocm:v" + p.release;
-      break;
-    case LaunchTarget::sglang:
-      if (nvidia) return "lmsysorg/sglang:v" + p.release;
-      break;
-    case LaunchTarget::trtllm:
-      if (nvidia) return "nvcr.io/nvidia/tensorrt-llm/release:1.3.0rc12";
-      break;
-    case LaunchTarget::llamacpp:
-      if (nvidia) return "ghcr.io/ggml-org/llama.cpp:server-cuda-" + p.release;
-      if (amd) return "ghcr.io/ggml-org/llama.cpp:server-rocm-" + p.release;
-      break;
-    case LaunchTarget::megatron:
-    case LaunchTarget::torchrun:
-    case LaunchTarget::deepspeed:
-      if (nvidia) return "nvcr.io/nvidia/pytorch:26.01-py3";
-      break;
-    case LaunchTarget::bridge:
-    case LaunchTarget::primus:
-    case LaunchTarget::maxtext:
-    case LaunchTarget::slurm:
-    case LaunchTarget::k8s:
-    case LaunchTarget::dynamo:
-      break;
+  for (const auto& [runner, image] : p.hardware.images) {
+    if (runner != p.runner) continue;
+    const std::size_t at = image.find("{}");
+    return at == std::string::npos ? image : std::string(image).replace(at, 2, p.release);
   }
   return {};
 }
 
-std::string device_files(const Vendor& vendor, int count) {
-  if (count == 1) return std::string(vendor.files);
+std::string device_files(const LaunchVendor& vendor, int count) {
+  if (count == 1) return vendor.files;
   std::size_t digits = vendor.files.size();
   while (digits > 0 && vendor.files[digits - 1] >= '0' && vendor.files[digits - 1] <= '9') --digits;
-  const int first = std::stoi(std::string(vendor.files.substr(digits)));
+  const int first = std::stoi(vendor.files.substr(digits));
   return fmt::format("{}[{}-{}]", vendor.files.substr(0, digits), first, first + count - 1);
 }
 
-std::string_view product_label(std::string_view device) {
-  // As GPU feature discovery writes nvidia-smi's name of the product.
-  constexpr std::pair<std::string_view, std::string_view> kProducts[] = {
-      {"a100-sxm-40", "NVIDIA-A100-SXM4-40GB"},
-      {"a100-sxm-80", "NVIDIA-A100-SXM4-80GB"},
-      {"a100-pcie-80", "NVIDIA-A100-80GB-PCIe"},
-      {"h100-sxm", "NVIDIA-H100-80GB-HBM3"},
-      {"h100-pcie", "NVIDIA-H100-PCIe"},
-      {"h100-nvl", "NVIDIA-H100-NVL"},
-      {"h200-sxm", "NVIDIA-H200"},
-      {"h200-nvl", "NVIDIA-H200-NVL"},
-      {"b200-sxm-180", "NVIDIA-B200"},
-      {"b200-sxm-192", "NVIDIA-B200"},
-      {"b300-sxm", "NVIDIA-B300-SXM6-AC"},
-      {"gb200-nvl72", "NVIDIA-GB200"},
-      {"gb300-nvl72", "NVIDIA-GB300"},
-      {"l40s", "NVIDIA-L40S"},
-      {"l40", "NVIDIA-L40"},
-      {"l4", "NVIDIA-L4"},
-      {"a10", "NVIDIA-A10"},
-      {"a30", "NVIDIA-A30"},
-      {"a40", "NVIDIA-A40"},
-      {"t4", "Tesla-T4"},
-  };
-  for (const auto& [id, label] : kProducts) {
-    if (id == device) return label;
+std::string_view product_label(const LaunchPlan& p) {
+  for (const auto& [device, label] : p.hardware.products) {
+    if (device == p.device) return label;
   }
   return {};
 }
 
-}  // namespace ridge::launch
+}  // namespace launch
+
+}  // namespace ridge

@@ -1,5 +1,4 @@
-// What differs between vendors of devices: which engines run there, and how hosts, Slurm and Kubernetes name devices.
-// Internal to src/facility.
+// What differs between vendors of devices, as a plan has it. Internal to src/facility.
 #pragma once
 
 #include <string>
@@ -9,28 +8,19 @@
 
 namespace ridge::launch {
 
-struct Vendor {
-  std::string_view name;
-  std::string_view resource;       ///< of Kubernetes: "nvidia.com/gpu"
-  std::string_view visible;        ///< variable that says which devices a process uses
-  std::string_view files;          ///< of device 0: "/dev/nvidia0"; the number at the end counts up
-  std::string_view product_label;  ///< node label that names the product, empty = none is usual
-  std::string_view collectives;    ///< "NCCL" where its variables are understood, else empty
-};
-
-/// NVIDIA's for one nobody knows.
-[[nodiscard]] const Vendor& vendor_named(std::string_view name);
-
 /// Refuses (refused) engines that do not run on the vendor's devices, naming those that do.
-Status runs_on(LaunchTarget runner, std::string_view vendor, std::string_view architecture, std::string_view device);
+Status runs_on(LaunchTarget runner, std::span<const LaunchVendor> vendors, std::string_view vendor,
+               std::string_view architecture, std::string_view device);
+
+[[nodiscard]] bool runs(const LaunchVendor& vendor, LaunchTarget target);
 
 /// The engine's published image of that release for that vendor; empty if there is none we know of.
 [[nodiscard]] std::string image_of(const LaunchPlan& plan);
 
 /// "/dev/nvidia[0-7]".
-[[nodiscard]] std::string device_files(const Vendor& vendor, int count);
+[[nodiscard]] std::string device_files(const LaunchVendor& vendor, int count);
 
 /// What the feature discovery of the vendor calls the product, as far as it is known: "NVIDIA-H100-80GB-HBM3".
-[[nodiscard]] std::string_view product_label(std::string_view device);
+[[nodiscard]] std::string_view product_label(const LaunchPlan& plan);
 
 }  // namespace ridge::launch

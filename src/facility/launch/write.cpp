@@ -79,7 +79,7 @@ std::string environment(const LaunchPlan& p) {
   // Megatron refuses to start without it where ranks exchange activations, and with it where weights are sharded.
   if (speaks_megatron(p.runner) && (p.tp > 1 || p.cp > 1) && !fsdp) set("CUDA_DEVICE_MAX_CONNECTIONS", "1");
   if (speaks_megatron(p.runner) && fsdp) set("CUDA_DEVICE_MAX_CONNECTIONS", "8");
-  if (p.nodes() < 2 || vendor_named(p.vendor).collectives.empty()) return out;
+  if (p.nodes() < 2 || !p.hardware.nccl) return out;
   set("NCCL_DEBUG", "${NCCL_DEBUG:-WARN}");
   if (p.network == "infiniband") set("NCCL_IB_HCA", "${NCCL_IB_HCA:-mlx5}");
   if (p.network == "ethernet") {
@@ -123,7 +123,7 @@ std::string many_servers(const LaunchPlan& p, const Process& one, const Spread& 
   const std::string line = command.raw("&").text("  ");
   std::string variables;
   for (const auto& [variable, value] : one.variables) variables += fmt::format("{}={} ", variable, value);
-  out += fmt::format("  {}=\"$devices\" {}{}", vendor_named(p.vendor).visible, variables, line.substr(2));
+  out += fmt::format("  {}=\"$devices\" {}{}", p.hardware.visible, variables, line.substr(2));
   return out + "  servers+=(\"$!\")\n" +
          fmt::format("  echo \"http://$(hostname):$((PORT + replica)){}\" >> \"$ENDPOINTS\"\n", one.beside) +
          "done\n"
@@ -134,8 +134,8 @@ std::string many_servers(const LaunchPlan& p, const Process& one, const Spread& 
 }
 
 Result<std::string> serving(const LaunchPlan& p, const LaunchOptions& options, Place place) {
-  if (p.vendor == "Apple" && p.gpus > 1)
-    return cannot("processes do not share out Apple's devices: emit with ⟦gpus=1⟧");
+  if (p.hardware.alone && p.gpus > 1)
+    return cannot(fmt::format("processes do not share out {}'s devices: emit with ⟦gpus=1⟧", p.vendor));
   const Spread spread = spread_of(p, place);
   const bool many = spread.here > 1 || spread.uneven;
   const Result<Process> one = process_of(p, many || options.first_device > 0 ? "\"$((PORT + replica))\"" : "\"$PORT\"");
@@ -308,12 +308,8 @@ std::string remarks(const LaunchPlan& p) {
                        p.checkpoint, p.base, command);
   }
   if (p.online) out += fmt::format("# {} is stored in 16 bits and narrowed to fp8 while it loads.\n", p.checkpoint);
-  if (p.runner == LaunchTarget::vllm && p.vendor != "NVIDIA" && p.vendor != "AMD" && !p.vendor.empty()) {
-    const std::string_view plugin = p.vendor == "Intel"    ? "vllm-gaudi"
-                                    : p.vendor == "Google" ? "tpu-inference"
-                                    : p.vendor == "AWS"    ? "vllm-neuron"
-                                                           : "vllm-ascend";
-    out += fmt::format("# vLLM runs on these devices by its plugin {}.\n", plugin);
+  if (p.runner == LaunchTarget::vllm && !p.hardware.plugin.empty()) {
+    out += fmt::format("# vLLM runs on these devices by its plugin {}.\n", p.hardware.plugin);
   }
   if (trains(p.runner) && p.runner != LaunchTarget::primus) {
     out += "# Learning rate, steps and data are yours: what this script is given stands last and wins.\n";
@@ -331,7 +327,7 @@ Result<std::string> payload(const LaunchPlan& p, const LaunchOptions& options, P
     out +=
         "NODE_RANK=${NODE_RANK:-${SLURM_NODEID:-${LWS_WORKER_INDEX:-${JOB_COMPLETION_INDEX:-0}}}}\n"
         "echo \"node $NODE_RANK of $NODES\"\n";
-    const bool found = p.runner == LaunchTarget::maxtext && p.vendor == "Google";  // hosts of a slice know each other
+    const bool found = p.runner == LaunchTarget::maxtext && p.hardware.slices;  // hosts of a slice know each other
     if ((trains(p.runner) && !found) || (spans_nodes(p) && p.runner != LaunchTarget::trtllm)) {
       out += ": \"${MASTER_ADDR:?set MASTER_ADDR to the first node}\"\n";
     }

@@ -78,7 +78,8 @@ Result<Format> parse_format(std::string_view text) {
   }
   const std::string near = nearest(text, known.data(), known.size());
   return Error{ErrorCode::bad_input, "",
-               quoted(text) + " is no number format" + (near.empty() ? "" : "; did you mean " + near + "?")};
+               quoted(text) + " is no number format" +
+                   (near.empty() ? ": write bf16, fp8, int8, int4, nvfp4 or mxfp4" : "; did you mean " + near + "?")};
 }
 
 std::string_view name(Term term) {

@@ -136,7 +136,7 @@ Json diffusion_training_json(const DiffusionTrainingAnswer& a, double images) {
 }
 
 Table diffusion_training_findings_table(const evidence::DiffusionTrainingFindings& f) {
-  return findings_table(f.lines, "rows");
+  return findings_table(f.lines, "rows", false);
 }
 
 Document diffusion_training_findings_page(const evidence::DiffusionTrainingFindings& f) {

@@ -7,16 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "evidence/rows/errors.hpp"
 #include "report/page/page.hpp"
 
 namespace ridge::report {
 
-/// `counted` heads the column of how many there are.
-template <class Line>
-[[nodiscard]] Table findings_table(const std::vector<Line>& lines, std::string counted) {
-  constexpr bool kOwnTail = requires(const Line& l) {
-    l.own_p90;
-  };
+/// `counted` heads the column of how many there are; `own_tail` adds the 90th percentile of all rows in the fit.
+[[nodiscard]] inline Table findings_table(const std::vector<evidence::FoldLine>& lines, std::string counted,
+                                          bool own_tail) {
   Table table;
   table.columns = {{.key = "what", .heading = "what"},
                    {.key = "rows", .heading = std::move(counted), .kind = ColumnKind::number},
@@ -25,15 +23,15 @@ template <class Line>
                    {.key = "bias", .heading = "bias", .kind = ColumnKind::number},
                    {.key = "held", .heading = "80 % coverage", .kind = ColumnKind::number},
                    {.key = "own_median", .heading = "own median", .kind = ColumnKind::number}};
-  if constexpr (kOwnTail) {
+  if (own_tail) {
     table.columns.push_back({.key = "own_p90", .heading = "own p90", .kind = ColumnKind::number});
   }
   const auto share = [](double x) { return Cell(x).shown_as(percent(x, 1)); };
-  for (const Line& l : lines) {
+  for (const evidence::FoldLine& l : lines) {
     auto& row = table.rows.emplace_back();
     row = {Cell(l.what),  Cell(l.rows),  share(l.median_error), share(l.p90_error),
            share(l.bias), share(l.held), share(l.own_median)};
-    if constexpr (kOwnTail) row.push_back(share(l.own_p90));
+    if (own_tail) row.push_back(share(l.own_p90));
   }
   return table;
 }

@@ -89,7 +89,7 @@ void add_chances(HtmlPage& page, const ServingVerdict& verdict, const ServingGoa
   bars.title = "Probability that each limit holds";
   bars.subtitle = fmt::format("asked for: {:.0f} % for all of them together", 100 * goal.confidence);
   bars.axis = "%";
-  bars.series = {"rate and pace", "TTFT", "all together"};
+  bars.series = {"rate and TPOT", "TTFT", "all together"};
   for (std::size_t i = 0; i < std::min(verdict.plans.size(), kMostLines); ++i) {
     const PlanConfidence& sure = verdict.plans[i].sure;
     if (!sure.holds || !sure.holds_rate || !sure.holds_ttft) continue;

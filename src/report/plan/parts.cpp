@@ -232,7 +232,12 @@ Json losers_json(const std::vector<Loser>& losers) {
 std::string limits_text(const Buyer& buyer, std::string_view budget_of) {
   std::string out;
   const auto add = [&](const std::string& text) { out += " · " + text; };
-  if (buyer.budget_usd > 0) add(fmt::format("budget {} {}", format(Dollars(buyer.budget_usd)), budget_of));
+  if (buyer.budget_usd > 0) {
+    // A service is budgeted by the year or the month, a run as a whole.
+    const std::string month =
+        budget_of == "a year" ? fmt::format(" ({} a month)", format(Dollars(buyer.budget_usd / 12))) : std::string();
+    add(fmt::format("budget {} {}{}", format(Dollars(buyer.budget_usd)), budget_of, month));
+  }
   if (buyer.power_w > 0) add("power ≤ " + format(Watts(buyer.power_w)));
   if (buyer.rack_w > 0) add("racks ≤ " + format(Watts(buyer.rack_w)));
   if (buyer.air_cooled) add("air-cooled");

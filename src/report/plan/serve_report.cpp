@@ -42,8 +42,8 @@ Table table_of(const std::vector<ServingPlan>& plans, const std::vector<Rank>& r
                    {.key = "ttft", .unit = "s", .heading = "TTFT", .kind = ColumnKind::interval},
                    {.key = "tpot", .unit = "s", .heading = "TPOT", .kind = ColumnKind::interval},
                    {.key = "request_rate", .unit = "per_s", .heading = "req/s", .kind = ColumnKind::number},
-                   {.key = "holds", .heading = "holds", .kind = ColumnKind::number, .spare = 4},
-                   {.key = "best", .heading = "best", .kind = ColumnKind::number, .spare = 5},
+                   {.key = "holds", .heading = "meets SLO", .kind = ColumnKind::number, .spare = 4},
+                   {.key = "best", .heading = "P(best)", .kind = ColumnKind::number, .spare = 5},
                    {.key = "bound", .heading = "bound by", .overflow = Overflow::truncate, .spare = 7}};
   for (std::size_t i = 0; i < std::min(plans.size(), rows); ++i) {
     const ServingPlan& p = plans[i];
@@ -76,31 +76,30 @@ std::string bill_text(const ServingVerdict& verdict, const ServingGoal& goal) {
   return text + ".";
 }
 
-/// "gb200-nvl72: 4 GPUs at 50 %, 5 at 80 %, 6 at 95 %. One run ...".
+/// "GPUs (gb200-nvl72) by confidence: 4 at 50 %, 5 at 80 %, 6 at 95 %. If one run ...".
 std::string ladder_text(const ServingPlan& p, const ServingGoal& goal) {
   if (p.sure.ladder.empty()) return "";
-  std::string text = p.query.device + ":";
+  std::string text = fmt::format("GPUs ({}) by confidence:", p.query.device);
   for (const Rung& rung : p.sure.ladder) {
     text +=
-        fmt::format("{} {}{} at {:.0f} %", &rung == &p.sure.ladder.front() ? "" : ",", rung.gpus,
-                    &rung == &p.sure.ladder.front() ? (rung.gpus == 1 ? " GPU" : " GPUs") : "", 100 * rung.confidence);
+        fmt::format("{} {} at {:.0f} %", &rung == &p.sure.ladder.front() ? "" : ",", rung.gpus, 100 * rung.confidence);
   }
   if (p.sure.ladder.back().confidence < 0.95) text += ", none of this layout at 95 % (TTFT)";
   text += ".";
   if (p.sure.holds_rate && p.sure.holds_ttft && goal.ttft_s > 0) {
-    text += fmt::format(" With {}: rate and pace hold with {}, TTFT with {}.", p.gpus, chance_text(*p.sure.holds_rate),
-                        chance_text(*p.sure.holds_ttft));
+    text += fmt::format(" With {}, rate and TPOT are met with a probability of {}, TTFT with {}.", p.gpus,
+                        chance_text(*p.sure.holds_rate), chance_text(*p.sure.holds_ttft));
   }
   if (p.sure.gpus_if_measured) {
     const int then = *p.sure.gpus_if_measured;
-    text += fmt::format(" One run of {} on it that confirms the prediction", p.facts.engine);
+    text += fmt::format(" If one run of {} on it confirms the prediction, ", p.facts.engine);
     if (then < p.gpus) {
-      text += fmt::format(": {} → {}", p.gpus, then);
+      text += fmt::format("{} {} enough", then, then == 1 ? "is" : "are");
       if (p.usd_per_hour && *p.usd_per_hour > 0) {
-        text += fmt::format(", ${} an hour less", format_number(*p.usd_per_hour * (p.gpus - then) / p.gpus, 2));
+        text += fmt::format(": ${} an hour less", format_number(*p.usd_per_hour * (p.gpus - then) / p.gpus, 2));
       }
     } else {
-      text += " saves none of them";
+      text += "as many are needed";
     }
     text += ".";
   }
@@ -236,7 +235,7 @@ void add_unpriced(Document& page, const ServingVerdict& verdict, const ServingGo
       {.key = "precision", .heading = "precision"},
       {.key = "wins_below", .unit = "usd_per_gpu_hour", .heading = "wins below $/h", .kind = ColumnKind::number},
       {.key = "bought", .unit = "usd_per_gpu_hour", .heading = "bought $/h", .kind = ColumnKind::number},
-      {.key = "holds", .heading = "holds", .kind = ColumnKind::number}};
+      {.key = "holds", .heading = "meets SLO", .kind = ColumnKind::number}};
   for (std::size_t i = 0; i < std::min(verdict.unpriced.size(), options.rows); ++i) {
     const UnpricedPlan& one = verdict.unpriced[i];
     const auto money = [](double usd) { return Cell(usd).shown_as(fmt::format("{:.2f}", usd)); };

@@ -74,8 +74,8 @@ Table table_of(const std::vector<TrainingPick>& plans, const std::vector<Rank>& 
        .kind = ColumnKind::interval},
       {.key = "cost", .unit = "usd", .heading = run ? "cost" : "$/1B tokens", .kind = ColumnKind::interval},
       {.key = "power", .unit = "w", .heading = "MW", .kind = ColumnKind::interval, .spare = 5},
-      {.key = "holds", .heading = "holds", .kind = ColumnKind::number, .spare = 4},
-      {.key = "best", .heading = "best", .kind = ColumnKind::number, .spare = 4},
+      {.key = "holds", .heading = "meets goal", .kind = ColumnKind::number, .spare = 4},
+      {.key = "best", .heading = "P(best)", .kind = ColumnKind::number, .spare = 4},
       {.key = "bound", .heading = "bound by", .spare = 7}};
   for (std::size_t i = 0; i < std::min(plans.size(), rows); ++i) {
     const TrainingPick& p = plans[i];

@@ -283,7 +283,7 @@ Json rl_plan_json(const std::vector<RlPick>& picks) {
 }
 
 Table rl_findings_table(const evidence::RlFindings& f) {
-  return findings_table(f.lines, "figures");
+  return findings_table(f.lines, "figures", true);
 }
 
 Document rl_findings_page(const evidence::RlFindings& f) {

@@ -164,10 +164,12 @@ class Layout {
   [[nodiscard]] std::string hidden() const {
     std::string names;
     for (std::size_t c = 0; c < table_.columns.size(); ++c) {
-      if (std::find(shown_.begin(), shown_.end(), c) != shown_.end()) continue;
+      // A column without a heading is a bar of what stands beside it.
+      if (std::find(shown_.begin(), shown_.end(), c) != shown_.end() || table_.columns[c].heading.empty()) continue;
       names += (names.empty() ? "" : ", ") + table_.columns[c].heading;
     }
     std::string out;
+    if (names.empty()) return out;
     for (const auto& line : wrap_text("not shown in " + std::to_string(style_.width) + " columns: " + names,
                                       std::max(kNarrowest, style_.width - kMargin))) {
       out += std::string(kMargin, ' ') + painted(line, Emphasis::faint, style_) + "\n";

@@ -247,7 +247,12 @@ std::vector<std::string> rationale(const ServingQuest& quest, const ServingVerdi
                               quest.goal.objective == Objective::cost ? "costs" : "takes"));
   }
   int unmet = 0;
-  for (const Loser& loser : verdict.losers) unmet += loser.searched && loser.limit != "price" ? 1 : 0;
+  for (const Loser& loser : verdict.losers) {
+    // One layout of a device may fail where another of it is ranked.
+    const bool ranked = std::any_of(verdict.plans.begin(), verdict.plans.end(),
+                                    [&](const ServingPlan& p) { return p.query.device == loser.device; });
+    unmet += loser.searched && loser.limit != "price" && !ranked ? 1 : 0;
+  }
   if (unmet > 0) {
     out.push_back(fmt::format("{} of {} devices searched cannot meet the limits.", unmet,
                               unmet + static_cast<int>(verdict.plans.size())));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -482,7 +483,8 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
     return;
   }
   std::vector<ServingPlan> kept;
-  double surest = 0;  // of those that do not reach the probability asked for
+  double surest = 0;                                         // of those that do not reach the probability asked for
+  double closest = std::numeric_limits<double>::infinity();  // of those that miss another limit
   for (std::size_t i = 0; i < verdict.plans.size(); ++i) {
     ServingPlan& plan = verdict.plans[i];
     if (i < count && !(plan.simulated_requests > 0)) {
@@ -492,8 +494,9 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
         verdict.losers.push_back({plan.query.device, not_sure_text(goal, l), limit, 0, true});
         if (l.chance.all <= surest) continue;
         surest = l.chance.all;
-        verdict.fails_first = fmt::format("{}: on {} it holds with {:.0f} % at best, asked for {:.0f} %", limit,
-                                          plan.query.device, 100 * surest, 100 * goal.confidence);
+        verdict.fails_first =
+            fmt::format("{}: meets the limit ({}) with a probability of {:.0f} % at best, asked for {:.0f} %",
+                        plan.query.device, limit, 100 * surest, 100 * goal.confidence);
         verdict.nearest_goal = {{"confidence", fmt::format("{:.0f}%", std::floor(100 * surest - 1))}};
         verdict.nearest.assign(1, plan);
         continue;
@@ -506,6 +509,12 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
       means.ttft_s.mid = means.tpot_s.mid = means.e2e_s.mid = 0;  // latency was simulated
       const Miss miss = worst_miss(quest, means, knowledge);
       if (miss.by > 1e-9) {
+        if (surest == 0 && miss.by < closest) {
+          closest = miss.by;
+          verdict.fails_first = fmt::format("{}: simulated, it {}", plan.query.device, miss.text);
+          verdict.nearest_goal = miss.feasible;
+          verdict.nearest.assign(1, plan);
+        }
         verdict.losers.push_back({plan.query.device, "simulated, it " + miss.text, miss.limit, miss.by, true});
         continue;
       }

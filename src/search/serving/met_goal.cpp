@@ -64,7 +64,7 @@ Changes met_goal(const ServingQuest& quest, const ServingPlan& closest, const Kn
     if (tpot) add("tpot", compact(Seconds(goal.tpot_s)));
     if (e2e) add("e2e", compact(Seconds(goal.e2e_s)));
     if (plan.usd_per_hour && missed(*plan.usd_per_hour * kYearHours, asked.buyer.budget_usd)) {
-      add("budget", format(Dollars(*plan.usd_per_hour * kYearHours * kJustAbove)));
+      add("budget", format(Dollars(*plan.usd_per_hour * kYearHours * kJustAbove)) + "/year");
     }
     double watts = plan.watts.mid;
     const auto device = knowledge.catalogue.find_device(plan.query.device);

@@ -30,6 +30,7 @@ namespace {
 constexpr int kMostTensor = 64;
 constexpr int kMostReplica = 144;  ///< devices of one replica: two racks of 72, or DeepSeek's unit for decoding
 constexpr double kHoursAYear = 8760;
+constexpr double kMonths = 12;
 constexpr double kLeastConfidence = 0.05;
 constexpr double kMostConfidence = 0.99;
 
@@ -432,9 +433,9 @@ Miss worst_miss(const ServingQuest& quest, const ServingPlan& plan, const Knowle
   if (plan.usd_per_hour) {
     const double year = *plan.usd_per_hour * kHoursAYear;
     consider("budget", year, goal.buyer.budget_usd,
-             fmt::format("costs {} a year at least, budget {}", format(Dollars(year)),
-                         format(Dollars(goal.buyer.budget_usd))),
-             {"budget", format(Dollars(year * 1.005))});
+             fmt::format("costs {} a year ({} a month) at least, budget {}", format(Dollars(year)),
+                         format(Dollars(year / kMonths)), format(Dollars(goal.buyer.budget_usd))),
+             {"budget", format(Dollars(year * 1.005)) + "/year"});
   }
   const auto device = knowledge.catalogue.find_device(plan.query.device);
   double watts = plan.watts.mid;
@@ -593,18 +594,19 @@ ServingVerdict search::judged(const ServingQuest& quest, const Findings& finding
   if (verdict.plans.empty() && verdict.fails_first.empty() && !verdict.nearest.empty()) {
     const ServingPlan& closest = verdict.nearest.front();
     const search::Miss miss = search::worst_miss(quest, closest, knowledge);
-    verdict.fails_first =
-        fmt::format("{}: {} ({:.0f} % over) on {}", miss.limit, miss.text, 100 * miss.by, closest.query.device);
+    verdict.fails_first = fmt::format("{}: {} ({:.0f} % over)", closest.query.device, miss.text, 100 * miss.by);
     verdict.nearest_goal = miss.feasible;
     if (settle && finalists > 0) {
       const Changes met = search::met_goal(quest, closest, knowledge, finalists);
       if (!met.empty()) verdict.nearest_goal = met;
       verdict.holds_with = search::met_confidence(quest, verdict.nearest, knowledge, finalists);
       const HeldWith& held = *verdict.holds_with;
-      verdict.fails_first += held.confidence > 0
-                                 ? fmt::format("; as it is asked the goal holds with {:.0f} % at most, on {}",
-                                               100 * held.confidence, held.device)
-                                 : "; as it is asked the goal holds with no probability worth naming";
+      if (held.confidence > 0) {
+        verdict.fails_first += fmt::format("; the goal as asked is met with a probability of {:.0f} % at most, on {}",
+                                           100 * held.confidence, held.device);
+      } else if (quest.goal.request_rate > 0 && !quest.goal.patience.over()) {
+        verdict.fails_first += "; the goal as asked is met with a probability below 5 %";
+      }
     }
   }
   verdict.losers.insert(verdict.losers.end(), quest.excluded.begin(), quest.excluded.end());

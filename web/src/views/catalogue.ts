@@ -49,6 +49,8 @@ async function picture(into: HTMLElement, kind: string, entries: Answer[]): Prom
     marks: [p.dot(points, { x: "x", y: "y", stroke: "group", fill: "group", fillOpacity: 0.3, r: 3.5 }), p.tip(points, p.pointer({ x: "x", y: "y", title: (d) => `${d.id}\n${d.group}\n${figure(of.y, d.y)}`, fill: "var(--page)" }))],
   }));
 }
+/// "peak_dense_flops_per_s.fp8" → "peak dense, fp8": units stand with the values.
+const label = (path: string): string => words(path.replace(/^partitions\[([^\]]*)\]\./, "partition $1, ").replace(/_(bytes_per_s_per_direction|flops_per_s|flops_per_byte|bytes_per_s|bytes|hz|w)(?=\.|$)/, "").replace(".", ", "));
 const link = (text: string): Child => (/^https?:\/\/\S+$/.test(text) ? h("a", { href: text, rel: "noreferrer noopener", target: "_blank" }, text) : text);
 
 export const show: Show = (into, values, go) => {
@@ -88,7 +90,7 @@ export const show: Show = (into, values, go) => {
     const from: Record<string, string> = e.figure_sources ?? {};
     const rows = flat(Object.fromEntries(Object.entries(e).filter(([k]) => !["figure_sources", "notes", "id", "name", "place", "source"].includes(k)))).map(([path, value]) => ({ path, value, source: from[path] ?? from[path.split(/[.[]/)[0]] ?? (plain(e, path.split("[")[0]) as Answer[] | null)?.find?.((x) => path.includes(`[${x?.name}]`))?.source ?? (typeof value === "string" ? e.source : undefined) })).filter((r) => !/\]\.(source|name)$/.test(r.path));
     const columns: Column<Answer>[] = [
-      { name: "figure", show: (r) => words(r.path) }, { name: "value", number: true, show: (r) => figure(r.path, r.value), plain: (r) => r.value },
+      { name: "figure", show: (r) => label(r.path) }, { name: "value", number: true, show: (r) => figure(r.path, r.value), plain: (r) => r.value },
       { name: "source", show: (r) => (r.source ? h("a", { href: `#/catalogue?kind=sources&id=${encodeURIComponent(r.source)}` }, r.source) : h("span", { class: "faint" }, kind === "sources" ? "" : r.value === null ? "" : "derived")), plain: (r) => r.source ?? "" },
     ];
     const used = [...new Set([e.source, ...Object.values(from)].filter(Boolean))].map((id) => sources.find((s) => s.id === id)).filter(Boolean);

@@ -64,7 +64,7 @@ export const show: Show = (into, values, go) => {
     memory.replaceChildren(section("Memory of one device", stacked(parts, parts.reduce((s, p) => s + p.value, 0))));
     const phases = Object.entries(a.terms_s as Record<string, Record<string, number> | null>).filter(([, t]) => t);
     terms.replaceChildren(...phases.map(([phase, t]) => {
-      const list_ = Object.entries(t!).filter(([, x]) => x > 0).map(([k, x]) => ({ name: words(k), value: x, text: seconds(x) }));
+      const list_ = Object.entries(t!).filter(([, x]) => x > 0).map(([k, x]) => ({ name: termNames[k] ?? words(k), value: x, text: seconds(x) }));
       return section(phase === "decode" ? "Where a decode step goes" : "Where prefill goes", stacked(list_, list_.reduce((s, p) => s + p.value, 0)));
     }));
     rest.replaceChildren(
@@ -82,7 +82,8 @@ export const show: Show = (into, values, go) => {
   return view.leave;
 };
 
-// As the command line names the parts of memory.
+// As the command line names the terms of a step and the parts of memory.
+const termNames: Record<string, string> = { linear: "projections (GEMM)", scale_up: "scale-up communication", scale_out: "scale-out communication", pipeline: "pipeline stages" };
 const memoryNames: Record<string, string> = { kv_cache: "KV cache", reserve: "outside the engine's limit" };
 
 function request(v: Values, bandwidth: number | undefined): Record<string, unknown> {
@@ -118,9 +119,9 @@ async function roofline(into: HTMLElement, operators: Operator[], device: Answer
 }
 
 async function bars(into: HTMLElement, elasticity: Record<string, number>): Promise<void> {
-  const rows = Object.entries(elasticity).map(([k, v]) => ({ name: words(k), value: v }));
-  await draw(into, "Elasticity: per cent of output that one per cent more of it gives", (p) => ({
-    height: 40 + 30 * rows.length, marginLeft: 130, marginRight: 50, x: { label: "% output per % →" }, y: { label: null, domain: rows.map((r) => r.name) },
+  const rows = Object.entries(elasticity).map(([k, v]) => ({ name: ({ scale_up: "scale-up bandwidth", scale_out: "scale-out bandwidth" } as Record<string, string>)[k] ?? words(k), value: v }));
+  await draw(into, "What 1 % more of a resource brings in throughput", (p) => ({
+    height: 40 + 30 * rows.length, marginLeft: 130, marginRight: 50, x: { label: "% more throughput →" }, y: { label: null, domain: rows.map((r) => r.name) },
     marks: [p.barX(rows, { x: "value", y: "name", fill: palette[0] }), p.text(rows, { x: "value", y: "name", text: (d) => digits(d.value, 2), dx: 4, textAnchor: "start" }), p.ruleX([0])],
   }));
 }

@@ -48,7 +48,7 @@ export const show: Show = (into, values, go) => {
     const line = h("figure"), heat = h("figure"), money_ = h("figure");
     out.replaceChildren(
       h("ul", { class: "tight" }, String(a.recommendation).split(/\. (?=\d{4}-\d\d: |APIs |\d)/).map((s: string) => h("li", {}, h("strong", {}, s.replace(/\.$/, ""))))),
-      cards([{ what: `Cost of ${a.months} months`, big: money(a.cost_usd), note: `${money(a.cost_usd / a.months)} a month` }, { what: "No plan costs less than", big: money(a.bound_usd), note: `gap ${percent(a.gap, 2)}` }, { what: "Cash", big: money(sum("cash_usd")), note: a.commitments_usd > 0 ? `leases bind ${money(a.commitments_usd)} after it` : undefined },
+      cards([{ what: `Cost of ${a.months} months`, big: money(a.cost_usd), note: `${money(a.cost_usd / a.months)} a month` }, { what: "Lower bound of any plan", big: money(a.bound_usd), note: `gap ${percent(a.gap, 2)}` }, { what: "Cash", big: money(sum("cash_usd")), note: a.commitments_usd > 0 ? `leases bind ${money(a.commitments_usd)} after it` : undefined },
         { what: "Most power", big: unit(Math.max(...months.map((m) => m.power_w)), "W"), note: unit(1e3 * sum("energy_kwh"), "Wh") }, { what: "CO2", big: `${digits(sum("co2_kg") / 1000)} t` }]),
       a.holdings.length ? line : "", a.utilisation.length ? heat : "",
       a.replay ? h("p", { class: a.replay.holds ? "good" : "bad" }, `${a.replay.holds ? "✓" : "✗"} A day of each month simulated hour by hour, ${digits(a.replay.requests)} requests: ${a.replay.holds ? "every hour holds its limits for 95 % of the requests or more" : "not every hour holds its limits"}; worst ${percent(Math.min(...a.replay.months.map((m: Answer) => m.worst_within)), 1)}.`) : "",
@@ -60,7 +60,7 @@ export const show: Show = (into, values, go) => {
     if (a.utilisation.length) heatmap(heat, a, months.map((m) => m.month));
     const shares = months.flatMap((m) => parts.filter(([, key]) => m[key] > 0).map(([part, key]) => ({ month: m.month, part, usd: m[key] })));
     const used = parts.map(([part]) => part).filter((part) => shares.some((s) => s.part === part));
-    void draw(money_, "What each month bears: purchases by their monthly share", (p) => ({
+    void draw(money_, "Cost of each month; purchases are spread over their months", (p) => ({
       height: 260, x: { label: null, tickRotate: months.length > 12 ? -45 : 0, domain: months.map((m) => m.month) }, y: { label: "↑ $ a month", tickFormat: "~s" }, color: { legend: true, domain: used, range: used.map((_, i) => palette[i % palette.length]) },
       marks: [p.barY(shares, { x: "month", y: "usd", fill: "part", order: used, title: (s: { month: string; part: string; usd: number }) => `${s.month}, ${s.part}: ${money(s.usd)}` }), p.ruleY([0])],
     }));
@@ -73,8 +73,8 @@ interface Cell { row: string; month: string; gpus: number; way: string; more: nu
 function timeline(into: HTMLElement, a: Answer, months: string[]): void {
   const cells: Cell[] = a.holdings.flatMap((holding: Answer) => months.map((month, m) => ({ row: `${holding.device} in ${holding.site}, ${holding.how === "owned" || holding.how === holding.way ? holding.way : holding.how}`, month, gpus: holding.gpus[m], way: holding.way, more: holding.gpus[m] - (m > 0 ? holding.gpus[m - 1] : 0) })));
   const there = cells.filter((c) => c.gpus > 0), rows = [...new Set(cells.map((c) => c.row))], used = ways.filter((w) => there.some((c) => c.way === w));
-  void draw(into, "What is had from when to when: devices in each month, strong where some are added", (p) => ({
-    height: 70 + 34 * rows.length, marginLeft: 24 + 7 * Math.max(...rows.map((r) => r.length)), grid: false, x: { label: null, domain: months, tickRotate: months.length > 12 ? -45 : 0 }, y: { label: null, domain: rows }, color: { legend: true, domain: used, range: used.map(colourOf) },
+  void draw(into, "Devices by month; strong where some are added", (p) => ({
+    height: 90 + 34 * rows.length, marginLeft: 24 + 7 * Math.max(...rows.map((r) => r.length)), grid: false, x: { label: null, domain: months, tickRotate: months.length > 6 ? -45 : 0 }, marginBottom: months.length > 6 ? 48 : 30, y: { label: null, domain: rows }, color: { legend: true, domain: used, range: used.map(colourOf) },
     marks: [p.cell(there, { x: "month", y: "row", fill: "way", fillOpacity: (c: Cell) => (c.more > 0 ? 0.9 : 0.45), inset: 1, title: (c: Cell) => `${c.month}: ${digits(c.gpus)} (${c.more >= 0 ? "+" : ""}${digits(c.more)})` }),
       p.text(there.filter((c) => c.more !== 0), { x: "month", y: "row", text: (c: Cell) => digits(c.gpus), fontWeight: 600, fill: "var(--ink)" })],
   }));
@@ -84,9 +84,9 @@ interface Hour { pool: string; month: string; hour: number; share: number }
 function heatmap(into: HTMLElement, a: Answer, months: string[]): void {
   const hours: Hour[] = a.utilisation.flatMap((pool: Answer) => months.flatMap((month, m) => (pool.utilisation[m] as (number | null)[]).flatMap((share, hour) => (share === null ? [] : [{ pool: `${pool.device} in ${pool.site}`, month, hour, share }]))));
   const pools = [...new Set(hours.map((c) => c.pool))];
-  void draw(into, "How busy devices are, serving and training, by hour of a typical day of each month", (p) => ({
+  void draw(into, "Load of the devices, serving and training, by hour of a typical day of each month", (p) => ({
     height: 60 + pools.length * (14 * months.length + 22), marginLeft: 70, marginRight: 30 + 7 * Math.max(...pools.map((r) => r.length)), grid: false, x: { type: "band", label: "hour of the day →", domain: Array.from({ length: 24 }, (_, i) => i), tickFormat: (t: number) => (t % 3 ? "" : String(t)) }, y: { label: null, domain: months }, fy: { label: null, domain: pools, padding: 0.12 },
-    color: { type: "linear", scheme: "YlOrRd", domain: [0, 1], legend: true, label: "share of the devices at work", tickFormat: "%" },
+    color: { type: "linear", scheme: "YlOrRd", domain: [0, 1], legend: true, label: "load", tickFormat: "%" },
     marks: [p.cell(hours, { x: "hour", y: "month", fy: "pool", fill: "share", inset: 0.5, title: (c: Hour) => `${c.pool}, ${c.month}, ${c.hour} h: ${percent(c.share)}` })],
   }));
 }

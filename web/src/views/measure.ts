@@ -87,7 +87,7 @@ export const show: Show = (into, values, go) => {
     const card = (what: string, key: string) => { const f = by(key); return { what, big: f ? shown(f, f.measured) : "–", note: f?.predicted ? `predicted ${shown(f, f.predicted.mid)}` : undefined }; };
     out.replaceChildren(h("h2", {}, m.title),
       h("p", {}, told.length ? h("strong", { class: outside ? "bad" : "good" }, outside ? `${outside} of ${told.length} figures are outside their interval. ` : `All ${told.length} figures are inside their intervals. `) : "", `${m.failed ? `${digits(m.failed)} requests failed; ` : ""}${m.client}.`),
-      cards([card("First token, p50", "ttft_p50"), card("First token, p99", "ttft_p99"), card("Per token, p50", "tpot_p50"), card("Per token, p99", "tpot_p99"), card("Output tok/s", "output_tok_per_s")]),
+      cards([card("TTFT, p50", "ttft_p50"), card("TTFT, p99", "ttft_p99"), card("TPOT, p50", "tpot_p50"), card("TPOT, p99", "tpot_p99"), card("Output tok/s", "output_tok_per_s")]),
       table(columns, m.figures), m.reasons?.length ? section("Why it may differ", bullets(m.reasons)) : "", assumptions(m.assumed) ?? "",
       section("Take it along", tools("measure", { json: { measured: m.raw, figures: m.figures }, csv: () => csv(columns, m.figures), figure: () => figureOf(chart), command: m.reasons === null ? command("simulate", question) : undefined })));
     const times = m.figures.filter((f) => f.time && f.measured > 0);

@@ -2,7 +2,7 @@
 import { command, job, type Answer } from "../api";
 import { draw, figureOf } from "../charts";
 import { cards, csv, digits, h, interval, money, percent, seconds, table, tools, unit, type Child, type Column, type Field, type Interval, type Values } from "../ui";
-import { assumptions, bench, body, bullets, section, span, type Show } from "../view";
+import { assumptions, bench, body, changed, bullets, section, span, type Show } from "../view";
 import { sureness } from "./sure";
 
 const usd = (v: number) => money(v);
@@ -46,15 +46,15 @@ function columns(kind: string): Column<Answer>[] {
     { name: "device", show: (p) => h("a", { href: `#/catalogue?kind=devices&id=${p.device}` }, p.device), plain: (p) => p.device },
     { name: "devices", number: true, show: (p) => digits(p.gpus), plain: (p) => p.gpus },
     { name: "layout", show: shape },
-    { name: "formats", show: (p) => (p.weights ? `${p.weights}, KV ${p.kv}` : p.precision) },
+    { name: "precision", show: (p) => (p.weights ? `${p.weights}, KV ${p.kv}` : p.precision) },
     number(kind === "serve" ? x.name : "cost of the run", x.of, x.show),
-    kind === "serve" ? { name: "per output token", number: true, show: (p) => pace(p, "tpot_p95_s", "tpot_s"), plain: (p) => p.tpot_p95_s ?? p.tpot_s?.mid } : number("duration", y.of, y.show),
+    kind === "serve" ? { name: "TPOT", number: true, show: (p) => pace(p, "tpot_p95_s", "tpot_s"), plain: (p) => p.tpot_p95_s ?? p.tpot_s?.mid } : number("duration", y.of, y.show),
   ];
-  return [...first, ...(kind === "serve" ? [{ name: "first token", number: true, show: (p: Answer) => pace(p, "ttft_p95_s", "ttft_s"), plain: (p: Answer) => p.ttft_p95_s ?? p.ttft_s?.mid }] : [number("MFU", (p) => p.mfu, percent)]),
+  return [...first, ...(kind === "serve" ? [{ name: "TTFT", number: true, show: (p: Answer) => pace(p, "ttft_p95_s", "ttft_s"), plain: (p: Answer) => p.ttft_p95_s ?? p.ttft_s?.mid }] : [number("MFU", (p) => p.mfu, percent)]),
     { name: "$ per hour", number: true, show: (p) => money(p.usd_per_hour), plain: (p) => p.usd_per_hour },
     number("power", (p) => p.power_w, (v) => unit(v, "W")),
-    { name: "holds", number: true, show: (p) => (held(p) == null ? "–" : percent(held(p)!)), plain: held },
-    { name: "best", number: true, show: (p) => (p.rank ? percent(p.best_probability) : "–"), plain: (p) => p.best_probability },
+    { name: kind === "serve" ? "meets SLO" : "meets goal", number: true, show: (p) => (held(p) == null ? "–" : percent(held(p)!)), plain: held },
+    { name: "P(best)", number: true, show: (p) => (p.rank ? percent(p.best_probability) : "–"), plain: (p) => p.best_probability },
     { name: "bound by", show: (p) => p.bound }];
 }
 
@@ -83,12 +83,12 @@ export const show: Show = (into, values, go) => {
     top.replaceChildren(a.feasible && best
       ? h("div", {}, cards([
         { what: "Best", big: `${digits(best.gpus)} × ${best.device}`, note: shape(best) },
-        interval(kind === "serve" ? "Per 1M output tokens" : "Cost of the run", x.of(best), x.show), kind === "serve" ? paceCard("Per output token", best, "tpot_p95_s", "tpot_s") : interval("Duration", y.of(best), y.show),
-        kind === "serve" ? paceCard("First token", best, "ttft_p95_s", "ttft_s") : interval("MFU", best.mfu, percent),
+        interval(kind === "serve" ? "Per 1M output tokens" : "Cost of the run", x.of(best), x.show), kind === "serve" ? paceCard("Time per output token", best, "tpot_p95_s", "tpot_s") : interval("Duration", y.of(best), y.show),
+        kind === "serve" ? paceCard("Time to first token", best, "ttft_p95_s", "ttft_s") : interval("MFU", best.mfu, percent),
         { what: "Per hour", big: money(best.usd_per_hour), note: `${unit(best.power_w.mid, "W")}` },
       ]), a.rationale.length ? bullets(a.rationale) : null,
       a.cheapest_change ? h("p", {}, h("strong", {}, "Cheapest change: "), a.cheapest_change.text, kind === "serve" && a.cheapest_change.saves_usd_per_million_output_tokens ? ` saves ${money(a.cheapest_change.saves_usd_per_million_output_tokens)} per 1M output tokens` : "") : null)
-      : h("div", { class: "error", role: "alert" }, h("strong", {}, "Nothing meets this goal. "), a.fails_first ?? "", a.nearest_goal ? h("p", {}, `The nearest goal that works: ${a.nearest_goal}`) : null));
+      : h("div", { class: "error", role: "alert" }, h("strong", {}, "Nothing meets this goal. "), a.fails_first ?? "", a.nearest_goal ? h("p", {}, `Nearest feasible goal: ${changed(a.nearest_goal)}`) : null));
 
     const cols = columns(kind);
     const select = (next: number[]) => {

@@ -1,8 +1,8 @@
-// Reinforcement learning: a step by phase as a timeline, who waits for whom, which split balances.
+// Reinforcement learning: a step by phase as a timeline, which devices wait, which split balances.
 import { command, post, type Answer } from "../api";
 import { draw, figureOf } from "../charts";
 import { bytesText, cards, csv, digits, h, interval, palette, percent, seconds, table, tools, type Column, type Field } from "../ui";
-import { assumptions, bench, body, section, words, type Show } from "../view";
+import { assumptions, bench, body, changed, section, words, type Show } from "../view";
 
 const form: Field[] = [
   { key: "model", label: "Model", list: "models", group: "Run" }, { key: "device", label: "Device", list: "devices", group: "Run" },
@@ -18,14 +18,14 @@ const form: Field[] = [
   { key: "gen_tp", label: "Tensor parallel, engines", hint: "best", group: "Layout" }, { key: "tp", label: "Tensor parallel, training", hint: "best", group: "Layout" }, { key: "pp", label: "Pipeline stages", hint: "best", group: "Layout" },
 ];
 const columns: Column<Answer>[] = [
-  { name: "who", show: (s) => s.pool }, { name: "phase", show: (s) => words(s.phase) },
+  { name: "devices", show: (s) => s.pool }, { name: "phase", show: (s) => words(s.phase) },
   { name: "from", number: true, show: (s) => seconds(s.start_s), plain: (s) => s.start_s }, { name: "takes", number: true, show: (s) => seconds(s.seconds), plain: (s) => s.seconds },
 ];
 
 export const show: Show = (into, values, go) => {
   const top = h("div"), timeline = h("figure"), spans = h("div"), rest = h("div");
   const view = bench({
-    into, values, go, live: true, list: form, title: "Reinforcement learning", lede: "A step by phase: answers drawn, judged, passed through the models, trained on; weights moved; who waits for whom.",
+    into, values, go, live: true, list: form, title: "Reinforcement learning", lede: "One step by phase: generation, rewards, log-probs, training and the transfer of weights, and which devices wait.",
     defaults: { model: "qwen2.5-7b", device: "h100-sxm", gpus: "32", algorithm: "grpo", steps: "500", placement: "colocated", generators: "", staleness: "", prompts: "512", samples: "16", mini_batch: "128", answer_tokens: "2000", answer_most: "20k", verifier_seconds: "", gen_tp: "", tp: "", pp: "" },
     ask: async (v) => {
       const apart = v.placement !== "colocated";
@@ -45,13 +45,13 @@ export const show: Show = (into, values, go) => {
       const apart = a.placement !== "colocated";
       top.replaceChildren(cards([
         interval("Step", a.step_s, seconds), interval("Per device", a.tokens_per_s_per_gpu, (x) => `${digits(x)} tok/s`), interval("Days", a.days, (x) => digits(x)), interval("Cost", a.cost_usd, (x) => `$${digits(x)}`),
-        { what: "Bottleneck", big: words(a.bottleneck), note: `${percent(a.tail_share)} of the drawing after nine in ten answers` },
+        { what: "Bottleneck", big: words(a.bottleneck), note: `${percent(a.tail_share)} of generation is the last tenth of the answers` },
         { what: apart ? "Waiting" : "Idle in the tail", big: percent(a.trainers_idle_share), note: apart ? `generators ${percent(a.generators_idle_share)}` : "of all devices' time" },
-        { what: "Layout", big: `${a.engines} engines of ${a.generation.gpus}`, note: `trained TP${a.training.tp} PP${a.training.pp} DP${a.training.dp}` },
-        { what: apart ? "Balanced" : "Weights to an engine", big: apart ? `${a.balanced_generators} draw` : bytesText(a.weight_bytes), note: apart ? `now ${a.generators}` : "" },
-      ]), a.suggestions?.length ? section("What would make steps faster", table([{ name: "change", show: (s: Answer) => h("code", {}, s.change) }, { name: "more steps", number: true, show: (s: Answer) => percent(s.gain), plain: (s: Answer) => s.gain }], a.suggestions)) : "");
+        { what: "Layout", big: `${a.engines} × ${a.generation.gpus} to generate`, note: `trained TP${a.training.tp} PP${a.training.pp} DP${a.training.dp}` },
+        { what: apart ? "Balanced" : "Weights to one engine", big: apart ? `${a.balanced_generators} generate` : bytesText(a.weight_bytes), note: apart ? `now ${a.generators}` : "" },
+      ]), a.suggestions?.length ? section("What would make steps faster", table([{ name: "change", show: (s: Answer) => changed(s.change) }, { name: "more steps", number: true, show: (s: Answer) => percent(s.gain), plain: (s: Answer) => s.gain }], a.suggestions)) : "");
       const phases = [...new Set((a.timeline as Answer[]).map((s) => s.phase as string))];
-      void draw(timeline, "What happens when in a step", (p) => ({
+      void draw(timeline, "Timeline of a step", (p) => ({
         height: apart ? 150 : 100, marginLeft: 80, x: { label: "seconds →" }, y: { type: "band", label: null, padding: 0.15 }, color: { legend: true, domain: phases, range: phases.map((_, i) => palette[i % palette.length]) },
         marks: [p.rect(a.timeline, { x1: "start_s", x2: (s: Answer) => s.start_s + s.seconds, y: "pool", fill: "phase", stroke: "var(--page)", strokeWidth: 0.5, title: (s: Answer) => `${s.phase}: ${seconds(s.seconds)}` })],
       }));

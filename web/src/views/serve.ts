@@ -15,7 +15,7 @@ const form: Field[] = [
   { key: "ttft", label: "Time to first token, at most", hint: "500ms", group: "Limits" }, { key: "tpot", label: "Time per output token, at most", hint: "80ms", group: "Limits" },
   { key: "find_rate", label: "Find the highest rate within the limits", kind: "switch", group: "Limits" },
 ];
-const kinds: [string, string][] = [["ttft_s", "first token"], ["tpot_s", "per output token"], ["itl_s", "inter-token latency"], ["e2e_s", "whole request"], ["wait_s", "queue time"]];
+const kinds: [string, string][] = [["ttft_s", "time to first token"], ["tpot_s", "time per output token"], ["itl_s", "inter-token latency"], ["e2e_s", "whole request"], ["wait_s", "queue time"]];
 interface Row { key: string; name: string; values: Answer }
 const columns: Column<Row>[] = [{ name: "time", show: (r) => r.name }, ...["mean", "p50", "p90", "p95", "p99", "max"].map((q): Column<Row> => ({ name: q, number: true, show: (r) => span(r.values[q], seconds), plain: (r) => r.values[q]?.mid }))];
 
@@ -41,7 +41,7 @@ export const show: Show = (into, values, go) => {
       cards([
         { what: "Within the limits", big: `${digits(a.goodput_requests_per_s)} req/s`, note: `${percent(a.arrived ? a.good / a.arrived : 0, 1)} of ${digits(a.arrived)} requests` },
         interval("Requests", a.requests_per_s, (x) => `${digits(x)} req/s`), interval("Output", a.output_tokens_per_s, (x) => `${digits(x)} tok/s`),
-        interval("First token, p95", a.ttft_s?.p95, seconds), interval("Per token, p95", a.tpot_s?.p95, seconds), interval("Whole request, p95", a.e2e_s?.p95, seconds),
+        interval("Time to first token, p95", a.ttft_s?.p95, seconds), interval("Time per output token, p95", a.tpot_s?.p95, seconds), interval("Whole request, p95", a.e2e_s?.p95, seconds),
         { what: "Running, mean", big: digits(a.mean_running), note: `queue ${digits(a.mean_queue)}` }, { what: "KV cache, peak", big: percent(a.peak_kv_share), note: `${digits(a.preemptions)} preemptions` },
         { what: "Power", big: unit(a.mean_power_w, "W"), note: a.load_share ? `load ${percent(a.load_share)}` : `not idle ${percent(a.busy_share)}` },
       ]));

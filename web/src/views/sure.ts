@@ -14,7 +14,7 @@ export function sureness(a: Answer): HTMLElement {
   const sized = ranked.filter((p) => (p.gpus_at?.length ?? 0) > 1 && p.usd_per_hour > 0);
   const out = h("div");
   if (sure.length) {
-    out.append(section("How sure", chances));
+    out.append(section("Confidence", chances));
     void holds(chances, sure, a.goal.confidence);
   }
   if (sized.length) {
@@ -22,7 +22,7 @@ export function sureness(a: Answer): HTMLElement {
     void cost(price, sized);
   }
   if (a.sensitivity?.length) {
-    out.append(section("What the dollars depend on", depends));
+    out.append(section("What moves the cost", depends));
     void tornado(depends, a);
   }
   if (a.would_change?.length) out.append(section("What would change the decision", bullets(a.would_change)));
@@ -30,11 +30,11 @@ export function sureness(a: Answer): HTMLElement {
 }
 
 async function holds(into: HTMLElement, plans: Answer[], asked: number): Promise<void> {
-  const bars = plans.flatMap((p) => [["rate and pace", p.holds_rate_probability], ["time to first token", p.holds_ttft_probability], ["all together", p.holds_probability]]
+  const bars = plans.flatMap((p) => [["rate and TPOT", p.holds_rate_probability], ["time to first token", p.holds_ttft_probability], ["all together", p.holds_probability]]
     .filter(([, share]) => share != null).map(([limit, share]) => ({ device: p.device, limit, share: 100 * share })));
-  await draw(into, `Probability that each limit holds; asked for: ${percent(asked)} for all of them together (line).`, (p) => ({
-    height: 60 + 62 * plans.length, marginLeft: 110, x: { label: "% →", domain: [0, 100] }, y: { axis: null, domain: ["rate and pace", "time to first token", "all together"] },
-    fy: { label: null, domain: plans.map((one) => one.device) }, color: { legend: true, scheme: "observable10", domain: ["rate and pace", "time to first token", "all together"] },
+  await draw(into, `Probability that each limit is met. The line is what was asked for: ${percent(asked)} for all of them together.`, (p) => ({
+    height: 60 + 62 * plans.length, marginLeft: 110, x: { label: "% →", domain: [0, 100] }, y: { axis: null, domain: ["rate and TPOT", "time to first token", "all together"] },
+    fy: { label: null, domain: plans.map((one) => one.device) }, color: { legend: true, scheme: "observable10", domain: ["rate and TPOT", "time to first token", "all together"] },
     marks: [
       p.barX(bars, { x: "share", y: "limit", fy: "device", fill: "limit" }), p.ruleX([100 * asked], { stroke: "currentColor", strokeDasharray: "4 3" }),
       p.tip(bars, p.pointer({ x: "share", y: "limit", fy: "device", title: (d) => `${d.device}\n${d.limit}: ${digits(d.share, 3)} %`, fill: "var(--page)" })),
@@ -44,8 +44,8 @@ async function holds(into: HTMLElement, plans: Answer[], asked: number): Promise
 
 async function cost(into: HTMLElement, plans: Answer[]): Promise<void> {
   const points = plans.flatMap((p) => p.gpus_at.map((r: Answer) => ({ device: p.device, sure: 100 * r.confidence, usd: (p.usd_per_hour * r.gpus) / p.gpus, gpus: r.gpus })));
-  await draw(into, "What being sure costs: the same layout with as many replicas as hold rate and limits with that probability.", (p) => ({
-    x: { label: "% sure →" }, y: { label: "↑ $ an hour", zero: true }, color: { legend: true, scheme: "observable10" },
+  await draw(into, "Cost by confidence: the same layout, with as many replicas as meet rate and limits with that probability.", (p) => ({
+    x: { label: "confidence (%) →" }, y: { label: "↑ $ an hour", zero: true }, color: { legend: true, scheme: "observable10" },
     marks: [
       p.lineY(points, { x: "sure", y: "usd", stroke: "device", curve: "step-before" }), p.dot(points, { x: "sure", y: "usd", fill: "device", r: 4 }),
       p.tip(points, p.pointer({ x: "sure", y: "usd", title: (d) => `${d.gpus} × ${d.device} at ${digits(d.sure)} %\n${money(d.usd)} an hour`, fill: "var(--page)" })),
@@ -57,7 +57,7 @@ async function tornado(into: HTMLElement, a: Answer): Promise<void> {
   const now = a.plans[0].usd_per_million_output_tokens.mid;
   const less = "usd_per_million_output_tokens_at_less", more = "usd_per_million_output_tokens_at_more";
   const ends = a.sensitivity.flatMap((s: Answer) => [{ what: s.what, at: s[less], end: s.less }, { what: s.what, at: s[more], end: s.more }]);
-  await draw(into, `Dollars per million output tokens of rank 1 (${a.plans[0].device}), ${money(now)} as planned, at both ends of what may turn out otherwise.`, (p) => ({
+  await draw(into, `Dollars per million output tokens of rank 1 (${a.plans[0].device}), ${money(now)} as planned, at both ends of each uncertainty.`, (p) => ({
     height: 70 + 40 * a.sensitivity.length, marginLeft: 150, marginRight: 60, x: { label: "$ per 1M output tokens →" }, y: { label: null, domain: a.sensitivity.map((s: Answer) => s.what) },
     marks: [
       p.barX(a.sensitivity, { x1: less, x2: more, y: "what", fill: "var(--accent, steelblue)", fillOpacity: 0.6 }), p.ruleX([now], { stroke: "currentColor" }),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "app/cli/estimate/estimate.hpp"
 #include "app/cli/evidence/calibrate_profile.hpp"
 #include "app/cli/line/options.hpp"
 #include "app/cli/line/value.hpp"
@@ -55,17 +56,13 @@ class Calibrating {
       }
       return calibrate_profile(session_, arguments_.profile, arguments_.overlay);
     }
-    const auto catalogue = session_.catalogue();
-    if (!catalogue) return catalogue.error();
-    const auto engines = session_.engines();
-    if (!engines) return engines.error();
-    const auto calibration = session_.calibration();
-    if (!calibration) return calibration.error();
+    const Result<Knowledge> known = knowledge_of(session_);
+    if (!known) return known.error();
     const auto directory = session_.data_directory();
     if (!directory) return directory.error();
-    catalogue_ = *catalogue;
-    engines_ = *engines;
-    calibration_ = *calibration;
+    catalogue_ = &known->catalogue;
+    engines_ = &known->engines;
+    calibration_ = &known->calibration;
     return arguments_.cases.empty() ? refit(*directory) : own(*directory);
   }
 

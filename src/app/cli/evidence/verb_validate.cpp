@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/cli/estimate/estimate.hpp"
 #include "app/cli/line/options.hpp"
 #include "app/cli/line/value.hpp"
 #include "app/cli/session/report_file.hpp"
@@ -83,15 +84,11 @@ class Validation {
   [[nodiscard]] Knowledge knowledge() const { return {*catalogue_, *engines_, *calibration_}; }
 
   Status prepare() {
-    const auto catalogue = session_.catalogue();
-    if (!catalogue) return catalogue.error();
-    const auto engines = session_.engines();
-    if (!engines) return engines.error();
-    const auto calibration = session_.calibration();
-    if (!calibration) return calibration.error();
-    catalogue_ = *catalogue;
-    engines_ = *engines;
-    calibration_ = *calibration;
+    const Result<Knowledge> known = knowledge_of(session_);
+    if (!known) return known.error();
+    catalogue_ = &known->catalogue;
+    engines_ = &known->engines;
+    calibration_ = &known->calibration;
     return understand();
   }
 

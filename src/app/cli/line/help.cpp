@@ -97,9 +97,15 @@ std::span<const StartQuestion> start_questions() {
 Document start_page(const Grammar& grammar, std::string_view version, std::string_view catalogue_month) {
   Document page;
   page.title = "Ridgeline " + std::string(version) + ": which AI hardware should run a model, how fast, at what cost";
-  Table questions = two_columns("");
-  for (const StartQuestion& q : start_questions()) questions.rows.push_back({Cell(q.question), Cell(q.command)});
-  questions.rows.push_back({Cell("All of this in a browser"), Cell("ridge serve")});
+  // A command has a line of its own: beside its question it would be broken in 80 columns, and nobody could copy it.
+  Table questions = lines_table("", "");
+  questions.rows.clear();
+  const auto add = [&](std::string_view question, std::string_view command) {
+    questions.rows.push_back({Cell(question)});
+    questions.rows.push_back({Cell(fmt::format("  {}", command))});
+  };
+  for (const StartQuestion& q : start_questions()) add(q.question, q.command);
+  add("All of this in a browser", "ridge serve");
   page.blocks.emplace_back(std::move(questions));
   std::string names;
   for (const VerbText& text : grammar.verbs) names += (names.empty() ? "" : " ") + std::string(text.verb->name);

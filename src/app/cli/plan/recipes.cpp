@@ -42,12 +42,12 @@ Table recipes_table(const std::vector<Recipe>& recipes) {
   table.columns = {{.key = "model", .heading = "model"},
                    {.key = "device", .heading = "device"},
                    {.key = "gpus", .heading = "GPUs", .kind = ColumnKind::number},
-                   {.key = "precision", .heading = "precision"},
+                   {.key = "precision", .heading = "precision", .spare = 3},
                    {.key = "recipe", .heading = "recipe"},
                    {.key = "recipe_step", .unit = "s", .heading = "step", .kind = ColumnKind::number},
                    {.key = "found", .heading = "found"},
                    {.key = "found_step", .unit = "s", .heading = "step", .kind = ColumnKind::number},
-                   {.key = "recipe_over_found", .heading = "over found", .kind = ColumnKind::number},
+                   {.key = "recipe_over_found", .heading = "ratio", .kind = ColumnKind::number},
                    {.key = "why", .heading = "why", .overflow = Overflow::wrap},
                    {.key = "source", .heading = "published by"}};
   for (const Recipe& r : recipes) {
@@ -65,6 +65,31 @@ Table recipes_table(const std::vector<Recipe>& recipes) {
                           Cell(r.source)});
   }
   return table;
+}
+
+/// What differs is a sentence for each row: beside ten other columns nobody could read it. Numbers the rows of the
+/// table, and takes the sentences and who published the recipe out of it.
+Table reasons_apart(Table& table) {
+  Table reasons;
+  reasons.title = "What differs, what that changes, and who published the recipe";
+  reasons.columns = {{.key = "number", .heading = "#", .kind = ColumnKind::number},
+                     {.key = "why", .heading = "found instead", .overflow = Overflow::wrap},
+                     {.key = "source", .heading = "published by", .overflow = Overflow::wrap}};
+  const auto at = [&](std::string_view key) {
+    return std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return c.key == key; }) -
+           table.columns.begin();
+  };
+  const std::ptrdiff_t why = at("why");
+  int number = 0;
+  for (auto& row : table.rows) {
+    reasons.rows.push_back(
+        {Cell(++number), row[static_cast<std::size_t>(why)], row[static_cast<std::size_t>(why) + 1]});
+    row.erase(row.begin() + why, row.begin() + why + 2);
+    row.insert(row.begin(), Cell(number));
+  }
+  table.columns.erase(table.columns.begin() + why, table.columns.begin() + why + 2);
+  table.columns.insert(table.columns.begin(), {.key = "number", .heading = "#", .kind = ColumnKind::number});
+  return reasons;
 }
 
 }  // namespace
@@ -120,8 +145,10 @@ Result<int> plan_recipes(Session& session, const PlanFlags& flags) {
       flags.given("--top") ? static_cast<std::size_t>(std::atoi(flags.value("--top").c_str())) : 20;
   const std::size_t all = table.rows.size();
   if (all > most) table.rows.resize(most);
+  Table reasons = reasons_apart(table);
   Document page;
   page.blocks.emplace_back(std::move(table));
+  page.blocks.emplace_back(std::move(reasons));
   std::string note = fmt::format("{} of {} recipes are within 10 % of the found plan.", near, compared);
   if (all > most) note += fmt::format(" {} more: --top {}.", all - most, all);
   page.blocks.emplace_back(Paragraph{note});

@@ -330,7 +330,12 @@ class Show {
       if (!chosen) return Error{chosen.error().code, "--columns", chosen.error().message};
       return *chosen;
     }
-    if (session_.form() != Form::csv) return listed_fields(sheet);
+    if (session_.form() != Form::csv) {
+      std::vector<std::size_t> listed = listed_fields(sheet);
+      // The id of a price is long and says least: last, so that a narrow terminal leaves it out and not the price.
+      if (sheet.plural == "prices" && !listed.empty()) std::rotate(listed.begin(), listed.begin() + 1, listed.end());
+      return listed;
+    }
     std::vector<std::size_t> all(sheet.fields.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     return all;

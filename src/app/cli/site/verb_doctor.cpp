@@ -36,6 +36,11 @@ Result<LaunchPlan> hosts_of_plan(Session& session, const DoctorArguments& a) {
   if (!device) return device.error();
   p.device = device->id;
   p.vendor = device->vendor;
+  const Result<std::string> data = session.data_directory();
+  if (!data) return data.error();
+  const Result<std::vector<LaunchVendor>> vendors = load_launch_vendors(*data + "/launch");
+  if (!vendors) return vendors.error();
+  p.hardware = vendor_named(*vendors, p.vendor);
   p.gpus_per_node = system != nullptr ? system->devices_per_node : device->node_size ? device->node_size->value : 8;
   p.gpus = a.gpus > 0 ? a.gpus : p.gpus_per_node;
   const Fabric* fabric = system != nullptr ? (*catalogue)->fabric(system->scale_out) : nullptr;

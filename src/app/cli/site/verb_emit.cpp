@@ -35,6 +35,7 @@ struct Stock {
   Checkpoints checkpoints;
   std::vector<ModelSettings> settings;
   std::vector<EngineModel> names;
+  std::vector<LaunchVendor> vendors;
   EngineReleases releases;
 };
 Result<Stock> stock_of(const Session& session) {
@@ -46,9 +47,12 @@ Result<Stock> stock_of(const Session& session) {
   if (!settings) return settings.error();
   Result<std::vector<EngineModel>> names = load_engine_models(*data + "/engines/models.csv");
   if (!names) return names.error();
+  Result<std::vector<LaunchVendor>> vendors = load_launch_vendors(*data + "/launch");
+  if (!vendors) return vendors.error();
   Result<EngineReleases> releases = EngineReleases::open(*data + "/engines/flags");
   if (!releases) return releases.error();
-  return Stock{*std::move(checkpoints), *std::move(settings), *std::move(names), *std::move(releases)};
+  return Stock{*std::move(checkpoints), *std::move(settings), *std::move(names), *std::move(vendors),
+               *std::move(releases)};
 }
 
 /// Whether the plan is to train: as it says, as the target does, or as the flags look.
@@ -114,7 +118,7 @@ Result<EmittedPools> pools_of(Session& session, const EmitArguments& a, LaunchTa
   if (!answered) return answered.error();
   const Result<std::pair<int, int>> engines = engines_of(a, *answered);
   if (!engines) return engines.error();
-  const LaunchStock known{stock.checkpoints, stock.settings, stock.names};
+  const LaunchStock known{stock.checkpoints, stock.settings, stock.names, stock.vendors};
   const LaunchWish wish{runner, a.checkpoint, a.draft};
   Result<LaunchPlan> prefill = launch_plan(answered->prefill, knowledge, known, wish);
   if (!prefill) return prefill.error();
@@ -143,7 +147,7 @@ Result<EmittedPools> pools_of(Session& session, const EmitArguments& a, LaunchTa
 Result<LaunchPlan> plan_of(Session& session, const EmitArguments& a, LaunchTarget runner, const Knowledge& knowledge,
                            const Stock& stock, const EngineRelease& release) {
   EstimateFlags flags = settled(a, runner, release);
-  const LaunchStock known{stock.checkpoints, stock.settings, stock.names};
+  const LaunchStock known{stock.checkpoints, stock.settings, stock.names, stock.vendors};
   const LaunchWish wish{runner, a.checkpoint, a.draft};
   Result<LaunchPlan> plan = Error{};
   if (trains(runner)) {

@@ -72,8 +72,8 @@ std::string alert_rules(const LaunchPlan& p, const LaunchOptions& o) {
   }
   alert("ServersMissing", fmt::format("count({}) < {} or absent({})", m->running, p.replicas, m->running), "5m",
         "critical", fmt::format("fewer than the plan's {} servers of {} answer", p.replicas, p.model));
-  if (p.vendor == "NVIDIA") {
-    alert("DeviceError", "max_over_time(DCGM_FI_DEV_XID_ERRORS[5m]) > 0", "0m", "critical",
+  if (!p.hardware.error_metric.empty()) {
+    alert("DeviceError", fmt::format("max_over_time({}[5m]) > 0", p.hardware.error_metric), "0m", "critical",
           "a device reported an Xid error: look at the host with ridge doctor");
   }
   return y.text();

@@ -72,8 +72,8 @@ void queues(Yaml& y, const LaunchPlan& p, const LaunchOptions& o) {
   const int pods = p.nodes();
   y.line(0, "apiVersion: kueue.x-k8s.io/v1beta2").line(0, "kind: ResourceFlavor").line(0, "metadata:");
   y.line(1, "name: {}", flavor);
-  if (const std::string_view label = product_label(p.device); !label.empty()) {
-    y.line(0, "spec:").line(1, "nodeLabels:").line(2, "{}: {}", vendor_named(p.vendor).product_label, label);
+  if (const std::string_view label = product_label(p); !label.empty()) {
+    y.line(0, "spec:").line(1, "nodeLabels:").line(2, "{}: {}", p.hardware.product_label, label);
   }
   y.next();
   y.line(0, "apiVersion: kueue.x-k8s.io/v1beta2").line(0, "kind: ClusterQueue").line(0, "metadata:");
@@ -193,7 +193,7 @@ Result<std::string> kubernetes_training(const LaunchPlan& p, const LaunchOptions
 }
 
 Result<std::vector<LaunchFile>> kubernetes_files(const LaunchPlan& p, const LaunchOptions& o) {
-  if (vendor_named(p.vendor).resource.empty()) {
+  if (p.hardware.resource.empty()) {
     return cannot(fmt::format("Kubernetes has no resource for devices of {}: emit for {}", p.vendor, name(p.runner)));
   }
   if (const Status s = need_image(p, o); !s) return s.error();
@@ -218,7 +218,7 @@ Result<std::vector<LaunchFile>> kubernetes_files(const LaunchPlan& p, const Laun
     if (std::string scaling = autoscaling(p, o); !scaling.empty())
       files.push_back({"autoscale.yaml", std::move(scaling)});
   }
-  if (p.vendor.empty() || p.vendor == "NVIDIA") files.push_back({"gpu-operator-values.yaml", operator_values(p)});
+  if (p.hardware.op) files.push_back({"gpu-operator-values.yaml", operator_values(p)});
   return files;
 }
 

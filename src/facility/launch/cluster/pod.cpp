@@ -59,10 +59,9 @@ std::vector<std::pair<std::string, std::string>> pod_resources(const LaunchPlan&
       std::max(1, std::min(kCoresPerDevice * devices, o.cpus_per_node * devices / std::max(1, p.gpus_per_node)));
   const double share = 0.9 * o.host_memory * devices / std::max(1, p.gpus_per_node) / kGibibyte;
   const int memory = o.host_memory > 0 ? static_cast<int>(share) : kGibibytesPerDevice * devices;
-  std::vector<std::pair<std::string, std::string>> out = {
-      {std::string(vendor_named(p.vendor).resource), std::to_string(devices)},
-      {"cpu", std::to_string(cores)},
-      {"memory", fmt::format("{}Gi", memory)}};
+  std::vector<std::pair<std::string, std::string>> out = {{p.hardware.resource, std::to_string(devices)},
+                                                          {"cpu", std::to_string(cores)},
+                                                          {"memory", fmt::format("{}Gi", memory)}};
   if (uses_rdma(p)) out.emplace_back(kRdma, "1");
   return out;
 }
@@ -81,10 +80,10 @@ Result<std::string> pod_spec(const LaunchPlan& p, const LaunchOptions& o, PodRol
   std::string script = remarks(p) + ridge_line(p) + "set -euo pipefail\n";
   if (!master.empty()) script += "export MASTER_ADDR=" + master + "\n";
   script += *body;
-  const Vendor& vendor = vendor_named(p.vendor);
+  const LaunchVendor& vendor = p.hardware;
   Yaml y;
   if (trains(p.runner)) y.line(depth, "restartPolicy: Never");
-  if (const std::string_view label = product_label(p.device); !label.empty() && !vendor.product_label.empty()) {
+  if (const std::string_view label = product_label(p); !label.empty() && !vendor.product_label.empty()) {
     y.line(depth, "nodeSelector:").line(depth + 1, "{}: {}", vendor.product_label, label);
   }
   y.line(depth, "tolerations:").line(depth + 1, "- key: {}", vendor.resource).line(depth + 2, "operator: Exists");

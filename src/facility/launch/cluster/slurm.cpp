@@ -42,17 +42,12 @@ std::string slurm_conf(const LaunchPlan& p, const LaunchOptions& o) {
 
 std::string gres_conf(const LaunchPlan& p) {
   return fmt::format("# Lines for gres.conf, the same on every node.\nNodeName={} Name=gpu Type={} File={}\n",
-                     host_list(p), gres_type(p), device_files(vendor_named(p.vendor), p.gpus_per_node));
+                     host_list(p), gres_type(p), device_files(p.hardware, p.gpus_per_node));
 }
 
 /// A node whose devices are not all there fails the job before anything is loaded.
 std::string health(const LaunchPlan& p) {
-  const std::string_view tool = p.vendor == "AMD"      ? "amd-smi list | grep -c ^GPU:"
-                                : p.vendor == "Intel"  ? "hl-smi --query-aip=index --format=csv,noheader | wc -l"
-                                : p.vendor == "AWS"    ? "neuron-ls --json-output | grep -c neuron_device"
-                                : p.vendor == "Huawei" ? "npu-smi info -l | grep -c 'NPU ID'"
-                                : p.vendor == "Google" ? ""
-                                                       : "nvidia-smi --list-gpus | wc -l";
+  const std::string_view tool = p.hardware.count;
   if (tool.empty()) return {};
   return fmt::format(
       "if command -v {0} > /dev/null; then\n"
@@ -65,7 +60,7 @@ std::string health(const LaunchPlan& p) {
 }  // namespace
 
 Result<std::vector<LaunchFile>> slurm_files(const LaunchPlan& p, const LaunchOptions& o) {
-  if (vendor_named(p.vendor).files.empty()) {
+  if (p.hardware.files.empty()) {
     return cannot(fmt::format("Slurm has no files for devices of {}: emit for {}", p.vendor, name(p.runner)));
   }
   const Result<std::string> body = payload(p, o, Place::slurm, "");
@@ -99,7 +94,7 @@ Result<std::vector<LaunchFile>> slurm_files(const LaunchPlan& p, const LaunchOpt
   // What every node runs: a file of the folder that all of them share, so that containers see it too.
   text += "\nscript=$PWD/.payload-$SLURM_JOB_ID.sh\ntrap 'rm -f \"$script\"' EXIT\ncat > \"$script\" <<'PAYLOAD'\n" +
           health(p) + *body + "PAYLOAD\n\n";
-  const std::string_view gpu_flag = p.vendor == "AMD" ? "--rocm" : "--nv";
+  const std::string gpu_flag = p.hardware.container.empty() ? "" : " " + p.hardware.container;
   text += fmt::format(
       "inside=()\n"
       "start=(bash -euo pipefail \"$script\")\n"
@@ -110,7 +105,7 @@ Result<std::vector<LaunchFile>> slurm_files(const LaunchPlan& p, const LaunchOpt
       "    inside=(--container-image=\"$IMAGE\" --container-mounts=\"$PWD:$PWD,$cache:/root/.cache/huggingface\" "
       "--container-workdir=\"$PWD\")\n"
       "  elif command -v apptainer > /dev/null; then\n"
-      "    start=(apptainer exec {} --bind \"$PWD,$cache\" \"docker://$IMAGE\" \"${{start[@]}}\")\n"
+      "    start=(apptainer exec{} --bind \"$PWD,$cache\" \"docker://$IMAGE\" \"${{start[@]}}\")\n"
       "  fi\n"
       "fi\n",
       gpu_flag);

@@ -75,9 +75,8 @@ Result<std::vector<LaunchFile>> graph(std::span<const LaunchPlan* const> workers
     return cannot(
         fmt::format("graphs of Dynamo are written for vllm and sglang, not for {}: say ⟦engine⟧", name(p.runner)));
   }
-  if (!p.vendor.empty() && p.vendor != "NVIDIA")
-    return cannot(
-        fmt::format("Dynamo's runtimes are for NVIDIA's devices, not for those of {}: emit for k8s", p.vendor));
+  if (!launch::runs(p.hardware, LaunchTarget::dynamo))
+    return cannot(fmt::format("Dynamo has no runtime for devices of {}: emit for k8s", p.vendor));
   if (!p.base.empty()) return cannot(fmt::format("{} has to be made first: emit for {}", p.checkpoint, name(p.runner)));
   const std::string image =
       !o.image.empty() ? o.image : fmt::format("nvcr.io/nvidia/ai-dynamo/{}:{}", runtime->image, kDynamo);

@@ -49,10 +49,8 @@ Result<std::vector<Axis>> mesh_of(const LaunchPlan& p, int domain) {
 
 Result<std::string> quantization_of(const LaunchPlan& p) {
   if (p.precision == Format::bf16) return std::string();
-  if (p.precision == Format::int8 && p.vendor == "Google") return std::string("int8");
-  if (p.precision == Format::fp8) {
-    return std::string(p.vendor == "AMD" ? "nanoo_fp8" : p.vendor == "Google" ? "fp8_full" : "fp8");
-  }
+  if (p.precision == Format::int8 && !p.hardware.maxtext_int8.empty()) return p.hardware.maxtext_int8;
+  if (p.precision == Format::fp8) return p.hardware.maxtext_fp8.empty() ? std::string("fp8") : p.hardware.maxtext_fp8;
   return cannot(fmt::format("MaxText does not train in {}: say bf16 or fp8", name(p.precision)));
 }
 
@@ -74,16 +72,15 @@ Status maxtext_speaks(const LaunchPlan& p) {
 
 Result<Process> maxtext_job(const LaunchPlan& p) {
   if (const Status s = maxtext_speaks(p); !s) return s.error();
-  const bool tpu = p.vendor == "Google";
   // A slice of TPUs is one domain however many hosts it has; of GPUs it is the node.
-  const Result<std::vector<Axis>> mesh = mesh_of(p, tpu ? p.gpus : std::min(p.gpus, p.gpus_per_node));
+  const Result<std::vector<Axis>> mesh = mesh_of(p, p.hardware.slices ? p.gpus : std::min(p.gpus, p.gpus_per_node));
   if (!mesh) return mesh.error();
   const Result<std::string> quantization = quantization_of(p);
   if (!quantization) return quantization.error();
   Command c("python3 -m maxtext.trainers.pre_train.train");
   c.engine();
   c.key("run_name", job_name(p)).shell_key("base_output_directory", "\"$CHECKPOINTS\"").key("model_name", p.flavor);
-  c.key("hardware", tpu ? "tpu" : "gpu");
+  c.key("hardware", p.hardware.maxtext_hardware.empty() ? "gpu" : p.hardware.maxtext_hardware);
   c.key("per_device_batch_size", fmt::format("{}", 1.0 * p.micro_batch * p.dp / p.gpus));
   c.key("gradient_accumulation_steps", p.global_batch / (p.micro_batch * p.dp));
   c.key("max_target_length", p.sequence);
@@ -107,7 +104,7 @@ Result<Process> maxtext_job(const LaunchPlan& p) {
   std::string before =
       ": \"${DATA_PATH:?set DATA_PATH to the files of the data set, as Grain takes them}\"\n"
       ": \"${CHECKPOINTS:?set CHECKPOINTS to a shared folder}\"\n";
-  if (!tpu && p.nodes() > 1) {
+  if (!p.hardware.slices && p.nodes() > 1) {
     before += "export JAX_COORDINATOR_IP=$MASTER_ADDR JAX_COORDINATOR_PORT=29500 NNODES=$NODES NODE_RANK\n";
   }
   return Process{.command = std::move(c), .before = std::move(before)};

@@ -36,7 +36,7 @@ Result<Process> sglang_server(const LaunchPlan& p, std::string_view port) {
         .shell("--node-rank", "\"$NODE_RANK\"")
         .shell("--dist-init-addr", "\"$MASTER_ADDR:20000\"");
   }
-  if (p.vendor == "Huawei") c.flag("--device", "npu");
+  if (!p.hardware.sglang_device.empty()) c.flag("--device", p.hardware.sglang_device);
   if (p.online) c.flag("--quantization", "fp8");
   if (p.weights == Format::bf16 || p.weights == Format::fp16 || p.weights == Format::fp32) {
     c.flag("--dtype", p.weights == Format::bf16 ? "bfloat16" : p.weights == Format::fp16 ? "float16" : "float32");
@@ -48,8 +48,7 @@ Result<Process> sglang_server(const LaunchPlan& p, std::string_view port) {
   if (p.memory_utilization > 0) c.flag("--mem-fraction-static", p.memory_utilization);
   c.flag("--enable-metrics");
   if (p.role != PoolRole::both) {
-    const std::string_view backend = p.vendor == "AMD" ? "mori" : p.vendor == "Huawei" ? "ascend" : "nixl";
-    c.flag("--disaggregation-mode", name(p.role)).flag("--disaggregation-transfer-backend", backend);
+    c.flag("--disaggregation-mode", name(p.role)).flag("--disaggregation-transfer-backend", p.hardware.transfer);
     if (p.role == PoolRole::prefill) {
       // Where decode servers ask for caches; the router has to know it too.
       const bool counted = port.find("replica") != std::string_view::npos;

@@ -59,9 +59,8 @@ Result<Process> vllm_server(const LaunchPlan& p, std::string_view port) {
   if (p.memory_utilization > 0) c.flag("--gpu-memory-utilization", p.memory_utilization);
   if (p.prefix_hit > 0) c.flag("--enable-prefix-caching");
   if (p.role != PoolRole::both) {
-    if (p.vendor != "NVIDIA" && p.vendor != "AMD") {
-      return cannot(
-          fmt::format("vLLM hands caches over by NIXL, which is there for NVIDIA and AMD, not for {}", p.vendor));
+    if (!p.hardware.pools) {
+      return cannot(fmt::format("vLLM hands caches over by NIXL, which is not there for devices of {}", p.vendor));
     }
     // Every data-parallel rank of a server takes a port of its own for the handshake.
     s.variables = {{"VLLM_NIXL_SIDE_CHANNEL_HOST", "\"$(hostname -i | cut -d' ' -f1)\""},

@@ -13,6 +13,7 @@
 #include "ridge/serve/simulation.hpp"
 #include "search/buyer/sentences.hpp"
 #include "search/problems/serving_problem.hpp"
+#include "search/serving/filling.hpp"
 
 namespace ridge::search {
 
@@ -25,9 +26,8 @@ constexpr double kPrefillUse = 0.6;
 constexpr double kPrefillWait = 1.75;
 constexpr int kMostSteps = 16;
 constexpr int kMostDecoders = 4;  ///< engines for tokens that are simulated; more of them are as many parts
-/// Requests that are simulated, times those in flight: else the run ends before the engines are full.
-constexpr double kPoolFillings = 3;
-constexpr double kFewestOfPools = 2000, kMostOfPools = 40000;
+constexpr int kMostWhole = 12;    ///< pairs of no more engines for tokens are shown as all of them do
+constexpr double kFewestOfPools = 2000;
 
 /// The engines of a pair, or so many in nearly the same proportion, and their share of the rate.
 struct Part {
@@ -197,26 +197,36 @@ class Splitter {
     q.load.kind = OfferedKind::rate;
     // As slow as either may be with the probability asked for (src/search/serving/confirm.cpp).
     const double slowness = std::max(prefill.slowness, decode.slowness);
-    q.limits = {goal.ttft_s / slowness, goal.tpot_s / slowness, goal.e2e_s / slowness, 0.95};
     q.policies.disaggregation = Disaggregation{};
     q.policies.disaggregation->prefill = prefill.pool.query;
     q.policies.disaggregation->link_bytes_per_s = prefill.link_bytes_per_s;
+    const auto played = [&](const Part& part, double slower) {
+      q.replicas = part.decode;
+      q.policies.disaggregation->prefill_engines = part.prefill;
+      q.load.rate = goal.peak_rate() * slower * part.share;
+      q.requests = requests_to_fill(part.decode * decode.pool.concurrency, kFewestOfPools);
+      q.limits = {goal.ttft_s / slower, goal.tpot_s / slower, goal.e2e_s / slower, 0.95};
+      PatientObserver observer(goal.patience);
+      return simulate(q, knowledge_, &observer);
+    };
+    const auto broken_in = [&](const SimulationResult& r) {
+      return r.overloaded ? std::string("overload") : broken_limit(r, q.limits);
+    };
     for (int step = 0; step < kMostSteps; ++step) {
       if (!affordable(prefill, decode)) return {};  // more engines never cost less
       const Part part = part_of(prefill.pool.engines, decode.pool.engines);
-      q.replicas = part.decode;
-      q.policies.disaggregation->prefill_engines = part.prefill;
-      q.load.rate = goal.peak_rate() * slowness * part.share;
-      q.requests = std::clamp(kPoolFillings * part.decode * decode.pool.concurrency, kFewestOfPools, kMostOfPools);
-      PatientObserver observer(goal.patience);
-      const auto result = simulate(q, knowledge_, &observer);
+      const auto result = played(part, slowness);
       if (!result || goal.patience.over()) return {};
-      const std::string broken = result->overloaded ? "overload" : broken_limit(*result, q.limits);
-      if (broken.empty()) {
-        q.load.rate = goal.peak_rate() * part.share;
-        const auto predicted = simulate(q, knowledge_, &observer);
+      std::string broken = broken_in(*result);
+      if (broken.empty()) {  // as it is shown: as `ridge simulate` plays it where there are not too many engines
+        const Part shown =
+            decode.pool.engines <= kMostWhole ? Part{prefill.pool.engines, decode.pool.engines, 1} : part;
+        const auto predicted = played(shown, 1);
         if (!predicted || goal.patience.over()) return {};
-        return alternative(prefill, decode, predicted->ttft.p95(), predicted->tpot.p95());
+        if (slowness >= 1) broken = broken_in(*predicted);
+        if (broken.empty()) {
+          return alternative(prefill, decode, *predicted, std::round(q.requests / shown.share));
+        }
       }
       if (broken != "tpot") prefill.pool.engines += 1 + prefill.pool.engines / 8;
       if (broken != "ttft") decode.pool.engines += 1 + decode.pool.engines / 8;
@@ -275,11 +285,14 @@ class Splitter {
     cheaper(best, std::move(pool));
   }
 
-  Alternative alternative(const Pool& prefill, const Pool& decode, double ttft, double tpot) const {
+  Alternative alternative(const Pool& prefill, const Pool& decode, const SimulationResult& seen,
+                          double requests) const {
+    const double ttft = seen.ttft.p95();
+    const double tpot = seen.tpot.p95();
     Alternative a;
     a.usd_per_hour = prefill.usd_per_hour() + decode.usd_per_hour();
     a.usd_per_million = usd_per_million_out(quest_, *a.usd_per_hour, quest_.goal.request_rate);
-    a.pools = PoolPair{prefill.pool, decode.pool, prefill.kv_bytes, prefill.link_bytes_per_s, ttft, tpot};
+    a.pools = PoolPair{prefill.pool, decode.pool, prefill.kv_bytes, prefill.link_bytes_per_s, ttft, tpot, requests};
     a.text = fmt::format("prefill on {}, decode on {}: ${}/1M, TTFT {} and TPOT {} at p95", pool_text(prefill.pool),
                          pool_text(decode.pool), format_number(*a.usd_per_million), format(Seconds(ttft), 2),
                          format(Seconds(tpot), 2));

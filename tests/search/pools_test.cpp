@@ -162,6 +162,7 @@ TEST(Pools, HoldHoweverLongTheyAreSimulated) {
     if (pair.decode.engines > 12) continue;
     SCOPED_TRACE(a.text);
     ++looked;
+    EXPECT_EQ(pair.prefill.facts.kv, pair.decode.facts.kv) << "one reads what the other writes";
     SimulationQuery q;
     q.deployment = pair.decode.query;
     q.deployment.max_sequences = std::ceil(pair.decode.concurrency / std::max(1, pair.decode.query.dp));

@@ -109,22 +109,24 @@ class Splitter {
 
   /// Groups that come earlier win ties.
   void consider(const std::vector<std::size_t>& groups) {
-    std::vector<Pair> found(groups.size());
-    parallel_for(groups.size(), 0, [&](std::size_t i) { found[i] = pair_of(groups[i]); });
-    for (Pair& mine : found) {
-      if (mine.prefill && mine.decode) own_.push_back(mine);
+    std::vector<Pairs> found(groups.size());
+    parallel_for(groups.size(), 0, [&](std::size_t i) { found[i] = pairs_of(groups[i]); });
+    for (Pairs& mine : found) {
+      if (const Pair* own = cheapest(mine, false)) own_.push_back(*own);
       // Engines hand caches over between devices of one maker; others have to be asked for.
-      Pair& pair = pairs_[quest_.goal.mixed_pools ? "" : mine.vendor];
-      if (mine.prefill) cheaper(pair.prefill, *std::move(mine.prefill));
-      if (mine.decode) cheaper(pair.decode, *std::move(mine.decode));
+      for (auto& [format, one] : mine) {
+        Pair& pair = pairs_[quest_.goal.mixed_pools ? "" : one.vendor][format];
+        if (one.prefill) cheaper(pair.prefill, *std::move(one.prefill));
+        if (one.decode) cheaper(pair.decode, *std::move(one.decode));
+      }
     }
   }
 
   /// The cheapest pair, once simulated requests hold the limits.
   std::optional<Alternative> best() {
     std::vector<const Pair*> whole;
-    for (const auto& [vendor, pair] : pairs_) {
-      if (pair.prefill && pair.decode) whole.push_back(&pair);
+    for (const auto& [vendor, pairs] : pairs_) {
+      if (const Pair* pair = cheapest(pairs, false)) whole.push_back(pair);
     }
     std::vector<Alternative> found = confirmed(whole);
     if (found.empty()) return {};
@@ -135,9 +137,8 @@ class Splitter {
   std::vector<Alternative> all() {
     std::vector<const Pair*> whole;
     for (const Pair& pair : own_) whole.push_back(&pair);
-    for (const auto& [vendor, pair] : pairs_) {
-      const bool two = pair.prefill && pair.decode && pair.prefill->pool.query.device != pair.decode->pool.query.device;
-      if (two) whole.push_back(&pair);
+    for (const auto& [vendor, pairs] : pairs_) {
+      if (const Pair* pair = cheapest(pairs, true)) whole.push_back(pair);
     }
     return confirmed(whole);
   }
@@ -149,19 +150,40 @@ class Splitter {
     std::optional<Pool> prefill, decode;
     std::string vendor;
   };
+  /// By the format of the cache, which both pools have to share: one reads what the other writes.
+  using Pairs = std::map<Format, Pair>;
+
+  /// Null if there is none; only of two devices if `mixed`.
+  [[nodiscard]] static const Pair* cheapest(const Pairs& pairs, bool mixed) {
+    const Pair* best = nullptr;
+    const auto dollars = [](const Pair& p) { return p.prefill->usd_per_hour() + p.decode->usd_per_hour(); };
+    for (const auto& [format, pair] : pairs) {
+      if (!pair.prefill || !pair.decode) continue;
+      if (mixed && pair.prefill->pool.query.device == pair.decode->pool.query.device) continue;
+      if (best == nullptr || dollars(pair) < dollars(*best)) best = &pair;
+    }
+    return best;
+  }
 
   /// Of one device.
-  [[nodiscard]] Pair pair_of(std::size_t group) const {
-    Pair pair;
+  [[nodiscard]] Pairs pairs_of(std::size_t group) const {
+    Pairs pairs;
     const ServingGroupSpec& spec = quest_.problem->spec(group);
-    if (std::isnan(spec.usd_per_gpu_hour) || spec.owned_gpus > 0) return pair;
+    if (std::isnan(spec.usd_per_gpu_hour) || spec.owned_gpus > 0) return pairs;
     const auto device = knowledge_.catalogue.find_device(spec.device);
-    if (!device) return pair;
-    pair.vendor = device->vendor;
+    if (!device) return pairs;
     const double nic = device->nic_per_direction ? device->nic_per_direction->value.value() : kUsualNic;
     for (const InferenceQuery& query : spec.deployments) {
-      if (quest_.goal.patience.over()) return pair;
+      if (quest_.goal.patience.over()) return pairs;
       if (query.pp > 1 || query.max_batched_tokens != kStepTokens) continue;
+      Pair& pair = pairs[query.kv.value_or(Format::bf16)];
+      pair.vendor = device->vendor;
+      // One engine alone, which is the least, may cost as much as what was found already.
+      const double least = query.gpus * spec.usd_per_gpu_hour;
+      const auto may_win = [&](const std::optional<Pool>& best) { return !best || least < best->usd_per_hour(); };
+      const bool prompts = query.load.draft_tokens <= 0 && may_win(pair.prefill);
+      const bool tokens = may_win(pair.decode);
+      if (!prompts && !tokens) continue;
       const auto deployment = resolve(query, knowledge_);
       if (!deployment) continue;
       const Pool start{.pool = {.query = query, .facts = deployment->facts},
@@ -170,10 +192,10 @@ class Splitter {
                        .ttft_slowness = spec.ttft_slowness,
                        .kv_bytes = query.tp * perf::kv_bytes(*deployment->resolved, quest_.goal.isl),
                        .link_bytes_per_s = nic * query.gpus};
-      if (query.load.draft_tokens <= 0) prefill(start, *deployment->resolved, pair.prefill);
-      decode(start, *deployment->resolved, pair.decode);
+      if (prompts) prefill(start, *deployment->resolved, pair.prefill);
+      if (tokens) decode(start, *deployment->resolved, pair.decode);
     }
-    return pair;
+    return pairs;
   }
 
   std::vector<Alternative> confirmed(const std::vector<const Pair*>& whole) const {
@@ -301,8 +323,8 @@ class Splitter {
 
   const ServingQuest& quest_;
   const Knowledge& knowledge_;
-  std::map<std::string, Pair> pairs_;  ///< by vendor, or one for all
-  std::vector<Pair> own_;              ///< of one device each
+  std::map<std::string, Pairs> pairs_;  ///< by vendor, or one for all
+  std::vector<Pair> own_;               ///< of one device each
 };
 
 /// Pairs of pools on every device that has a plan or, where none has, on all: what was asked for.

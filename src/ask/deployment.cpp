@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ask/member.hpp"
+#include "ask/simulation.hpp"
 
 namespace ridge::ask {
 
@@ -351,14 +352,22 @@ constexpr Field kFields[] = {
      .takes = Takes::file},
     {.key = "disaggregate", .value_name = "", .help = "prefill and decode on engines of their own (disaggregated); --concurrency counts clients of one decode engine", .verbs = kInfer | kEmit,
      .takes = Takes::on},
-    {.key = "prefill_device", .value_name = "D", .help = "device of the prefill engines (default: --device)", .verbs = kInfer | kEmit,
+    {.key = "prefill_device", .value_name = "D", .help = "device of the prefill engines (default: --device)", .verbs = kInfer | kEmit | kSimulate,
      .takes = Takes::device},
-    {.key = "prefill_tp", .value_name = "N", .help = "tensor parallelism of a prefill engine", .verbs = kInfer | kEmit, .takes = Takes::whole, .low = 1, .high = kMostDevices},
-    {.key = "prefill_dp", .value_name = "N", .help = "attention ranks around shared experts, in a prefill engine (default: 1)", .verbs = kInfer | kEmit,
+    {.key = "prefill_tp", .value_name = "N", .help = "tensor parallelism of a prefill engine", .verbs = kInfer | kEmit | kSimulate, .takes = Takes::whole, .low = 1, .high = kMostDevices},
+    {.key = "prefill_dp", .value_name = "N", .help = "attention ranks around shared experts, in a prefill engine (default: 1)", .verbs = kInfer | kEmit | kSimulate,
      .takes = Takes::whole, .low = 1, .high = kMostDevices},
-    {.key = "prefill_ep", .value_name = "N", .help = "ranks that share the experts, in a prefill engine", .verbs = kInfer | kEmit,
+    {.key = "prefill_ep", .value_name = "N", .help = "ranks that share the experts, in a prefill engine", .verbs = kInfer | kEmit | kSimulate,
      .takes = Takes::whole, .low = 1, .high = kMostDevices},
-    {.key = "kv_link", .value_name = "RATE", .help = "rate at which KV caches leave a prefill engine: 50GB/s (default: its network cards)", .verbs = kInfer | kEmit, .takes = Takes::rate},
+    {.key = "prefill_redundant_experts", .value_name = "N", .help = "extra copies of experts per layer in a prefill engine (default: --redundant-experts)", .verbs = kInfer | kEmit | kSimulate,
+     .takes = Takes::whole, .low = 0, .high = 4096},
+    {.key = "prefill_precision", .value_name = "F", .help = "precision of the weights of the prefill engines (default: as the decode engines)", .verbs = kInfer | kEmit | kSimulate,
+     .takes = Takes::format},
+    {.key = "prefill_power_cap", .value_name = "W", .help = "power limit of each device that prefills (default: --power-cap)", .verbs = kInfer | kEmit | kSimulate,
+     .takes = Takes::watts},
+    {.key = "pools", .value_name = "xPyD", .help = "with --disaggregate: x prefill engines and y decode engines (default: as they balance)", .verbs = kInfer | kEmit,
+     .takes = Takes::parsed, .check = can_read_pools},
+    {.key = "kv_link", .value_name = "RATE", .help = "rate at which KV caches leave a prefill engine: 50GB/s (default: its network cards)", .verbs = kInfer | kEmit | kSimulate, .takes = Takes::rate},
     {.key = "explain", .value_name = "", .help = "list the operators, each with its time, bound and share of the roofline", .verbs = kInfer, .takes = Takes::on},
 };
 // clang-format on

@@ -147,12 +147,6 @@ Status can_read(std::string_view text) {
   Query unused;
   return Read(text, unused);
 }
-Status can_read_pools(std::string_view text) {
-  int x = 0;
-  int y = 0;
-  return read_pools(text, x, y);
-}
-
 double rate_of(const Query& q) {
   return q.load.kind == OfferedKind::rate ? q.load.rate : kNothing;
 }
@@ -234,16 +228,7 @@ constexpr Field kSimulationFields[] = {
      .takes = Takes::whole, .low = 1, .high = kMostSteps, .own = number_by<Query, ranks_wait, let_ranks_wait>()},
     {.key = "disaggregate", .value_name = "xPyD", .help = "disaggregated: x prefill engines and y decode engines: 2P1D", .verbs = kSimulation,
      .takes = Takes::parsed, .check = can_read_pools},
-    {.key = "prefill_device", .value_name = "D", .help = "device of the prefill engines (default: --device)", .verbs = kSimulation,
-     .takes = Takes::named, .named = Named::device},
     {.key = "prefill_gpus", .value_name = "N", .help = "devices of one prefill engine", .verbs = kSimulation, .takes = Takes::whole, .low = 1, .high = kMostEngines},
-    {.key = "prefill_tp", .value_name = "N", .help = "tensor parallelism of a prefill engine", .verbs = kSimulation, .takes = Takes::whole, .low = 1, .high = kMostEngines},
-    {.key = "prefill_dp", .value_name = "N", .help = "attention ranks around shared experts, in a prefill engine", .verbs = kSimulation,
-     .takes = Takes::whole, .low = 1, .high = kMostEngines},
-    {.key = "prefill_ep", .value_name = "N", .help = "ranks that share the experts, in a prefill engine", .verbs = kSimulation,
-     .takes = Takes::whole, .low = 1, .high = kMostEngines},
-    {.key = "kv_link", .value_name = "RATE", .help = "rate at which KV caches leave a prefill engine: 50GB/s (default: its network cards)", .verbs = kSimulation,
-     .takes = Takes::rate, .example = "50GB/s"},
     {.key = "autoscale", .value_name = "MIN:MAX", .help = "fewest and most engines, which come and go with the load; 0:8 scales to zero", .verbs = kSimulation,
      .takes = Takes::parsed, .check = can_read<read_autoscale>, .own = text_by<Query, read_autoscale, write_autoscale>()},
     {.key = "scale_target", .value_name = "N", .help = "requests per engine that autoscaling aims at (default: 64)", .verbs = kSimulation,
@@ -330,6 +315,12 @@ Status read_pools(std::string_view text, int& prefill, int& decode) {
     return {};
   }
   return no_such("write xPyD, for example 2P1D: two engines for prompts, one for decoding");
+}
+
+Status can_read_pools(std::string_view text) {
+  int prefill = 0;
+  int decode = 0;
+  return read_pools(text, prefill, decode);
 }
 
 }  // namespace ridge::ask

@@ -15,5 +15,6 @@ namespace ridge::ask {
 
 [[nodiscard]] Status read_arrivals(std::string_view text, ArrivalProcess& into);
 [[nodiscard]] Status read_pools(std::string_view text, int& prefill, int& decode);
+[[nodiscard]] Status can_read_pools(std::string_view text);
 
 }  // namespace ridge::ask

@@ -146,6 +146,44 @@ TEST_F(SavedPlan, IsSimulatedAsItWasConfirmed) {
   }
 }
 
+// Both pools are in the file, whole: whoever reads it sees the devices, layouts, counts and link of the plan, and
+// the same percentiles and dollars.
+TEST_F(SavedPlan, OfPoolsIsReadBackWhole) {
+  for (const char* line :
+       {"--model=deepseek-r1 --devices=gb200-nvl72 --request-rate=150 --isl=2000 --osl=1000 --ttft=3s --tpot=30ms",
+        "--model=qwen3-235b-a22b --devices=h200-sxm --request-rate=40 --isl=3000 --osl=300 --ttft=2s --tpot=40ms",
+        "--model=deepseek-r1 --devices=gb200-nvl72 --request-rate=150 --isl=2000 --osl=1000 --ttft=3s --tpot=30ms "
+        "--ep=72"}) {
+    SCOPED_TRACE(line);
+    plan(std::string("serve --disaggregate ") + line);
+    ASSERT_FALSE(at(all(), "alternatives").items.empty());
+    const JsonNode& pair = at(all(), "alternatives").items.front();
+    const std::string saved = " --plan=" + folder_ + "/pools-1.toml";
+    const JsonNode estimate = answer("estimate infer" + saved);
+    for (const std::string pool : {"prefill", "decode"}) {
+      const JsonNode& planned = at(pair, "pools." + pool);
+      const JsonNode& read = at(estimate, pool);
+      EXPECT_EQ(at(planned, "device").text, at(read, "device").text);
+      EXPECT_EQ(number(planned, "gpus_per_engine"), number(read, "gpus"));
+      EXPECT_EQ(at(planned, "weights").text, at(read, "weight_precision").text);
+      EXPECT_EQ(at(planned, "kv").text, at(read, "kv_precision").text);
+      for (const char* degree : {"tp", "pp", "dp", "ep", "redundant_experts"}) {
+        EXPECT_EQ(number(planned, degree), number(read, degree)) << pool << ' ' << degree;
+      }
+      EXPECT_EQ(number(planned, "engines"), number(estimate, pool + "_engines"));
+    }
+    EXPECT_EQ(number(pair, "pools.kv_link_bytes_per_s"), number(estimate, "kv_link_bytes_per_s"));
+    const JsonNode played = answer("simulate" + saved);
+    expect_same(number(pair, "pools.ttft_p95_s"), number(played, "ttft_s.p95.mid"), "TTFT");
+    expect_same(number(pair, "pools.tpot_p95_s"), number(played, "tpot_s.p95.mid"), "TPOT");
+    const JsonNode cost = answer("cost rent" + saved);
+    expect_same(number(pair, "usd_per_hour"), number(cost, "usd_per_month") / 730, "$/h");
+    expect_same(number(pair, "usd_per_million_output_tokens"), number(cost, "usd_per_million_tokens"), "$/1M");
+    const std::string script = at(answer("emit --for=slurm" + saved), "text").text;
+    EXPECT_NE(script.find("prefill"), std::string::npos);
+  }
+}
+
 /// A question to `plan serve` of a kind that people ask; the same for the same draws.
 std::string random_question(Random& draws) {
   const auto one_of = [&](std::initializer_list<const char*> words) {

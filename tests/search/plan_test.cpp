@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "economics/cost_case.hpp"
 #include "economics/economics_data.hpp"
@@ -147,7 +148,7 @@ TEST(Plan, HoldsWhereStepsAreAsSlowAsTheProbabilityAllows) {
 
 // A replica of many ranks has hundreds of requests at once: a simulation that ends before they are there finds it idle.
 TEST(Plan, ReplicasAreFullBeforeTheyAreBelieved) {
-  for (const int ep : {8, 16}) {
+  for (const int ep : {8, 16, 32}) {
     ServingGoal goal;
     goal.model = "deepseek-r1";
     goal.buyer.devices = {"gb200-nvl72"};
@@ -162,6 +163,53 @@ TEST(Plan, ReplicasAreFullBeforeTheyAreBelieved) {
     const ServingPlan& plan = verdict.plans.front();
     EXPECT_EQ(plan.query.ep, ep);
     EXPECT_LT(plan.load(), 0.85) << "with 80 % there is room for steps that take longer";
+  }
+}
+
+/// What `times` as many requests see where steps take `slow` times as long, in units of what is predicted.
+SimulationResult played(const ServingGoal& goal, const ServingPlan& plan, double times, double slow) {
+  SimulationQuery q;
+  q.deployment = plan.query;
+  q.workload = fixed_workload(goal.isl, goal.osl);
+  q.replicas = plan.replicas;
+  q.load = {.kind = OfferedKind::rate, .rate = goal.request_rate * slow};
+  q.requests = times * plan.simulated_requests;
+  q.limits = {.ttft = goal.ttft_s / slow, .tpot = goal.tpot_s / slow, .e2e = 0, .share = 0.95};
+  auto result = simulate(q, knowledge());
+  EXPECT_TRUE(result);
+  return result ? *std::move(result) : SimulationResult{};
+}
+
+// What holds in the requests that are simulated holds in ten times as many, as slow as the plan says it may be; and
+// what is shown is what `ridge simulate` sees of a saved plan.
+TEST(Plan, HoldsHoweverLongItIsSimulated) {
+  for (const auto& [ep, rate, tpot] :
+       {std::tuple{32, 200.0, 0.03}, {32, 60.0, 0.02}, {16, 100.0, 0.03}, {8, 40.0, 0.03}}) {
+    SCOPED_TRACE(testing::Message() << "EP " << ep << " at " << rate << " a second");
+    ServingGoal goal;
+    goal.model = "deepseek-r1";
+    goal.buyer.devices = {"gb200-nvl72"};
+    goal.request_rate = rate;
+    goal.isl = 2000;
+    goal.osl = 1000;
+    goal.ttft_s = 3;
+    goal.tpot_s = tpot;
+    goal.ep = ep;
+    const ServingVerdict verdict = answer(goal);
+    ASSERT_FALSE(verdict.plans.empty());
+    const ServingPlan& plan = verdict.plans.front();
+    ASSERT_LE(plan.replicas, 12) << "take a lower rate: more are simulated by the dozen";
+    const SimulationResult shown = played(goal, plan, 1, 1);
+    EXPECT_EQ(shown.ttft.p95(), *plan.ttft_p95_s);
+    EXPECT_EQ(shown.tpot.p95(), *plan.tpot_p95_s);
+    constexpr double kChance = 1.03;  // arrivals of a longer run are others
+    const double slow = plan.sure.step.factor(*plan.sure.holds_rate);
+    ASSERT_GT(slow, 1.1);
+    for (const double speed : {1.0, slow}) {
+      const SimulationResult longer = played(goal, plan, 10, speed);
+      EXPECT_FALSE(longer.overloaded) << speed;
+      EXPECT_LE(longer.tpot.p95() * speed, goal.tpot_s * kChance) << speed;
+    }
   }
 }
 

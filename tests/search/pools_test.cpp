@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "perf/operators/kernels.hpp"
@@ -141,6 +142,50 @@ TEST(Pools, OfManyEnginesAreThoseOfFewTimesTheRate) {
   const auto many = devices(2000);
   EXPECT_LT(many.first, 20 * few.first * 1.1);
   EXPECT_GT(many.second, few.second * 0.6);
+}
+
+// Pools that are said to hold do so in ten times the requests, and what is shown of up to a dozen is what
+// `ridge simulate` sees.
+TEST(Pools, HoldHoweverLongTheyAreSimulated) {
+  ServingGoal goal;
+  goal.model = "deepseek-r1";
+  goal.buyer.devices = {"gb200-nvl72", "h200-sxm", "mi355x"};
+  goal.request_rate = 150;
+  goal.isl = 2000;
+  goal.osl = 1000;
+  goal.ttft_s = 3;
+  goal.tpot_s = 0.03;
+  goal.disaggregate = true;
+  int looked = 0;
+  for (const Alternative& a : answer(goal).alternatives) {
+    const PoolPair& pair = *a.pools;
+    if (pair.decode.engines > 12) continue;
+    SCOPED_TRACE(a.text);
+    ++looked;
+    EXPECT_EQ(pair.prefill.facts.kv, pair.decode.facts.kv) << "one reads what the other writes";
+    SimulationQuery q;
+    q.deployment = pair.decode.query;
+    q.deployment.max_sequences = std::ceil(pair.decode.concurrency / std::max(1, pair.decode.query.dp));
+    q.workload = fixed_workload(goal.isl, goal.osl);
+    q.replicas = pair.decode.engines;
+    q.load = {.kind = OfferedKind::rate, .rate = goal.request_rate};
+    q.requests = pair.simulated_requests;
+    q.limits = {.ttft = goal.ttft_s, .tpot = goal.tpot_s, .e2e = 0, .share = 0.95};
+    q.policies.disaggregation = Disaggregation{};
+    q.policies.disaggregation->prefill = pair.prefill.query;
+    q.policies.disaggregation->prefill_engines = pair.prefill.engines;
+    q.policies.disaggregation->link_bytes_per_s = pair.link_bytes_per_s;
+    const auto shown = simulate(q, knowledge());
+    ASSERT_TRUE(shown) << shown.error().text();
+    EXPECT_EQ(shown->ttft.p95(), pair.ttft_p95_s);
+    EXPECT_EQ(shown->tpot.p95(), pair.tpot_p95_s);
+    q.requests *= 10;
+    const auto longer = simulate(q, knowledge());
+    ASSERT_TRUE(longer) << longer.error().text();
+    EXPECT_FALSE(longer->overloaded);
+    EXPECT_EQ(broken_limit(*longer, q.limits), "");
+  }
+  EXPECT_GE(looked, 2);
 }
 
 // The ratio balances the pools: prompts arrive as fast as requests end.

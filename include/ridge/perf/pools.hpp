@@ -41,6 +41,10 @@ struct PoolsOutcome {
 [[nodiscard]] PoolsOutcome evaluate_pools(const ResolvedInference& prefill, const ResolvedInference& decode,
                                           const InferenceLoad& load, const PoolsSetting& setting) noexcept;
 
+/// Of `decode` engines for tokens beside `prefill` for prompts, so many work at their full pace: where whole engines do
+/// not balance, the scarcer pool sets it.
+[[nodiscard]] double busy_engines(const PoolsOutcome& outcome, double prefill, double decode) noexcept;
+
 /// Bytes of cache that one request of `tokens` tokens leaves behind in all devices of a replica.
 [[nodiscard]] double cache_bytes(const ResolvedInference& deployment, double tokens) noexcept;
 

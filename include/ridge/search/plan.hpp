@@ -245,6 +245,7 @@ struct PoolPair {
   double kv_bytes = 0;                    ///< of one request
   double link_bytes_per_s = 0;            ///< out of one prefill engine
   double ttft_p95_s = 0, tpot_p95_s = 0;  ///< of the simulated requests
+  double simulated_requests = 0;          ///< of all engines
 };
 
 /// The work shared out between devices.

@@ -11,6 +11,10 @@ double cache_bytes(const ResolvedInference& r, double tokens) noexcept {
   return perf::kv_bytes(r, tokens) * r.tp * r.pp;
 }
 
+double busy_engines(const PoolsOutcome& outcome, double prefill, double decode) noexcept {
+  return decode * std::min(1.0, prefill / (outcome.prefill_engines * decode));
+}
+
 PoolsOutcome evaluate_pools(const ResolvedInference& prefill, const ResolvedInference& decode,
                             const InferenceLoad& load, const PoolsSetting& setting) noexcept {
   PoolsOutcome out;

@@ -64,17 +64,27 @@ std::pair<int, int> balanced_engines(double ratio) {
   return best;
 }
 
+std::pair<int, int> engines_of(const PoolsAnswer& a) {
+  return a.engines.value_or(balanced_engines(a.outcome.prefill_engines));
+}
+
 Document pools_page(const PoolsAnswer& a) {
   const PoolsOutcome& o = a.outcome;
-  const auto [prefill, decode] = balanced_engines(o.prefill_engines);
+  const auto [prefill, decode] = engines_of(a);
   Document page;
   page.title = fmt::format("{}: prefill on {}; decode on {} · {}", a.decode.query.model, deployment_text(a.prefill),
                            deployment_text(a.decode), load_text(a.decode.query.load));
   page.blocks.emplace_back(paragraph(fmt::format(
       "Output: {} tok/s per GPU over both pools. Per user: {} tok/s after a TTFT of {}. {} prefill engines keep one "
-      "decode engine busy: {}P{}D.",
+      "decode engine busy{}",
       format_number(o.per_device.mid), format_number(users(o).mid), format(Seconds(o.ttft_s.mid)),
-      format_number(o.prefill_engines), prefill, decode)));
+      format_number(o.prefill_engines), a.engines ? "." : fmt::format(": {}P{}D.", prefill, decode))));
+  if (a.engines) {
+    page.blocks.emplace_back(paragraph(
+        fmt::format("{}P{}D, as asked for: {} GPUs make {} tok/s.", prefill, decode,
+                    format_number(1.0 * prefill * a.prefill.facts.gpus + 1.0 * decode * a.decode.facts.gpus, 9),
+                    format_number(busy_engines(o, prefill, decode) * o.output_tokens_per_s.mid))));
+  }
   Table table = two_columns("Predicted, with 80 % intervals");
   const auto add = [&](const char* what, const Cell& cell) { table.rows.push_back({Cell(what), cell}); };
   add("output, one decode engine", Cell(in_unit(o.output_tokens_per_s, "tok/s")));
@@ -121,7 +131,7 @@ Json pools_json(const PoolsAnswer& a) {
   json.set("concurrency", load.concurrency);
   json.set("prefill", pool_json(a.prefill, o.prefill)).set("decode", pool_json(a.decode, o.decode));
   json.set("prefill_engines_per_decode_engine", o.prefill_engines);
-  const auto [prefill, decode] = balanced_engines(o.prefill_engines);
+  const auto [prefill, decode] = engines_of(a);
   json.set("prefill_engines", prefill).set("decode_engines", decode);
   json.set("output_tokens_per_s", interval_json(o.output_tokens_per_s));
   json.set("tokens_per_s_per_gpu", interval_json(o.per_device));

@@ -7,6 +7,9 @@
 // Pure; any thread.
 #pragma once
 
+#include <optional>
+#include <utility>
+
 #include "report/estimate/inference_report.hpp"
 #include "ridge/perf/pools.hpp"
 
@@ -18,6 +21,7 @@ struct PoolsAnswer {
   PoolsSetting setting;
   PoolsOutcome outcome;
   std::vector<std::string> assumptions;
+  std::optional<std::pair<int, int>> engines = {};  ///< for prompts and for tokens, where somebody said how many
 };
 
 [[nodiscard]] Document pools_page(const PoolsAnswer& answer);
@@ -27,5 +31,7 @@ struct PoolsAnswer {
 
 /// Whole engines of both pools whose ratio is nearest to what balances them, at most sixteen of either: {2, 3}.
 [[nodiscard]] std::pair<int, int> balanced_engines(double prefill_per_decode);
+/// As somebody said, else as they balance.
+[[nodiscard]] std::pair<int, int> engines_of(const PoolsAnswer& answer);
 
 }  // namespace ridge::report

@@ -13,6 +13,7 @@
 #include "ridge/serve/simulation.hpp"
 #include "search/buyer/sentences.hpp"
 #include "search/problems/serving_problem.hpp"
+#include "search/serving/filling.hpp"
 
 namespace ridge::search {
 
@@ -25,9 +26,8 @@ constexpr double kPrefillUse = 0.6;
 constexpr double kPrefillWait = 1.75;
 constexpr int kMostSteps = 16;
 constexpr int kMostDecoders = 4;  ///< engines for tokens that are simulated; more of them are as many parts
-/// Requests that are simulated, times those in flight: else the run ends before the engines are full.
-constexpr double kPoolFillings = 3;
-constexpr double kFewestOfPools = 2000, kMostOfPools = 40000;
+constexpr int kMostWhole = 12;    ///< pairs of no more engines for tokens are shown as all of them do
+constexpr double kFewestOfPools = 2000;
 
 /// The engines of a pair, or so many in nearly the same proportion, and their share of the rate.
 struct Part {
@@ -109,22 +109,24 @@ class Splitter {
 
   /// Groups that come earlier win ties.
   void consider(const std::vector<std::size_t>& groups) {
-    std::vector<Pair> found(groups.size());
-    parallel_for(groups.size(), 0, [&](std::size_t i) { found[i] = pair_of(groups[i]); });
-    for (Pair& mine : found) {
-      if (mine.prefill && mine.decode) own_.push_back(mine);
+    std::vector<Pairs> found(groups.size());
+    parallel_for(groups.size(), 0, [&](std::size_t i) { found[i] = pairs_of(groups[i]); });
+    for (Pairs& mine : found) {
+      if (const Pair* own = cheapest(mine, false)) own_.push_back(*own);
       // Engines hand caches over between devices of one maker; others have to be asked for.
-      Pair& pair = pairs_[quest_.goal.mixed_pools ? "" : mine.vendor];
-      if (mine.prefill) cheaper(pair.prefill, *std::move(mine.prefill));
-      if (mine.decode) cheaper(pair.decode, *std::move(mine.decode));
+      for (auto& [format, one] : mine) {
+        Pair& pair = pairs_[quest_.goal.mixed_pools ? "" : one.vendor][format];
+        if (one.prefill) cheaper(pair.prefill, *std::move(one.prefill));
+        if (one.decode) cheaper(pair.decode, *std::move(one.decode));
+      }
     }
   }
 
   /// The cheapest pair, once simulated requests hold the limits.
   std::optional<Alternative> best() {
     std::vector<const Pair*> whole;
-    for (const auto& [vendor, pair] : pairs_) {
-      if (pair.prefill && pair.decode) whole.push_back(&pair);
+    for (const auto& [vendor, pairs] : pairs_) {
+      if (const Pair* pair = cheapest(pairs, false)) whole.push_back(pair);
     }
     std::vector<Alternative> found = confirmed(whole);
     if (found.empty()) return {};
@@ -135,9 +137,8 @@ class Splitter {
   std::vector<Alternative> all() {
     std::vector<const Pair*> whole;
     for (const Pair& pair : own_) whole.push_back(&pair);
-    for (const auto& [vendor, pair] : pairs_) {
-      const bool two = pair.prefill && pair.decode && pair.prefill->pool.query.device != pair.decode->pool.query.device;
-      if (two) whole.push_back(&pair);
+    for (const auto& [vendor, pairs] : pairs_) {
+      if (const Pair* pair = cheapest(pairs, true)) whole.push_back(pair);
     }
     return confirmed(whole);
   }
@@ -149,19 +150,40 @@ class Splitter {
     std::optional<Pool> prefill, decode;
     std::string vendor;
   };
+  /// By the format of the cache, which both pools have to share: one reads what the other writes.
+  using Pairs = std::map<Format, Pair>;
+
+  /// Null if there is none; only of two devices if `mixed`.
+  [[nodiscard]] static const Pair* cheapest(const Pairs& pairs, bool mixed) {
+    const Pair* best = nullptr;
+    const auto dollars = [](const Pair& p) { return p.prefill->usd_per_hour() + p.decode->usd_per_hour(); };
+    for (const auto& [format, pair] : pairs) {
+      if (!pair.prefill || !pair.decode) continue;
+      if (mixed && pair.prefill->pool.query.device == pair.decode->pool.query.device) continue;
+      if (best == nullptr || dollars(pair) < dollars(*best)) best = &pair;
+    }
+    return best;
+  }
 
   /// Of one device.
-  [[nodiscard]] Pair pair_of(std::size_t group) const {
-    Pair pair;
+  [[nodiscard]] Pairs pairs_of(std::size_t group) const {
+    Pairs pairs;
     const ServingGroupSpec& spec = quest_.problem->spec(group);
-    if (std::isnan(spec.usd_per_gpu_hour) || spec.owned_gpus > 0) return pair;
+    if (std::isnan(spec.usd_per_gpu_hour) || spec.owned_gpus > 0) return pairs;
     const auto device = knowledge_.catalogue.find_device(spec.device);
-    if (!device) return pair;
-    pair.vendor = device->vendor;
+    if (!device) return pairs;
     const double nic = device->nic_per_direction ? device->nic_per_direction->value.value() : kUsualNic;
     for (const InferenceQuery& query : spec.deployments) {
-      if (quest_.goal.patience.over()) return pair;
+      if (quest_.goal.patience.over()) return pairs;
       if (query.pp > 1 || query.max_batched_tokens != kStepTokens) continue;
+      Pair& pair = pairs[query.kv.value_or(Format::bf16)];
+      pair.vendor = device->vendor;
+      // One engine alone, which is the least, may cost as much as what was found already.
+      const double least = query.gpus * spec.usd_per_gpu_hour;
+      const auto may_win = [&](const std::optional<Pool>& best) { return !best || least < best->usd_per_hour(); };
+      const bool prompts = query.load.draft_tokens <= 0 && may_win(pair.prefill);
+      const bool tokens = may_win(pair.decode);
+      if (!prompts && !tokens) continue;
       const auto deployment = resolve(query, knowledge_);
       if (!deployment) continue;
       const Pool start{.pool = {.query = query, .facts = deployment->facts},
@@ -170,10 +192,10 @@ class Splitter {
                        .ttft_slowness = spec.ttft_slowness,
                        .kv_bytes = query.tp * perf::kv_bytes(*deployment->resolved, quest_.goal.isl),
                        .link_bytes_per_s = nic * query.gpus};
-      if (query.load.draft_tokens <= 0) prefill(start, *deployment->resolved, pair.prefill);
-      decode(start, *deployment->resolved, pair.decode);
+      if (prompts) prefill(start, *deployment->resolved, pair.prefill);
+      if (tokens) decode(start, *deployment->resolved, pair.decode);
     }
-    return pair;
+    return pairs;
   }
 
   std::vector<Alternative> confirmed(const std::vector<const Pair*>& whole) const {
@@ -197,26 +219,36 @@ class Splitter {
     q.load.kind = OfferedKind::rate;
     // As slow as either may be with the probability asked for (src/search/serving/confirm.cpp).
     const double slowness = std::max(prefill.slowness, decode.slowness);
-    q.limits = {goal.ttft_s / slowness, goal.tpot_s / slowness, goal.e2e_s / slowness, 0.95};
     q.policies.disaggregation = Disaggregation{};
     q.policies.disaggregation->prefill = prefill.pool.query;
     q.policies.disaggregation->link_bytes_per_s = prefill.link_bytes_per_s;
+    const auto played = [&](const Part& part, double slower) {
+      q.replicas = part.decode;
+      q.policies.disaggregation->prefill_engines = part.prefill;
+      q.load.rate = goal.peak_rate() * slower * part.share;
+      q.requests = requests_to_fill(part.decode * decode.pool.concurrency, kFewestOfPools);
+      q.limits = {goal.ttft_s / slower, goal.tpot_s / slower, goal.e2e_s / slower, 0.95};
+      PatientObserver observer(goal.patience);
+      return simulate(q, knowledge_, &observer);
+    };
+    const auto broken_in = [&](const SimulationResult& r) {
+      return r.overloaded ? std::string("overload") : broken_limit(r, q.limits);
+    };
     for (int step = 0; step < kMostSteps; ++step) {
       if (!affordable(prefill, decode)) return {};  // more engines never cost less
       const Part part = part_of(prefill.pool.engines, decode.pool.engines);
-      q.replicas = part.decode;
-      q.policies.disaggregation->prefill_engines = part.prefill;
-      q.load.rate = goal.peak_rate() * slowness * part.share;
-      q.requests = std::clamp(kPoolFillings * part.decode * decode.pool.concurrency, kFewestOfPools, kMostOfPools);
-      PatientObserver observer(goal.patience);
-      const auto result = simulate(q, knowledge_, &observer);
+      const auto result = played(part, slowness);
       if (!result || goal.patience.over()) return {};
-      const std::string broken = result->overloaded ? "overload" : broken_limit(*result, q.limits);
-      if (broken.empty()) {
-        q.load.rate = goal.peak_rate() * part.share;
-        const auto predicted = simulate(q, knowledge_, &observer);
+      std::string broken = broken_in(*result);
+      if (broken.empty()) {  // as it is shown: as `ridge simulate` plays it where there are not too many engines
+        const Part shown =
+            decode.pool.engines <= kMostWhole ? Part{prefill.pool.engines, decode.pool.engines, 1} : part;
+        const auto predicted = played(shown, 1);
         if (!predicted || goal.patience.over()) return {};
-        return alternative(prefill, decode, predicted->ttft.p95(), predicted->tpot.p95());
+        if (slowness >= 1) broken = broken_in(*predicted);
+        if (broken.empty()) {
+          return alternative(prefill, decode, *predicted, std::round(q.requests / shown.share));
+        }
       }
       if (broken != "tpot") prefill.pool.engines += 1 + prefill.pool.engines / 8;
       if (broken != "ttft") decode.pool.engines += 1 + decode.pool.engines / 8;
@@ -275,11 +307,14 @@ class Splitter {
     cheaper(best, std::move(pool));
   }
 
-  Alternative alternative(const Pool& prefill, const Pool& decode, double ttft, double tpot) const {
+  Alternative alternative(const Pool& prefill, const Pool& decode, const SimulationResult& seen,
+                          double requests) const {
+    const double ttft = seen.ttft.p95();
+    const double tpot = seen.tpot.p95();
     Alternative a;
     a.usd_per_hour = prefill.usd_per_hour() + decode.usd_per_hour();
     a.usd_per_million = usd_per_million_out(quest_, *a.usd_per_hour, quest_.goal.request_rate);
-    a.pools = PoolPair{prefill.pool, decode.pool, prefill.kv_bytes, prefill.link_bytes_per_s, ttft, tpot};
+    a.pools = PoolPair{prefill.pool, decode.pool, prefill.kv_bytes, prefill.link_bytes_per_s, ttft, tpot, requests};
     a.text = fmt::format("prefill on {}, decode on {}: ${}/1M, TTFT {} and TPOT {} at p95", pool_text(prefill.pool),
                          pool_text(decode.pool), format_number(*a.usd_per_million), format(Seconds(ttft), 2),
                          format(Seconds(tpot), 2));
@@ -288,8 +323,8 @@ class Splitter {
 
   const ServingQuest& quest_;
   const Knowledge& knowledge_;
-  std::map<std::string, Pair> pairs_;  ///< by vendor, or one for all
-  std::vector<Pair> own_;              ///< of one device each
+  std::map<std::string, Pairs> pairs_;  ///< by vendor, or one for all
+  std::vector<Pair> own_;               ///< of one device each
 };
 
 /// Pairs of pools on every device that has a plan or, where none has, on all: what was asked for.

@@ -18,6 +18,7 @@
 #include "ridge/serve/simulation.hpp"
 #include "search/buyer/sentences.hpp"
 #include "search/problems/serving_problem.hpp"
+#include "search/serving/filling.hpp"
 
 namespace ridge::search {
 
@@ -25,34 +26,31 @@ namespace {
 
 constexpr int kMostSimulated = 12;  ///< replicas; more of them behave like as many dozens
 constexpr int kFewSimulated = 4;    ///< of those that have many requests at once
-/// Requests that are simulated, times those in flight where replicas are full: else the run ends before they are.
-constexpr double kFillings = 3;
-constexpr double kUsualPlayed = 3000, kMostPlayed = 30000;
+constexpr double kUsualPlayed = 3000;
 constexpr std::size_t kLadders = 4;  ///< plans that are sized for other probabilities too
 constexpr double kRungs[] = {0.5, 0.8, 0.95};
 constexpr double kCloseEnough = 0.003;  ///< a probability that is short by less is held
 constexpr double kNoGain = 0.004;       ///< more replicas that raise it by less are of no use
 constexpr double kMostTimes = 2;        ///< replicas over those that rate and pace take
 
-/// So many replicas are simulated: all of up to a dozen, as `ridge simulate` plays a saved plan.
-int simulated_of(const ServingPlan& plan, int replicas) {
-  if (replicas <= kMostSimulated) return replicas;
-  const double filled = kUsualPlayed / (kFillings * std::max(1.0, plan.concurrency));
-  return static_cast<int>(std::clamp(std::floor(filled), 1.0 * kFewSimulated, 1.0 * kMostSimulated));
+/// So many of a plan's replicas are simulated where each has `in_flight` requests at once: a few of many, as far as
+/// they take long to fill.
+int few_of(int replicas, double in_flight) {
+  const double filled = kUsualPlayed / (kFillings * std::max(1.0, in_flight));
+  return std::min(replicas,
+                  static_cast<int>(std::clamp(std::floor(filled), 1.0 * kFewSimulated, 1.0 * kMostSimulated)));
 }
 
-SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int replicas, double slowness) {
+SimulationQuery question(const ServingQuest& quest, const ServingPlan& plan, int replicas, double slowness, int played,
+                         double in_flight) {
   const ServingGoal& goal = quest.goal;
   SimulationQuery q;
   q.deployment = plan.query;
   q.workload = goal.requests();
-  q.replicas = simulated_of(plan, replicas);
+  q.replicas = played;
   q.load.kind = OfferedKind::rate;
-  q.load.rate = goal.peak_rate() * q.replicas / replicas * slowness;
-  q.requests = std::clamp(250.0 * q.replicas, 1000.0, kUsualPlayed);
-  // A few of many have to be full before they are believed.
-  if (q.replicas < replicas)
-    q.requests = std::max(q.requests, std::min(std::round(kFillings * q.replicas * plan.concurrency), kMostPlayed));
+  q.load.rate = goal.peak_rate() * played / replicas * slowness;
+  q.requests = requests_to_fill(played * in_flight, std::clamp(250.0 * played, 1000.0, kUsualPlayed));
   q.limits.ttft = goal.ttft_s / slowness;
   q.limits.tpot = goal.tpot_s / slowness;
   q.limits.e2e = goal.e2e_s / slowness;
@@ -64,6 +62,7 @@ struct Sample {
   bool runs = false;        ///< as fast as requests come
   double concurrency = 0;   ///< of one replica, that makes as many requests by the mean as it is given; 0 = none does
   InferenceEstimate rated;  ///< at that
+  double requests = 0;      ///< simulated, of one replica
   double ttft_p95 = 0, tpot_p95 = 0, e2e_p95 = 0, ttft_mean = 0, tpot_mean = 0;
   std::string broken;  ///< why it does not run
 };
@@ -90,18 +89,14 @@ class Curves {
   Curves(const ServingQuest& quest, const ServingPlan& plan, const InferenceDeployment& deployment)
       : quest_(quest), plan_(plan), deployment_(deployment) {}
 
-  /// As simulated.
+  /// As `ridge simulate` plays a saved plan: all replicas of up to a dozen.
   const Sample& exactly(int replicas, double slowness) {
-    const SimulationQuery q = question(quest_, plan_, replicas, slowness);
-    Curve& curve = curves_[q.replicas];
-    const double rate = q.load.rate / q.replicas;
-    const auto at = curve.find(rate);
-    return at != curve.end() ? at->second : curve.emplace(rate, simulated(q, rate)).first->second;
+    return simulated(replicas, slowness, replicas <= kMostSimulated ? replicas : few_of(replicas, plan_.concurrency));
   }
 
-  /// As simulated, or between two such.
+  /// As simulated with a few of many, or between two such.
   Sample about(int replicas, double slowness) {
-    const int alike = simulated_of(plan_, replicas);
+    const int alike = few_of(replicas, plan_.concurrency);
     const double rate = quest_.goal.peak_rate() * slowness / replicas;
     const Curve& curve = curves_[alike];
     const auto above = curve.lower_bound(rate);
@@ -110,7 +105,7 @@ class Curves {
       if (!below->second.runs) return below->second;  // nor at a higher rate
       if (above != curve.end() && close(*below, *above)) return between(*below, *above, rate);
     }
-    return exactly(replicas, slowness);
+    return simulated(replicas, slowness, alike);
   }
 
  private:
@@ -134,7 +129,15 @@ class Curves {
     return out;
   }
 
-  [[nodiscard]] Sample simulated(const SimulationQuery& q, double rate) {
+  const Sample& simulated(int replicas, double slowness, int played) {
+    const double rate = quest_.goal.peak_rate() * slowness / replicas;
+    Curve& curve = curves_[played];
+    const auto at = curve.find(rate);
+    return at != curve.end() ? at->second
+                             : curve.emplace(rate, sample_at(replicas, slowness, played, rate)).first->second;
+  }
+
+  [[nodiscard]] Sample sample_at(int replicas, double slowness, int played, double rate) {
     Sample sample;
     if (quest_.goal.patience.over()) {
       sample.broken = "time";
@@ -144,6 +147,9 @@ class Curves {
     rate_for(rate, sample);
     sample.broken = "overload";
     if (sample.concurrency <= 0) return sample;
+    const double in_flight = rate * sample.rated.e2e_s.mid;
+    const SimulationQuery q = question(quest_, plan_, replicas, slowness, played, in_flight);
+    sample.requests = q.requests / played;
     PatientObserver observer(quest_.goal.patience);
     const auto result = simulate(q, deployment_, nullptr, &observer);
     if (!result) {
@@ -331,6 +337,19 @@ class Confirmation {
     return out;
   }
 
+  /// What `sized` does at the speed predicted, with a few replicas more where that is needed: near the most that they
+  /// can do, a few of them may keep up where all of them do not.
+  Trial predicted(Trial& sized, double slowness) {
+    constexpr int kMostMore = 4;
+    Trial at_speed = simulated(sized.replicas, 1);
+    for (int i = 0; i < kMostMore && slowness >= 1 && !at_speed.holds; ++i) {
+      sized = simulated(sized.replicas + 1, slowness);
+      at_speed = simulated(sized.replicas, 1);
+    }
+    sized.holds = slowness < 1 || at_speed.holds;
+    return at_speed;
+  }
+
   Trial simulated(int replicas, double slowness) {
     return judged_at(replicas, slowness, curves_.exactly(replicas, slowness));
   }
@@ -393,8 +412,7 @@ void apply(const ServingQuest& quest, ServingPlan& plan, const Trial& trial, con
   plan.tpot_p95_s = predicted.seen.tpot_p95;
   plan.ttft_mean_s = predicted.seen.ttft_mean;
   plan.tpot_mean_s = predicted.seen.tpot_mean;
-  const SimulationQuery asked = question(quest, plan, trial.replicas, 1);
-  plan.simulated_requests = std::round(asked.requests * trial.replicas / asked.replicas);
+  plan.simulated_requests = std::round(predicted.seen.requests * trial.replicas);
   if (trial.replicas + plan.spares != plan.replicas) {
     plan.confirmed =
         fmt::format("simulation: {} replicas meet the limits for 95 % of the requests (the closed form asked for {})",
@@ -476,7 +494,7 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
     Confirmed& l = looked[i];
     l.sized =
         confirmation.sized(goal.confidence, plan.sure.step, plan.sure.first, plan.replicas - plan.spares, &l.chance);
-    if (l.sized.holds) l.predicted = confirmation.simulated(l.sized.replicas, 1);
+    if (l.sized.holds) l.predicted = confirmation.predicted(l.sized, plan.sure.step.factor(goal.confidence));
   });
   if (patience.over()) {  // some were cut short: none is told from the others by it
     verdict.assumptions.emplace_back(kNotSimulated);

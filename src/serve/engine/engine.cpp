@@ -34,15 +34,30 @@ void Engine::enqueue(Slot slot, Ticks now) {
   }
 }
 
+Ticks Engine::run_ticks(std::int64_t from, std::uint64_t steps) const {
+  if (grows_evenly()) return clock_.decode_run(static_cast<std::uint32_t>(decoding_), context_after(from), steps);
+  Ticks sum = 0;
+  for (const auto end = from + static_cast<std::int64_t>(steps); from < end; ++from) sum += step_ticks(from);
+  return sum;
+}
+
+std::uint64_t Engine::steps_until(std::uint64_t steps, Ticks elapsed) const {
+  if (grows_evenly()) return clock_.steps_until(static_cast<std::uint32_t>(decoding_), context(), steps, elapsed);
+  std::uint64_t made = 0;
+  for (Ticks passed = 0; made < steps && (passed < elapsed || made == 0); ++made) {
+    passed += step_ticks(static_cast<std::int64_t>(made));
+  }
+  return made;
+}
+
 void Engine::cut_run(Ticks now) {
-  const auto sequences = static_cast<std::uint32_t>(decoding_);
-  std::uint64_t steps = clock_.steps_until(sequences, context(), run_.steps, now - run_.start);
+  std::uint64_t steps = steps_until(run_.steps, now - run_.start);
   if (shape_.overlapped_host) ++steps;
   const std::uint64_t beyond = (unpolled_ + steps) % shape_.poll_steps;
   if (beyond > 0) steps += shape_.poll_steps - beyond;
   if (steps >= run_.steps) return;
   run_.steps = steps;
-  run_.end = run_.start + clock_.decode_run(sequences, context(), steps);
+  run_.end = run_.start + run_ticks(0, steps);
 }
 
 void Engine::advance() {
@@ -86,19 +101,29 @@ void Engine::look_for_requests() {
   if (!prompts && unpolled_ < shape_.poll_steps) return;
   unpolled_ = prompts ? 0 : unpolled_ % shape_.poll_steps;
   // The run is committed: the context is that of the step to come.
-  const auto sequences = static_cast<std::uint32_t>(decoding_);
-  seen_ = run_.end - clock_.decode_run(sequences, context() - static_cast<std::int64_t>(unpolled_), unpolled_);
+  const auto behind = static_cast<std::int64_t>(unpolled_);
+  seen_ = run_.end - run_ticks(-behind, unpolled_);
   if (!shape_.overlapped_host) return;
   // The step after the look was put together when the one before it started.
-  seen_ = run_.steps == unpolled_ + 1
-              ? run_.start
-              : seen_ - clock_.decode(sequences, context() - static_cast<std::int64_t>(unpolled_) - 1);
+  seen_ = run_.steps == unpolled_ + 1 ? run_.start : seen_ - step_ticks(-behind - 1);
 }
 
 void Engine::commit_decode(Ticks now) {
   const auto sequences = static_cast<std::uint32_t>(decoding_);
-  record_gaps(now);
-  if (run_.prefill_tokens == 0) clock_.add_work(sequences, context(), run_.steps, now - run_.start, work_);
+  if (grows_evenly() || run_.steps == 1) {
+    record_gaps(now);
+    if (run_.prefill_tokens == 0) clock_.add_work(sequences, context(), run_.steps, now - run_.start, work_);
+  } else {
+    for (std::uint64_t i = 0; i < run_.steps; ++i) {
+      const std::int64_t at = context_after(static_cast<std::int64_t>(i));
+      const Ticks length = clock_.decode(sequences, at);
+      if (i > 0) shared_.gaps.add(length, sequences);
+      for (std::size_t g = 0; i == 0 && g < gaps_.size(); ++g) {
+        shared_.gaps.add(run_.start + length - gaps_[g].since, gaps_[g].sequences);
+      }
+      clock_.add_work(sequences, at, 1, length, work_);
+    }
+  }
   take_blocks(blocks_.need(counter_, run_.steps));
   counter_ += run_.steps;
   const std::int64_t grown = growth_scaled_ * static_cast<std::int64_t>(run_.steps);
@@ -255,8 +280,7 @@ void Engine::plan_run(Ticks now) {
     finishes_.pop_back();
   }
   std::uint64_t steps = finishes_.front().counter - counter_;
-  const bool one = shared_.step_by_step || stall_ > 0 || growth_scaled_ != decoding_ << kScaleBits ||
-                   (shared_.ttft_timeout > 0 && waiting_count_ > 0);
+  const bool one = shared_.step_by_step || stall_ > 0 || (shared_.ttft_timeout > 0 && waiting_count_ > 0);
   if (one) {
     steps = 1;
   } else if (somebody_is_unseen()) {
@@ -264,18 +288,17 @@ void Engine::plan_run(Ticks now) {
   }
   if (gathering_) steps = std::min(steps, shape_.gather_steps - gathered_);
   steps = std::max<std::uint64_t>(1, blocks_.steps_that_fit(counter_, steps, cache_.evictable()));
-  const Ticks length = stall_ + clock_.decode_run(static_cast<std::uint32_t>(decoding_), context(), steps);
+  const Ticks length = stall_ + run_ticks(0, steps);
   stall_ = 0;
   run_ = {now, now + length, steps, true, 0};
 }
 
 std::vector<Slot> Engine::fail(Ticks now) {
   if (run_.steps > 1) {  // the steps of the run that had ended by then were made
-    const auto sequences = static_cast<std::uint32_t>(decoding_);
-    std::uint64_t made = clock_.steps_until(sequences, context(), run_.steps, now - run_.start);
-    if (run_.start + clock_.decode_run(sequences, context(), made) > now) --made;
+    std::uint64_t made = steps_until(run_.steps, now - run_.start);
+    if (run_.start + run_ticks(0, made) > now) --made;
     run_.steps = made;
-    if (made > 0) commit_decode(run_.start + clock_.decode_run(sequences, context(), made));
+    if (made > 0) commit_decode(run_.start + run_ticks(0, made));
     shared_.steps += made;
   }
   std::vector<Slot> lost;

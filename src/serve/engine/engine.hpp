@@ -190,7 +190,20 @@ class Engine {
   [[nodiscard]] bool could_admit() const;
   [[nodiscard]] bool somebody_is_unseen() const;
   [[nodiscard]] std::uint32_t decode_steps(const Request& request) const;
-  [[nodiscard]] std::int64_t context() const { return decoding_ > 0 ? (tokens_scaled_ >> kScaleBits) / decoding_ : 0; }
+  [[nodiscard]] std::int64_t context() const { return context_after(0); }
+  /// Tokens behind each sequence on average, so many steps from now; before now if negative.
+  [[nodiscard]] std::int64_t context_after(std::int64_t steps) const {
+    return decoding_ > 0 ? ((tokens_scaled_ + steps * growth_scaled_) >> kScaleBits) / decoding_ : 0;
+  }
+  /// A token a step each: the context grows by one, and steps are an arithmetic series. Accepted drafts bring more.
+  [[nodiscard]] bool grows_evenly() const { return growth_scaled_ == decoding_ << kScaleBits; }
+  /// Of one decode step of all that decode now, and of `steps` of them, the first of them `from` steps from now.
+  [[nodiscard]] Ticks step_ticks(std::int64_t from) const {
+    return clock_.decode(static_cast<std::uint32_t>(decoding_), context_after(from));
+  }
+  [[nodiscard]] Ticks run_ticks(std::int64_t from, std::uint64_t steps) const;
+  /// Steps from now on, at least one, after which `elapsed` or more has passed; `steps` if those take less.
+  [[nodiscard]] std::uint64_t steps_until(std::uint64_t steps, Ticks elapsed) const;
   void check() const;
 
   static constexpr int kScaleBits = 10;

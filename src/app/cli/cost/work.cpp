@@ -85,7 +85,7 @@ Status by_inference(Session& session, const InferenceQuestion& question, CostWor
   return {};
 }
 
-/// Whole engines of both pools, as they balance. They are priced as one device, and have to be one.
+/// Whole engines of both pools, as --pools says or as they balance. They are priced as one device, and have to be one.
 Status by_pools(Session& session, const EstimateFlags& flags, CostWork& work) {
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
@@ -99,9 +99,8 @@ Status by_pools(Session& session, const EstimateFlags& flags, CostWork& work) {
                  "--mixed-pools` weigh them");
   }
   const PoolsOutcome& o = pools->outcome;
-  const auto [prefill, decode] = report::balanced_engines(o.prefill_engines);
-  // Where whole engines do not balance, the scarcer pool sets the pace.
-  const double pace = decode * std::min(1.0, prefill / (o.prefill_engines * decode));
+  const auto [prefill, decode] = report::engines_of(*pools);
+  const double pace = busy_engines(o, prefill, decode);
   work.title = fmt::format("{}: prefill on {} engines of {}, decode on {} of {}", pools->decode.query.model, prefill,
                            report::deployment_text(pools->prefill), decode, report::deployment_text(pools->decode));
   work.gpus = 1.0 * prefill * prompts.gpus + 1.0 * decode * tokens.gpus;

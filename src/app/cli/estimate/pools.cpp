@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "app/cli/estimate/estimate.hpp"
+#include "app/cli/session/wrong.hpp"
+#include "ask/simulation.hpp"
 #include "ridge/base/text.hpp"
 #include "ridge/perf/capacity.hpp"
 
@@ -15,32 +17,6 @@ namespace {
 
 constexpr int kMost = 100'000;
 constexpr double kUsualNic = 12.5e9;  ///< bytes/s per device where nothing is said
-
-/// The engine for prompts: as that for tokens, but for what is said of it.
-Result<InferenceQuery> prefill_query(const EstimateFlags& flags, const InferenceQuery& decode) {
-  InferenceQuery q = decode;
-  if (flags.given("--prefill-device")) {
-    q.device = flags.value("--prefill-device");
-    q.system.clear();
-  }
-  q.load.draft_tokens = q.load.acceptance = 0;
-  const bool said = flags.given("--prefill-tp") || flags.given("--prefill-dp") || flags.given("--prefill-ep");
-  if (said) {
-    q.gpus = 0;
-    q.pp = 1;
-    const Result<int> tp = flags.whole("--prefill-tp", 1, 1, kMost);
-    if (!tp) return tp.error();
-    const Result<int> dp = flags.whole("--prefill-dp", 1, 1, kMost);
-    if (!dp) return dp.error();
-    const Result<int> ep = flags.whole("--prefill-ep", *dp > 1 ? *tp * *dp : 1, 1, kMost);
-    if (!ep) return ep.error();
-    q.tp = *tp;
-    q.dp = *dp;
-    q.ep = *ep;
-    q.gpus = *tp * *dp;
-  }
-  return q;
-}
 
 Error cannot_run(std::string_view which, const InferenceAnswer& pool, const Knowledge& knowledge) {
   Error error = refusal_error(pool);
@@ -58,6 +34,45 @@ Error cannot_run(std::string_view which, const InferenceAnswer& pool, const Know
 }
 
 }  // namespace
+
+Result<InferenceQuery> prefill_query(const EstimateFlags& flags, const InferenceQuery& decode) {
+  InferenceQuery q = decode;
+  if (flags.given("--prefill-device")) {
+    q.device = flags.value("--prefill-device");
+    q.system.clear();
+  }
+  q.load.draft_tokens = q.load.acceptance = 0;
+  q.max_sequences = 0;
+  if (flags.given("--prefill-precision")) {
+    const Result<Format> weights = parse_format(flags.value("--prefill-precision"));
+    if (!weights) return wrong("--prefill-precision", weights.error().message);
+    q.weights = *weights;
+    q.activations.reset();  // what the device computes in
+  }
+  const Result<int> copies = flags.whole("--prefill-redundant-experts", q.experts.redundant, 0, kMost);
+  if (!copies) return copies.error();
+  q.experts.redundant = *copies;
+  const Result<double> cap = flags.number("--prefill-power-cap", q.power_cap);
+  if (!cap) return cap.error();
+  q.power_cap = *cap;
+  const bool said = flags.given("--prefill-tp") || flags.given("--prefill-dp") || flags.given("--prefill-ep");
+  if (said) {
+    q.gpus = 0;
+    q.pp = 1;
+    const Result<int> tp = flags.whole("--prefill-tp", 1, 1, kMost);
+    if (!tp) return tp.error();
+    const Result<int> dp = flags.whole("--prefill-dp", 1, 1, kMost);
+    if (!dp) return dp.error();
+    const Result<int> ep = flags.whole("--prefill-ep", *dp > 1 ? *tp * *dp : 1, 1, kMost);
+    if (!ep) return ep.error();
+    q.tp = *tp;
+    q.dp = *dp;
+    q.ep = *ep;
+    if (1.0 * *tp * *dp > kMostDevices) return too_many_devices("--prefill-dp", 1.0 * *tp * *dp);
+    q.gpus = *tp * *dp;
+  }
+  return q;
+}
 
 Result<report::PoolsAnswer> answer_pools(Session& session, const EstimateFlags& flags, const Knowledge& knowledge) {
   Result<InferenceQuestion> question = inference_question(flags, session.software_date());
@@ -96,6 +111,11 @@ Result<report::PoolsAnswer> answer_pools(Session& session, const EstimateFlags& 
     if (!rate || rate->value() <= 0)
       return Error{ErrorCode::bad_input, "--kv-link", "write a rate, for example 50GB/s"};
     a.setting.link_bytes_per_s = rate->value();
+  }
+  if (const std::string& pools = flags.value("--pools"); !pools.empty()) {
+    std::pair<int, int>& engines = a.engines.emplace();
+    if (const Status read = ask::read_pools(pools, engines.first, engines.second); !read)
+      return wrong("--pools", read.error().message);
   }
   a.outcome = evaluate_pools(*of_prompts->resolved, *of_tokens->resolved, decode.load, a.setting);
   if (a.outcome.reason != Reason::none) {

@@ -140,7 +140,9 @@ static Status embed(const EstimateFlags& flags, const Knowledge& knowledge, Infe
 
 Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
   if (flags.is_on("--disaggregate")) return estimate_pools(session, flags);
-  for (const char* of_pools : {"--prefill-device", "--prefill-tp", "--prefill-dp", "--prefill-ep", "--kv-link"}) {
+  for (const char* of_pools :
+       {"--prefill-device", "--prefill-tp", "--prefill-dp", "--prefill-ep", "--prefill-redundant-experts",
+        "--prefill-precision", "--prefill-power-cap", "--pools", "--kv-link"}) {
     if (flags.given(of_pools)) return Error{ErrorCode::bad_input, of_pools, "is for pools apart: add --disaggregate"};
   }
   if (flags.given("--lengths")) return estimate_context(session, flags);

@@ -71,7 +71,8 @@ inline constexpr std::array kHelpGroups = {
               " --tp --pp --vp --cp --ep --etp --dp --micro-batch --sharding --shard-group --schedule --cp-kind "
               "--rank-order --dispatch --redundant-experts --two-batch-overlap --eplb --imbalance --capacity --ulysses "
               "--ring --cfg-parallel --vae-parallel --disaggregate --prefill-device --prefill-gpus --prefill-tp "
-              "--prefill-dp --prefill-ep --kv-link --mixed-pools --oversubscription --pod --reduction "},
+              "--prefill-dp --prefill-ep --prefill-redundant-experts --prefill-precision --prefill-power-cap --pools "
+              "--kv-link --mixed-pools --oversubscription --pod --reduction "},
     HelpGroup{"Result",
               " --objective --top --explain --why --against --html --save --svg --trace --assumptions --requests-csv "
               "--timeline-csv --perfetto "},

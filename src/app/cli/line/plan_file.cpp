@@ -37,6 +37,8 @@ constexpr Without kWithout[] = {
     {"--offline", {"--utilization"}},
     {"--throughput", {"--utilization"}},
 };
+constexpr std::string_view kPools = "--disaggregate";
+constexpr std::string_view kEnginesOfPools = "--pools";
 /// Of a file that says both, this is the load for verbs that know arrivals.
 constexpr std::string_view kArrivals = "--request-rate";
 constexpr std::string_view kArrivalsKnown = "--arrivals";
@@ -199,6 +201,12 @@ Status take_plan_file(const std::string& path, Options own, Options globals,
   }
   for (auto& [owner, entry] : open) {
     if (const Status s = owner.set(entry->first, {entry->second}); !s) return s;
+    // "3P2D" is how many engines each pool has, which verbs that only need to know that there are pools take by
+    // --pools.
+    const bool counted = entry->first == kPools && entry->second != "true" && owner.find(kPools)->value.empty();
+    if (counted && own.find(kEnginesOfPools) != nullptr && !own.given(kEnginesOfPools)) {
+      if (const Status s = own.set(kEnginesOfPools, {entry->second}); !s) return s;
+    }
   }
   return {};
 }

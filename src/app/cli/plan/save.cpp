@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "app/cli/line/plan_file.hpp"
@@ -10,7 +11,9 @@
 #include "catalogue/files/toml_document.hpp"
 #include "ridge/base/file.hpp"
 #include "ridge/base/text.hpp"
+#include "ridge/perf/pools.hpp"
 #include "ridge/report/report.hpp"
+#include "search/problems/serving_problem.hpp"
 
 namespace ridge::cli {
 
@@ -28,6 +31,19 @@ class PlanWriter {
   }
   void seconds(const char* flag, double value) {
     if (value > 0) add(flag, exact_number(value) + "s");
+  }
+  /// How one engine stands, and in which formats.
+  void layout(const InferenceQuery& q, const DeploymentFacts& facts) {
+    add("--tp", q.tp);
+    above("--pp", q.pp, 1);
+    above("--dp", q.dp, 1);
+    above("--ep", q.ep, 1);
+    above("--redundant-experts", facts.redundant_experts, 0);
+    above("--draft-tokens", q.load.draft_tokens, 0);
+    above("--acceptance", q.load.acceptance, 0);
+    add("--weight-precision", ridge::name(facts.weights));
+    add("--activation-precision", ridge::name(facts.activations));
+    add("--kv-precision", ridge::name(facts.kv));
   }
   /// So that `ridge cost` takes the same prices.
   void prices(const Buyer& buyer, const std::optional<double>& usd_per_gpu_hour) {
@@ -64,16 +80,7 @@ PlanFile plan_file(const ServingQuest& quest, const ServingPlan& p, const std::s
   out.add("--model", model_name(given, q.model));
   out.add("--device", q.device);
   out.add("--gpus", 1.0 * p.replicas * q.gpus);
-  out.add("--tp", q.tp);
-  out.above("--pp", q.pp, 1);
-  out.above("--dp", q.dp, 1);
-  out.above("--ep", q.ep, 1);
-  out.above("--redundant-experts", p.facts.redundant_experts, 0);
-  out.above("--draft-tokens", q.load.draft_tokens, 0);
-  out.above("--acceptance", q.load.acceptance, 0);
-  out.add("--weight-precision", ridge::name(p.facts.weights));
-  out.add("--activation-precision", ridge::name(p.facts.activations));
-  out.add("--kv-precision", ridge::name(p.facts.kv));
+  out.layout(q, p.facts);
   out.add("--engine", q.engine);
   out.add("--max-batched-tokens", q.max_batched_tokens);
   if (q.power_cap > 0) out.add("--power-cap", exact_number(q.power_cap) + "W");
@@ -89,6 +96,69 @@ PlanFile plan_file(const ServingQuest& quest, const ServingPlan& p, const std::s
   out.seconds("--tpot", goal.tpot_s);
   out.seconds("--e2e", goal.e2e_s);
   out.prices(goal.buyer, p.usd_per_gpu_hour);
+  return out.file();
+}
+
+double each_rank(const ServingPool& pool) {
+  return std::ceil(pool.concurrency / std::max(1, pool.query.dp));
+}
+
+/// What both pools can do in output tokens a second, as `ridge cost` will find it of the file.
+double output_tokens_per_s(const ServingQuest& quest, const PoolPair& pair, const Knowledge& knowledge) {
+  InferenceQuery decode = pair.decode.query;
+  decode.max_sequences = each_rank(pair.decode);
+  InferenceLoad load = quest.problem->load_of(decode);
+  load.concurrency = pair.decode.concurrency;
+  const auto prompts = resolve(pair.prefill.query, knowledge);
+  const auto tokens = resolve(decode, knowledge);
+  if (!prompts || !tokens) return 0;
+  PoolsSetting setting;
+  setting.link_bytes_per_s = pair.link_bytes_per_s;
+  const PoolsOutcome o = evaluate_pools(*prompts->resolved, *tokens->resolved, load, setting);
+  if (o.reason != Reason::none) return 0;
+  return busy_engines(o, pair.prefill.engines, pair.decode.engines) * o.output_tokens_per_s.mid;
+}
+
+/// Both pools whole: one engine of each, how many there are, and the link between them.
+PlanFile pools_file(const ServingQuest& quest, const PoolPair& pair, const std::string& given,
+                    const Knowledge& knowledge) {
+  const ServingGoal& goal = quest.goal;
+  const InferenceQuery& q = pair.decode.query;
+  const InferenceQuery& first = pair.prefill.query;
+  PlanWriter out("serve");
+  out.add("--model", model_name(given, q.model));
+  out.add("--device", q.device);
+  out.add("--gpus", q.gpus);  // of one engine
+  out.layout(q, pair.decode.facts);
+  out.add("--engine", q.engine);
+  out.add("--max-batched-tokens", q.max_batched_tokens);
+  out.add("--max-num-seqs", each_rank(pair.decode));
+  if (q.power_cap > 0) out.add("--power-cap", exact_number(q.power_cap) + "W");
+  out.add("--disaggregate", fmt::format("{}P{}D", pair.prefill.engines, pair.decode.engines));
+  out.add("--prefill-device", first.device);
+  out.add("--prefill-tp", first.tp);
+  out.add("--prefill-dp", first.dp);
+  out.add("--prefill-ep", first.ep);
+  if (pair.decode.facts.redundant_experts > 0 || pair.prefill.facts.redundant_experts > 0)
+    out.add("--prefill-redundant-experts", pair.prefill.facts.redundant_experts);
+  out.add("--prefill-precision", ridge::name(pair.prefill.facts.weights));
+  if (first.power_cap > 0) out.add("--prefill-power-cap", exact_number(first.power_cap) + "W");
+  out.add("--kv-link", exact_number(pair.link_bytes_per_s) + "B/s");
+  out.add("--isl", goal.isl);
+  out.add("--osl", goal.osl);
+  out.add("--concurrency", pair.decode.concurrency);  // of one engine
+  if (const double most = output_tokens_per_s(quest, pair, knowledge); most > 0)
+    out.add("--utilization", std::min(1.0, goal.request_rate * goal.osl / most));
+  out.add("--request-rate", goal.request_rate);
+  out.above("--requests", pair.simulated_requests, 0);
+  out.seconds("--ttft", goal.ttft_s);
+  out.seconds("--tpot", goal.tpot_s);
+  out.seconds("--e2e", goal.e2e_s);
+  std::optional<double> price;
+  for (std::size_t g = 0; g < quest.problem->groups(); ++g) {
+    if (quest.problem->spec(g).device == q.device) price = quest.problem->spec(g).usd_per_gpu_hour;
+  }
+  out.prices(goal.buyer, price);
   return out.file();
 }
 
@@ -132,12 +202,21 @@ TrainingQuery training_query(const TrainingGoal& goal, const TrainingPick& p, co
 }
 
 Result<int> save_plans(const FileAccess& files, const std::string& directory, const ServingQuest& quest,
-                       const ServingVerdict& verdict, const std::string& given) {
-  return save_all(files, directory, quest, verdict, given);
+                       const ServingVerdict& verdict, const std::string& given, const Knowledge& knowledge) {
+  Result<int> saved = save_all(files, directory, quest, verdict, given);
+  if (!saved) return saved;
+  int pairs = 0;
+  for (const Alternative& other : verdict.alternatives) {
+    if (!other.pools) continue;
+    const std::string path = fmt::format("{}/pools-{}.toml", directory, ++pairs);
+    const Status s = files.write(path, plan_file_text(pools_file(quest, *other.pools, given, knowledge)));
+    if (!s) return s.error();
+  }
+  return *saved + pairs;
 }
 
 Result<int> save_plans(const FileAccess& files, const std::string& directory, const TrainingQuest& quest,
-                       const TrainingVerdict& verdict, const std::string& given) {
+                       const TrainingVerdict& verdict, const std::string& given, const Knowledge& /*knowledge*/) {
   return save_all(files, directory, quest, verdict, given);
 }
 

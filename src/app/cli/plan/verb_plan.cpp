@@ -138,13 +138,14 @@ bool is_met(const TrainingQuest&, const TrainingVerdict& verdict) {
 }
 
 template <class Quest, class Verdict>
-Result<int> show(Session& session, const Quest& quest, const Verdict& verdict, const Shown& shown) {
+Result<int> show(Session& session, const Quest& quest, const Verdict& verdict, const Shown& shown,
+                 const Knowledge& knowledge) {
   if (shown.results.ends_with(".csv")) {
     const Status s = session.files().write(shown.results, to_csv(report::plan_table(verdict)));
     if (!s) return s.error();
   }
   if (!shown.save.empty()) {
-    const Result<int> saved = save_plans(session.files(), shown.save, quest, verdict, shown.model);
+    const Result<int> saved = save_plans(session.files(), shown.save, quest, verdict, shown.model, knowledge);
     if (!saved) return saved.error();
   }
   if (!shown.html.empty()) {
@@ -235,7 +236,7 @@ Result<int> answer_with(Session& session, const Quest& quest, const search::Run&
   if (run.results.ends_with(".sqlite")) {
     if (const Status s = keep_table(run.results, report::plan_table(verdict)); !s) return s.error();
   }
-  return show(session, quest, verdict, shown);
+  return show(session, quest, verdict, shown, knowledge);
 }
 
 /// Refuses (not_found) an engine that nothing is known of: what would be planned for is another one.

@@ -1,6 +1,7 @@
 // From flags to a simulation.
 #include <fmt/format.h>
 
+#include "app/cli/estimate/pools.hpp"
 #include "app/cli/session/wrong.hpp"
 #include "app/cli/simulate/flags.hpp"
 #include "ask/simulation.hpp"
@@ -186,25 +187,31 @@ class SimulationQuestioner {
       if (flags_.given("--replicas")) return wrong("--replicas", "--disaggregate says how many engines there are");
       Disaggregation d;
       d.prefill_engines = prefill;
-      d.prefill = q_.query.deployment;
+      Result<InferenceQuery> first = prefill_query(flags_.deployment, q_.query.deployment);
+      if (!first) return first.error();
+      d.prefill = *std::move(first);
       q_.query.replicas = decode;
-      if (flags_.given("--prefill-device")) d.prefill.device = flags_.value("--prefill-device");
       int number = 0;
       if (const Status s = take(flags_.whole("--prefill-gpus", 0, 1, 100'000), number); !s) return s;
-      if (number > 0) d.prefill.gpus = d.prefill.tp = number;
-      if (number > 0) d.prefill.dp = d.prefill.ep = d.prefill.pp = 1;
-      const bool ranks = flags_.given("--prefill-dp");
-      if (ranks) d.prefill.tp = 1;
-      if (const Status s = take(flags_.whole("--prefill-tp", d.prefill.tp, 1, 100'000), d.prefill.tp); !s) return s;
-      if (const Status s = take(flags_.whole("--prefill-dp", d.prefill.dp, 1, 100'000), d.prefill.dp); !s) return s;
-      const int usual = ranks ? d.prefill.dp * std::max(1, d.prefill.tp) : d.prefill.ep;
-      if (const Status s = take(flags_.whole("--prefill-ep", usual, 1, 100'000), d.prefill.ep); !s) return s;
-      if (number == 0 && ranks) d.prefill.gpus = std::max(1, d.prefill.tp) * d.prefill.pp * d.prefill.dp;
-      if (const Status s = take(flags_.number("--kv-link", 0), d.link_bytes_per_s); !s) return s;
+      if (number > 0) {
+        const EstimateFlags& said = flags_.deployment;
+        if (!said.given("--prefill-tp") && !said.given("--prefill-dp") && !said.given("--prefill-ep")) {
+          d.prefill.tp = number;
+          d.prefill.dp = d.prefill.ep = d.prefill.pp = 1;
+        }
+        d.prefill.gpus = number;
+      }
+      if (const Status s = take(flags_.deployment.number("--kv-link", 0), d.link_bytes_per_s); !s) return s;
       p.disaggregation = std::move(d);
-    } else if (flags_.given("--prefill-device") || flags_.given("--prefill-gpus") || flags_.given("--prefill-dp") ||
-               flags_.given("--kv-link")) {
-      return wrong("--disaggregate", "say how many engines do what: --disaggregate 2P1D");
+    } else {
+      const EstimateFlags& said = flags_.deployment;
+      for (const char* of_pools :
+           {"--prefill-device", "--prefill-tp", "--prefill-dp", "--prefill-ep", "--prefill-redundant-experts",
+            "--prefill-precision", "--prefill-power-cap", "--kv-link"}) {
+        if (said.given(of_pools)) return wrong("--disaggregate", "say how many engines do what: --disaggregate 2P1D");
+      }
+      if (flags_.given("--prefill-gpus"))
+        return wrong("--disaggregate", "say how many engines do what: --disaggregate 2P1D");
     }
     for (const char* alone : {"--autoscale", "--kill"}) {
       if (p.disaggregation && flags_.given(alone)) return wrong(alone, "does not go with --disaggregate");

@@ -26,7 +26,7 @@ constexpr std::size_t kLongestFile = 1'000'000;
 
 struct EmitArguments {
   EstimateFlags flags;
-  std::string target, kind, out, check, checkpoint, draft, image, partition, time, pools, ttft, tpot;
+  std::string target, kind, out, check, checkpoint, draft, image, partition, time, ttft, tpot;
   int cpus = 0, most = 0;
 };
 
@@ -88,17 +88,6 @@ EstimateFlags settled(const EmitArguments& a, LaunchTarget runner, const EngineR
   return flags;
 }
 
-/// Whole engines of both pools: as --pools says, else as they balance.
-Result<std::pair<int, int>> engines_of(const EmitArguments& a, const report::PoolsAnswer& pools) {
-  if (a.pools.empty()) return report::balanced_engines(pools.outcome.prefill_engines);
-  int prefill = 0, decode = 0, used = 0;
-  if (std::sscanf(a.pools.c_str(), "%6dP%6dD%n", &prefill, &decode, &used) != 2 ||
-      used != static_cast<int>(a.pools.size()) || prefill < 1 || decode < 1) {
-    return wrong("--pools", "write xPyD, for example 2P1D: two prefill engines, one decode engine");
-  }
-  return std::pair{prefill, decode};
-}
-
 /// A limit on a latency: as given, else what the plan is expected to hold.
 Result<double> limit_of(const std::string& given, const char* flag, double expected) {
   if (given.empty()) return expected;
@@ -116,8 +105,7 @@ Result<EmittedPools> pools_of(Session& session, const EmitArguments& a, LaunchTa
   const EstimateFlags flags = settled(a, runner, release);
   const Result<report::PoolsAnswer> answered = answer_pools(session, flags, knowledge);
   if (!answered) return answered.error();
-  const Result<std::pair<int, int>> engines = engines_of(a, *answered);
-  if (!engines) return engines.error();
+  const std::pair<int, int> engines = report::engines_of(*answered);
   const LaunchStock known{stock.checkpoints, stock.settings, stock.names, stock.vendors};
   const LaunchWish wish{runner, a.checkpoint, a.draft};
   Result<LaunchPlan> prefill = launch_plan(answered->prefill, knowledge, known, wish);
@@ -130,9 +118,9 @@ Result<EmittedPools> pools_of(Session& session, const EmitArguments& a, LaunchTa
     p.replicas *= count;
     p.gpus *= count;
   };
-  times(*prefill, engines->first);
-  times(*decode, engines->second);
-  decode->concurrency *= engines->second;
+  times(*prefill, engines.first);
+  times(*decode, engines.second);
+  decode->concurrency *= engines.second;
   // Both see the same requests.
   prefill->mode = decode->mode;
   prefill->isl = decode->isl;
@@ -333,13 +321,6 @@ Action declare_emit(Options& options) {
                value::name("-:"));
   options.text("--partition", "NAME", a->partition, "partition of Slurm", value::name("._-,"));
   options.count("--cpus-per-node", "N", a->cpus, "CPUs per node, for slurm.conf");
-  options.text("--pools", "xPyD", a->pools,
-               "with --disaggregate: x prefill engines and y decode engines (default: as they balance)",
-               value::parsed([](std::string_view text) {
-                 int x = 0;
-                 int y = 0;
-                 return ask::read_pools(text, x, y);
-               }));
   options.count("--max-replicas", "N", a->most, "Kubernetes: scale out to at most N replicas as requests come (KEDA)");
   options.text("--ttft", "TIME", a->ttft, "alert where the first token takes longer: 1s (default: what is predicted)",
                value::quantity<Seconds>("1s"));

@@ -320,6 +320,7 @@ TEST(Api, OnlyWhatTakesAMomentIsAnsweredAtOnce) {
   for (const char* kind : {"infer", "train", "techniques"}) EXPECT_FALSE(defers(estimate(kind))) << kind;
   for (const char* kind : {"fit", "compare"}) EXPECT_TRUE(defers(estimate(kind))) << kind;
   EXPECT_TRUE(defers(estimate("rl", R"(, "gpus": 32)")));
+  EXPECT_TRUE(defers(estimate("infer", R"(, "lengths": ["1k", "2k"])")));
   EXPECT_TRUE(defers(got("/v1/catalogue", {{"kind", "prices"}})));
   // Reading alone takes long, if there is a megabyte to read: in the line of whoever asks, and where the work would be.
   const std::string blanks(100'000, ' ');

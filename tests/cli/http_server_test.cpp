@@ -181,7 +181,8 @@ TEST(HttpServer, WhoWaitedTooLongIsToldSoThoughNoWorkerIsFree) {
   std::promise<void> begun;
   std::promise<void> enough;
   auto server =
-      Server::start({.port = 0, .heavy_threads = 1, .waiting_s = 0.2}, [&](const Request& request, bool may_take_long) {
+      // Long enough that a worker which stands back takes the first in time on a machine with other work.
+      Server::start({.port = 0, .heavy_threads = 1, .waiting_s = 2}, [&](const Request& request, bool may_take_long) {
         if (!may_take_long) return Response::later(Weight::heavy, request.path);
         if (request.path == "/first") {
           begun.set_value();

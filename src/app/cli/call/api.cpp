@@ -72,9 +72,9 @@ Manner manner_of(std::string_view body) {
 }
 
 /// Whether it takes a few milliseconds at most, so that nobody notices whoever asks it a thousand times. A what-if
-/// reads the catalogue anew, and the other kinds of estimates look at whole spaces.
+/// reads the catalogue anew, a list of lengths has thousands, and the other kinds of estimates look at whole spaces.
 bool is_quick(const Endpoint& endpoint, const Call& asked) {
-  if (endpoint.effort != Effort::nothing || asked.says("--set")) return false;
+  if (endpoint.effort != Effort::nothing || asked.says("--set") || asked.says("--lengths")) return false;
   static constexpr std::array<std::string_view, 4> kQuick = {"infer", "train", "diffusion", "techniques"};
   return asked.words.empty() || std::find(kQuick.begin(), kQuick.end(), asked.words.front()) != kQuick.end();
 }

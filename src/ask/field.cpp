@@ -312,6 +312,10 @@ Result<double> read_value(const Field& field, std::string_view text) {
       return cross == std::string_view::npos ? width : number_in_range(field, text.substr(cross + 1));
     }
     case Takes::counts: {
+      constexpr auto kMostListed = 1000;  // no curve shows more
+      if (std::count(text.begin(), text.end(), ',') >= kMostListed) {
+        return wrong(field, fmt::format("at most {} numbers in a list", kMostListed));
+      }
       for (std::string_view rest = text;;) {
         const std::size_t comma = rest.find(',');
         const Result<double> number = number_in_range(field, rest.substr(0, comma));

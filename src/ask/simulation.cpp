@@ -191,7 +191,7 @@ constexpr Field kSimulationFields[] = {
     {.key = "speed", .value_name = "X", .help = "play a trace X times as fast as recorded", .verbs = kSimulation,
      .takes = Takes::count, .low = 1e-6, .high = 1e6, .own = in<&Query::load, &OfferedLoad::speed>()},
     {.key = "requests", .value_name = "N", .help = "number of requests (default: 1000; 20000 with --find-rate)", .verbs = kSimulation,
-     .takes = Takes::count, .low = 1, .high = limits::kRequests.most, .own = in<&Query::requests>()},
+     .takes = Takes::whole, .low = 1, .high = limits::kRequests.most, .own = in<&Query::requests>()},
     {.key = "duration", .value_name = "T", .help = "time during which requests arrive, instead of their number: 10min", .verbs = kSimulation,
      .takes = Takes::seconds, .example = "500ms", .most = kSimulatedTime, .own = in<&Query::duration>()},
     {.key = "seed", .value_name = "S", .help = "seed of all random draws (default: 1)", .verbs = kSimulation,

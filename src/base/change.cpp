@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/shell.hpp"
 #include "ridge/base/letters.hpp"
 
 namespace ridge {
@@ -24,14 +25,6 @@ std::string flag_of_key(std::string_view key) {
   std::string flag = "--" + std::string(key);
   std::replace(flag.begin() + 2, flag.end(), '_', '-');
   return flag;
-}
-
-std::string for_shell(std::string_view value) {
-  constexpr std::string_view kPlain = "_./:,=+%@-";
-  const bool plain = !value.empty() && std::all_of(value.begin(), value.end(), [&](char c) {
-    return is_letter(c) || is_digit(c) || kPlain.find(c) != std::string_view::npos;
-  });
-  return plain ? std::string(value) : "'" + std::string(value) + "'";
 }
 
 /// As a program writes it: 8, true, "500W".
@@ -63,7 +56,7 @@ std::string say(const Mark& mark, Voice voice) {
   const bool json = voice == Voice::json;
   if (voice == Voice::flags) {
     const bool bare = !mark.proposes || mark.value == "true";
-    return flag_of_key(mark.key) + (bare ? "" : " " + for_shell(mark.value));
+    return flag_of_key(mark.key) + (bare ? "" : " " + shell_word(mark.value));
   }
   std::string key = json ? '"' + std::string(mark.key) + '"' : std::string(mark.key);
   return mark.proposes ? key + (json ? ": " : "=") + literal(mark.value, voice) : key;

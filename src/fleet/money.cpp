@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 namespace ridge::fleet {
@@ -10,12 +11,27 @@ Exchange::Exchange(const EconomicsData& economics, const std::string& as_of) {
   for (const ExchangeRate& rate : economics.exchange) {
     if (!as_of.empty() && rate.date > as_of) continue;
     Rate& known = rates_[rate.currency];
-    if (known.date <= rate.date) known = {rate.usd, rate.date, false};
+    if (known.date <= rate.date) known = {rate.usd, rate.date};
   }
 }
 
-void Exchange::set(const std::string& currency, double usd) {
-  rates_[currency == "RMB" ? "CNY" : currency] = {usd, "as the file says", false};
+Status Exchange::set(const std::string& currency, double usd) {
+  const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+  if (currency.size() != 3 || !std::all_of(currency.begin(), currency.end(), is_capital)) {
+    return Error{ErrorCode::bad_input, "", quoted(currency) + " is no currency: write its three letters, CNY"};
+  }
+  if (currency == "USD") return Error{ErrorCode::bad_input, "", "a dollar is a dollar: leave it out"};
+  const auto [at, is_new] = rates_.try_emplace(currency == "RMB" ? "CNY" : currency);
+  if (at->second.is_set) return Error{ErrorCode::bad_input, "", quoted(currency) + " is said twice"};
+  at->second = {usd, "as the file says", false, true, !is_new};
+  return {};
+}
+
+std::string Exchange::unknown() const {
+  for (const auto& [currency, rate] : rates_) {
+    if (!rate.is_known && !rate.used) return currency;
+  }
+  return {};
 }
 
 Result<std::string> Exchange::in_dollars(std::string_view text, double& rate) {

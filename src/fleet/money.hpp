@@ -22,7 +22,8 @@ namespace ridge::fleet {
 class Exchange {
  public:
   Exchange(const EconomicsData& economics, const std::string& as_of);
-  void set(const std::string& currency, double usd);
+  /// Refuses (bad_input) what is no currency ("USD" is one dollar, "cny" is none), and one that is set already.
+  Status set(const std::string& currency, double usd);
 
   template <class Q>
   Result<double> amount(std::string_view text) {
@@ -35,12 +36,16 @@ class Exchange {
   }
   /// "CNY at $0.140 (2025-08-21)" for each that was used.
   [[nodiscard]] std::vector<std::string> used() const;
+  /// One that was set, is known from nowhere else, and that no amount is in: a misspelt code; empty if there is none.
+  [[nodiscard]] std::string unknown() const;
 
  private:
   struct Rate {
     double usd = 1;
     std::string date;
     bool used = false;
+    bool is_set = false;
+    bool is_known = true;  ///< from the data, too
   };
   /// The same text with $ in front; `rate` is what one unit is worth.
   Result<std::string> in_dollars(std::string_view text, double& rate);

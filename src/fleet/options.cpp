@@ -165,6 +165,24 @@ int pieces_to_rate(const Estate& estate) {
   return static_cast<int>(estate.services.size() + estate.jobs.size());
 }
 
+namespace {
+
+/// A search that was cut short knows neither what serves a model best nor that nothing does.
+Rated in_time(Rated rated, const Estate& estate, int piece, const Patience& patience) {
+  if (!patience.over()) return rated;
+  const auto at = static_cast<std::size_t>(piece);
+  const std::size_t services = estate.services.size();
+  const std::string& id = at < services ? estate.problem.services[at].id : estate.problem.jobs[at - services].id;
+  rated = {};
+  rated.error = Error{ErrorCode::refused, "",
+                      fmt::format("no answer: time was over before it was known how fast each kind of device is for "
+                                  "{}, {} of {}; give it more by ⟦time_limit⟧",
+                                  id, piece + 1, pieces_to_rate(estate))};
+  return rated;
+}
+
+}  // namespace
+
 Rated rate_piece(const Estate& estate, int piece, const Knowledge& knowledge, const EconomicsData* economics,
                  const Patience& patience) {
   const Problem& problem = estate.problem;
@@ -178,7 +196,7 @@ Rated rate_piece(const Estate& estate, int piece, const Knowledge& knowledge, co
     } else {
       out.error = options.error();
     }
-    return out;
+    return in_time(std::move(out), estate, piece, patience);
   }
   const std::size_t j = at - estate.services.size();
   auto rates = job_rates(problem.jobs[j], estate.jobs[j], problem, knowledge, economics, patience);
@@ -187,7 +205,7 @@ Rated rate_piece(const Estate& estate, int piece, const Knowledge& knowledge, co
   } else {
     out.error = rates.error();
   }
-  return out;
+  return in_time(std::move(out), estate, piece, patience);
 }
 
 Result<Problem> put_together(const Estate& estate, std::vector<Rated> pieces) {
@@ -196,7 +214,7 @@ Result<Problem> put_together(const Estate& estate, std::vector<Rated> pieces) {
     const bool serves = i < problem.services.size();
     const bool elsewhere = serves && std::any_of(problem.apis.begin(), problem.apis.end(),
                                                  [&](const Api& a) { return a.service == static_cast<int>(i); });
-    if (pieces[i].error && elsewhere) continue;
+    if (pieces[i].error && elsewhere && pieces[i].error->code != ErrorCode::refused) continue;
     if (pieces[i].error) return *pieces[i].error;
     if (serves) {
       std::move(pieces[i].options.begin(), pieces[i].options.end(), std::back_inserter(problem.options));
@@ -223,6 +241,7 @@ Result<Problem> rate_options(const Estate& estate, const Knowledge& knowledge, c
   std::vector<Rated> pieces;
   for (int piece = 0; piece < pieces_to_rate(estate); ++piece) {
     pieces.push_back(rate_piece(estate, piece, knowledge, economics, patience));
+    if (pieces.back().error && patience.over()) return *pieces.back().error;
   }
   return put_together(estate, std::move(pieces));
 }

@@ -31,7 +31,10 @@ Error bad_question(std::string_view where, std::string message) {
 
 class RlQuestion {
  public:
-  RlQuestion(const RlQuery& query, const Knowledge& knowledge) : knowledge_(knowledge) { out_.query = query; }
+  RlQuestion(const RlQuery& query, const Knowledge& knowledge, const Patience& patience)
+      : knowledge_(knowledge), patience_(patience) {
+    out_.query = query;
+  }
 
   Result<RlAnswer> run() {
     for (const auto step : {&RlQuestion::check, &RlQuestion::devices, &RlQuestion::lengths, &RlQuestion::engines}) {
@@ -301,7 +304,7 @@ class RlQuestion {
                                  .batching = q.batching,
                                  .ahead = {}};
     if (q.placement == RlPlacement::asynchronous) question.ahead = q.staleness;
-    const Result<rl::Drawing> d = rl::draw(question, q.generation, *deployment);
+    const Result<rl::Drawing> d = rl::draw(question, q.generation, *deployment, patience_);
     if (!d && d.error().code == ErrorCode::infeasible) {
       out_.refusal = Refusal{
           .reason = Reason::out_of_memory, .why = "drawing: " + d.error().message, .short_by = {}, .nearest = {}};
@@ -365,6 +368,7 @@ class RlQuestion {
   }
 
   const Knowledge& knowledge_;
+  const Patience& patience_;
   RlAnswer out_;
   LengthDistribution answers_;
   LengthMoments moments_;
@@ -392,8 +396,10 @@ std::string_view name(RlPhase phase) {
 }
 
 Result<RlAnswer> answer(const RlQuery& query, const Knowledge& knowledge, const RlOptions& options) {
-  Result<RlAnswer> found = RlQuestion(query, knowledge).run();
-  if (found && !found->refusal && options.suggest) found->suggestions = rl::suggestions(query, *found, knowledge);
+  Result<RlAnswer> found = RlQuestion(query, knowledge, options.patience).run();
+  if (found && !found->refusal && options.suggest) {
+    found->suggestions = rl::suggestions(query, *found, knowledge, options.patience);
+  }
   return found;
 }
 

@@ -17,10 +17,15 @@ constexpr double kMostGroups = 1e6;  ///< of equal beginnings, that the workload
 
 class Finishes final : public SimulationObserver {
  public:
+  explicit Finishes(const Patience& patience) : patience_(patience) {}
+  bool go_on(double) override { return !patience_.over(); }
   void request(const RequestRecord& r) override {
     if (r.end == RequestRecord::End::finished) at.push_back(static_cast<double>(r.last_token) / kTicksPerSecond);
   }
   std::vector<double> at;
+
+ private:
+  const Patience& patience_;
 };
 
 Workload workload_of(const DrawingQuestion& q) {
@@ -37,6 +42,8 @@ Workload workload_of(const DrawingQuestion& q) {
 Result<SimulationResult> play(const SimulationQuery& query, const InferenceDeployment& deployment, Finishes& finishes) {
   Result<SimulationResult> result = simulate(query, deployment, nullptr, &finishes);
   if (!result) return result;
+  if (result->stopped_early)
+    return Error{ErrorCode::refused, "", "drawing the answers was ended before all were there"};
   if (result->too_long > 0) {
     return Error{ErrorCode::infeasible, "answer lengths",
                  "answers of " + std::to_string(result->longest_too_long) +
@@ -47,7 +54,8 @@ Result<SimulationResult> play(const SimulationQuery& query, const InferenceDeplo
 }
 
 /// Seconds between two answers of a steady flow over all engines.
-Result<double> flow(const DrawingQuestion& q, SimulationQuery query, const InferenceDeployment& deployment) {
+Result<double> flow(const DrawingQuestion& q, SimulationQuery query, const InferenceDeployment& deployment,
+                    const Patience& patience) {
   const int engines = std::min(q.engines, kFlowEngines);
   const double in_flight = (0.5 + *q.ahead) * q.prompts * q.samples / q.engines;
   query.replicas = engines;
@@ -56,7 +64,7 @@ Result<double> flow(const DrawingQuestion& q, SimulationQuery query, const Infer
   const double clients = std::clamp(in_flight, 1.0, kMostWaiting) * engines;
   query.load = {.kind = OfferedKind::concurrency, .concurrency = std::max(1.0, std::floor(clients))};
   query.requests = std::ceil(kFlowRounds * clients) + 8;
-  Finishes finishes;
+  Finishes finishes(patience);
   if (const auto result = play(query, deployment, finishes); !result) return result.error();
   const std::size_t n = finishes.at.size();
   const std::size_t from = n / 4;
@@ -85,7 +93,7 @@ double judging_after(const std::vector<double>& finished, const Verifier& verifi
 }
 
 Result<Drawing> draw(const DrawingQuestion& q, const InferenceQuery& deployment_query,
-                     const InferenceDeployment& deployment) {
+                     const InferenceDeployment& deployment, const Patience& patience) {
   SimulationQuery query;
   query.deployment = deployment_query;
   query.replicas = q.engines;
@@ -95,7 +103,7 @@ Result<Drawing> draw(const DrawingQuestion& q, const InferenceQuery& deployment_
   query.policies.router = RouterPolicy::round_robin;  // a batch is handed out in equal parts
   query.policies.batching = q.batching;
   query.server_overhead = false;  // the trainer calls the engine itself
-  Finishes finishes;
+  Finishes finishes(patience);
   const Result<SimulationResult> result = play(query, deployment, finishes);
   if (!result) return result.error();
   Drawing d;
@@ -110,7 +118,7 @@ Result<Drawing> draw(const DrawingQuestion& q, const InferenceQuery& deployment_
   }
   d.flowing_seconds = d.seconds;
   if (q.ahead && *q.ahead > 0) {
-    const Result<double> between = flow(q, query, deployment);
+    const Result<double> between = flow(q, query, deployment, patience);
     if (!between) return between.error();
     d.flowing_seconds = std::min(d.seconds, *between * q.prompts * q.samples);
   }

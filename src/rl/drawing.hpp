@@ -4,13 +4,14 @@
 //   d->seconds;          // until the last answer of the batch is there and judged
 //   d->flowing_seconds;  // of a batch's worth of answers where engines never run dry
 //
-// Pure; any thread. Refuses what simulate() refuses.
+// Pure; any thread. Refuses what simulate() refuses, and (refused) to go on once nobody waits any more.
 #pragma once
 
 #include <array>
 #include <optional>
 #include <vector>
 
+#include "ridge/base/patience.hpp"
 #include "ridge/perf/inference.hpp"
 #include "ridge/rl/rl.hpp"
 
@@ -41,7 +42,7 @@ struct Drawing {
 };
 
 Result<Drawing> draw(const DrawingQuestion& question, const InferenceQuery& query,
-                     const InferenceDeployment& deployment);
+                     const InferenceDeployment& deployment, const Patience& patience = {});
 
 /// Seconds after the last of the sorted `finished` until a verifier is through with all of them, first come first
 /// served.

@@ -66,10 +66,12 @@ std::vector<RlVariant> variants_of(const RlQuery& query, const RlAnswer& a) {
 
 namespace rl {
 
-std::vector<Suggestion> suggestions(const RlQuery& query, const RlAnswer& answered, const Knowledge& knowledge) {
+std::vector<Suggestion> suggestions(const RlQuery& query, const RlAnswer& answered, const Knowledge& knowledge,
+                                    const Patience& patience) {
   std::vector<Suggestion> out;
   for (const RlVariant& v : variants_of(query, answered)) {
-    const Result<RlAnswer> other = answer(v.query, knowledge, {.suggest = false});
+    if (patience.over()) break;
+    const Result<RlAnswer> other = answer(v.query, knowledge, {.suggest = false, .patience = patience});
     if (!other || other->refusal) continue;
     const double gain = answered.estimate.step_s.mid / other->estimate.step_s.mid - 1;
     if (gain > kWorthSaying) out.push_back({marked(v.changes), gain, v.changes});
@@ -81,11 +83,11 @@ std::vector<Suggestion> suggestions(const RlQuery& query, const RlAnswer& answer
 
 }  // namespace rl
 
-Result<std::vector<RlAnswer>> plan_rl(const RlQuery& query, const Knowledge& knowledge) {
+Result<std::vector<RlAnswer>> plan_rl(const RlQuery& query, const Knowledge& knowledge, const Patience& patience) {
   std::vector<RlAnswer> found;
   std::optional<Refusal> refused;
   const auto consider = [&](const RlQuery& q) -> Result<int> {
-    Result<RlAnswer> a = answer(q, knowledge, {.suggest = false});
+    Result<RlAnswer> a = answer(q, knowledge, {.suggest = false, .patience = patience});
     if (!a) return a.error();
     if (a->refusal) {
       if (!refused) refused = a->refusal;

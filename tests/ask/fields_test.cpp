@@ -69,6 +69,30 @@ TEST(Fields, RefuseWhatIsNoneOfTheirs) {
   }
 }
 
+TEST(Fields, TakeNoPartsOfWhatIsCounted) {
+  std::vector<Field> all;
+  for (const auto& fields : {deployment_fields(), rl_fields(), simulation_fields()}) {
+    all.insert(all.end(), fields.begin(), fields.end());
+  }
+  for (const std::string_view key : {"batch", "max_num_seqs", "max_batched_tokens", "steps", "prompts", "samples",
+                                     "answer_most", "mini_batch", "verifier_parallel", "requests"}) {
+    const auto field = std::find_if(all.begin(), all.end(), [&](const Field& f) { return f.key == key; });
+    ASSERT_NE(field, all.end()) << key;
+    EXPECT_FALSE(read_value(*field, "1.5")) << key;
+    EXPECT_EQ(*read_value(*field, "1k"), 1000) << key;
+  }
+}
+
+TEST(Fields, TakeNoMoreNumbersInAListThanACurveShows) {
+  const auto fields = deployment_fields();
+  const auto field = std::find_if(fields.begin(), fields.end(), [](const Field& f) { return f.key == "lengths"; });
+  ASSERT_NE(field, fields.end());
+  std::string text = "1k";
+  for (int i = 1; i < 1000; ++i) text += ",1k";
+  EXPECT_TRUE(read_value(*field, text));
+  EXPECT_FALSE(read_value(*field, text + ",1k"));
+}
+
 TEST(Fields, TakeABudgetByTheMonthAsThatOfAYear) {
   const auto fields = plan_fields();
   const auto budget = std::find_if(fields.begin(), fields.end(), [](const Field& f) { return f.key == "budget"; });

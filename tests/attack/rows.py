@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -134,6 +135,9 @@ def policy_words():
                              ("--fleet", "h1000:8", "h100"), ("--region", "Atlantis", "")]:
         devices, done = ranked(flag, word)
         check(f"{flag} {word} is refused", devices is None and done.returncode in (1, 2) and hint in done.stderr, (devices, done.returncode, done.stderr))
+    for flag in ("--destination", "--avoid-vendors", "--vendors", "--origin", "--devices", "--region"):
+        devices, done = ranked(flag, "")
+        check(f"{flag} with a variable that is not set is refused", devices is None and done.returncode == 1 and flag in done.stderr, (devices, done.returncode, done.stderr))
     devices, _ = ranked("--avoid-vendors", "nvidia")
     check("--avoid-vendors nvidia avoids it", devices is not None and "mi300x" in devices and not any(d.startswith(("h100", "b200", "gb200")) for d in devices), devices)
     devices, _ = ranked("--origin", "CN", "--vendors", "NVIDIA")
@@ -304,12 +308,27 @@ def work_has_limits(server):
     for value in ("0s", "-1s", "1", "1e300s", "inf", "soon"):
         check(f"--time-limit {value} is refused", ridge.run("show", "fabrics", f"--time-limit={value}").returncode == 1)
     for what, path, value in [("plan", "/v1/plan", {"kind": "serve", "model": "llama3.3-70b", "request_rate": 5, "osl": 1000000, "time_limit": "2s"}),
+                              ("reinforcement learning", "/v1/estimate", {"kind": "rl", "model": "qwen2.5-7b", "device": "h100-sxm", "gpus": 64, "prompts": 20000, "samples": 100, "answer_tokens": 20000, "answer_most": "4M", "time_limit": "1s"}),
                               ("simulate", "/v1/simulate", {**HEAVY, "time_limit": "1s"})]:
         start = time.time()
         status, _, body = server.post(path, value)
         check(f"{what} over HTTP keeps the time it is given ({time.time() - start:.1f} s)", time.time() - start < 8 and status in (200, 422), (status, str(body)[:200]))
     status, _, body = server.post("/v1/cost", {"kind": "risk", "device": "h100-sxm", "gpus": 8, "draws": 100000000})
     check("draws over HTTP have a limit that is said", status == 400 and "at most" in body["error"]["message"], body)
+
+
+def short_questions_that_are_none(server):
+    """A million trials of goodput count as short until they have run: four clients with eight each keep nobody waiting."""
+    million = {"gpus": 16384, "model": "llama3.1-70b", "device": "h100-sxm", "duration": "90days", "trials": 1000000}
+    crowd = [threading.Thread(target=lambda i=i: server.post("/v1/goodput", {**million, "seed": i}, source=f"127.0.5.{i % 4 + 1}"), daemon=True) for i in range(32)]
+    for thread in crowd:
+        thread.start()
+    time.sleep(2)
+    start = time.time()
+    status, _, body = server.post("/v1/cost", {"kind": "rent", "device": "h100-sxm", "gpus": 8}, source="127.0.5.9")
+    check(f"a short question of another has its turn among them ({time.time() - start:.1f} s)", status == 200 and time.time() - start < 6, (status, str(body)[:200]))
+    for thread in crowd:
+        thread.join(60)
 
 
 def jobs_have_owners(server):
@@ -476,9 +495,27 @@ def files_are_named(folder):
         for path in (folder / "no-such-folder" / "out.html", folder):
             done = ridge.run(*line, path)
             check(f"{line[:2]}: where nothing can be written is said", done.returncode == 1 and str(path) in done.stderr, done.stderr)
+    (folder / "escapes.json").write_text(json.dumps({"architectures": ["\x1b]0;gone\x07\x1b[2J"], "model_type": "\x1b[2J", "hidden_size": 2048}))
+    done = ridge.run("estimate", "infer", "--device", "h100-sxm", "--model", folder / "escapes.json")
+    check("what a file says moves no cursor", done.returncode == 1 and "\x1b" not in done.stderr and "\x07" not in done.stderr, done.stderr)
     (folder / "twice.json").write_text('{"architectures": ["LlamaForCausalLM"],\n "hidden_size": 2048,\n "hidden_size": 4096}')
     done = ridge.run("estimate", "infer", "--device", "h100-sxm", "--model", folder / "twice.json")
     check("a key said twice in a file is refused with both places", done.returncode == 1 and "twice.json:3" in done.stderr and "twice.json:2" in done.stderr, done.stderr)
+
+
+def commands_to_copy(folder):
+    """A path is one word of the command that is proposed, whatever stands in it."""
+    evil = folder / "my model's $(touch gone)`touch gone`;touch gone"
+    evil.mkdir()
+    config = evil / "config.json"
+    config.write_text(json.dumps(CONFIG))
+    done = ridge.run("estimate", "infer", "--model", config, "--device", "h100-sxm", "--gpus", "2")
+    lines = [line for line in done.stdout.splitlines() if "ridge estimate infer" in line]
+    try:
+        words = shlex.split(lines[-1]) if lines else []
+    except ValueError as error:
+        words = [error]
+    check("the command that is proposed has the path as one word", str(config) in words, lines)
 
 
 def full_disk(folder):
@@ -521,8 +558,8 @@ def main():
         folder = pathlib.Path(name)
         server = Server(sys.argv[1])
         parts = [(threads_and_cross_site, server), (results_know_what_they_were_made_with, folder), (results_are_not_believed_blindly, folder), (other_peoples_databases_stay, folder),
-                 (policy_words,), (garbage_in_flags,), (hosts_and_paths, server), (infinities,), (the_bound_is_a_bound,), (files_of_the_server, folder), (small_things, folder, server), (files_are_named, folder), (full_disk, folder), (calls_return, sys.argv[1]),
-                 (jobs_have_owners, server), (work_has_limits, server), (idle_connections_lock_nobody_out, server), (long_answers_block_nobody, server), (ten_thousand_connections, server), (one_client_does_not_shut_out_others, server)]
+                 (policy_words,), (garbage_in_flags,), (hosts_and_paths, server), (infinities,), (the_bound_is_a_bound,), (files_of_the_server, folder), (small_things, folder, server), (files_are_named, folder), (commands_to_copy, folder), (full_disk, folder), (calls_return, sys.argv[1]),
+                 (jobs_have_owners, server), (work_has_limits, server), (short_questions_that_are_none, server), (idle_connections_lock_nobody_out, server), (long_answers_block_nobody, server), (ten_thousand_connections, server), (one_client_does_not_shut_out_others, server)]
         wanted = sys.argv[2:]
         try:
             for part, *arguments in parts:

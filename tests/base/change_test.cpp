@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/shell.hpp"
+
 namespace ridge {
 namespace {
 
@@ -37,6 +39,13 @@ TEST(Phrased, ProgramsAreToldTheKeyAlone) {
   EXPECT_EQ(phrased(Error{ErrorCode::bad_input, "⟦set=device.tdp=1⟧", ""}, Voice::json).where, "set");
   EXPECT_EQ(phrased(Error{ErrorCode::bad_input, "--power-cap", ""}, Voice::json).where, "power_cap");
   EXPECT_EQ(phrased(Error{ErrorCode::bad_input, "my-plan.toml:3:1", ""}, Voice::json).where, "my-plan.toml:3:1");
+}
+
+TEST(Phrased, ACommandToCopyHoldsNothingButItsWords) {
+  EXPECT_EQ(phrased("⟦model=my models/$(id)⟧", Voice::flags), "--model 'my models/$(id)'");
+  EXPECT_EQ(phrased("⟦model=it's;id⟧", Voice::flags), "--model 'it'\\''s;id'");
+  EXPECT_EQ(shell_word("dense:layers=32,a@b"), "dense:layers=32,a@b");
+  EXPECT_EQ(shell_word(""), "''");
 }
 
 TEST(JsonNumber, IsWhatJsonCallsOne) {

@@ -320,6 +320,7 @@ TEST(Api, OnlyWhatTakesAMomentIsAnsweredAtOnce) {
   for (const char* kind : {"infer", "train", "techniques"}) EXPECT_FALSE(defers(estimate(kind))) << kind;
   for (const char* kind : {"fit", "compare"}) EXPECT_TRUE(defers(estimate(kind))) << kind;
   EXPECT_TRUE(defers(estimate("rl", R"(, "gpus": 32)")));
+  EXPECT_TRUE(defers(estimate("infer", R"(, "lengths": ["1k", "2k"])")));
   EXPECT_TRUE(defers(got("/v1/catalogue", {{"kind", "prices"}})));
   // Reading alone takes long, if there is a megabyte to read: in the line of whoever asks, and where the work would be.
   const std::string blanks(100'000, ' ');
@@ -328,6 +329,27 @@ TEST(Api, OnlyWhatTakesAMomentIsAnsweredAtOnce) {
   const Response simulation = api.answer(posted("/v1/simulate", "{" + blanks + "}"), false);
   EXPECT_TRUE(simulation.defer);
   EXPECT_EQ(simulation.weight, http::Weight::heavy);
+}
+
+// A million trials take seconds, whoever asks: where short questions wait for their turn they are cut off and sent to
+// the heavy ones, which answer them.
+TEST(Api, WhatWasTakenForShortAndIsNotGoesToTheHeavyOnes) {
+  Api api(shared(), here(), {});
+  const auto asked = [](std::string_view trials) {
+    return posted("/v1/goodput", R"({"gpus": 16384, "model": "llama3.1-70b", "device": "h100-sxm",
+                                     "duration": "900days", "trials": )" +
+                                     std::string(trials) + "}");
+  };
+  Request request = asked("1000000");
+  request.taken_for = http::Weight::light;
+  const auto start = std::chrono::steady_clock::now();
+  const Response first = api.answer(request, true);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_TRUE(first.defer);
+  EXPECT_EQ(first.weight, http::Weight::heavy);
+  request = asked("20");
+  request.taken_for = http::Weight::light;
+  EXPECT_EQ(api.answer(request, true).status, 200);
 }
 
 TEST(Api, LongWorkEndsForAClientThatHasLeft) {

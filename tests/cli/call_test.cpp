@@ -56,6 +56,20 @@ TEST(Call, AKeySaidTwiceIsRefusedWithBothPlaces) {
               read_said(R"({"a": {"x": 1}, "b": {"x": 1}})", "body").error().where != "body:1:17");
 }
 
+// A field of a form that nobody filled in, a variable that is not set: never as if the restriction were not there.
+TEST(Call, AnEmptyValueIsRefused) {
+  for (const char* key : {"destination", "avoid_vendors", "origin", "devices", "region"}) {
+    const auto question = asked(
+        "plan", R"({"kind": "serve", "model": "llama3.1-8b", "request_rate": 5, ")" + std::string(key) + R"(": ""})");
+    ASSERT_TRUE(question) << key;
+    const StopSign never;
+    const auto answer = call(*question, shared(), here(), never, Files::refused);
+    ASSERT_FALSE(answer) << key;
+    EXPECT_EQ(answer.error().code, ErrorCode::bad_input);
+    EXPECT_NE(answer.error().message.find("empty"), std::string::npos) << answer.error().message;
+  }
+}
+
 TEST(Call, WhatNeverReturnsCannotBeCalled) {
   CallLimits at_home;
   at_home.files = Files::allowed;

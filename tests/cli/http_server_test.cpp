@@ -181,7 +181,8 @@ TEST(HttpServer, WhoWaitedTooLongIsToldSoThoughNoWorkerIsFree) {
   std::promise<void> begun;
   std::promise<void> enough;
   auto server =
-      Server::start({.port = 0, .heavy_threads = 1, .waiting_s = 0.2}, [&](const Request& request, bool may_take_long) {
+      // Long enough that a worker which stands back takes the first in time on a machine with other work.
+      Server::start({.port = 0, .heavy_threads = 1, .waiting_s = 2}, [&](const Request& request, bool may_take_long) {
         if (!may_take_long) return Response::later(Weight::heavy, request.path);
         if (request.path == "/first") {
           begun.set_value();
@@ -197,6 +198,44 @@ TEST(HttpServer, WhoWaitedTooLongIsToldSoThoughNoWorkerIsFree) {
   EXPECT_NE(answer.find("waited too long"), std::string::npos) << answer;
   enough.set_value();
   first.join();
+}
+
+// Work that does not look at its time: its client is told when it is over, the worker that nobody waits for it, and
+// what it answers later goes nowhere.
+TEST(HttpServer, WhatDoesNotEndByItselfIsAnsweredInTimeAllTheSame) {
+  std::promise<bool> was_told;
+  std::atomic<bool> over = false;
+  {
+    const auto server = Server::start({.port = 0, .answering_s = 0.2}, [&](const Request& request, bool may_take_long) {
+      if (!may_take_long) return Response::later(Weight::heavy, "");
+      for (int i = 0; i < 500 && !(over && *request.left); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+      was_told.set_value(*request.left);
+      return Response::json(200, "{}");
+    });
+    ASSERT_TRUE(server);
+    const auto start = std::chrono::steady_clock::now();
+    const std::string answer = get(server->port(), "/");
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+    EXPECT_NE(answer.find(" 503 "), std::string::npos) << answer;
+    EXPECT_NE(answer.find("its time is over"), std::string::npos) << answer;
+    over = true;
+    EXPECT_TRUE(was_told.get_future().get());
+  }
+}
+
+TEST(HttpServer, WhatIsDeferredAsShortMayBeDeferredOnceMoreAsHeavy) {
+  std::atomic<int> turns = 0;
+  const auto server = Server::start({.port = 0}, [&](const Request& request, bool may_take_long) {
+    ++turns;
+    if (!may_take_long) return Response::later(Weight::light, "somebody");
+    if (request.taken_for == Weight::light) return Response::later(Weight::heavy, "somebody");
+    return Response::json(200, "{}");
+  });
+  ASSERT_TRUE(server);
+  EXPECT_NE(get(server->port(), "/").find(" 200 "), std::string::npos);
+  EXPECT_EQ(turns, 3);
 }
 
 }  // namespace

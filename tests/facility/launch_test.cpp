@@ -500,7 +500,7 @@ TEST(Launch, AHostIsHeldAgainstThePlan) {
 
 TEST(Launch, WordsSurviveTheShell) {
   for (const char* text : {"plain", "two words", "it's", "$HOME", "a\"b", "([0]*3+[1]*58)", "", "new\nline", "&|;"}) {
-    const auto script = launch::read_script("program " + launch::shell_word(text) + " end\n");
+    const auto script = launch::read_script("program " + shell_word(text) + " end\n");
     ASSERT_EQ(script.commands.size(), 1u) << text;
     ASSERT_EQ(script.commands[0].size(), 3u) << text;
     EXPECT_EQ(script.commands[0][1].text, text);

@@ -87,6 +87,40 @@ TEST(Estate, SaysWhereItIsWrong) {
   EXPECT_NE(wrong("start = \"2026-12\"", "start = \"2026\"").find("2026-12"), std::string::npos);
 }
 
+// What a template left empty, or a currency with a letter wrong, is not as if the restriction or the rate were not
+// there.
+TEST(Estate, WhatIsEmptyOrMisspeltIsRefused) {
+  const auto wrong = [](const std::string& text) {
+    const auto estate = estate_of(text);
+    return estate ? std::string("fine") : estate.error().where + " " + estate.error().message;
+  };
+  for (const char* policy : {"origin = []", "avoid_vendors = []", "residency = []", "export_licences = []"}) {
+    EXPECT_NE(wrong(std::string(kPlain) + "\n[policy]\n" + policy + "\n").find("empty list"), std::string::npos)
+        << policy;
+  }
+  EXPECT_NE(wrong(replaced(kPlain, "rate = 10", "rate = 10\nresidency = []")).find("empty list"), std::string::npos);
+  EXPECT_NE(wrong(replaced(kPlain, "rate = 10", "rate = 10\ndevices = []")).find("empty list"), std::string::npos);
+  const auto rate = [&](const char* line) { return wrong(replaced(kPlain, "CNY = \"$0.14\"", line)); };
+  EXPECT_NE(rate("CNY = \"$0.14\"\nUSD = \"$2\"").find("a dollar is a dollar"), std::string::npos);
+  EXPECT_NE(rate("CNX = \"$0.14\"").find("CNX"), std::string::npos) << "the rate of the data would be taken";
+  EXPECT_NE(rate("CNY = \"$0.14\"\nRMB = \"$0.15\"").find("said twice"), std::string::npos);
+  EXPECT_NE(rate("cny = \"$0.14\"").find("no currency"), std::string::npos);
+  EXPECT_EQ(rate("CNY = \"$0.14\"\nEUR = \"$1.1\""), "fine") << "known, though no amount is in it";
+}
+
+// A search that is cut short knows no kind of device that serves the model: that is no reason to say that none does,
+// nor to send all requests to an API.
+TEST(Estate, WhoseTimeIsOverBeforeItIsRatedIsNoAnswer) {
+  for (const char* api : {"", "\n[[api]]\nservice = \"chat\"\ninput = \"$1/1M tokens\"\noutput = \"$2/1M tokens\"\n"}) {
+    const auto estate = estate_of(std::string(kPlain) + api);
+    ASSERT_TRUE(estate) << estate.error().message;
+    const auto problem = rate_options(*estate, testing_support::knowledge(), nullptr, Patience([] { return true; }));
+    ASSERT_FALSE(problem);
+    EXPECT_EQ(problem.error().code, ErrorCode::refused);
+    EXPECT_NE(problem.error().message.find("time was over"), std::string::npos) << problem.error().message;
+  }
+}
+
 TEST(Estate, PolicyForbidsPoolsByItsLine) {
   const auto estate = estate_of(std::string(kPlain) + "\n[policy]\norigin = [\"CN\"]\n");
   ASSERT_TRUE(estate);

@@ -47,6 +47,20 @@ TEST(RlStep, OfSharedDevicesIsTheSumOfItsPhases) {
   EXPECT_EQ(a.estimate.phase(RlPhase::critic).mid, 0);     // and has no critic
 }
 
+// A step of a million long answers takes minutes to draw: whoever has no time left is not kept waiting for it.
+TEST(RlStep, IsRefusedOnceTimeIsOver) {
+  RlQuery q = small();
+  q.prompts = 20'000;
+  q.samples = 50;
+  int looks = 0;
+  const auto a = answer(q, knowledge(), {.patience = Patience([&] { return ++looks > 2; })});
+  ASSERT_FALSE(a);
+  EXPECT_EQ(a.error().code, ErrorCode::refused);
+  const auto plans = plan_rl(q, knowledge(), Patience([] { return true; }));
+  ASSERT_FALSE(plans);
+  EXPECT_EQ(plans.error().code, ErrorCode::refused);
+}
+
 TEST(RlStep, OfPoolsApartIsTheLongerOfThemAndTheWeights) {
   RlQuery q = small();
   q.placement = RlPlacement::one_step_off;

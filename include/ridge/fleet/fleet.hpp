@@ -325,7 +325,8 @@ Result<Estate> read_estate(const std::string& text, const std::string& file, con
                            const EconomicsData& economics, const search::Policy& policy, const std::string& as_of = {});
 
 /// Asks the search for the best way to serve each model and to run each job on each kind of device that is there or on
-/// offer. Refuses (infeasible) a service or job that no kind can do, with what comes nearest.
+/// offer. Refuses (infeasible) a service or job that no kind can do, with what comes nearest, and (refused) to guess
+/// once patience is over before all is known.
 Result<Problem> rate_options(const Estate& estate, const Knowledge& knowledge, const EconomicsData* economics,
                              const Patience& patience = {});
 

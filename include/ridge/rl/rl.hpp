@@ -26,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ridge/base/patience.hpp"
 #include "ridge/perf/answer.hpp"
 #include "ridge/perf/inference.hpp"
 #include "ridge/perf/training_answer.hpp"
@@ -170,13 +171,14 @@ struct RlAnswer {
 };
 
 struct RlOptions {
-  bool suggest = true;  ///< some dozen other plans are answered too
+  bool suggest = true;     ///< some dozen other plans are answered too
+  Patience patience = {};  ///< once it is over nothing more is suggested, and an answer is refused (refused)
 };
 Result<RlAnswer> answer(const RlQuery& query, const Knowledge& knowledge, const RlOptions& options = {});
 
 /// Placements and splits of the query's devices, the fastest step first; those that cannot run are left out. Every
 /// staleness and layout that the query says is kept. Refuses what answer() refuses.
-Result<std::vector<RlAnswer>> plan_rl(const RlQuery& query, const Knowledge& knowledge);
+Result<std::vector<RlAnswer>> plan_rl(const RlQuery& query, const Knowledge& knowledge, const Patience& patience = {});
 
 // --- launch files ---------------------------------------------------------------------------------------------------
 

@@ -34,6 +34,8 @@ constexpr std::size_t kMostDiscarded = 4u << 20;      // of a body that is too l
 constexpr std::string_view kClosing = "the server is shutting down";
 constexpr std::chrono::milliseconds kBetweenLooks{250};  ///< for those that waited too long
 constexpr const char* kWaitedTooLong = "it waited too long for its turn: try again later";
+constexpr const char* kTookTooLong = "its time is over, and its work did not end by itself";
+constexpr const char* kTooMany = "too many questions wait already: try again later";
 using Clock = std::chrono::steady_clock;
 
 }  // namespace
@@ -74,7 +76,7 @@ Response guarded(const std::function<Response()>& work) noexcept {
 
 enum class Stage { reading, ready, deferred, answered };
 
-/// One request while it is read and answered.
+/// One request while it is read and answered. Its worker keeps it, too: the answer may leave before the work has ended.
 struct Exchange {
   Request request;
   Response response;
@@ -89,10 +91,13 @@ struct Exchange {
   Clock::time_point start = Clock::now();
 };
 
+using Shared = std::shared_ptr<Exchange>;
+
 /// Deferred requests of one weight and the threads that take them.
 struct Pool {
-  explicit Pool(FairQueue<Exchange*>::Limits limits) : waiting(limits) {}
-  FairQueue<Exchange*> waiting;
+  explicit Pool(FairQueue<Shared>::Limits limits) : waiting(limits) {}
+  FairQueue<Shared> waiting;
+  std::vector<Shared> running;
   std::vector<std::thread> threads;
 };
 
@@ -101,7 +106,7 @@ struct Server::Core {
       : options(wanted),
         connections({wanted.connection_limit, wanted.connections_per_address, std::chrono::seconds(wanted.reading_s),
                      std::chrono::seconds(wanted.sending_s)}),
-        light({wanted.waiting_of_one, wanted.waiting_of_all}),
+        light({wanted.waiting_of_one, wanted.waiting_of_all, std::max(1U, wanted.light_threads / 2)}),
         heavy({wanted.waiting_of_one, wanted.waiting_of_all, std::max(1U, wanted.heavy_threads / 2)}) {}
   Options options;
   Connections connections;
@@ -123,50 +128,65 @@ struct Server::Core {
     // Short questions, and those that are answered at once, come before heavy ones wherever the system has to choose.
     if (weight == Weight::heavy) stand_back();
     Pool& mine = pool(weight);
+    std::unique_lock lock(mutex);
     while (true) {
-      std::optional<FairQueue<Exchange*>::Item> next;
-      {
-        std::unique_lock lock(mutex);
-        wake.wait(lock, [&] { return closing || (next = mine.waiting.pop()).has_value(); });
-        if (!next) return;
-      }
-      Exchange& exchange = *next->value;
-      const std::chrono::duration<double> waited = Clock::now() - exchange.start;
-      if (exchange.left) {
-        exchange.response = Response::error(503, "the client has left");
-      } else if (waited.count() > options.waiting_s) {
-        exchange.response = Response::error(503, kWaitedTooLong);
+      std::optional<FairQueue<Shared>::Item> next;
+      wake.wait(lock, [&] { return closing || (next = mine.waiting.pop()).has_value(); });
+      if (!next) return;
+      const Shared exchange = next->value;
+      mine.running.push_back(exchange);
+      lock.unlock();
+      Response response;
+      if (exchange->left) {
+        response = Response::error(503, "the client has left");
+      } else if (age(*exchange) > options.waiting_s) {
+        response = Response::error(503, kWaitedTooLong);
       } else {
-        exchange.response = call(exchange.request, true);
+        exchange->request.taken_for = weight;
+        response = call(exchange->request, true);
       }
-      finish(exchange);
-      {
-        const std::lock_guard lock(mutex);
-        mine.waiting.done(next->client);
+      lock.lock();
+      std::erase(mine.running, exchange);
+      mine.waiting.done(next->client);
+      if (!response.defer) {
+        finish(*exchange, std::move(response));
+      } else if (closing) {
+        finish(*exchange, Response::error(503, kClosing));
+      } else if (exchange->stage == Stage::deferred && !pool(response.weight).waiting.push(next->client, exchange)) {
+        finish(*exchange, Response::error(503, kTooMany));
       }
       wake.notify_all();
     }
   }
 
-  /// Those whose time is over while every worker is busy are told so then, not when one is free again.
+  static double age(const Exchange& exchange) {
+    return std::chrono::duration<double>(Clock::now() - exchange.start).count();
+  }
+
+  /// Those whose time is over while every worker is busy are told so then, not when one is free again; and those whose
+  /// work goes on although it should have ended. It is told that nobody waits for it, and what it answers is dropped.
   void expire() {
     std::unique_lock lock(mutex);
     while (!wake.wait_for(lock, kBetweenLooks, [&] { return closing; })) {
       for (Pool* each : {&light, &heavy}) {
-        const auto late = each->waiting.take_if([&](const Exchange* exchange) {
-          return std::chrono::duration<double>(Clock::now() - exchange->start).count() > options.waiting_s;
-        });
-        for (Exchange* exchange : late) {
-          exchange->response = Response::error(503, kWaitedTooLong);
-          finish(*exchange);
+        const auto late =
+            each->waiting.take_if([&](const Shared& exchange) { return age(*exchange) > options.waiting_s; });
+        for (const Shared& exchange : late) finish(*exchange, Response::error(503, kWaitedTooLong));
+        for (const Shared& exchange : each->running) {
+          if (exchange->stage != Stage::deferred || age(*exchange) <= options.answering_s) continue;
+          finish(*exchange, Response::error(503, kTookTooLong));
+          exchange->left = true;
         }
       }
     }
   }
 
-  void finish(Exchange& exchange) {
-    connections.rests(exchange.connection);
+  /// The answer of a deferred request, unless it has one. With the lock held.
+  void finish(Exchange& exchange, Response response) {
+    if (exchange.stage != Stage::deferred) return;
+    exchange.response = std::move(response);
     exchange.stage = Stage::answered;
+    connections.rests(exchange.connection);
     MHD_resume_connection(exchange.connection);
   }
 
@@ -234,7 +254,8 @@ struct Server::Core {
   }
 
   /// Called by MHD for each piece of a request.
-  MHD_Result step(MHD_Connection* connection, const char* data, std::size_t* size, Exchange& exchange) {
+  MHD_Result step(MHD_Connection* connection, const char* data, std::size_t* size, const Shared& shared) {
+    Exchange& exchange = *shared;
     exchange.connection = connection;
     if (*size > 0) {
       if (exchange.too_large || exchange.request.body.size() + *size > options.body_limit) {
@@ -265,9 +286,8 @@ struct Server::Core {
       const std::lock_guard lock(mutex);
       const std::string& client =
           exchange.response.client.empty() ? exchange.request.address : exchange.response.client;
-      if (closing || !pool(exchange.response.weight).waiting.push(client, &exchange)) {
-        exchange.response =
-            Response::error(503, closing ? kClosing : "too many questions wait already: try again later");
+      if (closing || !pool(exchange.response.weight).waiting.push(client, shared)) {
+        exchange.response = Response::error(503, closing ? kClosing : kTooMany);
         exchange.response.headers.emplace_back("Retry-After", "5");
         return send(exchange);
       }
@@ -287,10 +307,7 @@ struct Server::Core {
       const std::lock_guard lock(mutex);
       closing = true;
       for (Pool* each : {&light, &heavy}) {
-        for (Exchange* exchange : each->waiting.clear()) {
-          exchange->response = Response::error(503, kClosing);
-          finish(*exchange);
-        }
+        for (const Shared& exchange : each->waiting.clear()) finish(*exchange, Response::error(503, kClosing));
       }
     }
     wake.notify_all();
@@ -358,21 +375,23 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
   const auto* address = is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
 
   const auto begin = [](void* closure, const char* uri, MHD_Connection* /*connection*/) -> void* {
-    auto* exchange = new Exchange;
+    auto* shared = new Shared(std::make_shared<Exchange>());
+    const Shared& exchange = *shared;
     const std::string_view raw(uri);
     const std::size_t query = raw.find('?');
     exchange->zero_byte = raw.find("%00") != std::string_view::npos;
-    if (query == std::string_view::npos) return exchange;
+    if (query == std::string_view::npos) return shared;
     exchange->keys =
         1 + static_cast<std::size_t>(std::count(raw.begin() + static_cast<std::ptrdiff_t>(query), raw.end(), '&'));
     // So many keys would use up the memory that the library answers with, and nobody would ever hear: it must not see
     // that there are any. The text is the library's own, in a buffer that it writes to itself.
     if (exchange->keys > static_cast<Core*>(closure)->options.key_limit) const_cast<char*>(uri)[query + 1] = '\0';
-    return exchange;
+    return shared;
   };
   const auto step = [](void* closure, MHD_Connection* connection, const char* url, const char* method,
                        const char* /*version*/, const char* data, std::size_t* size, void** state) -> MHD_Result {
-    auto& exchange = *static_cast<Exchange*>(*state);
+    const Shared& shared = *static_cast<Shared*>(*state);
+    Exchange& exchange = *shared;
     if (exchange.request.method.empty()) {  // headers are here, the body is not
       exchange.request.method = method;
       exchange.request.path = url;
@@ -382,10 +401,10 @@ Result<Server> Server::start(const Options& options, Handler handler, Log log) {
       MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &exchange);
       return static_cast<Core*>(closure)->headers_are_there(connection, exchange);
     }
-    return static_cast<Core*>(closure)->step(connection, data, size, exchange);
+    return static_cast<Core*>(closure)->step(connection, data, size, shared);
   };
   const auto end = [](void* closure, MHD_Connection* connection, void** state, MHD_RequestTerminationCode why) {
-    delete static_cast<Exchange*>(*state);
+    delete static_cast<Shared*>(*state);
     *state = nullptr;
     if (why == MHD_REQUEST_TERMINATED_COMPLETED_OK) static_cast<Core*>(closure)->connections.owes(connection);
   };

@@ -6,8 +6,9 @@
 //
 // The handler is called on several threads at once. It either answers, or defers: then it runs again on a thread of its
 // own, so that long work never holds up other connections. Short and heavy work have threads apart, and within each
-// the clients take turns. Limits: body size, header size, connections in all and from one address, seconds without
-// progress. What exceeds them gets a 4xx, a closed connection or a 503; the server goes on.
+// the clients take turns; what was taken for short and is not, the handler defers once more, as heavy. Limits: body
+// size, header size, connections in all and from one address, seconds without progress, seconds until an answer. What
+// exceeds them gets a 4xx, a closed connection or a 503; the server goes on.
 #pragma once
 
 #include <atomic>
@@ -26,6 +27,9 @@
 
 namespace ridge::http {
 
+/// What a deferred request takes: well below a second, or more.
+enum class Weight : std::uint8_t { light, heavy };
+
 struct Request {
   std::string method;  ///< "GET", "HEAD" (answered as GET, without its body), "POST", "DELETE"
   std::string path;    ///< decoded, without the query
@@ -34,14 +38,12 @@ struct Request {
   std::string body;
   std::string address;  ///< of the other side: "192.0.2.7"; of IPv6 the network, "2001:db8:1:2::/64"
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
-  const std::atomic<bool>* left = nullptr;  ///< true once the other side has hung up; null = nobody looks
+  const std::atomic<bool>* left = nullptr;  ///< true once nobody waits for the answer any more; null = nobody looks
+  Weight taken_for = Weight::heavy;         ///< where it was deferred to: a light one should not take long
 
   [[nodiscard]] std::string_view header(std::string_view name) const;
   [[nodiscard]] std::string_view parameter(std::string_view name) const;
 };
-
-/// What a deferred request takes: well below a second, or more.
-enum class Weight : std::uint8_t { light, heavy };
 
 struct Response {
   int status = 200;
@@ -88,11 +90,13 @@ class Server {
     unsigned reading_s = 15;  ///< until a request is there as a whole, however its bytes trickle in
     unsigned sending_s = 60;  ///< until an answer is taken, however its bytes trickle out
     unsigned threads = 2;
-    unsigned light_threads = 2;  ///< of deferred requests
+    unsigned light_threads = 2;  ///< of deferred requests, of which one client has at most half, too
     unsigned heavy_threads = 2;  ///< of which one client has at most half
     std::size_t waiting_of_one = static_cast<std::size_t>(limits::kWaiting.most);  ///< more are answered 503
     std::size_t waiting_of_all = static_cast<std::size_t>(limits::kWaitingOfAll.most);
     double waiting_s = limits::kServedSeconds.most;  ///< that a deferred request waits for its turn, then 503
+    /// Until a deferred request is answered, 503 if need be, whatever its work is doing: that should have ended itself.
+    double answering_s = limits::kServedSeconds.most + 0.5;
   };
 
   /// Refuses (bad_input) an address that cannot be bound, naming it and why.

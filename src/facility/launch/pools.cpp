@@ -40,7 +40,7 @@ LaunchFile pool_router(const LaunchPools& pools) {
         "  --static-models \"$models\" --static-model-labels \"$labels\" \\\n"
         "  --routing-logic disaggregated_prefill_orchestrated --prefill-model-labels prefill --decode-model-labels "
         "decode\n",
-        launch::shell_word(p.model));
+        shell_word(p.model));
   } else if (p.runner == LaunchTarget::sglang) {
     text +=
         "servers=()\n"

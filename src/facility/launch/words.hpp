@@ -15,10 +15,9 @@
 #include <string_view>
 #include <vector>
 
-namespace ridge::launch {
+#include "base/shell.hpp"
 
-/// As one word of a shell: quoted only where it has to be.
-[[nodiscard]] std::string shell_word(std::string_view text);
+namespace ridge::launch {
 
 /// A program and its flags. What stands before engine() belongs to whatever starts the engine.
 class Command {

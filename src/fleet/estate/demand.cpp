@@ -63,7 +63,7 @@ void EstateReader::service(TableReader& t, const TomlNode& node) {
   asked.tpot_s = t.has("tpot") ? t.quantity<Seconds>("tpot", seconds(1e-5), seconds(1e4)).value() : 0;
   asked.prefix_hit = share(t, "prefix_hit", 0);
   if (!t.optional_text("engine").empty()) asked.engine = t.optional_text("engine");
-  asked.devices = t.texts("devices");
+  asked.devices = names(t, "devices");
   s.output_tokens = asked.osl;
   s.spare = t.optional_integer("spare", 0, 0, 100);
   s.spot = t.flag("spot");
@@ -104,7 +104,7 @@ void EstateReader::service(TableReader& t, const TomlNode& node) {
     s.spare_rule = rule(RuleKind::spare, index,
                         fmt::format("{} survives the loss of {} replica{}", s.id, s.spare, s.spare > 1 ? "s" : ""),
                         where(node, "spare"), s.spare, "replicas");
-  std::vector<std::string> places = t.texts("residency");
+  std::vector<std::string> places = names(t, "residency");
   const bool own = !places.empty();
   if (!own) places = residency_;
   s.allowed = sites_in(t, "residency", places);
@@ -180,7 +180,7 @@ void EstateReader::job(TableReader& t, const TomlNode& node) {
   if (j.most_gpus > 0) asked.gpus = static_cast<int>(j.most_gpus);
   j.spot = t.flag("spot");
   j.mixed = t.flag("mixed");
-  const std::vector<std::string> places = t.texts("residency");
+  const std::vector<std::string> places = names(t, "residency");
   j.allowed = sites_in(t, "residency", places.empty() ? residency_ : places);
   const TomlMember* stated = node.find("gpu_hours");
   if (stated != nullptr && stated->value.kind == TomlNode::Kind::table) {

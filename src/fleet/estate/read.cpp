@@ -32,6 +32,10 @@ Result<Estate> EstateReader::read() {
     return nothing("service", "say what to serve or train: [[service]] or [[training]]");
   if (p.stocks.empty() && p.apis.empty())
     return nothing("offer", "say what there is to run it on: [[owned]] or [[offer]]");
+  if (const std::string unused = exchange_.unknown(); !unused.empty()) {
+    return Error{ErrorCode::bad_input, where(root_.find("exchange")->value, unused),
+                 "no amount is in " + quoted(unused) + ", and no such currency is known: is it misspelt?"};
+  }
   for (const std::string& used : exchange_.used()) p.assumptions.push_back(used);
   return std::move(estate_);
 }
@@ -58,7 +62,8 @@ void EstateReader::exchange(TableReader& t) {
     const Result<Dollars> usd = parse_quantity<Dollars>(table.text(rate.key));
     if (!usd || !(usd->value() > 0))
       return table.refuse(rate.key, "write what one unit is worth, for example \"$0.14\"");
-    exchange_.set(rate.key, usd->value());
+    if (const Status set = exchange_.set(rate.key, usd->value()); !set)
+      return table.refuse(rate.key, set.error().message);
   }
 }
 

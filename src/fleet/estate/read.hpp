@@ -91,6 +91,13 @@ class EstateReader {
     return 12 * std::stoi(date.substr(0, 4)) + std::stoi(date.substr(5, 2)) - 1;
   }
 
+  /// Texts of which an empty list would mean nothing at all to some and everything to others.
+  static std::vector<std::string> names(TableReader& t, std::string_view key) {
+    std::vector<std::string> all = t.texts(key);
+    if (t.has(key) && !t.failed() && all.empty()) t.refuse(key, "is an empty list: name one, or leave the key out");
+    return all;
+  }
+
   void general(TableReader t);
   void exchange(TableReader& t);
 

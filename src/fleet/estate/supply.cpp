@@ -110,7 +110,7 @@ void EstateReader::policy_rules(TableReader& t) {
                                fmt::format("{:.0f} % of the devices of one vendor at most", 100 * p.vendor_share),
                                where(node, "vendor_share"), 100 * p.vendor_share, "%");
   }
-  const std::vector<std::string> origin = t.texts("origin");
+  const std::vector<std::string> origin = names(t, "origin");
   if (!origin.empty()) {
     const auto vendors = policy_.vendors_from(origin);
     if (!vendors) return t.refuse("origin", vendors.error().message);
@@ -119,15 +119,15 @@ void EstateReader::policy_rules(TableReader& t) {
     for (const std::string& one : origin) all += (all.empty() ? "" : ", ") + one;
     origin_rule_ = rule(RuleKind::forbidden, 0, "only vendors from " + all, where(node, "origin"), 0, "");
   }
-  avoid_ = t.texts("avoid_vendors");
+  avoid_ = names(t, "avoid_vendors");
   std::vector<std::string_view> vendors;
   for (const Device& device : knowledge_.catalogue.devices()) vendors.push_back(device.vendor);
   if (const Status s = search::check_vendors("avoid_vendors", avoid_, vendors); !s)
     return t.refuse("avoid_vendors", s.error().message);
   if (!avoid_.empty())
     avoid_rule_ = rule(RuleKind::forbidden, 0, "vendors ruled out", where(node, "avoid_vendors"), 0, "");
-  licences_ = t.texts("export_licences");
-  residency_ = t.texts("residency");
+  licences_ = names(t, "export_licences");
+  residency_ = names(t, "residency");
   residency_where_ = where(node, "residency");
 }
 

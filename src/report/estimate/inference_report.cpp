@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "ask/field.hpp"
+#include "base/shell.hpp"
 #include "ridge/base/text.hpp"
 
 namespace ridge::report {
@@ -106,7 +107,7 @@ std::string command_flags(const InferenceQuery& query) {
     if (setting.field->takes == ask::Takes::device && !query.system.empty()) continue;  // the system names it
     if (!out.empty()) out += ' ';
     out += ask::flag_of(*setting.field);
-    if (setting.field->takes != ask::Takes::on) out += ' ' + setting.value;
+    if (setting.field->takes != ask::Takes::on) out += ' ' + shell_word(setting.value);
   }
   return out;
 }

@@ -19,6 +19,8 @@ constexpr std::size_t kLargestKeptBody = 4096;
 constexpr std::size_t kMostKeptBytes = 8u << 20;
 constexpr std::size_t kLongestAddress = 64;
 constexpr std::size_t kReadAtOnce = 16 << 10;  ///< of a body: a megabyte of JSON takes a fifth of a second to read
+/// That a question may take where short ones wait for their turn; then it goes to the end of the heavy ones.
+constexpr std::chrono::milliseconds kShortTurn{400};
 constexpr std::string_view kJobs = "/v1/jobs";
 
 struct Endpoint {
@@ -70,9 +72,9 @@ Manner manner_of(std::string_view body) {
 }
 
 /// Whether it takes a few milliseconds at most, so that nobody notices whoever asks it a thousand times. A what-if
-/// reads the catalogue anew, and the other kinds of estimates look at whole spaces.
+/// reads the catalogue anew, a list of lengths has thousands, and the other kinds of estimates look at whole spaces.
 bool is_quick(const Endpoint& endpoint, const Call& asked) {
-  if (endpoint.effort != Effort::nothing || asked.says("--set")) return false;
+  if (endpoint.effort != Effort::nothing || asked.says("--set") || asked.says("--lengths")) return false;
   static constexpr std::array<std::string_view, 4> kQuick = {"infer", "train", "diffusion", "techniques"};
   return asked.words.empty() || std::find(kQuick.begin(), kQuick.end(), asked.words.front()) != kQuick.end();
 }
@@ -223,7 +225,10 @@ Response Api::answer(const Request& request, bool may_take_long) {
   StopSign stop;
   set_limits(stop, limits_.long_seconds, request.arrived);
   stop.left = request.left;
+  const bool short_turn = may_take_long && request.taken_for == http::Weight::light;
+  if (short_turn) stop.deadline = std::min(stop.deadline, std::chrono::steady_clock::now() + kShortTurn);
   Response response = run(*asked, stop);
+  if (short_turn && stop.said != nullptr) return Response::later(http::Weight::heavy, *client);
   if (kept && response.status == 200) keep(request.body, response);
   if (remembered && response.status == 200) {
     const std::lock_guard lock(mutex_);

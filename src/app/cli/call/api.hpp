@@ -49,7 +49,8 @@ class Api {
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
 
-  /// The answer to /v1/..., or 404. Defers what takes long unless it may.
+  /// The answer to /v1/..., or 404. Defers what takes long unless it may; what was taken for short and is not, once
+  /// more, as heavy.
   [[nodiscard]] http::Response answer(const http::Request& request, bool may_take_long);
 
  private:

@@ -312,9 +312,9 @@ Result<Command> understand(Application& application, const std::vector<std::stri
   }
   if (application.version) return version_asked();
   Options own = application.options[index];
+  Application::mark_given(application.app, application.globals);
+  Application::mark_given(*chosen.front(), own);
   if (!plan.empty()) {
-    Application::mark_given(application.app, application.globals);
-    Application::mark_given(*chosen.front(), own);
     if (const Status s =
             take_plan_file(plan, own, application.globals, names_of(application.options, application.globals));
         !s)

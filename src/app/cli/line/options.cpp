@@ -134,10 +134,18 @@ Status Options::check(Session& session) const {
     const OptionText& text = texts()[i];
     if (!text.takes.check) continue;
     const std::string& name = text.name.empty() ? text.value : text.name;
+    const auto is_there = [&](const std::string& value) {
+      // A variable of a shell that is not set, an empty field of a form: never what leaves a restriction out.
+      return declared_->given[i] && value.empty()
+                 ? Status(Error{ErrorCode::bad_input, name, "its value is empty: write one, or leave it out"})
+                 : Status();
+    };
     if (std::string* const* one = std::get_if<std::string*>(&declared_->targets[i])) {
+      if (const Status s = is_there(**one); !s) return s;
       if (const Status s = check_value(session, name, text.takes, **one); !s) return s;
     } else if (std::vector<std::string>* const* many = std::get_if<std::vector<std::string>*>(&declared_->targets[i])) {
       for (const std::string& value : **many) {
+        if (const Status s = is_there(value); !s) return s;
         if (const Status s = check_value(session, name, text.takes, value); !s) return s;
       }
     }

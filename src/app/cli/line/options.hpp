@@ -84,7 +84,7 @@ class Options {
   explicit Options(const std::vector<OptionText>& known) : Options() { declared_->known = &known; }
 
   void flag(std::string_view name, bool& into, std::string_view help, bool hidden = false);
-  /// An empty value is as if it had not been given. "-o,--out" is --out, and -o does as well.
+  /// "-o,--out" is --out, and -o does as well.
   void text(std::string_view name, std::string_view value, std::string& into, std::string_view help, Takes takes = {});
   /// May be given several times; each value is checked.
   void list(std::string_view name, std::string_view value, std::vector<std::string>& into, std::string_view help,

@@ -170,8 +170,14 @@ Status predict_bench(Session& session, BenchRun& run) {
   if (!plan) return plan.error();
   if (plan->refusal) return refusal_error(*plan);
   query.deployment = plan->query;
-  Result<SimulationResult> predicted = simulate(query, *knowledge);
+  struct Watcher final : SimulationObserver {
+    explicit Watcher(const Session& of) : session(of) {}
+    bool go_on(double) override { return !session.stopped(); }
+    const Session& session;
+  } watcher(session);
+  Result<SimulationResult> predicted = simulate(query, *knowledge, &watcher);
   if (!predicted) return predicted.error();
+  if (const Status s = session.in_time(); !s) return s;
   report::SimulationAnswer titled;
   titled.query = query;
   titled.result = *predicted;

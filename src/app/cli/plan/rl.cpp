@@ -72,14 +72,14 @@ Result<int> plan_rl_run(Session& session, const PlanFlags& flags, EstimateFlags 
       if (const Status s = rl.valid(session); !s) return s.error();
       const Result<RlQuery> question = rl_question(rl, session.software_date());
       if (!question) return question.error();
-      Result<std::vector<RlAnswer>> found = plan_rl(*question, *knowledge);
+      Result<std::vector<RlAnswer>> found = plan_rl(*question, *knowledge, session.patience());
+      if (const Status s = session.in_time(); !s) return s.error();
       if (!found && found.error().code != ErrorCode::infeasible) return of_rl_flag(found.error());
       if (!found) {
         if (!refused) refused = found.error();
         continue;
       }
       for (RlAnswer& a : *found) picks.push_back({std::move(a), price});
-      if (const Status s = session.in_time(); !s) return s.error();
     }
   }
   if (picks.empty()) return *refused;

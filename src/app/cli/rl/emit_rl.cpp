@@ -46,7 +46,9 @@ Result<int> emit_rl_files(Session& session, const EstimateFlags& flags, RlFramew
     asked.training.plan.sharding = Sharding::zero3;
     asked.freedom.tp = asked.freedom.pp = asked.freedom.ep = false;
   }
-  const Result<RlAnswer> answered = ridge::answer(asked, *knowledge, {.suggest = false});
+  const Result<RlAnswer> answered =
+      ridge::answer(asked, *knowledge, {.suggest = false, .patience = session.patience()});
+  if (const Status s = session.in_time(); !s) return s.error();
   if (!answered) return of_rl_flag(answered.error());
   Result<std::string> loads = checkpoint;
   if (checkpoint.empty()) loads = policy_checkpoint(session, answered->query.model);

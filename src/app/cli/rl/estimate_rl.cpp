@@ -77,7 +77,8 @@ Result<int> estimate_rl(Session& session, const EstimateFlags& flags) {
   if (!question) return question.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
-  Result<RlAnswer> a = ridge::answer(*question, *knowledge);
+  Result<RlAnswer> a = ridge::answer(*question, *knowledge, {.patience = session.patience()});
+  if (const Status s = session.in_time(); !s) return s.error();
   if (!a) return of_rl_flag(a.error());
   add_changes(session, a->assumptions);
   report::RlReportOptions options;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/cli/session/program.hpp"
+#include "base/shell.hpp"
 
 namespace ridge::cli {
 
@@ -45,15 +46,6 @@ std::string take_flag(std::vector<std::string>& words, std::initializer_list<std
                 words.begin() + static_cast<std::ptrdiff_t>(i + 1 + apart));
   }
   return value;
-}
-
-/// As a shell would have to be told.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=.,:/%+@";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "economics/economics_data.hpp"
 #include "evidence/measured/device.hpp"
 #include "evidence/measured/measurement.hpp"
+#include "report/table/unicode.hpp"
 #include "ridge/base/file.hpp"
 #include "ridge/base/limits.hpp"
 #include "ridge/base/text.hpp"
@@ -337,8 +338,15 @@ void Session::print(const Document& document) const {
 
 void Session::warn(std::string_view text) const {
   if (into_ != nullptr) return;
-  const std::string line = "ridge: " + phrased(text, voice()) + "\n";
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  // Files and servers have their say in it: their control characters move no cursor here.
+  const std::string said = phrased(text, voice());
+  std::string out = "ridge: ";
+  for (std::size_t at = 0; at <= said.size();) {
+    const std::size_t end = std::min(said.find('\n', at), said.size());
+    out += printable(std::string_view(said).substr(at, end - at)) + "\n";
+    at = end + 1;
+  }
+  std::fwrite(out.data(), 1, out.size(), stderr);
 }
 
 }  // namespace ridge::cli

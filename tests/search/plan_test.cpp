@@ -195,7 +195,7 @@ TEST(Plan, HoldsHoweverLongItIsSimulated) {
     goal.ttft_s = 3;
     goal.tpot_s = tpot;
     goal.ep = ep;
-    const ServingVerdict verdict = answer(goal);
+    const ServingVerdict verdict = priced(goal);
     ASSERT_FALSE(verdict.plans.empty());
     const ServingPlan& plan = verdict.plans.front();
     ASSERT_LE(plan.replicas, 12) << "take a lower rate: more are simulated by the dozen";

@@ -41,7 +41,8 @@ const std::set<std::string_view> kNames = {"--served-model-name",
                                            "--availability",
                                            "--engine-version"};
 /// Texts: whatever a line can hold.
-const std::set<std::string_view> kTexts = {"--token", "--where", "--sort", "--columns", "--accelerator", "--submitter"};
+const std::set<std::string_view> kTexts = {"--token",       "--where",     "--sort",   "--columns",
+                                           "--accelerator", "--submitter", "--without"};
 
 const std::array kUnprintable = {std::string("a\0b", 3), std::string("\x1b[2J"), std::string("a\nb"),
                                  std::string(5000, 'x'), std::string("\x7f")};

@@ -133,7 +133,7 @@ struct TrainingEstimate {
   Interval tokens_per_s;
   Interval mfu;                      ///< against dense peak of the products' format; FLOPs as `model_flops_per_token`
   double model_flops_per_token = 0;  ///< forward and backward, attention counted in full: 6 P + 12 L h s
-  double six_p_flops_per_token = 0;
+  double six_p_flops_per_token = 0;  ///< of products with weights alone; 4 P where weights are frozen
   std::array<double, kTerms> terms_s{};                ///< add up to step_time_s.mid
   std::array<double, kTrainingPhases> phases_s{};      ///< add up to the same
   double weight_gradient_s = 0;                        ///< of that, gradients of weights: what may be done later

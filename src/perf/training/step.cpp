@@ -244,10 +244,13 @@ double loading_exposed(const ResolvedTraining& job, const TrainingPlan& plan, co
   return std::max(0.0, tokens * replicas * job.data_seconds / stack - step);
 }
 
+/// Of the products with weights alone. Frozen weights get no gradient: a third of the products is not there.
+double weight_flops(const ResolvedTraining& job) noexcept {
+  return (job.task == TrainingTask::lora ? 4 : 6) * job.active_parameters;
+}
+
 double model_flops(const ResolvedTraining& job, const TrainingPlan& plan) noexcept {
-  // Frozen weights get no gradient: a third of the products is not there.
-  double flops = (job.task == TrainingTask::lora ? 4 : 6) * job.active_parameters +
-                 job.attention_flops_per_position * plan.sequence;
+  double flops = weight_flops(job) + job.attention_flops_per_position * plan.sequence;
   for (int i = 0; i < job.window_count; ++i) {
     const auto& w = job.windows[static_cast<std::size_t>(i)];
     flops += w.flops_per_position * std::min(w.reach, static_cast<double>(plan.sequence));
@@ -334,9 +337,10 @@ void finish(const ResolvedTraining& job, const TrainingPlan& plan, TrainingEstim
   if (clock < 1) total = capped;
   const double low = c.low / std::min(1 + lost, 1 / kept);
   const double high = c.high / (1 - lost);
-  e.step_time_s = {total * low, total, total * high};
-  e.tokens_per_s = {tokens / (total * high), tokens / total, tokens / (total * low)};
-  e.six_p_flops_per_token = 6 * job.active_parameters;
+  const double fastest = std::min(total, std::max(total * low, least));
+  e.step_time_s = {fastest, total, total * high};
+  e.tokens_per_s = {tokens / (total * high), tokens / total, tokens / fastest};
+  e.six_p_flops_per_token = weight_flops(job);
   e.model_flops_per_token = model_flops(job, plan);
   const double per_rate = e.model_flops_per_token / (job.peak * plan.gpus);
   e.mfu = {e.tokens_per_s.low * per_rate, e.tokens_per_s.mid * per_rate, e.tokens_per_s.high * per_rate};

@@ -29,9 +29,18 @@ Run run_of(const TrainingAnswer& a, double tokens) {
   return {{low.days, mid.days, high.days}, {low.gpu_hours, mid.gpu_hours, high.gpu_hours}};
 }
 
+bool frozen(const TrainingAnswer& a) {
+  return a.query.task == TrainingTask::lora;
+}
+
+int products_with_weights(const TrainingAnswer& a) {
+  return frozen(a) ? 4 : 6;
+}
+
 std::string mfu_convention(const TrainingAnswer& a) {
-  return fmt::format("6 P + 12 L h s FLOPs per token (attention counted in full), against the dense {} peak of {}",
-                     name(a.facts.precision), format(FlopsPerSecond(a.facts.peak)));
+  return fmt::format("{} P + 12 L h s FLOPs per token ({}attention counted in full), against the dense {} peak of {}",
+                     products_with_weights(a), frozen(a) ? "weights are frozen, " : "", name(a.facts.precision),
+                     format(FlopsPerSecond(a.facts.peak)));
 }
 
 Table predictions(const TrainingAnswer& a, const TrainingReportOptions& options) {
@@ -45,7 +54,7 @@ Table predictions(const TrainingAnswer& a, const TrainingReportOptions& options)
   add("model FLOPs, per GPU", in_unit(over(e.tokens_per_s, gpus), "TFLOP/s", e.model_flops_per_token * 1e-12));
   add("MFU", in_unit(e.mfu, "%", 100));
   const double six_p = e.six_p_flops_per_token / e.model_flops_per_token;
-  add("MFU by 6 P alone", fmt::format("{} %", format_number(100 * e.mfu.mid * six_p)));
+  add(frozen(a) ? "MFU by 4 P alone" : "MFU by 6 P alone", fmt::format("{} %", format_number(100 * e.mfu.mid * six_p)));
   add("MFU, causal attention", fmt::format("{} %", format_number(100 * e.mfu.mid * 0.5 * (1 + six_p))));
   if (e.power_w.mid > 0) {
     add("power, all devices", Cell::interval<Watts>(e.power_w).text());

@@ -309,7 +309,8 @@ static Action declare_catalogue(Options& options) {
                 complete_files);
   options.text("--take", "FILE.toml", a->take, "write the new prices there", value::written());
   options.text("--date", "DAY", a->date, "date of the list; needed for --take", value::date());
-  options.list("--without", "PROVIDER", a->without, "leave out all entries of a provider of LiteLLM's list");
+  options.list("--without", "PROVIDER", a->without, "leave out all entries of a provider of LiteLLM's list",
+               value::line());
   options.flag("--all", a->all, "also prices that are as before");
   return [a](Session& session) { return run(session, *a); };
 }

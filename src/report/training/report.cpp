@@ -29,8 +29,14 @@ Run run_of(const TrainingAnswer& a, double tokens) {
   return {{low.days, mid.days, high.days}, {low.gpu_hours, mid.gpu_hours, high.gpu_hours}};
 }
 
+/// FLOPs for each parameter and token: frozen weights have no gradients of their own.
+int counted_passes(const TrainingAnswer& a) {
+  return a.query.task == TrainingTask::lora ? 4 : 6;
+}
+
 std::string mfu_convention(const TrainingAnswer& a) {
-  return fmt::format("6 P + 12 L h s FLOPs per token (attention counted in full), against the dense {} peak of {}",
+  return fmt::format("{} P + 12 L h s FLOPs per token ({}attention counted in full), against the dense {} peak of {}",
+                     counted_passes(a), counted_passes(a) == 4 ? "frozen weights have no gradient; " : "",
                      name(a.facts.precision), format(FlopsPerSecond(a.facts.peak)));
 }
 
@@ -45,8 +51,10 @@ Table predictions(const TrainingAnswer& a, const TrainingReportOptions& options)
   add("model FLOPs, per GPU", in_unit(over(e.tokens_per_s, gpus), "TFLOP/s", e.model_flops_per_token * 1e-12));
   add("MFU", in_unit(e.mfu, "%", 100));
   const double six_p = e.six_p_flops_per_token / e.model_flops_per_token;
-  add("MFU by 6 P alone", fmt::format("{} %", format_number(100 * e.mfu.mid * six_p)));
-  add("MFU, causal attention", fmt::format("{} %", format_number(100 * e.mfu.mid * 0.5 * (1 + six_p))));
+  const double products = six_p * counted_passes(a) / 6.0;
+  add(fmt::format("MFU by {} P alone", counted_passes(a)).c_str(),
+      fmt::format("{} %", format_number(100 * e.mfu.mid * products)));
+  add("MFU, causal attention", fmt::format("{} %", format_number(100 * e.mfu.mid * 0.5 * (1 + products))));
   if (e.power_w.mid > 0) {
     add("power, all devices", Cell::interval<Watts>(e.power_w).text());
     add("energy per token", fmt::format("{} J", format_number(e.power_w.mid / e.tokens_per_s.mid)));
@@ -268,7 +276,7 @@ Json training_json(const TrainingAnswer& a, const TrainingReportOptions& options
   const std::string narrow = recipe(a);
   json.set("precision_recipe", narrow.empty() ? Json() : Json(narrow));
   json.set("mfu_six_p", fits ? Json(e.mfu.mid * six_p) : Json());
-  json.set("mfu_causal", fits ? Json(e.mfu.mid * 0.5 * (1 + six_p)) : Json());
+  json.set("mfu_causal", fits ? Json(e.mfu.mid * 0.5 * (1 + six_p * counted_passes(a) / 6.0)) : Json());
   json.set("model_flops_per_token", fits ? Json(e.model_flops_per_token) : Json());
   json.set("model_flops_per_s", predicted(over(e.tokens_per_s, 1 / std::max(e.model_flops_per_token, 1.0))));
   json.set("model_flops_per_s_per_gpu", predicted(over(e.tokens_per_s, gpus / std::max(e.model_flops_per_token, 1.0))));

@@ -2,12 +2,12 @@
 """Reads which flags a release of an engine takes, from its source, and writes them as facts.
 
 usage: engine_flags.py ENGINE VERSION TREE --source TEXT --out FILE.toml
-       ENGINE is vllm, sglang, megatron, torchtitan, trtllm, llamacpp, bridge, primus, deepspeed or maxtext; TREE a checkout of
-       that release (with submodules, for bridge)
+       ENGINE is vllm, sglang, megatron, torchtitan, trtllm, llamacpp, bridge, primus, deepspeed, maxtext, verl, nemo_rl or
+       openrlhf; TREE a checkout of that release (with submodules, for bridge)
 
 A fact is the name of a flag, its type, its default, what it may be set to and the file that says so: nothing is copied besides.
 Python is parsed (ast), never run, so that neither the engine nor what it needs has to be installed. Types: switch (no value),
-int, float, text, json, list. Engines that are set by keys (bridge, maxtext: KEY=VALUE; primus: YAML; deepspeed: JSON) have the keys
+int, float, text, json, list. Engines that are set by keys (bridge, maxtext, verl: KEY=VALUE; primus, nemo_rl: YAML; deepspeed: JSON) have the keys
 instead, those of a part as "part.key". `no` marks a switch that also has a --no- form; `deprecated` one that the engine warns about.
 """
 import argparse
@@ -426,6 +426,75 @@ def deepspeed(root):
     return by_value(flags)
 
 
+def leaves(value, at=""):
+    """Keys below keys as "part.key", with their values."""
+    for key, inner in value.items():
+        name = f"{at}.{key}" if at else str(key)
+        if isinstance(inner, dict) and inner:
+            yield from leaves(inner, name)
+        else:
+            yield name, inner
+
+
+def of_values(tree, values, file):
+    """Facts of keys from the file that sets them: the type is that of the annotation that the class or the typed
+    dictionaries around give a field of that name, where all agree, else that of the value."""
+    kinds = {}
+    for owner in tree.classes:
+        for field, (annotation, _, _) in tree.fields(owner).items():
+            kinds.setdefault(field, set()).add(tree.kind(annotation))
+    facts = {}
+    for name, value in leaves(values):
+        last = name.split(".")[-1]
+        if last in ("_target_", "defaults") or name.startswith(("hydra.", "defaults")):
+            continue
+        known = kinds.get(last, set()) & {"int", "float", "switch"} if len(kinds.get(last, set())) == 1 else set()
+        written = {bool: "switch", int: "int", float: "float", list: "list", dict: "json"}.get(type(value), "text")
+        kind = known.pop() if known else "float" if written == "int" and abs(value) <= 1 else written
+        computed = isinstance(value, str) and "${" in value
+        facts[name] = fact(kind, None if computed or isinstance(value, (list, dict)) else value, (), file)
+    return by_value(facts)
+
+
+def verl(root):
+    """The trainers' configurations as verl writes them out whole, and what its pools apart add to them."""
+    import yaml
+    root = pathlib.Path(root)
+    tree = Tree(root, ["verl/workers/config", "verl/trainer/config"])
+    read = lambda file: of_values(tree, yaml.safe_load((root / file).read_text(encoding="utf-8")), file)
+    config = "verl/trainer/config"
+    plain, megatron = (read(f"{config}/_generated_{name}.yaml") for name in ("ppo_trainer", "ppo_megatron_trainer"))
+    flags = {**megatron, **plain}
+    for name in plain.keys() & megatron.keys():
+        flags[name]["file"] = config
+    for part in ("one_step_off", "fully_async"):
+        folder = f"verl/experimental/{part}_policy/config"
+        for file in sorted((root / folder).glob("*.yaml")):
+            for name, one in read(str(file.relative_to(root))).items():
+                one["file"] = folder if name not in flags or "experimental" not in flags[name]["file"] else "verl/experimental"
+                if name not in flags or "experimental" in flags[name]["file"] and flags[name]["file"] != folder:
+                    flags[name] = one
+    return flags
+
+
+def nemo_rl(root):
+    """What examples/configs/grpo_math_1B.yaml sets, which configurations build on."""
+    import yaml
+    root = pathlib.Path(root)
+    tree = Tree(root, ["nemo_rl/algorithms", "nemo_rl/models/policy", "nemo_rl/models/generation", "nemo_rl/distributed"])
+    file = "examples/configs/grpo_math_1B.yaml"
+    return of_values(tree, yaml.safe_load((root / file).read_text(encoding="utf-8")), file)
+
+
+def openrlhf(root):
+    tree = Tree(root, ["openrlhf/cli"])
+    file = "openrlhf/cli/train_ppo_ray.py"
+    flags = {}
+    for call in calls(tree.module(file), "add_argument"):
+        add(flags, *from_call(tree, call, file))
+    return flags
+
+
 def bridge(root):
     file = "scripts/training/run_recipe.py"
     tree = Tree(root, ["src/megatron/bridge/training", "src/megatron/bridge/models/gpt_provider.py", "src/megatron/bridge/data",
@@ -490,7 +559,8 @@ def written(engine, version, source, flags):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    engines = {f.__name__: f for f in (vllm, sglang, megatron, torchtitan, trtllm, llamacpp, bridge, primus, deepspeed, maxtext)}
+    engines = {f.__name__: f for f in (vllm, sglang, megatron, torchtitan, trtllm, llamacpp, bridge, primus, deepspeed, maxtext, verl,
+                                      nemo_rl, openrlhf)}
     parser.add_argument("engine", choices=engines)
     parser.add_argument("version")
     parser.add_argument("tree")

@@ -52,6 +52,10 @@ Split attention_parameters(const Mixer& mixer, double hidden) {
   if (mixer.sinks) split.small += heads;
   if (mixer.qk_norm == QkNorm::per_head) split.small += 2 * head_dim;
   if (mixer.qk_norm == QkNorm::full) split.small += (heads + kv_heads) * head_dim;
+  if (mixer.cross_tokens > 0) {  // a second attention of the same shape
+    split.weights *= 2;
+    split.small *= 2;
+  }
   if (mixer.index_heads > 0) {  // index queries and one key, both normalised (MiniMax M3)
     split.weights += hidden * (mixer.index_heads + 1.0) * mixer.index_dim;
     split.small += 2.0 * mixer.index_dim;
@@ -241,6 +245,7 @@ bool keeps_kv(const Model& model) {
 
 /// Elements that one token leaves in the KV cache of one layer.
 double kv_elements(const Mixer& mixer) {
+  if (mixer.both_ways) return 0;
   if (mixer.kind == MixerKind::attention) return mixer.kv_heads * (mixer.head_dim + value_dim(mixer));
   if (mixer.kind == MixerKind::mla) return static_cast<double>(mixer.kv_lora_rank) + mixer.qk_rope_dim;
   return 0;
@@ -271,6 +276,16 @@ int Model::layers() const {
 bool Model::is_moe() const {
   return std::any_of(groups.begin(), groups.end(),
                      [](const LayerGroup& group) { return group.ffn.kind == FfnKind::moe; });
+}
+
+bool Model::reads_both_ways() const {
+  return std::any_of(groups.begin(), groups.end(), [](const LayerGroup& group) { return group.mixer.both_ways; });
+}
+
+int Model::cross_tokens() const {
+  int most = 0;
+  for (const LayerGroup& group : groups) most = std::max(most, group.mixer.cross_tokens);
+  return most;
 }
 
 Parameters count_parameters(const Model& model) {
@@ -333,6 +348,7 @@ Bytes kv_bytes_per_sequence(const Model& model, double bytes_per_element, int to
     for (const LayerGroup& group : model.groups) {
       double kept = group.mixer.window > 0 ? std::min(tokens, group.mixer.window) : tokens;
       if (group.mixer.compress > 0) kept += static_cast<double>(tokens) / group.mixer.compress;
+      kept += group.mixer.cross_tokens;
       sum += group.count * (kv_elements(group.mixer) * bytes_per_element * kept + state_bytes(group.mixer));
     }
   }

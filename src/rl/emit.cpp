@@ -46,11 +46,21 @@ std::string rl_script(const std::string& needs, const ShellCommand& command) {
 }
 
 const char* on_off(bool on) {
-  return on ? "True" : "False";
+  return on ? "true" : "false";
 }
 
 int whole(double value) {
   return static_cast<int>(std::lround(value));
+}
+
+/// Whoever trains with ZeRO or FSDP, not with Megatron.
+bool shards(const RlAnswer& a) {
+  return a.training.engine == "fsdp" || a.training.engine == "deepspeed";
+}
+
+double memory_share(const RlQuery& q) {
+  constexpr double kUsualShare = 0.85;
+  return q.generation.memory_utilization > 0 ? q.generation.memory_utilization : kUsualShare;
 }
 
 bool drawn_apart(const RlAnswer& a) {
@@ -59,26 +69,35 @@ bool drawn_apart(const RlAnswer& a) {
 
 Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& checkpoint, int per_node) {
   const RlQuery& q = a.query;
-  if (q.algorithm == RlAlgorithm::online_dpo) return rl_cannot("verl's trainer has no online DPO: say ⟦for=openrlhf⟧");
   if (q.critic_gpus > 0) return rl_cannot("verl puts the critic on the trainers' devices: leave out ⟦critic_gpus⟧");
   const TrainingPlan& p = q.training.plan;
-  const bool megatron = a.training.engine != "fsdp" && a.training.engine != "deepspeed";
+  const bool megatron = !shards(a);
+  if (!megatron && (p.tp > 1 || p.pp > 1 || p.ep > 1)) {
+    return rl_cannot(
+        fmt::format("verl's FSDP has no TP {}, PP {}, EP {}: say ⟦tp=1⟧ ⟦pp=1⟧ ⟦ep=1⟧, or "
+                    "⟦engine=megatron⟧",
+                    p.tp, p.pp, p.ep));
+  }
   const bool flows = q.placement == RlPlacement::asynchronous;
-  const char* module = flows            ? "verl.experimental.fully_async_policy.fully_async_main"
-                       : drawn_apart(a) ? "recipe.one_step_off_policy.main_ppo"
-                                        : "verl.trainer.main_ppo";
-  ShellCommand c(fmt::format("python3 -m {}", module));
-  if (megatron) c.add("--config-name={}", flows ? "fully_async_ppo_megatron_trainer" : "ppo_megatron_trainer");
+  const std::string part = flows ? "fully_async" : "one_step_off";
+  ShellCommand c(!drawn_apart(a) ? std::string("python3 -m verl.trainer.main_ppo")
+                                 : fmt::format("python3 -m verl.experimental.{}_policy.{}", part,
+                                               flows ? "fully_async_main" : "main_ppo"));
+  if (megatron) {
+    c.add("--config-name={}ppo_megatron_trainer", drawn_apart(a) ? part + "_" : std::string());
+  }
   c.add("algorithm.adv_estimator={}", q.algorithm == RlAlgorithm::ppo ? "gae" : "grpo");
-  c.add("algorithm.use_kl_in_reward=False");
+  c.add("algorithm.use_kl_in_reward=false");
   c.add("data.train_files=\"$TRAIN_FILES\" data.val_files=\"$VAL_FILES\"");
   c.add("data.train_batch_size={}", flows ? 0 : whole(q.prompts));
   if (flows) c.add("data.gen_batch_size=1");
   c.add("data.max_prompt_length={} data.max_response_length={}", whole(q.prompt_tokens * 2), whole(q.answers.most));
   c.add("actor_rollout_ref.model.path={}", checkpoint);
-  if (q.lora_rank > 0) c.add("actor_rollout_ref.model.lora_rank={}", q.lora_rank);
+  if (q.lora_rank > 0) c.add("actor_rollout_ref.model.{}={}", megatron ? "lora.rank" : "lora_rank", q.lora_rank);
   const std::string actor = "actor_rollout_ref.actor";
-  c.add("{}.strategy={}", actor, megatron ? "megatron" : "fsdp2");
+  // Its workers are chosen by the strategy of the critic too, also where there is none.
+  c.add("{}.strategy={} critic.strategy={}", actor, megatron ? "megatron" : "fsdp2", megatron ? "megatron" : "fsdp2");
+  if (!megatron && p.cp > 1) c.add("{}.ulysses_sequence_parallel_size={}", actor, p.cp);
   c.add("{}.ppo_mini_batch_size={} {}.ppo_epochs={}", actor, whole(q.mini_batch), actor, q.epochs);
   c.add("{}.use_kl_loss={}", actor, on_off(q.reference.value_or(true)));
   if (q.algorithm == RlAlgorithm::dapo) c.add("{}.clip_ratio_low=0.2 {}.clip_ratio_high=0.28", actor, actor);
@@ -88,21 +107,32 @@ Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& che
   const int row = std::max(p.sequence * p.micro_batch, (longest + p.cp - 1) / p.cp);
   if (q.packing) {
     c.add("{}.ppo_max_token_len_per_gpu={}", actor, row);
-    c.add("actor_rollout_ref.rollout.log_prob_use_dynamic_bsz=True {}={}",
+    c.add("actor_rollout_ref.rollout.log_prob_use_dynamic_bsz=true {}={}",
           "actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu", row);
   } else {
     c.add("{}.ppo_micro_batch_size_per_gpu={}", actor, std::max(1, p.micro_batch));
-    c.add("actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu={}", std::max(1, p.micro_batch));
+    for (const char* part_of : {"rollout", "ref"}) {
+      c.add("actor_rollout_ref.{}.log_prob_micro_batch_size_per_gpu={}", part_of, std::max(1, p.micro_batch));
+    }
+  }
+  if (q.algorithm == RlAlgorithm::ppo) {
+    c.add("critic.model.path={}", q.critic.empty() || q.critic == q.model ? checkpoint : "\"$CRITIC_MODEL\"");
+    if (!q.packing) c.add("critic.ppo_micro_batch_size_per_gpu={}", std::max(1, p.micro_batch));
+  }
+  if (!q.reward_model.empty()) {
+    c.add("reward_model.enable=true reward_model.model.path=\"$REWARD_MODEL\"");
+    c.add("reward_model.rollout.name=vllm");
   }
   if (!drawn_apart(a)) {  // what the step counts as swaps
-    const std::string part = actor + (megatron ? ".megatron" : ".fsdp_config");
-    c.add("{}.param_offload=True {}.optimizer_offload=True", part, part);
+    const std::string states = actor + (megatron ? ".megatron" : ".fsdp_config");
+    c.add("{}.param_offload=true {}.optimizer_offload=true", states, states);
   }
-  for (const std::string& part : {actor, std::string("actor_rollout_ref.ref")}) {
+  std::vector<std::string> cut = {actor, "actor_rollout_ref.ref"};
+  if (q.algorithm == RlAlgorithm::ppo) cut.emplace_back("critic");
+  for (const std::string& of : cut) {
     if (!megatron) break;
-    c.add("{}.megatron.tensor_model_parallel_size={} {}.megatron.pipeline_model_parallel_size={}", part, p.tp, part,
-          p.pp);
-    c.add("{}.megatron.context_parallel_size={} {}.megatron.expert_model_parallel_size={}", part, p.cp, part, p.ep);
+    c.add("{}.megatron.tensor_model_parallel_size={} {}.megatron.pipeline_model_parallel_size={}", of, p.tp, of, p.pp);
+    c.add("{}.megatron.context_parallel_size={} {}.megatron.expert_model_parallel_size={}", of, p.cp, of, p.ep);
   }
   const std::string rollout = "actor_rollout_ref.rollout";
   c.add("{}.name={} {}.n={}", rollout, a.generation.engine == "sglang" ? "sglang" : "vllm", rollout, whole(q.samples));
@@ -111,8 +141,7 @@ Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& che
   if (a.generation.dp > 1) c.add("{}.data_parallel_size={}", rollout, a.generation.dp);
   if (a.generation.ep > 1) c.add("{}.expert_parallel_size={}", rollout, a.generation.ep);
   if (a.generation.weights == Format::fp8) c.add("{}.quantization=fp8", rollout);
-  c.add("{}.gpu_memory_utilization={:.2f}", rollout,
-        q.generation.memory_utilization > 0 ? q.generation.memory_utilization : 0.85);
+  c.add("{}.gpu_memory_utilization={:.2f}", rollout, memory_share(q));
   if (q.generation.max_sequences > 0) c.add("{}.max_num_seqs={}", rollout, whole(q.generation.max_sequences));
   const Result<PoolNodes> trainers = pool_nodes(a.trainers, per_node, "train");
   if (!trainers) return trainers.error();
@@ -121,32 +150,46 @@ Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& che
     const Result<PoolNodes> drawing = pool_nodes(a.generators, per_node, "draw");
     if (!drawing) return drawing.error();
     c.add("rollout.nnodes={} rollout.n_gpus_per_node={}", drawing->nodes, drawing->per_node);
-    c.add("actor_rollout_ref.hybrid_engine=False");
+    c.add("actor_rollout_ref.hybrid_engine=false");
   }
   if (flows) {
     const int updates = std::max(1, whole(q.prompts / q.mini_batch));
     c.add("async_training.staleness_threshold={} async_training.partial_rollout={}", q.staleness, on_off(q.partial));
     c.add("async_training.require_batches=1 async_training.trigger_parameter_sync_step={}", updates);
-    c.add("async_training.use_rollout_log_probs={}", on_off(!q.old_log_probs));
+    c.add("async_training.use_rollout_log_probs={} {}.calculate_log_probs=true", on_off(!q.old_log_probs), rollout);
+    // It would end after 100 prompts; null is all of the data.
+    c.add("rollout.total_rollout_steps={}", q.steps > 0 ? fmt::format("{:.0f}", q.steps * q.prompts) : "null");
+  } else if (q.steps > 0) {
+    c.add("trainer.total_training_steps={}", whole(q.steps));
   }
-  if (q.steps > 0) c.add("trainer.total_training_steps={}", whole(q.steps));
-  return std::vector<RlFile>{{"verl.sh", rl_script(": \"${TRAIN_FILES:?parquet files to train on}\" "
-                                                   "\"${VAL_FILES:?parquet files to validate with}\"\n",
-                                                   c)}};
+  std::string needs =
+      ": \"${TRAIN_FILES:?parquet files to train on}\" \"${VAL_FILES:?parquet files to validate with}\"";
+  if (q.algorithm == RlAlgorithm::ppo && !q.critic.empty() && q.critic != q.model) {
+    needs += " \"${CRITIC_MODEL:?repository or path of the critic}\"";
+  }
+  if (!q.reward_model.empty()) needs += " \"${REWARD_MODEL:?repository or path of what judges answers}\"";
+  return std::vector<RlFile>{{"verl.sh", rl_script(needs + "\n", c)}};
 }
 
 Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& checkpoint, int per_node) {
   const RlQuery& q = a.query;
   if (q.algorithm != RlAlgorithm::grpo && q.algorithm != RlAlgorithm::dapo) {
-    return rl_cannot(fmt::format("NeMo-RL's run_grpo has no {}: say ⟦for={}⟧", name(q.algorithm),
-                                 q.algorithm == RlAlgorithm::ppo ? "verl" : "openrlhf"));
+    return rl_cannot(fmt::format("NeMo-RL's run_grpo has no {}: say ⟦for=verl⟧", name(q.algorithm)));
   }
   const TrainingPlan& p = q.training.plan;
-  const bool megatron = a.training.engine != "fsdp" && a.training.engine != "deepspeed";
+  const bool megatron = !shards(a);
+  if (!megatron && (p.pp > 1 || p.ep > 1)) {
+    return rl_cannot(
+        fmt::format("NeMo-RL's DTensor workers have no PP {}, EP {}: say ⟦pp=1⟧ ⟦ep=1⟧, or "
+                    "⟦engine=megatron⟧",
+                    p.pp, p.ep));
+  }
+  if (a.generation.dp > 1) return rl_cannot("NeMo-RL counts engines by itself: say ⟦gen_dp=1⟧");
   const Result<PoolNodes> all = pool_nodes(q.gpus, per_node, "there are");
   if (!all) return all.error();
   const int length = whole(q.prompt_tokens * 2 + q.answers.most);
-  std::string y = "defaults: grpo_math_1B.yaml\n";
+  // Names of other files are read from the folder of this one: it lies beside examples/.
+  std::string y = fmt::format("defaults: examples/configs/grpo_math_1B{}.yaml\n", megatron ? "_megatron" : "");
   y += fmt::format("grpo:\n  num_prompts_per_step: {}\n  num_generations_per_prompt: {}\n", whole(q.prompts),
                    whole(q.samples));
   if (q.steps > 0) y += fmt::format("  max_num_steps: {}\n", whole(q.steps));
@@ -168,23 +211,31 @@ Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& che
   y += fmt::format("  sequence_packing:\n    enabled: {}\n", q.packing ? "true" : "false");
   y += fmt::format("  dtensor_cfg:\n    enabled: {}\n", megatron ? "false" : "true");
   if (!megatron) y += fmt::format("    tensor_parallel_size: {}\n    context_parallel_size: {}\n", p.tp, p.cp);
+  const std::string adapters = fmt::format("enabled: {}\n      dim: {}\n", q.lora_rank > 0, q.lora_rank);
+  if (!megatron && q.lora_rank > 0) y += "    lora_cfg:\n      " + adapters;
   y += fmt::format("  megatron_cfg:\n    enabled: {}\n", megatron ? "true" : "false");
   if (megatron) {
     y += fmt::format(
         "    tensor_model_parallel_size: {}\n    pipeline_model_parallel_size: {}\n    context_parallel_size: {}\n    "
         "expert_model_parallel_size: {}\n",
         p.tp, p.pp, p.cp, p.ep);
+    if (q.lora_rank > 0) y += "    peft:\n      " + adapters;
   }
   y += fmt::format(
       "  generation:\n    backend: vllm\n    max_new_tokens: {}\n    vllm_cfg:\n      tensor_parallel_size: {}\n      "
-      "pipeline_parallel_size: {}\n      gpu_memory_utilization: {:.2f}\n      max_model_len: {}\n      precision: "
-      "{}\n",
-      whole(q.answers.most), a.generation.tp, a.generation.pp,
-      q.generation.memory_utilization > 0 ? q.generation.memory_utilization : 0.85, length,
+      "pipeline_parallel_size: {}\n      expert_parallel_size: {}\n      gpu_memory_utilization: {:.2f}\n      "
+      "max_model_len: {}\n      precision: {}\n",
+      whole(q.answers.most), a.generation.tp, a.generation.pp, a.generation.ep, memory_share(q), length,
       a.generation.weights == Format::fp8 ? "fp8" : "bfloat16");
   if (drawn_apart(a)) {
     const Result<PoolNodes> drawing = pool_nodes(a.generators, per_node, "draw");
     if (!drawing) return drawing.error();
+    if (all->nodes > 1 && drawing->per_node != all->per_node) {
+      return rl_cannot(
+          fmt::format("NeMo-RL draws on whole nodes where there are several, not on {} devices: say "
+                      "⟦generators={}⟧",
+                      a.generators, all->per_node));
+    }
     y += fmt::format(
         "      async_engine: true\n    colocated:\n      enabled: false\n      resources:\n        gpus_per_node: {}\n "
         "  "
@@ -202,11 +253,11 @@ Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& che
 Result<std::vector<RlFile>> openrlhf_files(const RlAnswer& a, const std::string& checkpoint, int per_node) {
   const RlQuery& q = a.query;
   const TrainingPlan& p = q.training.plan;
-  if (p.pp > 1 || p.ep > 1 || p.cp > 1) {
+  if (!shards(a) || p.pp > 1 || p.ep > 1) {
     return rl_cannot(
-        fmt::format("OpenRLHF trains with ZeRO, not with PP {}, CP {}, EP {}: say ⟦engine=deepspeed⟧ "
+        fmt::format("OpenRLHF trains with ZeRO, not with {}, PP {}, EP {}: say ⟦engine=deepspeed⟧ "
                     "⟦sharding=zero3⟧ ⟦tp=1⟧ ⟦pp=1⟧ ⟦ep=1⟧, or ⟦for=verl⟧",
-                    p.pp, p.cp, p.ep));
+                    a.training.engine, p.pp, p.ep));
   }
   if (a.generation.pp > 1 || a.generation.dp > 1) {
     return rl_cannot(
@@ -214,47 +265,72 @@ Result<std::vector<RlFile>> openrlhf_files(const RlAnswer& a, const std::string&
                     "wider ⟦gen_tp⟧, or ⟦for=verl⟧",
                     a.generation.pp, a.generation.dp));
   }
+  if (a.generation.weights == Format::fp8) {
+    return rl_cannot("OpenRLHF's engines draw in the format that is trained: leave out ⟦gen_precision⟧, or ⟦for=verl⟧");
+  }
+  const bool apart = drawn_apart(a);
+  if (q.critic_gpus > 0 && !apart) {
+    return rl_cannot(
+        "OpenRLHF puts all models on the same devices, or the critic apart and engines on devices of "
+        "their own: leave out ⟦critic_gpus⟧, or ⟦placement=async⟧");
+  }
   const Result<PoolNodes> trainers = pool_nodes(a.trainers, per_node, "train");
   if (!trainers) return trainers.error();
+  const auto place = [](std::string_view who, const PoolNodes& on) {
+    return fmt::format("--{}.num_nodes {} --{}.num_gpus_per_node {}", who, on.nodes, who, on.per_node);
+  };
   ShellCommand c("python3 -m openrlhf.cli.train_ppo_ray");
-  c.add("--pretrain {}", checkpoint);
-  c.add("--actor_num_nodes {} --actor_num_gpus_per_node {}", trainers->nodes, trainers->per_node);
+  c.add("--actor.model_name_or_path {}", checkpoint);
+  c.add("{}", place("actor", *trainers));
   if (q.reference.value_or(true)) {
-    c.add("--ref_num_nodes {} --ref_num_gpus_per_node {}", trainers->nodes, trainers->per_node);
-    c.add("--init_kl_coef 0.001 --use_kl_loss --kl_estimator k3");
+    c.add("{}", place("ref", *trainers));
+    c.add("--algo.kl.init_coef 0.001 --algo.kl.use_loss --algo.kl.estimator k3");
   } else {
-    c.add("--init_kl_coef 0");
+    c.add("--algo.kl.init_coef 0");
   }
-  if (q.algorithm == RlAlgorithm::ppo) {
-    const Result<PoolNodes> critic = pool_nodes(q.critic_gpus > 0 ? q.critic_gpus : a.trainers, per_node, "judge");
+  PoolNodes judging = *trainers;
+  if (q.critic_gpus > 0) {
+    const Result<PoolNodes> critic = pool_nodes(q.critic_gpus, per_node, "judge");
     if (!critic) return critic.error();
-    c.add("--advantage_estimator gae --critic_num_nodes {} --critic_num_gpus_per_node {}", critic->nodes,
-          critic->per_node);
-  } else {
-    c.add("--advantage_estimator group_norm");
+    judging = *critic;
+  }
+  c.add("--algo.advantage.estimator {}", q.algorithm == RlAlgorithm::ppo ? "gae" : "group_norm");
+  if (q.algorithm == RlAlgorithm::ppo) c.add("{}", place("critic", judging));
+  if (q.algorithm == RlAlgorithm::dapo) {
+    c.add("--actor.eps_clip_low_high 0.2 0.28{}", q.oversample > 1 ? " --algo.dynamic_filtering_enable" : "");
   }
   if (!q.reward_model.empty()) {
-    c.add("--reward_pretrain \"$REWARD_MODEL\"");
+    c.add("--reward.model_name_or_path \"$REWARD_MODEL\" {}", place("reward", judging));
   } else {
-    c.add("--remote_rm_url \"$REWARD_URL\"");
+    c.add("--reward.remote_url \"$REWARD_URL\"");
+    if (q.critic_gpus > 0) c.add("{}", place("reward", judging));  // it wants to know beside which critic
   }
-  c.add("--vllm_num_engines {} --vllm_tensor_parallel_size {}", a.engines, a.generation.tp);
-  c.add("--vllm_gpu_memory_utilization {:.2f}",
-        q.generation.memory_utilization > 0 ? q.generation.memory_utilization : 0.85);
-  c.add("--enable_prefix_caching --vllm_sync_backend nccl");
-  if (drawn_apart(a)) {
-    c.add("--async_train{}", q.partial ? " --partial_rollout" : "");
+  c.add("--vllm.num_engines {} --vllm.tensor_parallel_size {}", a.engines, a.generation.tp);
+  c.add("--vllm.gpu_memory_utilization {:.2f}", memory_share(q));
+  c.add("--vllm.enable_prefix_caching --vllm.sync_backend nccl");
+  // In a flow, "all" are the models that train; engines have devices of their own.
+  c.add("{}", q.critic_gpus > 0 ? "--train.colocate_actor_ref --train.colocate_critic_reward" : "--train.colocate_all");
+  if (apart) {
+    const double ahead = q.placement == RlPlacement::one_step_off ? 1 : std::max(1.0, std::ceil(q.staleness));
+    c.add("--train.async_enable --train.async_queue_size {}{}", whole(ahead),
+          q.partial ? " --train.partial_rollout_enable" : "");
   } else {
-    c.add("--colocate_all_models --vllm_enable_sleep --deepspeed_enable_sleep");
+    c.add("--vllm.enable_sleep --ds.enable_sleep");
   }
-  c.add("--rollout_batch_size {} --n_samples_per_prompt {}", whole(q.prompts), whole(q.samples));
-  c.add("--train_batch_size {} --micro_train_batch_size 1 --max_epochs {}", whole(q.mini_batch * q.samples), q.epochs);
-  c.add("--prompt_max_len {} --generate_max_len {}", whole(q.prompt_tokens * 2), whole(q.answers.most));
-  c.add("--zero_stage 3 --bf16 --gradient_checkpointing{}", q.packing ? " --packing_samples" : "");
-  if (p.tp > 1) c.add("--ds_tensor_parallel_size {}", p.tp);
-  if (p.offload_optimizer) c.add("--adam_offload");
-  if (q.lora_rank > 0) c.add("--lora_rank {}", q.lora_rank);
-  c.add("--prompt_data \"$PROMPT_DATA\"");
+  c.add("--rollout.batch_size {} --rollout.n_samples_per_prompt {}", whole(q.prompts), whole(q.samples));
+  c.add("--train.batch_size {} --train.micro_batch_size {} --train.max_epochs {}", whole(q.mini_batch * q.samples),
+        std::max(1, p.micro_batch), q.epochs);
+  c.add("--data.max_len {} --rollout.max_new_tokens {}", whole(q.prompt_tokens * 2 + q.answers.most),
+        whole(q.answers.most));
+  const int stage = p.sharding == Sharding::zero1 ? 1 : p.sharding == Sharding::zero2 ? 2 : 3;
+  c.add("--ds.zero_stage {} --ds.param_dtype bf16{}{}", stage,
+        p.recompute == Recompute::none ? "" : " --actor.gradient_checkpointing_enable",
+        q.packing ? " --ds.packing_samples" : "");
+  if (p.tp > 1) c.add("--ds.tensor_parallel_size {}", p.tp);
+  if (p.cp > 1) c.add("--ds.ring_attn_size {}", p.cp);
+  if (p.offload_optimizer) c.add("--ds.adam_offload");
+  if (q.lora_rank > 0) c.add("--ds.lora.rank {}", q.lora_rank);
+  c.add("--data.prompt_dataset \"$PROMPT_DATA\"");
   const std::string judge = q.reward_model.empty() ? "\"${REWARD_URL:?where answers are judged, or a Python file}\""
                                                    : "\"${REWARD_MODEL:?repository or path}\"";
   return std::vector<RlFile>{
@@ -278,6 +354,9 @@ std::optional<RlFramework> parse_rl_framework(std::string_view text) {
 Result<std::vector<RlFile>> emit_rl(const RlAnswer& answer, RlFramework framework, const std::string& checkpoint,
                                     int per_node) {
   if (answer.refusal) return rl_cannot("the plan cannot run: " + answer.refusal->why);
+  if (answer.query.algorithm == RlAlgorithm::online_dpo) {
+    return rl_cannot("verl, NeMo-RL and OpenRLHF have no online DPO: say ⟦algorithm=grpo⟧");
+  }
   switch (framework) {
     case RlFramework::verl:
       return verl_files(answer, checkpoint, per_node);

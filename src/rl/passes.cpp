@@ -55,7 +55,8 @@ Result<Passes> passes(TrainingQuery query, const TrainingFreedom& freedom, const
   // Without packing a sequence costs as much as the longest it stands beside, which is about the longest of all.
   const double length = work.packing ? work.attended : work.longest;
   const double tokens = work.packing ? work.sequences * work.mean_tokens : work.sequences * work.longest;
-  query.plan.sequence = bounded(length, kMostSequence);
+  const int ranks = std::max(1, query.plan.cp);  // frameworks fill a row up until they share it evenly
+  query.plan.sequence = (bounded(length, kMostSequence) + ranks - 1) / ranks * ranks;
   const double sequences = tokens / query.plan.sequence / work.updates;  // of one update
   TrainingFreedom layout = freedom;
   layout.sequence = false;

@@ -38,6 +38,11 @@ EnginePool engine_pool(const ResolvedInference& r, const SimulationQuery& query,
   const double block = per_token * s.block_tokens;
   s.blocks =
       static_cast<std::int64_t>(std::floor(std::max(0.0, r.kv_pool_bytes) / block)) * static_cast<std::int64_t>(ranks);
+  if (r.kv_pool_bytes <= 0 && perf::kv_bytes(r, 1) <= 0) {  // encoders cache nothing: room for all that may run
+    constexpr double kLongestText = 8192;
+    const double each = std::ceil(std::max(kLongestText, 4 * mean_tokens) / s.block_tokens);
+    s.blocks = static_cast<std::int64_t>(std::max(1.0, r.max_sequences * ranks) * each);
+  }
   s.blocks_per_sequence = static_cast<std::int64_t>(std::ceil(state / block));
   s.bytes_per_token = per_token * r.tp * r.pp;
   s.max_tokens = static_cast<std::int64_t>(std::max(1.0, r.max_tokens * s.lanes));

@@ -7,6 +7,7 @@
 #include "ridge/base/limits.hpp"
 #include "ridge/base/text.hpp"
 #include "ridge/perf/capacity.hpp"
+#include "ridge/perf/encoder.hpp"
 #include "ridge/serve/live.hpp"
 #include "ridge/serve/simulation_load.hpp"
 #include "serve/deployment_shape.hpp"
@@ -280,6 +281,10 @@ Status exists(std::string_view which, const InferenceQuery& asked, const Inferen
 
 Result<SimulationResult> run(const SimulationQuery& query, const Knowledge& knowledge, SimulationObserver* observer,
                              LiveTraffic* live) {
+  if (const Result<Model> model = knowledge.catalogue.find_model(query.deployment.model)) {
+    const Workload& w = query.workload;
+    if (const Status s = within_reach(*model, w.mean_input(), w.mean_output()); !s) return s.error();
+  }
   Result<InferenceDeployment> deployment = resolve(query.deployment, knowledge);
   if (!deployment) return deployment.error();
   if (!query.policies.disaggregation) return run(query, *deployment, nullptr, observer, live);

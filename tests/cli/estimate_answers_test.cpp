@@ -21,12 +21,60 @@ TEST(EmbeddingModels, ReadTextsAndWriteNone) {
   EXPECT_EQ(written.error().where, "--osl");
 }
 
+TEST(EmbeddingModels, SayTextsASecond) {
+  const auto together = typed({"estimate", "infer", "--model", "bge-m3", "--device", "l4", "--isl", "512", "--json"});
+  ASSERT_TRUE(together) << together.error().text();
+  EXPECT_NE(together->json.find("\"texts_per_s\""), std::string::npos) << together->json;
+  const auto clients =
+      typed({"estimate", "infer", "--model", "bge-m3", "--device", "l4", "--isl", "512", "--concurrency", "16"});
+  ASSERT_TRUE(clients) << clients.error().text();
+  EXPECT_NE(clients->json.find("A text is back after"), std::string::npos) << clients->json;
+  EXPECT_EQ(clients->json.find("decode"), std::string::npos) << clients->json;
+  const auto short_ones = typed({"estimate", "infer", "--model", "e5-large-v2", "--device", "l4"});
+  ASSERT_TRUE(short_ones) << short_ones.error().text();
+  EXPECT_NE(short_ones->json.find("32 texts of 512 tokens"), std::string::npos) << short_ones->json;
+  EXPECT_FALSE(typed({"estimate", "infer", "--model", "e5-large-v2", "--device", "l4", "--isl", "1024"}));
+}
+
+TEST(Speech, IsAnsweredInSound) {
+  const std::vector<std::string> ask = {"estimate", "infer", "--model", "whisper-large-v3", "--device", "l4"};
+  const auto with = [&](std::initializer_list<const char*> more) {
+    std::vector<std::string> words = ask;
+    words.insert(words.end(), more.begin(), more.end());
+    return typed(words);
+  };
+  const auto clip = with({"--json"});
+  ASSERT_TRUE(clip) << clip.error().text();
+  EXPECT_NE(clip->json.find("\"sound_s_per_s\""), std::string::npos) << clip->json;
+  const auto text = with({});
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->json.find("times real time"), std::string::npos) << text->json;
+  // 90 s are three clips at once of each client.
+  const auto long_one = with({"--audio", "90s", "--concurrency", "4"});
+  ASSERT_TRUE(long_one) << long_one.error().text();
+  EXPECT_NE(long_one->json.find("of sound are 3"), std::string::npos) << long_one->json;
+  EXPECT_NE(long_one->json.find("12 clients"), std::string::npos) << long_one->json;
+  EXPECT_EQ(with({"--images", "1"}).error().where, "--images");
+  EXPECT_EQ(with({"--audio", "0s"}).error().where, "--audio");
+  EXPECT_FALSE(with({"--isl", "1000"}));
+}
+
 TEST(LongPrompts, TakeTheDevicesThatAreThere) {
   const std::vector<std::string> ask = {"estimate",  "infer", "--model", "llama3.1-8b", "--device", "h100-sxm",
                                         "--lengths", "128k",  "--gpus",  "8",           "--cp",     "4"};
   const auto shared = typed(ask);
   ASSERT_TRUE(shared) << shared.error().text();
   EXPECT_NE(shared->json.find("on 8 × h100-sxm, TP 2, CP 4"), std::string::npos) << shared->json;
+  const std::vector<std::string> unsaid = {"estimate", "infer", "--model",   "deepseek-v3.2", "--device",    "h200-sxm",
+                                           "--gpus",   "16",    "--lengths", "128k",          "--precision", "fp8"};
+  const auto all = typed(unsaid);  // two nodes, each of which holds the model
+  ASSERT_TRUE(all) << all.error().text();
+  EXPECT_NE(all->json.find("on 16 × h200-sxm, TP 8, CP 2"), std::string::npos) << all->json;
+  std::vector<std::string> longer = unsaid;  // the layout is that of the longest: stages where one node is too small
+  longer[9] = "128k,1M";
+  const auto staged = typed(longer);
+  ASSERT_TRUE(staged) << staged.error().text();
+  EXPECT_EQ(staged->json.find("out of memory"), std::string::npos) << staged->json;
   auto odd = ask;
   odd.back() = "3";
   EXPECT_FALSE(typed(odd));
@@ -40,6 +88,11 @@ TEST(FineTuning, OfFourBitsIsNamed) {
   const auto q = typed({"estimate", "train", "--model", "llama3.1-8b", "--device", "rtx4090", "--task", "qlora"});
   ASSERT_FALSE(q);
   EXPECT_NE(q.error().message.find("frozen=int4"), std::string::npos) << q.error().text();
+  const auto adapters = typed({"estimate", "train", "--model", "llama3.1-8b", "--device", "rtx4090", "--task", "lora",
+                               "--gpus", "2", "--seq-length", "2048"});
+  ASSERT_TRUE(adapters) << adapters.error().text();
+  EXPECT_NE(adapters->json.find("MFU by 4 P alone"), std::string::npos) << adapters->json;
+  EXPECT_EQ(adapters->json.find("6 P"), std::string::npos) << adapters->json;
   const auto wide = typed({"estimate", "train", "--model", "llama3.1-70b", "--device", "h100-sxm", "--task", "lora"});
   ASSERT_FALSE(wide);
   EXPECT_NE(wide.error().message.find("frozen"), std::string::npos) << wide.error().text();

@@ -1,6 +1,9 @@
 // Configurations of frameworks say the plan, and refuse what a framework has no words for.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "ridge/facility/engine_flags.hpp"
 #include "ridge/rl/rl.hpp"
 #include "support/knowledge.hpp"
 
@@ -48,8 +51,8 @@ TEST(RlFiles, SayTheBatchAndTheLayout) {
                       {"num_prompts_per_step: 64", "num_generations_per_prompt: 8", "train_global_batch_size: 128",
                        "num_nodes: 4", "max_new_tokens: 4096"}));
   EXPECT_TRUE(written(a, RlFramework::openrlhf,
-                      {"--rollout_batch_size 64", "--n_samples_per_prompt 8", "--colocate_all_models",
-                       "--train_batch_size 128", "--vllm_num_engines 32"}));
+                      {"--rollout.batch_size 64", "--rollout.n_samples_per_prompt 8", "--train.colocate_all",
+                       "--train.batch_size 128", "--vllm.num_engines 32"}));
 }
 
 // verl ends a run whose row of packed tokens is shorter than its longest sequence.
@@ -79,9 +82,9 @@ TEST(RlFiles, SayPoolsAndStaleness) {
   const RlAnswer a = planned(RlPlacement::asynchronous);
   EXPECT_TRUE(written(
       a, RlFramework::verl,
-      {"fully_async_main", "staleness_threshold=0.5", "partial_rollout=True", "rollout.nnodes=2", "trainer.nnodes=2"}));
+      {"fully_async_main", "staleness_threshold=0.5", "partial_rollout=true", "rollout.nnodes=2", "trainer.nnodes=2"}));
   EXPECT_TRUE(written(a, RlFramework::nemo_rl, {"async_grpo:", "max_trajectory_age_steps: 1", "enabled: false"}));
-  EXPECT_TRUE(written(a, RlFramework::openrlhf, {"--async_train --partial_rollout"}));
+  EXPECT_TRUE(written(a, RlFramework::openrlhf, {"--train.async_enable", "--train.partial_rollout_enable"}));
 }
 
 TEST(RlFiles, RefuseWhatAFrameworkHasNoWordsFor) {
@@ -93,6 +96,161 @@ TEST(RlFiles, RefuseWhatAFrameworkHasNoWordsFor) {
   deep.query.training.plan.pp = 2;
   EXPECT_FALSE(emit_rl(deep, RlFramework::openrlhf, "x"));
   EXPECT_FALSE(parse_rl_framework("trl"));
+  for (const RlFramework f : {RlFramework::verl, RlFramework::nemo_rl, RlFramework::openrlhf}) {
+    EXPECT_FALSE(emit_rl(planned(RlPlacement::colocated, RlAlgorithm::online_dpo), f, "x")) << name(f);
+  }
+  RlAnswer narrow = planned(RlPlacement::colocated);
+  narrow.generation.weights = Format::fp8;
+  EXPECT_FALSE(emit_rl(narrow, RlFramework::openrlhf, "x"));
+  RlAnswer split = planned(RlPlacement::asynchronous);
+  split.generators = 4;  // of nodes of eight
+  EXPECT_FALSE(emit_rl(split, RlFramework::nemo_rl, "x"));
+}
+
+// Rows are filled up until the ranks of context parallelism share them evenly: no length is refused for being odd.
+TEST(RlRows, AreSharedByAnyNumberOfRanks) {
+  RlQuery q;
+  q.model = "qwen2.5-7b";
+  q.device = "h100-sxm";
+  q.gpus = 24;
+  q.prompts = 48;
+  for (const int cp : {2, 3}) {
+    q.training.plan.cp = cp;
+    const auto a = answer(q, testing_support::knowledge(), {.suggest = false});
+    ASSERT_TRUE(a) << a.error().text();
+    EXPECT_FALSE(a->refusal) << a->refusal->why;
+  }
+}
+
+// verl chooses its workers by the strategy of the critic too, and the flow of answers ends after 100 prompts where
+// nobody says how many there are.
+TEST(RlFiles, SayWhatTheFrameworkChecksAtTheStart) {
+  RlAnswer a = planned(RlPlacement::asynchronous);
+  EXPECT_TRUE(written(a, RlFramework::verl, {"critic.strategy=fsdp2", "rollout.total_rollout_steps=null"}));
+  a.query.steps = 10;
+  EXPECT_TRUE(written(a, RlFramework::verl, {"rollout.total_rollout_steps=640"}));
+  EXPECT_TRUE(written(a, RlFramework::nemo_rl, {"defaults: examples/configs/grpo_math_1B.yaml"}));
+}
+
+// --- what frameworks take, by their own source (data/engines/flags) -------------------------------------------------
+
+struct Said {
+  std::string key;
+  std::optional<std::string> value;
+};
+
+/// Arguments of a script's last command: KEY=VALUE, or flags with what follows them.
+std::vector<Said> said_in_script(const std::string& text) {
+  std::istringstream words(text.substr(text.find("python3 -m")));
+  std::vector<Said> all;
+  for (std::string word; words >> word;) {
+    if (word == "\\" || word == "python3" || word == "-m" || word == "\"$@\"") continue;
+    const std::size_t equals = word.find('=');
+    if (word.starts_with("--") && equals == std::string::npos) {
+      all.push_back({word, std::nullopt});
+    } else if (equals != std::string::npos) {
+      all.push_back({word.substr(0, equals), word.substr(equals + 1)});
+    } else if (!all.empty() && all.back().key.starts_with("--")) {
+      all.back().value = all.back().value ? *all.back().value + " " + word : word;
+    }
+  }
+  return all;
+}
+
+/// Leaves of a configuration of nested keys, two spaces a level.
+std::vector<Said> said_in_yaml(const std::string& text) {
+  std::istringstream lines(text);
+  std::vector<std::string> path;
+  std::vector<Said> all;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t indent = line.find_first_not_of(' ');
+    const std::size_t colon = line.find(':');
+    EXPECT_NE(colon, std::string::npos) << line;
+    EXPECT_EQ(indent % 2, 0U) << line;
+    path.resize(indent / 2);
+    path.push_back(line.substr(indent, colon - indent));
+    if (colon + 1 == line.size()) continue;
+    std::string key;
+    for (const std::string& part : path) key += (key.empty() ? "" : ".") + part;
+    all.push_back({key, line.substr(colon + 2)});
+  }
+  return all;
+}
+
+/// One answer in every way that files differ by.
+std::vector<RlAnswer> ways_of(const RlAnswer& answer) {
+  std::vector<RlAnswer> all = {answer};
+  const auto vary = [&](auto change) {
+    const std::size_t before = all.size();
+    for (std::size_t i = 0; i < before; ++i) {
+      all.push_back(all[i]);
+      change(all.back());
+    }
+  };
+  vary([](RlAnswer& a) { a.training.engine = "megatron"; });
+  vary([](RlAnswer& a) { a.query.lora_rank = 16; });
+  vary([](RlAnswer& a) {
+    a.query.packing = false;
+    a.query.old_log_probs = false;
+    a.query.steps = 50;
+    a.query.generation.max_sequences = 128;
+  });
+  vary([](RlAnswer& a) {
+    a.query.training.plan.cp = 2;
+    a.query.training.plan.offload_optimizer = true;
+    a.query.training.plan.sharding = Sharding::zero2;
+    a.generation.ep = 2;
+    a.query.oversample = 1.5;
+  });
+  vary([](RlAnswer& a) {
+    a.generation.weights = Format::fp8;
+    if (a.training.engine == "megatron") a.query.training.plan.pp = 2;
+  });
+  return all;
+}
+
+TEST(RlFacts, EveryKeyIsOneThatTheFrameworkTakes) {
+  const auto releases = EngineReleases::open(std::string(RIDGE_DATA_DIR) + "/engines/flags");
+  ASSERT_TRUE(releases) << releases.error().text();
+  int files = 0;
+  int keys = 0;
+  for (const RlAlgorithm algorithm : {RlAlgorithm::grpo, RlAlgorithm::dapo, RlAlgorithm::ppo}) {
+    for (const RlPlacement placement : {RlPlacement::colocated, RlPlacement::one_step_off, RlPlacement::asynchronous}) {
+      for (const RlAnswer& a : ways_of(planned(placement, algorithm))) {
+        for (const RlFramework f : {RlFramework::verl, RlFramework::nemo_rl, RlFramework::openrlhf}) {
+          const auto written_files = emit_rl(a, f, "Qwen/Qwen2.5-7B");
+          if (!written_files) continue;
+          ++files;
+          const bool yaml = f == RlFramework::nemo_rl;
+          const auto release = releases->load(yaml ? "nemo_rl" : name(f), "");
+          ASSERT_TRUE(release) << release.error().text();
+          const std::string& text = written_files->front().text;
+          for (const Said& said : yaml ? said_in_yaml(text) : said_in_script(text)) {
+            if (said.key == "defaults" || said.key == "--config-name") continue;
+            ++keys;
+            EXPECT_EQ(release->problem(said.key, said.value), "") << name(f) << "\n" << text;
+            if (f != RlFramework::verl) continue;
+            // A key is one of the configuration that this command starts from.
+            const EngineFlag* flag = release->find(said.key);
+            ASSERT_NE(flag, nullptr) << said.key;
+            const bool megatron = text.find("ppo_megatron_trainer") != std::string::npos;
+            if (flag->file.find("_generated_") != std::string::npos) {
+              EXPECT_EQ(flag->file.find("megatron") != std::string::npos, megatron) << said.key << "\n" << text;
+            }
+            for (const char* pools : {"fully_async", "one_step_off"}) {
+              if (flag->file.find(pools) == std::string::npos) continue;
+              EXPECT_NE(text.find(std::string(pools) + "_policy"), std::string::npos) << said.key << "\n" << text;
+            }
+            if (flag->file == "verl/experimental") {
+              EXPECT_NE(text.find("verl.experimental"), std::string::npos) << said.key;
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(files, 300);
+  EXPECT_GT(keys, 8000);
 }
 
 }  // namespace

@@ -47,6 +47,8 @@ struct Mixer {
       false;  ///< one more projection of the query's (linear attention: the value's) width gates the output
   bool value_is_key = false;  ///< keys and values come from one projection (Gemma 4, global layers); both are cached
   bool sinks = false;         ///< one learned logit per head (gpt-oss)
+  bool both_ways = false;     ///< every token sees those after it too, and nothing is cached (BERT)
+  int cross_tokens = 0;       ///< positions of an encoder that a second attention of the layer reads (Whisper)
   QkNorm qk_norm = QkNorm::none;
   // MLA; v_head_dim also for attention whose values are narrower than its keys (0 = head_dim)
   int q_lora_rank = 0;  ///< 0 = the query is projected directly
@@ -203,6 +205,8 @@ struct Model {
 
   [[nodiscard]] int layers() const;
   [[nodiscard]] bool is_moe() const;
+  [[nodiscard]] bool reads_both_ways() const;  ///< an encoder of texts: prompts are not cut, nothing is cached
+  [[nodiscard]] int cross_tokens() const;      ///< of an encoder-decoder; 0 = it is none
 };
 
 struct Parameters {

@@ -137,6 +137,7 @@ struct LaunchPlan {
   // serving
   int replicas = 1;  ///< copies of the engine; gpus = replicas x tp x pp x dp
   Format weights = Format::bf16, kv = Format::bf16;
+  bool embeds = false;  ///< the model gives vectors or scores
   int max_sequences = 0, max_batched_tokens = 0, max_length = 0;
   double memory_utilization = 0;
   double kv_fraction = 0;  ///< of the memory that is free once the weights are loaded; what TensorRT-LLM asks for

@@ -14,6 +14,16 @@
 
 namespace ridge {
 
+namespace usual {
+
+// A clip of speech: the start, the language, the task and the absence of times before what was said; and the mean of
+// what MLPerf's submissions write for a sample (tokens over samples a second of every TensorRT result of v5.1 and v6.0:
+// 63.5).
+inline constexpr double kSpeechPrompt = 4;
+inline constexpr double kSpeechTokens = 64;
+
+}  // namespace usual
+
 struct MediaLoad {
   double images = 0;                   ///< per request
   double width = 1024, height = 1024;  ///< pixels
@@ -26,12 +36,19 @@ struct EncoderEstimate {
   double flops = 0;       ///< of one request
   double seconds = 0;     ///< of one request on one replica
   double parameters = 0;  ///< of the encoder
+  double device_s = 0;    ///< of `seconds`, the devices alone
+  double host_s = 0;      ///< what the host takes to launch all layers once, however much they work on
 };
 
 /// Refuses (bad_input, refused): no media, sizes below one patch, a model without such an encoder, unknown devices.
 Result<EncoderEstimate> encode(const Model& model, const DeploymentFacts& facts, const MediaLoad& media, bool ideal,
                                const Knowledge& knowledge);
 
+/// Encoders have as many positions as they were built with: refuses (refused) a longer text, and more words than a
+/// model of speech has places for. Other models are not held to the length that they were trained for.
+Status within_reach(const Model& model, double isl, double osl);
+/// What four in five encoders take where so many seconds are predicted.
+[[nodiscard]] Interval encoder_interval(double seconds);
 /// The estimate of a load whose isl already holds the tokens: the encoder's time comes before each prompt.
 void add_encoder(InferenceEstimate& estimate, const EncoderEstimate& encoder, const InferenceLoad& load,
                  double replicas);

@@ -195,4 +195,76 @@ Model read_mamba2_model(JsonReader& config, const Family& family) {
   return repeat(std::move(decoder.model), decoder.layers, layer);
 }
 
+Model read_text_encoder(JsonReader& config, const Family& family) {
+  Decoder decoder = read_dimensions(config, family);
+  Model& model = decoder.model;
+  model.embeds = true;
+  LayerGroup layer;
+  layer.mixer = read_attention(config, family, model.hidden);
+  layer.mixer.both_ways = true;
+  layer.ffn.gated = family.gated;
+  layer.ffn.bias = family.ffn_bias;
+  layer.ffn.width = read_ffn_width(config, family, model.hidden);
+  model.other_parameters = static_cast<double>(config.optional_integer({"type_vocab_size"}, 0, 0, 64)) * model.hidden;
+  const double h = model.hidden;
+  if (family.type == "bert" || family.type == "roberta") model.other_parameters += h * h + h;  // the pooler
+  const bool modern = family.type == "modernbert";
+  const bool rotates =
+      modern || family.type == "nomic_bert" || config.optional_text("position_embedding_type") == "rope";
+  if (!rotates) {
+    model.learned_positions = model.context;
+    constexpr int kPadding = 2;  // RoBERTa counts positions from behind the padding
+    if (family.type != "bert" && model.context > kPadding) model.context -= kPadding;
+  }
+  if (!modern) return repeat(std::move(model), decoder.layers, layer);
+  const int every = config.optional_integer({"global_attn_every_n_layers"}, 3, 1, kLayerLimit);
+  const int window = config.optional_integer({"local_attention"}, 128, 1, kContextLimit);
+  for (int i = 0; i < decoder.layers; ++i) {
+    layer.mixer.window = i % every == 0 ? 0 : window;
+    append_layer(model, layer);
+  }
+  return std::move(model);
+}
+
+Model read_whisper(JsonReader& config, const Family& /*family*/) {
+  constexpr int kClip = 30;  // seconds, by the front end
+  Model model;
+  model.hidden = config.integer({"d_model"}, 1, kWidthLimit);
+  model.vocab = config.integer({"vocab_size"}, 1, kWidthLimit);
+  model.context = model.learned_positions = config.integer({"max_target_positions"}, 1, kContextLimit);
+  model.norms_per_layer = 3;
+  model.norm_bias = true;
+  Encoder& e = model.encoder;
+  e.kind = Encoder::Kind::audio;
+  e.layers = config.integer({"encoder_layers"}, 1, kLayerLimit);
+  e.hidden = model.hidden;
+  e.heads = config.integer({"encoder_attention_heads"}, 1, kHeadLimit);
+  e.width = config.integer({"encoder_ffn_dim"}, 1, kWidthLimit);
+  e.clip_s = kClip;
+  const int positions = config.integer({"max_source_positions"}, 1, kContextLimit);
+  e.frames_per_s = static_cast<double>(positions) / kClip;
+  LayerGroup layer;
+  Mixer& m = layer.mixer;
+  m.heads = m.kv_heads = config.integer({"decoder_attention_heads"}, 1, kHeadLimit);
+  for (const int heads : {m.heads, e.heads}) {
+    if (model.hidden % std::max(heads, 1) != 0) {
+      config.refuse("decoder_attention_heads", fmt::format("{} heads do not divide d_model {}", heads, model.hidden));
+    }
+  }
+  m.head_dim = std::max(1, model.hidden / std::max(m.heads, 1));
+  m.qkv_bias = m.output_bias = true;
+  m.cross_tokens = positions;
+  layer.ffn.gated = false;
+  layer.ffn.bias = true;
+  layer.ffn.width = config.integer({"decoder_ffn_dim"}, 1, kWidthLimit);
+  // Two convolutions of three taps over the spectra, positions, layers with biases and two norms, and a last norm.
+  const double h = model.hidden;
+  const double f = e.width;
+  const double bands = config.optional_integer({"num_mel_bins"}, 80, 1, kWidthLimit);
+  const double of_layers = e.layers * (4 * h * h + 3 * h + 2 * h * f + f + h + 4 * h);
+  e.parameters = 3 * bands * h + h + 3 * h * h + h + positions * h + of_layers + 2 * h;
+  model.other_parameters = e.parameters;
+  return repeat(std::move(model), config.integer({"decoder_layers"}, 1, kLayerLimit), layer);
+}
+
 }  // namespace ridge

@@ -21,6 +21,10 @@ Model read_chatglm(JsonReader& config, const Family& family);
 Model read_nemotron_h(JsonReader& config, const Family& family);
 /// Models pruned by architecture search: block_configs, every layer of its own shape.
 Model read_nemotron_nas(JsonReader& config, const Family& family);
+/// BERT and its kin, which read texts both ways: RoBERTa, ModernBERT, Nomic's, Alibaba's "new".
+Model read_text_encoder(JsonReader& config, const Family& family);
+/// Whisper and what is distilled from it: the decoder, its encoder beside it.
+Model read_whisper(JsonReader& config, const Family& family);
 /// Mamba-2 alone.
 Model read_mamba2_model(JsonReader& config, const Family& family);
 

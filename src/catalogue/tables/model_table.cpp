@@ -120,6 +120,8 @@ Mixer read_attention(TableReader& model, int hidden, Parts& parts) {
   mixer.output_gate = t.flag("output_gate");
   mixer.value_is_key = t.flag("value_is_key");
   mixer.sinks = t.flag("sinks");
+  mixer.both_ways = t.flag("both_ways");
+  if (t.flag("cross")) mixer.cross_tokens = 1;  // as many as the encoder has, which is read last
   check_heads(t, mixer);
   read_indexer(model, mixer, parts);
   return mixer;
@@ -395,6 +397,19 @@ void read_encoder(TableReader& model_table, Model& model) {
   }
 }
 
+/// Layers that read an encoder read all positions of a clip.
+void join_encoder(TableReader& t, Model& model) {
+  const Encoder& e = model.encoder;
+  const bool crosses = model.cross_tokens() > 0;
+  if (crosses && e.kind != Encoder::Kind::audio) return t.refuse("attention", "cross = true needs [model.audio]");
+  if (model.reads_both_ways() && !model.embeds) {
+    return t.refuse("attention", "both_ways = true needs embeds = true: such a model writes no answer");
+  }
+  for (LayerGroup& group : model.groups) {
+    if (group.mixer.cross_tokens > 0) group.mixer.cross_tokens = static_cast<int>(e.clip_s * e.frames_per_s);
+  }
+}
+
 /// "8.03B" is 8.03e9, give or take half of 0.01e9.
 std::optional<double> read_published(TableReader& t, std::string_view key, double& rounding) {
   const std::string text = t.optional_text(key);
@@ -459,6 +474,7 @@ Model read_model(TableReader t) {
   model.learned_positions = t.optional_integer("learned_positions", 0, 1, kWidthLimit);
   read_layers(t, model);
   read_encoder(t, model);
+  join_encoder(t, model);
   return model;
 }
 

@@ -180,6 +180,15 @@ Result<LaunchPlan> launch_plan(const InferenceAnswer& a, const Knowledge& knowle
       static_cast<int>(said(a.query.max_batched_tokens, engine != nullptr ? engine->max_batched_tokens : 0));
   p.memory_utilization = said(a.query.memory_utilization, engine != nullptr ? engine->memory_utilization : 0);
   p.max_length = longest(a, model->context);
+  p.embeds = model->embeds;
+  if (p.embeds && p.runner != LaunchTarget::vllm && p.runner != LaunchTarget::sglang) {
+    return cannot("models that embed are emitted for vllm and sglang");
+  }
+  const bool encodes = model->reads_both_ways() || model->cross_tokens() > 0;
+  if (model->cross_tokens() > 0 && p.runner != LaunchTarget::vllm) {
+    return cannot("models of speech are emitted for vllm");
+  }
+  if (encodes && model->context > 0) p.max_length = model->context;  // no cache to save on, or hardly any
   if (p.runner == LaunchTarget::llamacpp && a.outcome.estimate.kv_capacity_tokens > 0) {
     const double room = std::floor(a.outcome.estimate.kv_capacity_tokens / std::max(1, p.max_sequences));
     p.max_length = static_cast<int>(std::max(load.isl + load.osl, std::min(1.0 * p.max_length, room)));

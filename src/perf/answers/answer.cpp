@@ -7,6 +7,7 @@
 
 #include "perf/inference/resolved.hpp"
 #include "ridge/base/text.hpp"
+#include "ridge/perf/encoder.hpp"
 
 namespace ridge {
 namespace {
@@ -20,6 +21,8 @@ class Answerer {
 
   Result<InferenceAnswer> run() {
     if (const Status s = look_up(); !s) return s.error();
+    const double written = q_.load.mode == LoadMode::prefill ? 0 : q_.load.osl;
+    if (const Status s = within_reach(model_, q_.load.isl, written); !s) return s.error();
     choose_layout();
     auto deployment = resolve(q_, k_);
     if (!deployment) return deployment.error();

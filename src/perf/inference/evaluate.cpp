@@ -323,7 +323,11 @@ class Evaluation {
       out_.short_by = each - r_.kv_pool_bytes;
       return;
     }
-    e.max_batch = std::floor(r_.kv_pool_bytes / each) * (r_.gpus / (r_.tp * r_.pp));
+    if (each <= 0) {  // nothing is cached
+      e.max_batch = r_.max_sequences * replicas();
+      return;
+    }
+    e.max_batch = std::floor(r_.kv_pool_bytes / each) * replicas();
     const double thousand = perf::kv_bytes(r_, 1000);
     e.kv_capacity_tokens = r_.kv_pool_bytes / thousand * 1000;
   }

@@ -18,6 +18,7 @@ constexpr double kLatentSmall = 6;     // and norms of both latents, one concate
 constexpr double kStateSmall = 4;      // norm, convolution, gates, norm with gate
 constexpr double kFfnSmall = 2;        // norm, activation
 constexpr double kQkNormSmall = 2;     // one kernel for queries, one for keys
+constexpr double kCrossSmall = 2;      // norm, and the residual behind
 
 /// MXFP4 checkpoints of models with experts quantise those alone.
 bool experts_alone(Format weights, const Model& model) {
@@ -82,6 +83,7 @@ class LayerBuilder {
     if (group.mixer.kind == MixerKind::linear_attention || group.mixer.kind == MixerKind::mamba2)
       kernels += kStateSmall;
     if (mixer && group.mixer.qk_norm != QkNorm::none) kernels += kQkNormSmall;
+    if (group.mixer.cross_tokens > 0) return kernels + kCrossSmall;
     if (mixer && ffn) kernels += model_.norms_per_layer - 2;  // of the outputs too, or one for both parts
     return std::max(1.0, kernels);
   }
@@ -116,6 +118,17 @@ class LayerBuilder {
     kind_.kv_bytes_per_token = kv * (dim + v_dim) * bytes_per_element(formats_.kv);
     kind_.kv_window = window_of(m);
     kind_.elementwise_bytes += 2 * (heads + kv) * dim * kWideBytes;  // rotary in place
+    kind_.both_ways = m.both_ways;
+    if (m.cross_tokens > 0) {
+      product("cross-attention, query", heads * dim, r_.hidden, Term::linear, wide);
+      product("cross-attention, output", r_.hidden, heads * v_dim, Term::linear, wide);
+      kind_.cross_tokens = m.cross_tokens;
+      kind_.cross_bytes = m.cross_tokens * kind_.kv_bytes_per_token;
+      kind_.cross_weights = kv * (dim + v_dim) * r_.hidden;
+      kind_.reductions += 1;
+      kind_.elementwise_bytes += 4 * r_.hidden * kWideBytes;
+    }
+    if (m.both_ways) kind_.kv_bytes_per_token = 0;
   }
 
   void mla(const Mixer& m) {
@@ -241,7 +254,7 @@ Status fill_layers(ResolvedInference& r, const Model& model, const LayerFormats&
   }
   r.hidden = model.hidden;
   r.layers = model.layers();
-  r.head_rows = model.vocab / r.tp;
+  r.head_rows = model.embeds ? 0 : model.vocab / r.tp;
   for (const LayerGroup& group : model.groups) {
     check_cut(r, group);
     LayerBuilder(r, model, formats, r.kinds[static_cast<std::size_t>(r.kind_count++)]).build(group);
@@ -257,6 +270,7 @@ double weight_bytes(const ResolvedInference& r, const Model& model, Format weigh
       const Product& p = kind.products[static_cast<std::size_t>(j)];
       layers += kind.count * p.times * p.n * p.k * r.gemm[p.rates].bytes_weight;
     }
+    layers += kind.count * kind.cross_weights * r.gemm[ResolvedInference::kNarrow].bytes_weight;
     if (kind.ffn == FfnKind::moe) {
       const MoeShape& e = kind.moe;
       layers += kind.count * e.local_experts * (e.gated ? 3 : 2) * e.hidden * e.width * bytes_per_weight(weights);
@@ -267,9 +281,11 @@ double weight_bytes(const ResolvedInference& r, const Model& model, Format weigh
   const double bytes = is_gguf(weights) ? gguf_head(weights) : kWideBytes;
   const double embedding = static_cast<double>(model.vocab) * model.hidden * bytes / r.tp;
   const double head = model.tied_embeddings ? 0 : embedding;
+  // The encoder in front of a model of speech stays in 16 bits, and every device has all of it.
+  const double encoder = model.cross_tokens() > 0 ? model.encoder.parameters * kWideBytes : 0;
   // An uneven pipeline: the fullest stage has the layers rounded up, and the larger of embedding and head.
   const double stage = std::ceil(r.layers / r.pp) / r.layers;
-  return layers * stage + (r.pp > 1 ? std::max(embedding, head) : embedding + head);
+  return layers * stage + (r.pp > 1 ? std::max(embedding, head) : embedding + head) + encoder;
 }
 
 double widest_activation(const ResolvedInference& r, const Model& model) {

@@ -45,6 +45,10 @@ struct LayerKind {
   double reductions = 0;          ///< all-reduces over the tensor-parallel group per layer
   double kv_bytes_per_token = 0;  ///< of this device
   double kv_window = 0;           ///< tokens after which the cache stops growing; 0 = never
+  bool both_ways = false;         ///< tokens see those after them
+  double cross_tokens = 0;        ///< of an encoder that a second attention reads
+  double cross_bytes = 0;         ///< their keys and values, kept for each sequence
+  double cross_weights = 0;       ///< elements of what projects them, on this device
   double kv_compress = 0;  ///< tokens that one more entry stands for, beside those of the window; 0 = no such entries
 
   /// Entries of the cache after so many tokens.
@@ -113,8 +117,12 @@ struct ResolvedInference {
   double small_layers = 0;     ///< layers by the small kernels they have, of a plain dense model
   double launched_layers = 0;  ///< layers by the host time they take: a recurrent one has more kernels
   double hidden = 0;
-  double head_rows = 0;       ///< vocabulary per device
-  double sample_seconds = 0;  ///< to choose one token out of the whole vocabulary
+  double head_rows = 0;        ///< vocabulary per device
+  double encoder_seconds = 0;  ///< of an encoder-decoder: the encoder, for each prompt
+  double encoder_host = 0;     ///< seconds to launch it, for all prompts of a step
+  double encoder_flops = 0;
+  double encoder_weights = 0;  ///< bytes
+  double sample_seconds = 0;   ///< to choose one token out of the whole vocabulary
 
   enum : std::uint8_t { kNarrow, kWide, kHead, kGemmRates };
   std::array<perf::GemmRates, kGemmRates> gemm{};

@@ -40,7 +40,7 @@ double kv_bytes(const ResolvedInference& r, double tokens) noexcept {
   double sum = 0;
   for (int i = 0; i < r.kind_count; ++i) {
     const LayerKind& kind = r.kinds[static_cast<std::size_t>(i)];
-    sum += kind.count * (kind.entries(tokens) * kind.kv_bytes_per_token + kind.state_bytes);
+    sum += kind.count * (kind.entries(tokens) * kind.kv_bytes_per_token + kind.state_bytes + kind.cross_bytes);
   }
   return sum / r.pp;
 }

@@ -40,15 +40,29 @@ inline void visit_attention(const ResolvedInference& r, const LayerKind& kind, c
     const double group = s.q_heads / s.kv_heads * s.q_len;
     const double empty = std::max(0.0, r.attention.decode_rows / group - 1);
     sink.filler(empty * s.batch * s.q_len * s.kv_len * pair_flops(s), kind.count);
+    if (kind.cross_tokens > 0) {
+      s.kv_len = kind.cross_tokens;
+      s.window = 0;
+      sink.operation("cross-attention, decode", Term::attention, attention_decode_time(r.attention, s),
+                     s.batch * s.q_len * s.kv_len * pair_flops(s), step.decode * kind.cross_bytes, kind.count);
+    }
   }
   if (step.prefill > 0) {
     AttentionShape s = kind.attention;
     s.batch = step.prompts;
     s.q_len = step.prefill_length;
     s.kv_len = step.prefill_context;
+    const double unseen = 0.5 * (s.q_len - 1);  // a causal one of that many more keys has as many pairs
+    if (kind.both_ways && s.window == 0) s.kv_len += unseen;
     const double pairs = s.batch * attended_pairs(s.q_len, s.kv_len, s.window);
     sink.operation("attention, prefill", Term::attention, attention_prefill_time(r.attention, s), pairs * pair_flops(s),
                    s.batch * s.kv_len * kind.kv_bytes_per_token, kind.count);
+    if (kind.cross_tokens > 0) {
+      s.window = 0;
+      s.kv_len = kind.cross_tokens + unseen;
+      sink.operation("cross-attention, prefill", Term::attention, attention_prefill_time(r.attention, s),
+                     s.batch * s.q_len * kind.cross_tokens * pair_flops(s), s.batch * kind.cross_bytes, kind.count);
+    }
   }
 }
 
@@ -199,10 +213,18 @@ inline void visit_step(const ResolvedInference& r, const Step& step, Sink& sink)
                    kind.count * kind.reductions);
     }
   }
+  if (r.encoder_seconds > 0 && step.prompts > 0) {
+    const double work = step.prompts * r.encoder_seconds;
+    const double seconds = smooth_max(work, r.encoder_host);
+    sink.operation("encoder", Term::linear, OpTime{seconds, work, 0, seconds - work}, step.prompts * r.encoder_flops,
+                   r.encoder_weights, 1);
+  }
   const double rows = step.decode * step.tokens_each + step.prompts;
   const GemmRates& head = r.gemm[ResolvedInference::kHead];
-  sink.operation("LM head", Term::head, gemm_time(head, rows, r.head_rows, r.hidden), 2 * rows * r.head_rows * r.hidden,
-                 r.head_rows * r.hidden * head.bytes_weight, 1);
+  if (r.head_rows > 0) {
+    sink.operation("LM head", Term::head, gemm_time(head, rows, r.head_rows, r.hidden),
+                   2 * rows * r.head_rows * r.hidden, r.head_rows * r.hidden * head.bytes_weight, 1);
+  }
   const double choosing = rows * r.sample_seconds;  // passes over the logits
   sink.operation("sampling", Term::head, OpTime{choosing, 0, choosing, 0}, 0,
                  choosing * r.device.memory_bandwidth * r.device.memory_share, 1);

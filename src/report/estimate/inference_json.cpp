@@ -116,6 +116,8 @@ Json inference_json(const InferenceAnswer& a, const InferenceReportOptions& opti
   json.set("total_tokens_per_s", predicted(fits, e.total_tokens_per_s));
   json.set("tokens_per_s_per_gpu", predicted(decodes, per_gpu(a)));
   json.set("tokens_per_s_per_user", predicted(decodes, per_user(a)));
+  if (options.embeds) json.set("texts_per_s", predicted(fits, texts_per_s(a, options)));
+  if (options.sound_s > 0) json.set("sound_s_per_s", predicted(fits, sound_per_s(a, options)));
   json.set("max_batch", fits ? Json(e.max_batch) : Json());
   json.set("running_batch", fits ? Json(e.running_batch) : Json());
   json.set("kv_capacity_tokens", fits ? Json(e.kv_capacity_tokens) : Json());

@@ -15,20 +15,46 @@ Cell rate_range(const Interval& i) {
   return Cell::interval<TokensPerSecond>(i).shown_as(in_unit(i, "tok/s"));
 }
 
-std::string headline(const InferenceAnswer& a) {
+std::string range_text(const Interval& i, std::string_view unit = {}) {
+  const std::string mid = format_number(i.mid) + std::string(unit);
+  return i.low == i.high ? mid : fmt::format("{} ({}–{})", mid, format_number(i.low), format_number(i.high));
+}
+
+Interval shared(const Interval& i, double ways) {
+  return {i.low / ways, i.mid / ways, i.high / ways};
+}
+
+std::string headline(const InferenceAnswer& a, const InferenceReportOptions& options) {
   const InferenceEstimate& e = a.outcome.estimate;
   const std::string limit = fmt::format("Bottleneck: {}, {}.", name(e.bound), phase(e));
+  const double gpus = a.facts.gpus;
   if (a.query.load.mode == LoadMode::prefill) {
-    return fmt::format("{} for {} of {} tokens. {}", time_cell(e.prefill_s).text(),
-                       a.query.load.batch == 1 ? "one prompt" : fmt::format("{:.0f} prompts", a.query.load.batch),
-                       format_number(a.query.load.isl, 7), limit);
+    const char* what = options.embeds ? "text" : "prompt";
+    const std::string rate =
+        options.embeds ? fmt::format(": {} texts a second, {} per GPU", format_number(texts_per_s(a, options).mid),
+                                     format_number(texts_per_s(a, options).mid / gpus))
+                       : std::string();
+    return fmt::format(
+        "{} for {} of {} tokens{}. {}", time_cell(e.prefill_s).text(),
+        a.query.load.batch == 1 ? fmt::format("one {}", what) : fmt::format("{:.0f} {}s", a.query.load.batch, what),
+        format_number(a.query.load.isl, 7), rate, limit);
+  }
+  if (options.embeds) {
+    return fmt::format("Texts: {} a second, {} per GPU. A text is back after {}. {}",
+                       range_text(texts_per_s(a, options)), format_number(texts_per_s(a, options).mid / gpus),
+                       format(Seconds(e.ttft_s.mid)), limit);
+  }
+  if (options.sound_s > 0) {
+    return fmt::format("Sound: {} times real time, {} per GPU. A clip of {} is text after {}. {}",
+                       range_text(sound_per_s(a, options)), format_number(sound_per_s(a, options).mid / gpus),
+                       format(Seconds(options.sound_s)), format(Seconds(e.e2e_s.mid)), limit);
   }
   return fmt::format("Output: {}, {} per GPU. Per user: TTFT {}, then {} tok/s. {}",
                      in_unit(e.output_tokens_per_s, "tok/s"), format_number(per_gpu(a).mid),
                      format(Seconds(e.ttft_s.mid)), format_number(per_user(a).mid), limit);
 }
 
-Table predictions(const InferenceAnswer& a) {
+Table predictions(const InferenceAnswer& a, const InferenceReportOptions& options) {
   const InferenceEstimate& e = a.outcome.estimate;
   const bool certain = e.prefill_s.low == e.prefill_s.high;
   Table table = two_columns(certain ? "What the datasheet allows" : "Predicted, with 80 % intervals");
@@ -39,7 +65,19 @@ Table predictions(const InferenceAnswer& a) {
   const auto rate = [&](const char* what, const Interval& i) {
     if (i.mid > 0) add(what, rate_range(i));
   };
-  const bool decodes = a.query.load.mode != LoadMode::prefill;
+  const bool decodes = a.query.load.mode != LoadMode::prefill && !options.embeds;
+  const auto each_second = [&](const std::string& what, const Interval& i) {
+    if (i.mid <= 0) return;
+    add((what + ", deployment").c_str(), Cell(range_text(i, "/s")));
+    const Interval one = shared(i, a.facts.gpus);
+    add((what + ", per GPU").c_str(), Cell(range_text(one, "/s")));
+  };
+  if (options.sound_s > 0) {
+    const Interval sound = sound_per_s(a, options);
+    each_second("clips", shared(sound, options.sound_s));
+    add("sound, times real time", Cell(range_text(sound)));
+  }
+  if (options.embeds) each_second("texts", texts_per_s(a, options));
   if (decodes) {
     rate("output, deployment", e.output_tokens_per_s);
     rate("output, per GPU", per_gpu(a));
@@ -54,7 +92,9 @@ Table predictions(const InferenceAnswer& a) {
     time("prefill, no queue", e.prefill_s);
     time("decode step", e.decode_step_s);
   } else {
-    time("prefill", e.prefill_s);
+    if (a.query.load.mode != LoadMode::prefill) time("a text, from question to answer", e.ttft_s);
+    const bool together = a.query.load.mode == LoadMode::prefill;
+    time(!options.embeds ? "prefill" : together ? "all of them" : "a text alone", e.prefill_s);
     rate("input", e.total_tokens_per_s);
   }
   if (e.power_w.mid > 0) {
@@ -67,19 +107,30 @@ Table predictions(const InferenceAnswer& a) {
   return table;
 }
 
+/// Encoders keep nothing of a text.
+bool nothing_cached(const InferenceAnswer& a) {
+  return a.outcome.estimate.kv_capacity_tokens <= 0;
+}
+
 Table memory(const InferenceAnswer& a, double sold_bytes) {
   static constexpr std::string_view kLabels[kMemoryParts] = {"weights", "KV cache", "activations", "graphs and buffers",
                                                              "outside the engine's limit"};
   Table table = shares_table(memory_title(sold_bytes, a.facts.memory_bytes), "part", "bytes");
   for (std::size_t i = 0; i < kMemoryParts; ++i) {
     const double bytes = a.outcome.estimate.memory_bytes[i];
-    add_share(table, std::string(kLabels[i]), Cell(Bytes(bytes)), bytes / a.facts.memory_bytes);
+    const bool free = nothing_cached(a) && i + 1 == kMemoryParts;
+    if (nothing_cached(a) && static_cast<MemoryPart>(i) == MemoryPart::kv_cache) continue;
+    add_share(table, free ? std::string("left free") : std::string(kLabels[i]), Cell(Bytes(bytes)),
+              bytes / a.facts.memory_bytes);
   }
   return table;
 }
 
 std::string cache_sentence(const InferenceAnswer& a) {
   const InferenceEstimate& e = a.outcome.estimate;
+  if (nothing_cached(a)) {
+    return fmt::format("Nothing is cached: {} run together on a replica.", format_number(e.running_batch, 3));
+  }
   const double each = a.query.load.isl + (a.query.load.mode == LoadMode::prefill ? 0 : a.query.load.osl);
   return fmt::format(
       "The cache holds {} tokens a replica: {} sequences of {} at once in all. {} run together on a replica.",
@@ -87,14 +138,14 @@ std::string cache_sentence(const InferenceAnswer& a) {
       format_number(e.running_batch, 3));
 }
 
-Table terms(const InferenceAnswer& a) {
+Table terms(const InferenceAnswer& a, bool embeds) {
   const InferenceEstimate& e = a.outcome.estimate;
   const auto total = [](const std::array<double, kTerms>& t) {
     double sum = 0;
     for (const double seconds : t) sum += seconds;
     return sum;
   };
-  const double decode = total(e.decode_terms_s);
+  const double decode = embeds ? 0 : total(e.decode_terms_s);  // a vector is there with the prompt
   const double prefill = total(e.prefill_terms_s);
   Table table;
   table.title = "Where the time goes";
@@ -112,7 +163,7 @@ Table terms(const InferenceAnswer& a) {
   const auto& main = decode > 0 && e.prefill_share <= 0.5 ? e.decode_terms_s : e.prefill_terms_s;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) { return main[x] > main[y]; });
   for (const std::size_t i : order) {
-    if (e.decode_terms_s[i] <= 0 && e.prefill_terms_s[i] <= 0) continue;
+    if ((decode <= 0 || e.decode_terms_s[i] <= 0) && e.prefill_terms_s[i] <= 0) continue;
     std::vector<Cell> row = {Cell(spoken(static_cast<Term>(i)))};
     const auto add = [&](double seconds, double whole) {
       row.push_back(seconds > 0 ? Cell(Seconds(seconds)) : Cell());
@@ -198,12 +249,13 @@ Table next_commands(const InferenceAnswer& a) {
 Document inference_page(const InferenceAnswer& a, const InferenceReportOptions& options) {
   Document page;
   page.title = fmt::format("{} on {} · {}", a.query.model, deployment_text(a), load_text(a.query.load));
-  page.blocks.emplace_back(Paragraph{headline(a), Emphasis::strong});
-  page.blocks.emplace_back(predictions(a));
+  page.blocks.emplace_back(Paragraph{headline(a, options), Emphasis::strong});
+  page.blocks.emplace_back(predictions(a, options));
   page.blocks.emplace_back(memory(a, options.sold_bytes));
   page.blocks.emplace_back(Paragraph{cache_sentence(a)});
-  page.blocks.emplace_back(terms(a));
-  if (const std::string pace = pace_sentence(a); !pace.empty()) page.blocks.emplace_back(Paragraph{pace});
+  page.blocks.emplace_back(terms(a, options.embeds));
+  if (const std::string pace = options.embeds ? "" : pace_sentence(a); !pace.empty())
+    page.blocks.emplace_back(Paragraph{pace});
   if (a.explanation) {
     if (options.operators) add_operators(page, a);
     page.blocks.emplace_back(elasticities(a.explanation->elasticity));

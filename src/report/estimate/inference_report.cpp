@@ -41,6 +41,21 @@ Interval per_user(const InferenceAnswer& answer) {
   return {1 / gap.high, 1 / gap.mid, 1 / gap.low};
 }
 
+Interval texts_per_s(const InferenceAnswer& answer, const InferenceReportOptions& options) {
+  const InferenceEstimate& e = answer.outcome.estimate;
+  const InferenceLoad& load = answer.query.load;
+  if (load.mode == LoadMode::prefill && e.prefill_s.low > 0) {
+    return {load.batch / e.prefill_s.high, load.batch / e.prefill_s.mid, load.batch / e.prefill_s.low};
+  }
+  return options.embeds ? e.output_tokens_per_s : Interval{};  // the vector counts as one token
+}
+
+Interval sound_per_s(const InferenceAnswer& answer, const InferenceReportOptions& options) {
+  const Interval& all = answer.outcome.estimate.output_tokens_per_s;
+  const double each = options.sound_s / std::max(1.0, answer.query.load.osl);
+  return {all.low * each, all.mid * each, all.high * each};
+}
+
 std::string_view phase(const InferenceEstimate& estimate) {
   return estimate.prefill_share > 0.5 ? "prefill" : "decode";
 }

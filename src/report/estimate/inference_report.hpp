@@ -20,6 +20,8 @@ inline constexpr std::string_view kEstimateSchema = "ridge.estimate/1";
 struct InferenceReportOptions {
   bool operators = false;  ///< the operator tables
   double sold_bytes = 0;   ///< memory of one device as its vendor names it; 0 = not known
+  bool embeds = false;     ///< texts become vectors or scores
+  double sound_s = 0;      ///< seconds of sound that one sequence stands for; 0 = no speech
 };
 
 /// "Memory of one device: sold as 180 GB (counted in GiB), 192 GB usable"; one figure where the two are alike.
@@ -38,6 +40,9 @@ struct InferenceReportOptions {
 /// The flags that ask this question again: "--model llama3.3-70b --device h200-sxm --gpus 2 --tp 2 ...".
 [[nodiscard]] std::string command_flags(const InferenceQuery& query);
 
+/// Texts (or prompts) that are read in a second; seconds of sound that become text in one. Zero where nobody asks.
+[[nodiscard]] Interval texts_per_s(const InferenceAnswer& answer, const InferenceReportOptions& options);
+[[nodiscard]] Interval sound_per_s(const InferenceAnswer& answer, const InferenceReportOptions& options);
 /// Output tokens per second of one device; of one user after the first token (1 / TPOT).
 [[nodiscard]] Interval per_gpu(const InferenceAnswer& answer);
 /// Tokens/s of a stack as tuned as its vendor's record, beside the answer, which speaks of what people run.

@@ -52,7 +52,8 @@ Document agent_plan_page(const std::vector<AgentPick>& picks, const SimulationQu
   limit("TTFT", asked.limits.ttft);
   limit("TPOT", asked.limits.tpot);
   limit("whole request", asked.limits.e2e);
-  std::string said = fmt::format("Best: {} × {}, {} replicas", best.gpus, best.deployment.device, best.replicas);
+  std::string said = fmt::format("Best: {} × {}, {} replica{}", best.gpus, best.deployment.device, best.replicas,
+                                 best.replicas == 1 ? "" : "s");
   said += memories_text(best) == "none" ? ", no memory below the device's."
                                         : fmt::format(", each with {} below the device.", memories_text(best));
   const auto bare = std::find_if(picks.begin(), picks.end(), [&](const AgentPick& p) {

@@ -50,7 +50,9 @@ std::string rl_timeline_svg(const RlAnswer& a) {
 }
 
 std::string rl_html(const RlAnswer& a, const RlReportOptions& options, const Provenance& provenance) {
-  const Document document = rl_page(a, options);
+  RlReportOptions drawn = options;
+  drawn.bars = false;  // the figure shows them, and letters of a page are of different widths
+  const Document document = rl_page(a, drawn);
   HtmlPage page(document.title);
   page.add_figure(rl_timeline_svg(a));
   page.add(document);

@@ -49,7 +49,7 @@ std::string rl_summary(const RlAnswer& a) {
   return text;
 }
 
-Table rl_timeline_table(const RlAnswer& a) {
+Table rl_timeline_table(const RlAnswer& a, bool bars) {
   const RlEstimate& e = a.estimate;
   Table table;
   table.title = fmt::format("Timeline of a step, {}", format(Seconds(e.step_s.mid)));
@@ -57,6 +57,7 @@ Table rl_timeline_table(const RlAnswer& a) {
                    {.key = "phase", .heading = "phase"},
                    {.key = "seconds", .unit = "s", .heading = "time", .kind = ColumnKind::number},
                    {.key = "when", .heading = "from 0 to the end of the step"}};
+  if (!bars) table.columns.back() = {.key = "start", .unit = "s", .heading = "from", .kind = ColumnKind::number};
   std::vector<RlSpan> spans = e.timeline;
   std::stable_sort(spans.begin(), spans.end(), [](const RlSpan& x, const RlSpan& y) {
     return x.pool != y.pool ? x.pool < y.pool : x.start < y.start;
@@ -64,7 +65,7 @@ Table rl_timeline_table(const RlAnswer& a) {
   for (const RlSpan& s : spans) {
     const char* who = !pools_apart(a) ? "all" : s.pool == 0 ? "trainers" : "generators";
     table.rows.push_back({Cell(who), Cell(spaced(name(s.phase))), Cell(Seconds(s.seconds)),
-                          Cell(span_bar(s, e.step_s.mid, kTimelineWidth))});
+                          bars ? Cell(span_bar(s, e.step_s.mid, kTimelineWidth)) : Cell(Seconds(s.start))});
   }
   return table;
 }
@@ -124,7 +125,7 @@ Document rl_page(const RlAnswer& a, const RlReportOptions& options) {
   page.title = fmt::format("{} of {} on {} · {}", name(q.algorithm), q.model, rl_text(a), drawn_text(q));
   page.blocks.emplace_back(Paragraph{rl_summary(a)});
   page.blocks.emplace_back(rl_phases_table(a));
-  page.blocks.emplace_back(rl_timeline_table(a));
+  page.blocks.emplace_back(rl_timeline_table(a, options.bars));
   if (q.steps > 0) {
     Table run = two_columns(fmt::format("{} steps", format_number(q.steps, 7)));
     const double days = q.steps / kDay;

@@ -19,6 +19,7 @@ namespace ridge::report {
 
 struct RlReportOptions {
   std::optional<double> usd_per_gpu_hour;
+  bool bars = true;  ///< the timeline in letters
 };
 
 [[nodiscard]] Document rl_page(const RlAnswer& answer, const RlReportOptions& options);

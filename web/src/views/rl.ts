@@ -11,11 +11,13 @@ const form: Field[] = [
   { key: "steps", label: "Steps in all", hint: "500", group: "Run" },
   { key: "placement", label: "Placement", kind: "select", options: [["colocated", "colocated"], ["one-step-off", "two pools, one step off"], ["async", "two pools, asynchronous"]], group: "Placement" },
   { key: "generators", label: "Devices that generate", hint: "half", group: "Placement" }, { key: "staleness", label: "Staleness, batches", hint: "1", group: "Placement" },
+  { key: "partial_rollouts", label: "Answers under way when weights change", kind: "select", options: [["", "are waited for"], ["true", "go on with the new ones"]], group: "Placement" },
   { key: "prompts", label: "Prompts per step", hint: "512", group: "Batch" }, { key: "samples", label: "Answers per prompt", hint: "16", group: "Batch" },
   { key: "mini_batch", label: "Prompts per update", hint: "all", group: "Batch" },
   { key: "answer_tokens", label: "Tokens of an answer, mean", hint: "2000", group: "Answers" }, { key: "answer_most", label: "… and at most", hint: "20k", group: "Answers" },
-  { key: "verifier_seconds", label: "Seconds to judge an answer", hint: "0", group: "Answers" },
+  { key: "verifier_seconds", label: "Seconds to judge an answer", hint: "0", group: "Answers" }, { key: "verifier_parallel", label: "Judged at once", hint: "all", group: "Answers" },
   { key: "gen_tp", label: "Tensor parallel, engines", hint: "best", group: "Layout" }, { key: "tp", label: "Tensor parallel, training", hint: "best", group: "Layout" }, { key: "pp", label: "Pipeline stages", hint: "best", group: "Layout" },
+  { key: "lora_rank", label: "Rank of adapters", hint: "all weights", group: "Layout" },
 ];
 const columns: Column<Answer>[] = [
   { name: "devices", show: (s) => s.pool }, { name: "phase", show: (s) => words(s.phase) },
@@ -26,10 +28,10 @@ export const show: Show = (into, values, go) => {
   const top = h("div"), timeline = h("figure"), spans = h("div"), rest = h("div");
   const view = bench({
     into, values, go, live: true, list: form, title: "Reinforcement learning", lede: "One step by phase: generation, rewards, log-probs, training and the transfer of weights, and which devices wait.",
-    defaults: { model: "qwen2.5-7b", device: "h100-sxm", gpus: "32", algorithm: "grpo", steps: "500", placement: "colocated", generators: "", staleness: "", prompts: "512", samples: "16", mini_batch: "128", answer_tokens: "2000", answer_most: "20k", verifier_seconds: "", gen_tp: "", tp: "", pp: "" },
+    defaults: { model: "qwen2.5-7b", device: "h100-sxm", gpus: "32", algorithm: "grpo", steps: "500", placement: "colocated", generators: "", staleness: "", partial_rollouts: "", prompts: "512", samples: "16", mini_batch: "128", answer_tokens: "2000", answer_most: "20k", verifier_seconds: "", verifier_parallel: "", lora_rank: "", gen_tp: "", tp: "", pp: "" },
     ask: async (v) => {
       const apart = v.placement !== "colocated";
-      const question: Record<string, unknown> = { kind: "rl", ...body(v, [...(apart ? [] : ["generators"]), ...(v.placement === "async" ? [] : ["staleness"])]) };
+      const question: Record<string, unknown> = { kind: "rl", ...body(v, [...(apart ? [] : ["generators"]), ...(v.placement === "async" ? [] : ["staleness", "partial_rollouts"])]) };
       const answer = await post("estimate", question);
       return () => paint(answer, question);
     },

@@ -2,6 +2,8 @@
 // prompts add to an answer (--images, --audio).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/cli/estimate/estimate.hpp"
 #include "app/cli/session/wrong.hpp"
 #include "report/estimate/context_report.hpp"
@@ -24,6 +26,19 @@ Result<std::vector<double>> read_lengths(const std::string& text) {
     lengths.push_back(*tokens);
   }
   return lengths;
+}
+
+/// Devices beyond one layout share the prompt where nobody said how many ranks do.
+Status share_prompt(const EstimateFlags& flags, int gpus, ContextPlan& plan, report::ContextAnswer& answer) {
+  const int layout = std::max(answer.query.tp, 1) * std::max(answer.query.pp, 1);
+  if (flags.given("--cp") || !flags.given("--gpus") || layout == gpus) return {};
+  if (gpus % layout != 0) {
+    return wrong("--gpus", fmt::format("{} devices are no whole number of TP {} × PP {}", gpus, answer.query.tp,
+                                       std::max(answer.query.pp, 1)));
+  }
+  plan.cp = gpus / layout;
+  answer.query.gpus = layout;
+  return {};
 }
 
 /// --gpus are all devices: ranks that share a prompt have the same layout each.
@@ -58,19 +73,38 @@ Result<int> estimate_context(Session& session, const EstimateFlags& flags) {
   plan.chunk = question->query.max_batched_tokens;
   report::ContextAnswer answer;
   answer.query = question->query;
+  const int gpus = answer.query.gpus;
   if (const Status s = ranks_of_prompt(flags, plan.cp, answer.query); !s) return s.error();
   if (answer.query.tp <= 0) {  // the layout that estimate would choose for one such prompt
     InferenceQuery one = answer.query;
-    one.load = {.mode = LoadMode::prefill, .isl = lengths->front(), .osl = 1, .batch = 1};
+    const double longest = *std::max_element(lengths->begin(), lengths->end());
+    one.load = {.mode = LoadMode::prefill, .isl = longest, .osl = 1, .batch = 1};
     const Result<InferenceAnswer> chosen = ridge::answer(one, *knowledge, {.explain = false});
     if (!chosen) return chosen.error();
     if (chosen->refusal) return refusal_error(*chosen);
     answer.query = chosen->query;
   }
+  if (const Status s = share_prompt(flags, gpus, plan, answer); !s) return s.error();
   Result<ContextCurve> curve = context_curve(answer.query, plan, *lengths, *knowledge);
   if (!curve) return curve.error();
   answer.curve = *std::move(curve);
+  if (plan.cp > 1 && !flags.given("--cp")) {
+    answer.curve.assumptions.push_back(
+        fmt::format("{} ranks share the prompt, so that all {} devices work on it (⟦cp⟧)", plan.cp, gpus));
+  }
+  const auto& points = answer.curve.points;
+  if (plan.cp > 1 && plan.chunk == 0 && std::any_of(points.begin(), points.end(), [](const ContextPoint& p) {
+        return p.reason == Reason::out_of_memory;
+      })) {
+    answer.curve.assumptions.emplace_back(
+        "smaller pieces need less memory while they pass (⟦max_batched_tokens=65536⟧)");
+  }
   add_changes(session, answer.curve.assumptions);
+  std::vector<std::string> distinct;
+  for (std::string& text : answer.curve.assumptions) {
+    if (std::find(distinct.begin(), distinct.end(), text) == distinct.end()) distinct.push_back(std::move(text));
+  }
+  answer.curve.assumptions = std::move(distinct);
   bool fits = false;
   for (const ContextPoint& p : answer.curve.points) fits |= p.reason == Reason::none;
   if (session.form() == Form::json) {
@@ -88,17 +122,23 @@ Result<int> estimate_context(Session& session, const EstimateFlags& flags) {
   return kFine;
 }
 
+Result<double> sound_of(const EstimateFlags& flags) {
+  const Result<Seconds> sound = parse_quantity<Seconds>(flags.value("--audio"));
+  if (!sound || !(sound->value() > 0 && sound->value() <= kLongestSound)) {
+    return wrong("--audio", "write a time above 0 and of at most a day: 30s");
+  }
+  return sound->value();
+}
+
 Result<MediaLoad> media_question(const EstimateFlags& flags, const Knowledge& knowledge, InferenceQuestion& question) {
   MediaLoad media;
   const Result<double> images = flags.count("--images", 0, 0, 1e5);
   if (!images) return images.error();
   media.images = *images;
   if (flags.given("--audio")) {
-    const Result<Seconds> sound = parse_quantity<Seconds>(flags.value("--audio"));
-    if (!sound || !(sound->value() > 0 && sound->value() <= kLongestSound)) {
-      return wrong("--audio", "write a time above 0 and of at most a day: 30s");
-    }
-    media.audio_s = sound->value();
+    const Result<double> sound = sound_of(flags);
+    if (!sound) return sound.error();
+    media.audio_s = *sound;
   }
   if (flags.given("--image-size")) {
     if (!(media.images > 0)) return wrong("--image-size", "say how many pictures there are: --images 1");
@@ -137,10 +177,13 @@ Status answer_media(const MediaLoad& media, const Knowledge& knowledge, Inferenc
   const std::string what = media.images > 0 ? fmt::format("{} {} a prompt", format_number(media.images),
                                                           media.images == 1 ? "picture" : "pictures")
                                             : fmt::format("{} of sound a prompt", format(Seconds(media.audio_s)));
+  const Interval i = encoder_interval(e->seconds);
+  const std::string range =
+      ideal ? std::string() : fmt::format(" ({}–{})", format(Seconds(i.low)), format(Seconds(i.high)));
   answer.assumptions.push_back(
-      fmt::format("{} are {} tokens on top of the text; the encoder of {} parameters takes {} before "
+      fmt::format("{} are {} tokens on top of the text; the encoder of {} parameters takes {}{} before "
                   "each prompt",
-                  what, format_number(e->tokens, 9), format_count(e->parameters), format(Seconds(e->seconds))));
+                  what, format_number(e->tokens, 9), format_count(e->parameters), format(Seconds(e->seconds)), range));
   if (answer.refusal) return {};
   const double replicas = 1.0 * answer.facts.gpus / std::max(1, answer.facts.tp * answer.facts.pp);
   add_encoder(answer.outcome.estimate, *e, answer.query.load, replicas);

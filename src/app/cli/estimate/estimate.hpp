@@ -41,6 +41,8 @@ Result<int> estimate_infer(Session& session, const EstimateFlags& flags);
 Result<int> estimate_pools(Session& session, const EstimateFlags& flags);
 /// With --lengths.
 Result<int> estimate_context(Session& session, const EstimateFlags& flags);
+/// Seconds that --audio says.
+Result<double> sound_of(const EstimateFlags& flags);
 /// What --images and --audio say; their tokens are added to the question's prompts. Refuses models that have no
 /// encoder.
 Result<MediaLoad> media_question(const EstimateFlags& flags, const Knowledge& knowledge, InferenceQuestion& question);

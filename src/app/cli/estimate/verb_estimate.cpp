@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/cli/estimate/estimate.hpp"
 #include "app/cli/verbs.hpp"
@@ -127,6 +128,11 @@ static Status embed(const EstimateFlags& flags, const Knowledge& knowledge, Infe
   std::erase_if(question.assumptions,
                 [](const std::string& text) { return text.ends_with(" tokens out") || text.ends_with(" clients"); });
   InferenceLoad& load = question.query.load;
+  if (!flags.given("--isl") && model->context > 0 && load.isl > model->context) {
+    std::erase_if(question.assumptions, [](const std::string& text) { return text.ends_with(" tokens in"); });
+    load.isl = model->context;
+    question.assumptions.push_back(fmt::format("texts of {:.0f} tokens, the most it reads", load.isl));
+  }
   load.osl = 1;  // the step that reads the prompt gives it
   if (flags.given("--concurrency") || flags.is_on("--offline")) return {};
   load.mode = LoadMode::prefill;
@@ -136,6 +142,41 @@ static Status embed(const EstimateFlags& flags, const Knowledge& knowledge, Infe
   }
   question.assumptions.emplace_back("texts are read, none is written");
   return {};
+}
+
+/// Models of speech: a request is a clip, its answer what was said. Long recordings are cut into clips, which are
+/// sequences of their own. Seconds of sound of one of them.
+static Result<double> listen(const EstimateFlags& flags, const Model& model, InferenceQuestion& question) {
+  for (const char* of_pictures : {"--images", "--image-size"}) {
+    if (flags.given(of_pictures)) return Error{ErrorCode::bad_input, of_pictures, model.id + " hears and does not see"};
+  }
+  const double clip = model.encoder.clip_s;
+  double sound = clip;
+  if (flags.given("--audio")) {
+    const Result<double> said = sound_of(flags);
+    if (!said) return said.error();
+    sound = *said;
+  }
+  InferenceLoad& load = question.query.load;
+  const double clips = std::ceil(sound / clip);
+  const double each = sound / clips;
+  std::erase_if(question.assumptions,
+                [](const std::string& text) { return text.ends_with(" tokens in") || text.ends_with(" tokens out"); });
+  if (!flags.given("--isl")) load.isl = usual::kSpeechPrompt;
+  if (!flags.given("--osl")) {
+    load.osl = std::max(1.0, std::round(usual::kSpeechTokens * each / clip));
+    question.assumptions.push_back(
+        fmt::format("{:.0f} tokens are said in {}, as in MLPerf's clips", load.osl, format(Seconds(each))));
+  }
+  if (clips > 1) {
+    load.concurrency *= clips;
+    load.batch *= clips;
+    question.assumptions.push_back(
+        fmt::format("{} of sound are {:.0f} clips, each a sequence of its own", format(Seconds(sound)), clips));
+  } else if (!flags.given("--audio")) {
+    question.assumptions.push_back(fmt::format("clips of {}", format(Seconds(clip))));
+  }
+  return each;
 }
 
 Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
@@ -152,13 +193,24 @@ Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
   if (const Status s = embed(flags, *knowledge, *question); !s) return s.error();
-  const Result<MediaLoad> media = media_question(flags, *knowledge, *question);
+  const Result<Model> model = knowledge->catalogue.find_model(question->query.model);
+  double sound = 0;
+  Result<MediaLoad> media = MediaLoad{};
+  if (model && model->cross_tokens() > 0) {
+    const Result<double> heard = listen(flags, *model, *question);
+    if (!heard) return heard.error();
+    sound = *heard;
+  } else {
+    media = media_question(flags, *knowledge, *question);
+  }
   if (!media) return media.error();
   Result<InferenceAnswer> answer = answer_question(session, *question, *knowledge, true);
   if (!answer) return answer.error();
   if (const Status s = answer_media(*media, *knowledge, *answer); !s) return s.error();
   const report::InferenceReportOptions options{.operators = flags.is_on("--explain"),
-                                               .sold_bytes = sold_memory(knowledge->catalogue, answer->facts.device)};
+                                               .sold_bytes = sold_memory(knowledge->catalogue, answer->facts.device),
+                                               .embeds = model && model->embeds,
+                                               .sound_s = sound};
   if (session.form() == Form::json) {
     session.print(report::inference_json(*answer, options).text());
     return answer->refusal ? kRefused : kFine;

@@ -357,8 +357,15 @@ Result<int> plan(Session& session, PlanFlags& flags, const Asked& asked, const s
       goal->osl = 1;
       goal->tpot_s = 0;
     }
+    const bool hears = model && model->cross_tokens() > 0;  // a request is a clip
+    if (hears && !flags.given("--isl")) goal->isl = usual::kSpeechPrompt;
+    if (hears && !flags.given("--osl")) goal->osl = usual::kSpeechTokens;
+    if (embeds && !flags.given("--isl") && model->context > 0 && goal->isl > model->context) goal->isl = model->context;
     Result<ServingQuest> quest = prepare(*goal, *knowledge, *economics);
     if (!quest) return quest.error();
+    if (hears) {
+      quest->assumptions.push_back(fmt::format("a request is a clip of at most {:.0f} s", model->encoder.clip_s));
+    }
     if (!flags.given("--isl")) quest->assumptions.push_back(fmt::format("{:.0f} tokens in", goal->isl));
     if (embeds) {
       quest->assumptions.emplace_back("texts are read, none is written: a vector or a score counts as one token out");

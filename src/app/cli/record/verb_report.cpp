@@ -88,7 +88,7 @@ Result<int> run(Session& session, const ReportArguments& arguments) {
 
 Action declare_report(Options& options) {
   auto arguments = std::make_shared<ReportArguments>();
-  options.words("mlperf|plan|fleet|train|serve|accuracy", arguments->words, "which report", complete_report_words);
+  options.words("mlperf|plan|fleet|train|rl|serve|accuracy", arguments->words, "which report", complete_report_words);
   options.text("-o,--out", "FILE", arguments->out, "write it there, as .html or .md; Markdown is printed without it",
                value::written());
   options.text("--pdf", "FILE", arguments->pdf, "print it there, through Chromium or Chrome", value::written());
@@ -107,8 +107,7 @@ Verb report_verb() {
       "English or Chinese, as HTML or Markdown.\n\n"
       "The others take the flags of the command that answers, and are its answer as a page: `plan` (ridge plan; to "
       "serve with unless `train` or a file follows), `fleet` (ridge plan fleet), `train` (ridge estimate train), "
-      "`serve` "
-      "(ridge simulate) and `accuracy` "
+      "`rl` (ridge estimate rl), `serve` (ridge simulate) and `accuracy` "
       "(ridge validate). Each is one HTML file without scripts, for light and dark screens and for paper.",
       "ridge report mlperf -o /tmp/mlperf.html\n"
       "ridge report serve --model llama3.1-8b --device h100-sxm --workload chat --request-rate 5 --requests 500 -o "

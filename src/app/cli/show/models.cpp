@@ -122,7 +122,12 @@ std::string mixer_text(const Mixer& mixer) {
       return "none";
     case MixerKind::attention: {
       const std::string kind = mixer.kv_heads == mixer.heads ? "MHA " : mixer.kv_heads == 1 ? "MQA " : "GQA ";
-      return windowed(kind + times(mixer.heads, mixer.head_dim) + ", " + std::to_string(mixer.kv_heads) + " KV heads");
+      std::string text =
+          kind + times(mixer.heads, mixer.head_dim) + ", " + std::to_string(mixer.kv_heads) + " KV heads";
+      if (mixer.both_ways) text += ", both ways";
+      if (mixer.cross_tokens > 0)
+        text += ", and over " + format_number(mixer.cross_tokens, 7) + " positions of the encoder";
+      return windowed(text);
     }
     case MixerKind::mla: {
       std::string text = "MLA " + std::to_string(mixer.heads) + " heads, KV rank " +

@@ -16,6 +16,7 @@ Result<Process> sglang_server(const LaunchPlan& p, std::string_view port) {
   // all of its ranks together.
   c.flag("--tp-size", p.tp * p.dp);
   number_flags_of(c, p);
+  if (p.embeds) c.flag("--is-embedding");
   if (p.max_sequences > 0) c.flag("--max-running-requests", p.max_sequences * p.dp);
   if (p.max_batched_tokens > 0) c.flag("--chunked-prefill-size", p.max_batched_tokens * p.dp);
   if (p.dp > 1) c.flag("--enable-dp-attention");

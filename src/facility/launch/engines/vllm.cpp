@@ -26,6 +26,7 @@ Result<Process> vllm_server(const LaunchPlan& p, std::string_view port) {
   Command& c = s.command;
   c.flag("--served-model-name", p.model).shell("--host", "\"$HOST\"").shell("--port", port);
   number_flags_of(c, p);
+  if (p.embeds) c.flag("--runner", "pooling");
   if (p.ep > 1) {
     if (p.ep != p.tp * p.dp) {
       return cannot(fmt::format("vLLM spreads experts over all tp × dp = {} ranks, not over {}: say ⟦ep={}⟧ or 1",

@@ -75,6 +75,51 @@ TEST(Pools, NoneIsOfferedThatDoesNotFitOrCannotBeCounted) {
   EXPECT_GT(offered, 0);
 }
 
+// DeepSeek's 256 experts over ranks that they do not divide by: copies make up for it, and take memory.
+TEST(Pools, OfMoreRanksThanExpertsDivideByHoldTheirCopies) {
+  for (const int ep : {24, 48, 72, 96, 144}) {
+    ServingGoal goal;
+    goal.model = "deepseek-r1";
+    goal.buyer.devices = {"gb200-nvl72", "h200-sxm"};
+    goal.request_rate = 300;
+    goal.isl = 2000;
+    goal.osl = 1000;
+    goal.ttft_s = 4;
+    goal.tpot_s = 0.06;
+    goal.disaggregate = true;
+    goal.ep = ep;
+    const ServingVerdict verdict = answer(goal);
+    EXPECT_FALSE(verdict.alternatives.empty()) << ep;
+    for (const Alternative& other : verdict.alternatives) {
+      SCOPED_TRACE(other.text);
+      ASSERT_TRUE(other.pools);
+      EXPECT_EQ(other.pools->prefill.facts.kv, other.pools->decode.facts.kv);
+      for (const ServingPool* pool : {&other.pools->prefill, &other.pools->decode}) {
+        EXPECT_EQ(pool->query.ep, ep);
+        EXPECT_EQ((256 + pool->facts.redundant_experts) % ep, 0);
+        EXPECT_EQ(pool->facts.redundant_experts, (256 + ep - 1) / ep * ep - 256);
+        InferenceQuery q = pool->query;
+        q.load.isl = goal.isl;
+        q.load.osl = goal.osl;
+        q.load.concurrency = q.load.batch = pool->concurrency;
+        const bool prompts = pool == &other.pools->prefill;
+        expect_fits(q, prompts ? LoadMode::prefill : LoadMode::closed_loop);
+        const auto weights = [&](int copies) {
+          InferenceQuery with = q;
+          with.load.mode = prompts ? LoadMode::prefill : LoadMode::closed_loop;
+          with.experts.redundant = copies;
+          const auto d = resolve(with, knowledge());
+          EXPECT_TRUE(d);
+          const InferenceOutcome o = evaluate(*d->resolved, with.load);
+          return o.estimate.memory_bytes[static_cast<std::size_t>(MemoryPart::weights)];
+        };
+        const int copies = pool->facts.redundant_experts;
+        EXPECT_GT(weights(copies + ep), weights(copies)) << "one expert more on each rank";
+      }
+    }
+  }
+}
+
 // Asked for pools, every device has its pair, and none is dearer than the one that is offered beside plans.
 TEST(Pools, AreListedByDeviceWhereTheyAreAskedFor) {
   ServingGoal goal;

@@ -64,6 +64,8 @@ std::vector<std::string> place_experts(ResolvedInference& r, const Model& model,
   if (r.redundant > 0) {
     said.push_back(fmt::format("{:.0f} experts and {:.0f} copies of them in each layer, {:.0f} on each of {:.0f} ranks",
                                experts, r.redundant, local, r.ep));
+    if (s.plan.redundant > 0 && r.redundant != asked)
+      said.back() += fmt::format(" ({:.0f} copies do not deal them out evenly)", asked);
   }
   r.ranks_inside = std::clamp(s.domain, 1.0, r.expert_ranks);
   r.bytes_out = bytes_on_the_way(s.sent);

@@ -8,6 +8,7 @@
 
 #include "catalogue/files/json_document.hpp"
 #include "catalogue/tables/price_terms.hpp"
+#include "ridge/base/change.hpp"
 #include "ridge/base/text.hpp"
 #include "ridge/catalogue/names.hpp"
 
@@ -77,7 +78,7 @@ class ApiReader {
                            tokens(member.value, "max_input_tokens"), tokens(member.value, "max_output_tokens"));
       if (!s) {
         Error error = s.error();
-        error.message += fmt::format("; --without {} leaves all of {} out", provider->text, provider->text);
+        error.message += fmt::format("; {} leaves out all of it", marked({{"without", provider->text}}));
         return error;
       }
     }

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "perf/answers/nearest.hpp"
-#include "perf/answers/usable_memory.hpp"
+#include "perf/operators/usable_memory.hpp"
 #include "ridge/base/text.hpp"
 #include "ridge/perf/answer.hpp"
 

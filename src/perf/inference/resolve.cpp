@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "perf/answers/usable_memory.hpp"
 #include "perf/inference/experts.hpp"
 #include "perf/inference/layers.hpp"
 #include "perf/inference/resolved.hpp"
 #include "perf/operators/encoder.hpp"
+#include "perf/operators/usable_memory.hpp"
 #include "ridge/base/text.hpp"
 #include "ridge/catalogue/names.hpp"
 #include "ridge/perf/usual.hpp"

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "perf/answers/nearest.hpp"
-#include "perf/answers/usable_memory.hpp"
+#include "perf/operators/usable_memory.hpp"
 #include "perf/training/resolved.hpp"
 #include "ridge/base/text.hpp"
 

@@ -277,7 +277,7 @@ Json training_json(const TrainingAnswer& a, const TrainingReportOptions& options
   const std::string narrow = recipe(a);
   json.set("precision_recipe", narrow.empty() ? Json() : Json(narrow));
   json.set("mfu_six_p", fits ? Json(e.mfu.mid * six_p) : Json());
-  json.set("mfu_causal", fits ? Json(e.mfu.mid * 0.5 * (1 + six_p * counted_passes(a) / 6.0)) : Json());
+  json.set("mfu_causal", fits ? Json(e.mfu.mid * 0.5 * (1 + six_p)) : Json());
   json.set("model_flops_per_token", fits ? Json(e.model_flops_per_token) : Json());
   json.set("model_flops_per_s", predicted(over(e.tokens_per_s, 1 / std::max(e.model_flops_per_token, 1.0))));
   json.set("model_flops_per_s_per_gpu", predicted(over(e.tokens_per_s, gpus / std::max(e.model_flops_per_token, 1.0))));

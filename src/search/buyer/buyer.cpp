@@ -117,7 +117,8 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
     return Loser{device.id, std::move(why), std::move(limit), by, false};
   };
   const bool asked = names(buyer.devices, device.id);
-  if (!device.memory_capacity || !device.memory_bandwidth) return out("figures", "memory is not published");
+  if (!device.memory_capacity) return out("figures", "memory is not published");
+  if (!device.memory_bandwidth) return out("figures", "memory bandwidth is not published");
   if (device.status == "announced" && !buyer.announced && !asked) return out("delivery", "announced, not on sale yet");
   if (!buyer.vendors.empty() && !names(buyer.vendors, device.vendor)) {
     return out("vendor", fmt::format("of {}, which is not among the vendors allowed", device.vendor));

@@ -45,7 +45,7 @@ Table findings_table(const HostDiagnosis& host, bool all) {
                    {.key = "rule", .heading = "check", .overflow = Overflow::wrap},
                    {.key = "expected", .heading = "expected", .overflow = Overflow::wrap},
                    {.key = "seen", .heading = "found", .overflow = Overflow::wrap},
-                   {.key = "why", .heading = "why", .overflow = Overflow::wrap},
+                   {.key = "why", .heading = "why", .overflow = Overflow::wrap, .spare = 1},
                    {.key = "fix", .heading = "fix", .overflow = Overflow::wrap}};
   std::vector<const HostFinding*> order;
   for (const HostFinding& f : host.findings) {

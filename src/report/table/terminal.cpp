@@ -3,6 +3,7 @@
 
 #include "report/table/unicode.hpp"
 #include "ridge/base/change.hpp"
+#include "ridge/base/letters.hpp"
 #include "ridge/report/report.hpp"
 
 namespace ridge {
@@ -59,6 +60,11 @@ class Layout {
       int width = table.headings ? display_width(table.columns[c].heading) : 0;
       for (const auto& row : texts_) width = std::max(width, display_width(row[c]));
       natural_.push_back(width);
+      int word = 0;
+      for (const auto& row : texts_) {
+        for (const std::string& one : split_words(row[c], ' ')) word = std::max(word, display_width(one));
+      }
+      words_.push_back(word);
     }
     fit();
   }
@@ -104,25 +110,43 @@ class Layout {
     shown_.erase(shown_.begin() + static_cast<std::ptrdiff_t>(at));
   }
 
-  /// Narrows text columns, the widest first; leaves a column out and starts again while that is not enough. Without a
-  /// terminal nothing is cut or left out, but what wraps is wrapped to be read.
+  /// Whether it may be left out before the words of others are broken.
+  [[nodiscard]] bool goes_first(std::size_t c) const {
+    return table_.columns[c].spare > 0 && overflow_of(c) == Overflow::wrap;
+  }
+
+  /// Narrows text columns, the widest first, while they are wider than `least`.
+  template <class Least>
+  void narrow(int room, bool limited, const Least& least) {
+    widths_ = natural_;
+    while (total() > room) {
+      const std::size_t none = widths_.size();
+      std::size_t widest = none;
+      for (const std::size_t c : shown_) {
+        const Overflow overflow = overflow_of(c);
+        const bool fixed = limited ? overflow == Overflow::keep : overflow != Overflow::wrap;
+        if (fixed || widths_[c] <= least(c)) continue;
+        if (widest == none || widths_[c] > widths_[widest]) widest = c;
+      }
+      if (widest == none) return;
+      --widths_[widest];
+    }
+  }
+
+  /// Narrows columns; leaves one out and starts again while that is not enough. Without a terminal nothing is cut or
+  /// left out, but what wraps is wrapped to be read. Words are broken only where no other column can give and no spare
+  /// one can go: a command that is broken cannot be copied.
   void fit() {
     const bool limited = style_.width > 0;
     const int room = limited ? style_.width : kReadingWidth;
+    const auto whole_words = [&](std::size_t c) {
+      return overflow_of(c) == Overflow::wrap ? std::max(kNarrowest, words_[c]) : kNarrowest;
+    };
     for (;; leave_one_out()) {
-      widths_ = natural_;
-      while (total() > room) {
-        const std::size_t none = widths_.size();
-        std::size_t widest = none;
-        for (const std::size_t c : shown_) {
-          const Overflow overflow = overflow_of(c);
-          const bool fixed = limited ? overflow == Overflow::keep : overflow != Overflow::wrap;
-          if (fixed || widths_[c] <= kNarrowest) continue;
-          if (widest == none || widths_[c] > widths_[widest]) widest = c;
-        }
-        if (widest == none) break;
-        --widths_[widest];
-      }
+      narrow(room, limited, whole_words);
+      const bool spare = std::any_of(shown_.begin(), shown_.end(), [&](std::size_t c) { return goes_first(c); });
+      if (limited && total() > room && spare) continue;
+      if (total() > room) narrow(room, limited, [](std::size_t) { return kNarrowest; });
       if (!limited || total() <= room || shown_.size() <= 1) return;
     }
   }
@@ -181,6 +205,7 @@ class Layout {
   const TerminalStyle& style_;
   std::vector<std::vector<std::string>> texts_;
   std::vector<int> natural_;
+  std::vector<int> words_;  // the longest word of each column
   std::vector<int> widths_;
   std::vector<std::size_t> shown_;  // columns, in order
 };

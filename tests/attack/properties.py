@@ -117,14 +117,125 @@ def one_answer(server, found, rng):
         laws_of_one(found, question, answer)
 
 
+def step_of(answer):
+    return mid(answer["step_s"]) if answer and answer.get("step_s") else None
+
+
+def reinforcement_learning_takes_its_time(server, found, rng):
+    placement = rng.choice(["colocated", "one-step-off", "async"])
+    question = {"kind": "rl", "model": rng.choice(["qwen2.5-7b", "llama3.1-8b"]), "device": rng.choice(["h100-sxm", "h200-sxm", "mi300x"]), "gpus": rng.choice([16, 32, 64]), "placement": placement,
+                "prompts": rng.choice([16, 64, 128]), "samples": rng.choice([4, 8]), "answer_tokens": rng.choice([300, 800]), "answer_most": rng.choice([4096, 8192]),
+                "algorithm": rng.choice(["grpo", "dapo", "ppo"])}
+    answer = ask(server, "estimate", question)
+    if not answer or not step_of(answer):
+        return
+    laws_of_one(found, question, answer)
+    for more in ({"prompts": question["prompts"] * 4}, {"answer_tokens": question["answer_tokens"] * 3}):
+        other = step_of(ask(server, "estimate", {**question, **more}))
+        if other:
+            found.check(f"{question}: a step with {more} takes no less", other >= step_of(answer) * (1 - 1e-9), (step_of(answer), other))
+
+
+def pictures_take_their_time(server, found, rng):
+    question = {"kind": "diffusion", "model": rng.choice(["flux.1-dev", "sdxl"]), "device": rng.choice(["h100-sxm", "a100-sxm-80", "l40s", "mi300x"]), "steps": rng.choice([4, 20, 50]),
+                "resolution": rng.choice([512, 1024]), "batch": rng.choice([1, 4])}
+    answer = ask(server, "estimate", question)
+    if not answer:
+        return
+    laws_of_one(found, question, answer)
+
+    def images(asked):
+        seen = ask(server, "estimate", asked)
+        return mid(seen["images_per_s"]) if seen and seen.get("images_per_s") else None
+    plain = images(question)
+    for more in ({"steps": question["steps"] * 2}, {"resolution": question["resolution"] * 2}):
+        other = images({**question, **more})
+        if plain and other:
+            found.check(f"{question}: {more} is no faster", other <= plain * (1 + 1e-9), (plain, other))
+    trained = {"kind": "train", "model": question["model"], "device": question["device"], "gpus": rng.choice([8, 64])}
+    answer = ask(server, "estimate", trained)
+    if answer:
+        laws_of_one(found, trained, answer)
+
+
+def pools_are_no_faster_than_the_datasheet(server, found, rng):
+    question = {**infer(rng), "gpus": 16, "disaggregate": True}
+    answer = ask(server, "estimate", question)
+    if not answer:
+        return
+    laws_of_one(found, question, answer)
+    bound = rate(ask(server, "estimate", {**question, "engine": "ideal"}))
+    if rate(answer) and bound:
+        found.check(f"{question} is no faster than the datasheet", rate(answer) <= bound * (1 + 1e-9), (rate(answer), bound))
+
+
+def requests_are_served_or_not(server, found, rng):
+    question = {"model": rng.choice(["llama3.1-8b", "qwen3-8b"]), "device": rng.choice(["h100-sxm", "mi300x", "l40s"]), "workload": rng.choice(["chat", "agent"]), "request_rate": rng.choice([0.5, 2, 10, 50]),
+                "requests": 200, "ttft": "1s", "tpot": "50ms", "seed": rng.randrange(1000)}
+    answer = ask(server, "simulate", question)
+    if not answer:
+        return
+    laws_of_one(found, question, answer)
+    for name, value in answer.items():
+        if isinstance(value, dict) and {"p50", "p90", "p99"} <= value.keys():
+            found.check(f"{question}: percentiles of {name} are in order", mid(value["p50"]) <= mid(value["p90"]) <= mid(value["p99"]), value)
+
+
+ESTATE = """[estate]
+start = "2026-12"
+months = 1
+confidence = "60%"
+[[site]]
+id = "north"
+country = "DE"
+power = "300 kW"
+electricity = "${kwh}/kWh"
+[[offer]]
+kind = "buy"
+device = "h100-sxm"
+site = "north"
+price = "${price}/GPU"
+life_years = 4
+residual = "10%"
+cost_of_capital = "8%"
+[[service]]
+id = "chat"
+model = "llama3.1-8b"
+isl = 1000
+osl = 200
+rate = {rate}
+"""
+
+
+def estates_cost_what_they_cost(server, found, rng):
+    """Cheapest of all: a dearer price, dearer electricity or more requests never make the whole cheaper."""
+    plain = {"kwh": round(0.05 + 0.2 * rng.random(), 3), "price": rng.randrange(20000, 40000), "rate": rng.randrange(5, 60)}
+
+    def asked(values):
+        answer = ask(server, "plan", {"kind": "fleet", "text": ESTATE.format(**values), "time_limit": "25s"})
+        usable = answer and answer.get("found") and not answer.get("statistics", {}).get("stopped")
+        return answer if usable else None
+    first = asked(plain)
+    if not first:
+        return
+    laws_of_one(found, plain, {key: value for key, value in first.items() if key not in ("marginal_values", "without")})
+    key = rng.choice(list(plain))
+    dearer = asked({**plain, key: plain[key] * 2})
+    if dearer:
+        found.check(f"an estate of {plain} with twice the {key} is no cheaper", dearer["cost_usd"] >= first["cost_usd"] * (1 - 0.011), (first["cost_usd"], dearer["cost_usd"]))  # 1 % is the solver's
+
+
 LAWS = [one_answer, one_answer, never_faster_than_the_bound, never_faster_than_the_bound, more_bandwidth_is_never_slower, longer_contexts_are_never_faster, narrower_weights_are_smaller, dearer_is_dearer,
-        training_uses_no_more_than_there_is, goodput_is_a_share, plans_are_probable]
+        training_uses_no_more_than_there_is, goodput_is_a_share, plans_are_probable, reinforcement_learning_takes_its_time, pictures_take_their_time, pools_are_no_faster_than_the_datasheet,
+        requests_are_served_or_not]
+LONG_LAWS = [estates_cost_what_they_cost]  # half a minute each on a busy machine
 
 
 def check_all(server, found, until, rng):
     before = found.checks
     asked = 0
+    laws = LAWS + (LONG_LAWS if until - time.time() > 60 else [])
     while time.time() < until:
-        LAWS[asked % len(LAWS)](server, found, rng)
+        laws[asked % len(laws)](server, found, rng)
         asked += 1
     return f"{asked} random questions or pairs, {found.checks - before} checks"

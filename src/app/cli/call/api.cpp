@@ -21,6 +21,8 @@ constexpr std::size_t kLongestAddress = 64;
 constexpr std::size_t kReadAtOnce = 16 << 10;  ///< of a body: a megabyte of JSON takes a fifth of a second to read
 /// That a question may take where short ones wait for their turn; then it goes to the end of the heavy ones.
 constexpr std::chrono::milliseconds kShortTurn{400};
+/// Of the seconds that long work has, until it is asked to end: the rest is for putting together what it found.
+constexpr double kWorking = 0.95;
 constexpr std::string_view kJobs = "/v1/jobs";
 
 struct Endpoint {
@@ -223,7 +225,7 @@ Response Api::answer(const Request& request, bool may_take_long) {
   }
   if (!may_take_long && !is_quick(*endpoint, *asked)) return in_turn;
   StopSign stop;
-  set_limits(stop, limits_.long_seconds, request.arrived);
+  set_limits(stop, kWorking * limits_.long_seconds, request.arrived);
   stop.left = request.left;
   const bool short_turn = may_take_long && request.taken_for == http::Weight::light;
   if (short_turn) stop.deadline = std::min(stop.deadline, std::chrono::steady_clock::now() + kShortTurn);

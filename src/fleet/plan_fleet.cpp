@@ -131,13 +131,18 @@ Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOpt
       if (again.found) seen.push_back(&again.x);
     }
   }
-  // Whole mixes, each with what it costs hour by hour; again beside what small changes made of them.
-  for (int round = 0; round < kChoices && tight.found && !is_over(); ++round) {
-    const std::vector<JobUse> jobs = best.found ? best.jobs : loose.answer(tight.x).jobs;
-    std::optional<WholePlan> plan =
-        loose.of_mixes(tight, best.found ? &best_plan : nullptr, jobs, within(kChoosingShare));
-    if (plan) refine(std::move(*plan), jobs);
-  }
+  // Whole mixes, each with what it costs hour by hour; again beside what small changes made of them. First where
+  // rounding found nothing; where it did, the devices found are worth more than mixes are, and they come later.
+  const auto choose_mixes = [&] {
+    for (int round = 0; round < kChoices && tight.found && !is_over(); ++round) {
+      const std::vector<JobUse> jobs = best.found ? best.jobs : loose.answer(tight.x).jobs;
+      std::optional<WholePlan> plan =
+          loose.of_mixes(tight, best.found ? &best_plan : nullptr, jobs, within(kChoosingShare));
+      if (plan) refine(std::move(*plan), jobs);
+    }
+  };
+  const bool was_rounded = best.found;
+  if (!was_rounded) choose_mixes();
   std::vector<double> forward;
   if (!is_over() && !tight.infeasible) {
     const Months months(problem, loose, tight.found ? tight : relaxed);
@@ -148,6 +153,7 @@ Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOpt
     consider(loose, forward);
     if (!forward.empty()) seen.push_back(&forward);
   }
+  if (was_rounded) choose_mixes();
   if (!is_over()) consider(loose, solve(loose.narrowed(seen), within(0.9)).x);
   if (!best.found && !options.patience.over()) {
     // Means were too kind: what holds in the busiest hour of each band holds in all of them.

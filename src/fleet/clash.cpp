@@ -153,18 +153,21 @@ Clash find_clash(const Problem& problem, const PlanOptions& options) {
   Clash clash;
   const Prober prober(problem, options);
   clash.rules = irreducible(problem, prober, clash.minimal);
-  bool helps = false;  // a change that leaves something to be done
+  const auto leaves_nothing = [&](const Clash::Change& change) {
+    return is_work(problem.rules[static_cast<std::size_t>(change.rule)].kind) && change.by > 0.99;
+  };
+  bool helps = false;
   for (const int rule : clash.rules) {
     // In the whole problem, so that what is advised really helps.
     const auto change = least_change(problem, rule, prober);
     if (!change) continue;
-    const bool nothing_left = is_work(problem.rules[static_cast<std::size_t>(rule)].kind) && change->by > 0.99;
-    helps = helps || !nothing_left;
+    helps = helps || !leaves_nothing(*change);
     clash.changes.push_back(*change);
   }
   if (!helps) clash.together = give_up_together(problem, clash.rules, prober);
-  std::stable_sort(clash.changes.begin(), clash.changes.end(),
-                   [](const Clash::Change& a, const Clash::Change& b) { return a.by < b.by; });
+  std::stable_sort(clash.changes.begin(), clash.changes.end(), [&](const Clash::Change& a, const Clash::Change& b) {
+    return leaves_nothing(a) != leaves_nothing(b) ? leaves_nothing(b) : a.by < b.by;
+  });
   return clash;
 }
 

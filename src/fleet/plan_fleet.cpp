@@ -21,12 +21,13 @@ constexpr int kMostHourlyColumns = 6000;  ///< beyond it, hours are put together
 constexpr int kMostBandedColumns = 9000;
 constexpr std::size_t kMostOptionHours = 200'000;  ///< beyond it, ways to serve are taken in as they prove of use
 constexpr int kFewBands = 2;
-constexpr int kImprovements = 1;
+constexpr int kChoices = 2;
 // Shares of the time that is left, so that a step that takes long leaves enough for the next: of three estates with 280
 // to 600 devices, small changes ended by themselves after a tenth of it, and replicas were still being made better
 // after half of it.
 constexpr double kImprovingShare = 0.25;
 constexpr double kRefiningShare = 0.5;
+constexpr double kChoosingShare = 0.2;
 constexpr double kNoGap = 1e-4;
 constexpr double kQuick = 3;  ///< seconds: a problem solved in less is solved again for each limit
 
@@ -96,16 +97,14 @@ Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOpt
     }
     return answer;
   };
+  const auto refine = [&](WholePlan plan, const std::vector<JobUse>& jobs) {
+    const Answer answer = take(plan);
+    if (best.found && best.usd - bound <= options.gap * best.usd) return;
+    take(improved(problem, hourly.places(), std::move(plan), answer.found ? answer.jobs : jobs,
+                  {.seconds = kImprovingShare * watch.left(), .patience = options.patience}));
+  };
   const auto consider = [&](const Program& program, const std::vector<double>& x) {
-    if (x.empty()) return;
-    WholePlan plan = program.whole(x);
-    for (int round = 0; round < kImprovements && !options.patience.over(); ++round) {
-      const Answer answer = take(plan);
-      if (!answer.found || best.usd - bound <= options.gap * best.usd) return;
-      plan = improved(problem, hourly.places(), std::move(plan), answer.jobs,
-                      {.seconds = kImprovingShare * watch.left(), .patience = options.patience});
-    }
-    take(plan);
+    if (!x.empty()) refine(program.whole(x), program.answer(x).jobs);
   };
   const auto is_over = [&] {
     return options.patience.over() || (best.found && best.usd - bound <= options.gap * best.usd);
@@ -132,6 +131,18 @@ Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOpt
       if (again.found) seen.push_back(&again.x);
     }
   }
+  // Whole mixes, each with what it costs hour by hour; again beside what small changes made of them. First where
+  // rounding found nothing; where it did, the devices found are worth more than mixes are, and they come later.
+  const auto choose_mixes = [&] {
+    for (int round = 0; round < kChoices && tight.found && !is_over(); ++round) {
+      const std::vector<JobUse> jobs = best.found ? best.jobs : loose.answer(tight.x).jobs;
+      std::optional<WholePlan> plan =
+          loose.of_mixes(tight, best.found ? &best_plan : nullptr, jobs, within(kChoosingShare));
+      if (plan) refine(std::move(*plan), jobs);
+    }
+  };
+  const bool was_rounded = best.found;
+  if (!was_rounded) choose_mixes();
   std::vector<double> forward;
   if (!is_over() && !tight.infeasible) {
     const Months months(problem, loose, tight.found ? tight : relaxed);
@@ -142,6 +153,7 @@ Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOpt
     consider(loose, forward);
     if (!forward.empty()) seen.push_back(&forward);
   }
+  if (was_rounded) choose_mixes();
   if (!is_over()) consider(loose, solve(loose.narrowed(seen), within(0.9)).x);
   if (!best.found && !options.patience.over()) {
     // Means were too kind: what holds in the busiest hour of each band holds in all of them.

@@ -179,5 +179,27 @@ TEST(Estate, WhatIsRatedFarTooHighIsRatedAgainAndHolds) {
   EXPECT_NEAR(corrected->answer.usd, planned->answer.usd, 0.2 * planned->answer.usd);
 }
 
+TEST(Estate, KnowsRegionsByTheirNamesAndAStateFromACountryOfItsName) {
+  const std::string stated = "country = \"DE\"\npower = \"100 kW\"\nelectricity = \"$0.10/kWh\"";
+  const auto price_in = [&](const std::string& place) {
+    const auto estate = estate_of(replaced(kPlain, stated, place));
+    return estate ? estate->problem.sites[0].usd_per_kwh[0] : -1;
+  };
+  const double virginia = price_in("country = \"US\"\nregion = \"us-virginia\"");
+  EXPECT_GT(virginia, 0);
+  EXPECT_EQ(price_in("country = \"US\"\nregion = \"Virginia\""), virginia);
+  EXPECT_GT(price_in("country = \"US\""), 0);  // the country's
+  EXPECT_GT(price_in("country = \"DE\""), 0);
+  // Tbilisi pays no price of Atlanta.
+  EXPECT_GT(price_in("country = \"US\"\nregion = \"Georgia\""), 0);
+  EXPECT_NE(price_in("country = \"GE\"\nregion = \"Georgia\""), price_in("country = \"US\"\nregion = \"Georgia\""));
+}
+
+TEST(Estate, NamesTheKeyThatAMisspeltOneMeant) {
+  const auto estate = estate_of(replaced(kPlain, "power =", "powr ="));
+  ASSERT_FALSE(estate);
+  EXPECT_NE(estate.error().message.find("did you mean 'power'?"), std::string::npos) << estate.error().message;
+}
+
 }  // namespace
 }  // namespace ridge::fleet

@@ -158,6 +158,19 @@ TEST(Fleet, SaysWhatHasToGoTogether) {
   EXPECT_EQ(together, (std::vector<int>{2, 3}));
 }
 
+TEST(Fleet, ToLeaveAServiceOutIsTheLastChangeItAdvises) {
+  // Only giving up that it stays elsewhere helps; no rate above zero does.
+  Problem problem = one_service(60);
+  problem.services[0].allowed = {false};
+  problem.services[0].residency_rule = 2;
+  problem.rules.push_back({RuleKind::residency, 0, "s stays elsewhere", "x.toml:21:1", 0, ""});
+  const Answer answer = plan_fleet(problem, {.seconds = 10});
+  ASSERT_TRUE(answer.clash.has_value());
+  ASSERT_EQ(answer.clash->changes.size(), 2U);
+  EXPECT_EQ(answer.clash->changes[0].rule, 2);
+  EXPECT_EQ(answer.clash->changes[1].to, 0);
+}
+
 TEST(Fleet, OneMoreOfALimitIsWorthWhatItSaves) {
   // With eight devices on offer instead of seven, the last five requests need no API at $0.001 each.
   Problem problem = one_service(60);

@@ -6,6 +6,7 @@
 
 #include "fleet/checker.hpp"
 #include "fleet/program/improve.hpp"
+#include "fleet/program/mixes.hpp"
 #include "fleet/program/program.hpp"
 #include "fleet/program/rent_steps.hpp"
 #include "fleet/random_problem.hpp"
@@ -127,6 +128,54 @@ TEST(Improve, AnswersOfSmallFleetsHoldWhatTheyPromise) {
   EXPECT_TRUE(checker.complaints().empty()) << checker.complaints().front();
   EXPECT_LE(answer.bound, answer.usd);
   EXPECT_LT(answer.gap, 0.15);  // whatever the machine does in its eight seconds
+}
+
+TEST(Mixes, DownhillEndsNearTheCheapestOfAllMixes) {
+  Problem problem = tests::large_problem(9, 1, 3, 1, 0.2);
+  problem.services[0].spare = 1;
+  const std::vector<Place> places = Program(problem, Bands::hourly(problem)).places();
+  MixSearch all(problem, places);
+  MixSearch downhill(problem, places);
+  const std::vector<double> prices(problem.pools.size(), 1500);
+  std::vector<int> mix(places.size(), 0);
+  mix[0] = 2;  // one of which may fail
+  downhill.consider(0, 0, mix);
+  const double found = downhill.price(0, 0, prices, 1, {0});
+  // Up to four of three places each; every mix by itself.
+  ASSERT_GE(places.size(), 3U);
+  for (int i = 0; i < 125; ++i) {
+    mix[0] = i % 5;
+    mix[1] = i / 5 % 5;
+    mix[2] = i / 25;
+    all.consider(0, 0, mix);
+  }
+  all.price(0, 0, prices, 1, {});
+  double least = kNoLimit;
+  for (const WholeMix& each : all.mixes(0, 0)) least = std::min(least, each.reduced);
+  EXPECT_LE(found, 1.05 * least);
+  double again = kNoLimit;
+  for (const WholeMix& each : downhill.mixes(0, 0)) again = std::min(again, each.reduced);
+  EXPECT_NEAR(again, found, 1e-6 * found);
+}
+
+TEST(Mixes, APlanOfMixesKeepsEveryRuleAndBeatsRounding) {
+  const Problem problem = tests::large_problem(5, 4, 4, 4, 1);
+  Program program(problem, Bands::alike(problem, 2, BandDemand::mean));
+  const Solution tight = program.tighten({.seconds = 60});
+  ASSERT_TRUE(tight.found);
+  const std::optional<WholePlan> plan =
+      program.of_mixes(tight, nullptr, program.answer(tight.x).jobs, {.seconds = 60, .gap = 0.005});
+  ASSERT_TRUE(plan.has_value());
+  const Program hourly(problem, Bands::hourly(problem));
+  const Solution routed = solve_tidied(hourly.fixed_to(*plan), {});
+  ASSERT_TRUE(routed.found);
+  EXPECT_GE(routed.cost, tight.cost);
+  EXPECT_LT(routed.cost, 1.05 * tight.cost);
+  const Solution near = solve(program.rounded(tight.x), {.seconds = 20, .gap = 0.01});
+  ASSERT_TRUE(near.found);
+  const Solution rounded = solve_tidied(hourly.fixed_to(program.whole(near.x)), {});
+  ASSERT_TRUE(rounded.found);
+  EXPECT_LT(routed.cost, rounded.cost);
 }
 
 }  // namespace

@@ -19,6 +19,11 @@ bool is_lower_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
+/// What was asked for is no unknown key, and is among what a misspelt one may have meant.
+void note(std::vector<std::string_view>& known, std::string_view key) {
+  if (std::find(known.begin(), known.end(), key) == known.end()) known.push_back(key);
+}
+
 /// "; did you mean ...?", or what there is to choose from.
 std::string suggest(std::string_view word, std::span<const std::string_view> candidates) {
   if (candidates.empty()) return "";
@@ -126,7 +131,7 @@ Status EntryReader::finish() {
 // ---- TableReader: finding and refusing
 
 TableReader::Found TableReader::find(std::string_view key) {
-  if (std::find(table_->known.begin(), table_->known.end(), key) == table_->known.end()) table_->known.push_back(key);
+  note(table_->known, key);
   for (const Layer& layer : table_->layers) {
     if (const TomlMember* member = layer.table->find(key)) return {member, &layer};
   }
@@ -178,6 +183,7 @@ void TableReader::require(std::string_view key) {
 }
 
 bool TableReader::has(std::string_view key) const {
+  note(table_->known, key);
   return std::any_of(table_->layers.begin(), table_->layers.end(),
                      [&](const Layer& layer) { return layer.table->find(key) != nullptr; });
 }

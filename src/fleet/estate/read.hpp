@@ -102,6 +102,7 @@ class EstateReader {
   void exchange(TableReader& t);
 
   void site(TableReader& t, const TomlNode& node);
+  [[nodiscard]] const EnergyRegion* region_of(const std::string& word, const std::string& country) const;
   void electricity(TableReader& t, const TomlNode& node, Site& s);
   void policy_rules(TableReader& t);
   std::optional<int> site_named(TableReader& t, std::string_view key);

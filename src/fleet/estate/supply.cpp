@@ -58,15 +58,27 @@ void EstateReader::site(TableReader& t, const TomlNode& node) {
   p.sites.push_back(std::move(s));
 }
 
+/// By its id, or by what people call it: "us-virginia", "Virginia". A country may have the name of a state.
+const EnergyRegion* EstateReader::region_of(const std::string& word, const std::string& country) const {
+  if (word.empty()) return nullptr;
+  const std::string id = slug(word);
+  const EnergyRegion* found = nullptr;
+  for (const EnergyRegion& region : economics_.regions) {
+    const bool is_state = region.id.starts_with("us-");
+    if (is_state && country != "US") continue;
+    if (is_state && region.id == "us-" + id) return &region;
+    if (region.id == id && found == nullptr) found = &region;
+  }
+  return found;
+}
+
 void EstateReader::electricity(TableReader& t, const TomlNode& node, Site& s) {
   s.usd_per_kwh.assign(kHours, 0.0);
-  const TomlMember* member = node.find("electricity");
+  const TomlMember* member = t.has("electricity") ? node.find("electricity") : nullptr;
   const auto per_kwh = [](double per_joule) { return per_joule * 3.6e6; };
-  const EnergyRegion* region = nullptr;
-  for (const std::string& word : {s.region, slug(country_name_.back())}) {
-    if (region != nullptr || word.empty()) continue;
-    if (const auto found = economics_.region(word)) region = *found;
-  }
+  const EnergyRegion* region = region_of(s.region, s.country);
+  if (region == nullptr) region = region_of(country_name_.back(), s.country);
+  if (region == nullptr) region = region_of(s.country, s.country);
   if (member != nullptr && member->value.kind == TomlNode::Kind::array) {
     const std::vector<std::string> hours = t.texts("electricity");
     if (hours.size() != kHours)

@@ -67,7 +67,7 @@ std::vector<double> Program::rents_left(const Hull& hull, const std::vector<doub
       const double demand = service.demand[problem_.at(hull.month, h)];
       for (std::size_t i = 0; i < left.size(); ++i) {
         const double rate = demand - (static_cast<int>(i) - below_zero) * cell;
-        if (!(rate > 0)) break;
+        if (!(rate > kBroken * cell)) break;  // rounding makes no demand
         left[i] += steps.least(rate);
       }
     }

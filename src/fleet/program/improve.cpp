@@ -4,9 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <memory>
 
-#include "fleet/program/rent_steps.hpp"
+#include "fleet/program/month_costs.hpp"
 #include "fleet/program/stocks.hpp"
 
 namespace ridge::fleet {
@@ -15,125 +14,6 @@ namespace {
 
 constexpr double kWorthAChange = 1;  ///< dollars
 constexpr double kRoomSlack = 1e-6;
-constexpr int kCostCells = 4000;
-
-/// Replicas of a service together.
-struct Mix {
-  double able = 0;
-  double largest = 0;
-  std::vector<double> kw;  ///< by site: what all of them take at full load more than idle
-};
-
-/// What a service costs in a month beside the devices it holds: energy, rents, others. By cells of what replicas can
-/// do.
-class MonthCosts {
- public:
-  explicit MonthCosts(const Problem& problem) : p_(problem), tables_(problem.services.size() * at(problem.months)) {
-    for (std::size_t s = 0; s < p_.services.size(); ++s) {
-      double largest = 0;
-      for (const Option& o : p_.options)
-        largest = o.service == static_cast<int>(s) ? std::max(largest, o.requests_per_s) : largest;
-      largest_.push_back(largest);
-    }
-  }
-
-  [[nodiscard]] double of(int s, int month, const Mix& mix) {
-    const Service& service = p_.services[at(s)];
-    Tables& t = tables_[at(s) * at(p_.months) + at(month)];
-    if (t.stairs.empty()) fill(t, s, month);
-    double usd = 0;
-    if (mix.able > 0) {
-      const auto cell = std::min(at(kCostCells), static_cast<std::size_t>(mix.able / t.energy_cell));
-      for (std::size_t site = 0; site < mix.kw.size(); ++site) {
-        if (mix.kw[site] > 0) usd += mix.kw[site] / mix.able * t.energy[site][cell];
-      }
-    }
-    // Without any rent, nothing of its size can fail.
-    if (t.peak + service.spare * mix.largest <= mix.able + 1e-9) return usd * p_.days;
-    double least = rents(t, t.stairs.size() - 1, service, mix, month);
-    if (service.spare > 0) {
-      // Those no larger than what is there anyway.
-      for (std::size_t i = t.stairs.size() - 1; i-- > 0;) {
-        if (i > 0 && t.stairs[i].size > mix.largest) continue;
-        least = std::min(least, rents(t, i, service, mix, month));
-        break;
-      }
-    }
-    return (usd + least) * p_.days;
-  }
-
- private:
-  struct Stairs {
-    double size = 0;  ///< of the largest kind that may be rented
-    std::shared_ptr<const RentSteps> steps;
-    std::vector<double> usd;  ///< of a day, by cells of what held replicas can do less what may fail
-  };
-  struct Tables {
-    double peak = 0;
-    double energy_cell = 1;
-    std::vector<std::vector<double>> energy;  ///< by site and cell: a day's dollars for 1 kW, times requests/s
-    double lowest = 0, rent_cell = 1;
-    std::vector<Stairs> stairs;  ///< by the largest kind
-  };
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-  double rents(Tables& t, std::size_t which, const Service& service, const Mix& mix, int month) const {
-    Stairs& stairs = t.stairs[which];
-    if (stairs.usd.empty()) {
-      for (int i = 0; i <= kCostCells; ++i) {
-        const double x = t.lowest + i * t.rent_cell;
-        double usd = 0;
-        for (int h = 0; h < p_.hours; ++h) usd += stairs.steps->enough(service.demand[p_.at(month, h)] - x);
-        stairs.usd.push_back(usd);
-      }
-    }
-    const double x = mix.able - service.spare * std::max(mix.largest, stairs.size);
-    const double cell = std::floor((x - t.lowest) / t.rent_cell + 1e-9);
-    return stairs.usd[static_cast<std::size_t>(std::clamp(cell, 0.0, static_cast<double>(kCostCells)))];
-  }
-
-  void fill(Tables& t, int s, int month) {
-    const Service& service = p_.services[at(s)];
-    for (int h = 0; h < p_.hours; ++h) t.peak = std::max(t.peak, service.demand[p_.at(month, h)]);
-    t.peak = std::max(t.peak, 1e-9);
-    t.energy_cell = t.peak / kCostCells;
-    for (const Site& site : p_.sites) {
-      std::vector<double>& usd = t.energy.emplace_back(at(kCostCells + 1), 0.0);
-      for (int i = 0; i <= kCostCells && site.energy_paid; ++i) {
-        for (int h = 0; h < p_.hours; ++h)
-          usd[at(i)] +=
-              site.pue * site.usd_per_kwh[at(h)] * std::min(i * t.energy_cell, service.demand[p_.at(month, h)]);
-      }
-    }
-    const double fails = service.spare * largest_[at(s)];
-    t.lowest = -fails;
-    t.rent_cell = (t.peak + fails) / kCostCells;
-    std::vector<RentSteps::Kind> kinds = rent_kinds(p_, s, month);
-    std::sort(kinds.begin(), kinds.end(),
-              [](const auto& a, const auto& b) { return a.able < b.able || (a.able == b.able && a.usd < b.usd); });
-    const double most = *std::max_element(service.demand.begin(), service.demand.end());
-    const double elsewhere = usd_elsewhere(p_, s, true);
-    for (std::size_t n = service.spare > 0 ? 1 : std::max<std::size_t>(1, kinds.size());
-         n <= std::max<std::size_t>(1, kinds.size()); ++n) {
-      std::vector<RentSteps::Kind> some(kinds.begin(),
-                                        kinds.begin() + static_cast<std::ptrdiff_t>(std::min(n, kinds.size())));
-      std::vector<double> key = {static_cast<double>(s)};
-      for (const RentSteps::Kind& kind : some) {
-        key.push_back(kind.able);
-        key.push_back(kind.usd);
-      }
-      std::shared_ptr<const RentSteps>& known = known_[key];
-      const double size = some.empty() ? 0 : some.back().able;
-      if (!known) known = std::make_shared<RentSteps>(some, elsewhere, most + fails);
-      t.stairs.push_back({size, known, {}});
-    }
-  }
-
-  const Problem& p_;
-  std::vector<double> largest_;  ///< by service: requests/s of its largest replica
-  std::vector<Tables> tables_;   ///< by service and month
-  std::map<std::vector<double>, std::shared_ptr<const RentSteps>> known_;
-};
 
 class Improver {
  public:
@@ -175,7 +55,10 @@ class Improver {
   }
 
   WholePlan run() {
-    for (int m = 0; m < p_.months && !over(); ++m) settle_month(m);
+    for (int m = 0; m < p_.months && !over(); ++m) {
+      for (std::size_t p = 0; p < p_.pools.size(); ++p) evict(static_cast<int>(p), m);
+      settle_month(m);
+    }
     descend();
     return std::move(plan_);
   }
@@ -192,7 +75,6 @@ class Improver {
       }
     }
   }
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] bool over() const { return std::chrono::steady_clock::now() > end_ || options_.patience.over(); }
   [[nodiscard]] double gpus(std::size_t place) const { return p_.options[at(places_[place].option)].gpus; }
 

@@ -54,6 +54,10 @@ class Program {
   /// Of this program by the hour: whole columns fixed to those of a plan, and in each hour the cheapest rented replicas
   /// for what that leaves to be served. What is left is routing.
   [[nodiscard]] LinearProgram fixed_to(const WholePlan& plan) const;
+  /// Devices and whole mixes of replicas (mixes.hpp) that are cheap together, near a relaxed solution and, if there is
+  /// one, the best plan so far; jobs have the devices that they have. What is left is routing.
+  [[nodiscard]] std::optional<WholePlan> of_mixes(const Solution& relaxed, const WholePlan* best,
+                                                  const std::vector<JobUse>& jobs, const SolveOptions& options) const;
   [[nodiscard]] Answer answer(const std::vector<double>& x) const;
   [[nodiscard]] const Bands& bands() const { return bands_; }
 
@@ -91,6 +95,7 @@ class Program {
   };
 
   struct Hull;
+  class Choice;
   struct HullRow {
     std::vector<Term> terms;
     double limit = 0;

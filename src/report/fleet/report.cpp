@@ -140,6 +140,11 @@ std::string fleet_change(const fleet::Clash::Change& change, const Problem& p) {
   if (rule.kind == fleet::RuleKind::forbidden || rule.kind == fleet::RuleKind::residency) {
     return fmt::format("give up that {} ({})", rule.text, rule.where);
   }
+  // Nothing of it is left: no smaller rate or job helps.
+  if (rule.kind == fleet::RuleKind::demand && change.to <= 0)
+    return fmt::format("leave {} out altogether ({})", fleet_at(p.services, rule.index).id, rule.where);
+  if (rule.kind == fleet::RuleKind::deadline && change.to <= 0)
+    return fmt::format("leave {} out altogether ({})", fleet_at(p.jobs, rule.index).id, rule.where);
   return fmt::format("where {}, {} instead of {} ({})", rule.text, fleet_amount(change.to, rule.unit),
                      fleet_amount(rule.amount, rule.unit), rule.where);
 }

@@ -21,7 +21,8 @@ struct FleetView {
   const std::vector<fleet::Replay>& days;  ///< by month, or none
   std::string solver;
   double seconds = 0;
-  bool why = false;  ///< each way to serve that was not taken, and what it would cost
+  bool why = false;                      ///< each way to serve, taken or not, and what it costs
+  std::vector<std::string> why_of = {};  ///< of these devices alone; none: of all
 };
 
 /// Devices of one kind on one site, and the share of them at work.

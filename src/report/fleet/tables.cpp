@@ -205,8 +205,9 @@ Table fleet_reasons(const FleetView& view) {
                    {.key = "why", .heading = "why not more", .overflow = Overflow::wrap}};
   for (std::size_t s = 0; s < p.services.size(); ++s) {
     struct Line {
-      double usd;
-      std::vector<Cell> cells;
+      double usd, routed;
+      bool used;
+      std::string device, how, why;
     };
     std::vector<Line> lines;
     double all = 0;
@@ -254,14 +255,25 @@ Table fleet_reasons(const FleetView& view) {
         const std::string how =
             by_hour || stock.way == Way::owned ? stock.name : fmt::format("{}, {}", stock.name, site.id);
         const bool used = by_hour ? routed > 0 : held > 0 || most_held > 0;
-        lines.push_back(
-            {usd,
-             {Cell(p.services[s].id), Cell(option.device), Cell(how), Cell(Dollars(usd)),
-              used ? Cell(routed / all).shown_as(fmt::format("{:.0f} %", 100 * routed / all)) : Cell(), Cell(why)}});
+        lines.push_back({usd, routed, used, option.device, how, why});
       }
     }
     std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.usd < b.usd; });
-    for (Line& line : lines) table.rows.push_back(std::move(line.cells));
+    const auto main = std::max_element(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+      return (a.used ? a.routed : 0) < (b.used ? b.routed : 0);
+    });
+    for (Line& line : lines) {
+      const bool asked =
+          view.why_of.empty() || std::find(view.why_of.begin(), view.why_of.end(), line.device) != view.why_of.end();
+      if (!asked) continue;
+      if (line.why.empty() && !line.used && main->used && line.usd > main->usd && main->usd > 0) {
+        line.why = fmt::format("{} {} costs {:.0f} % less", main->device, main->how, 100 * (1 - main->usd / line.usd));
+      }
+      table.rows.push_back(
+          {Cell(p.services[s].id), Cell(line.device), Cell(line.how), Cell(Dollars(line.usd)),
+           line.used ? Cell(line.routed / all).shown_as(fmt::format("{:.0f} %", 100 * line.routed / all)) : Cell(),
+           Cell(line.why)});
+    }
   }
   return table;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <set>
 
 #include "app/cli/estimate/estimate.hpp"
 #include "app/cli/plan/fleet_ranks.hpp"
@@ -38,11 +39,31 @@ Result<EstateText> estate_text(Session& session, const std::string& word) {
   return EstateText{*std::move(text), word};
 }
 
+Status are_of_estate(const std::vector<std::string>& devices, const fleet::Problem& problem) {
+  std::set<std::string> known;
+  for (const fleet::Pool& pool : problem.pools) known.insert(pool.device);
+  for (const std::string& device : devices) {
+    if (known.count(device) != 0) continue;
+    return Error{ErrorCode::bad_input, "--why",
+                 fmt::format("{} is not in this estate, which has {}; write an [[offer]] for it to see what it would "
+                             "cost",
+                             quoted(device), fmt::join(known, ", "))};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, const PlanFlags& flags) {
-  if (words.size() != 2)
-    return Error{ErrorCode::bad_input, "", "say which estate: ridge plan fleet examples/fleet/estate.toml"};
+  if (words.size() < 2)
+    return Error{ErrorCode::bad_input, "", "say which estate: ridge plan fleet examples/fleet/mixed.toml"};
+  const std::vector<std::string> asked_about(words.begin() + 2, words.end());
+  if (!asked_about.empty() && !flags.given("--why")) {
+    return Error{ErrorCode::bad_input, "",
+                 fmt::format("nothing is done with {}; what a device of the estate would cost says ridge plan fleet {} "
+                             "--why {}",
+                             quoted(asked_about[0]), words[1], asked_about[0])};
+  }
   for (const std::string_view flag : flags.names()) {
     const bool known = std::find(kFleetFlags.begin(), kFleetFlags.end(), flag) != kFleetFlags.end();
     if (flags.given(flag) && !known) {
@@ -64,6 +85,7 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
   const Result<fleet::Estate> estate =
       fleet::read_estate(text->text, text->name, *knowledge, **economics, **policy, session.price_date());
   if (!estate) return estate.error();
+  if (const Status s = are_of_estate(asked_about, estate->problem); !s) return s.error();
   const auto start = std::chrono::steady_clock::now();
   const Result<std::unique_ptr<MpiRanks>> ranks = MpiRanks::join();
   if (!ranks) return ranks.error();
@@ -85,8 +107,8 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
     fleet::value_limits(planned->problem, answer, options);
     fleet::value_choices(planned->problem, answer, options);
   }
-  report::FleetView view{*estate, planned->problem,    answer, planned->days, fleet::solver_name(),
-                         0,       flags.given("--why")};
+  report::FleetView view{*estate, planned->problem,     answer,     planned->days, fleet::solver_name(),
+                         0,       flags.given("--why"), asked_about};
   view.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (flags.given("--html")) {
     const report::Provenance provenance{{}, command_text(session)};

@@ -115,7 +115,7 @@ TEST(Names, WhatMayMeanSeveralIsRefusedWithAllOfThem) {
 
 // Another shape, another size, another memory: never taken for what is there.
 TEST(Names, OtherThingsAreNotTakenForTheirNeighbours) {
-  for (const char* name : {"nvidia/Llama-3_3-Nemotron-Super-49B-v1", "Qwen/Qwen2-57B", "deepseek-v4", "llama3.1-9b",
+  for (const char* name : {"nvidia/Llama-3_1-Nemotron-Ultra-253B-v1", "Qwen/Qwen2-57B", "deepseek-v4", "llama3.1-9b",
                            "meta-llama", "fp8", "-"}) {
     const auto model = bundled().find_model(name);
     EXPECT_TRUE(!model || std::string_view(name) == "Qwen/Qwen2-57B") << name << " became " << model_id(name);

@@ -79,8 +79,9 @@ struct ErrorSubject {
 
 /// Of what is left once device, software and who runs it are known, the share that all devices have in common at one
 /// work (its model, its load), and the share that those of one architecture have on top: the same kernels. Chosen by
-/// looking at 480 pairs by publishers left out of the fit (`ridge validate --decisions`): with 0.5 for the design, orders
-/// that were stated with 55, 65, 75 and 85 % were right in 66, 75, 90 and 93 % of the cases; with 0.65 in 58, 81, 80, 93.
+/// looking at 480 pairs by publishers left out of the fit (`ridge validate --decisions`): with 0.5 for the design,
+/// orders that were stated with 55, 65, 75 and 85 % were right in 66, 75, 90 and 93 % of the cases; with 0.65 in 58,
+/// 81, 80, 93.
 inline constexpr double kSharedByWork = 0.25;
 inline constexpr double kSharedByDesign = 0.65;
 

@@ -318,7 +318,8 @@ class Resolver {
         card.scale_up_per_direction.reset();
         card.scale_up_peer_per_direction.reset();
         if (ranks > 1) assume("groups of {:.0f} devices talk over PCIe", ranks);
-        // Engines read the memory of other cards over PCIe in pairs alone; larger groups go through the library's rings.
+        // Engines read the memory of other cards over PCIe in pairs alone; larger groups go through the library's
+        // rings.
         const auto kernel = ranks > 2 ? perf::CollectiveLibrary::general : library();
         perf::LinkRates pcie = perf::scale_up_link(card, k_.calibration, kernel);
         const double share = k_.calibration.value("serving.pcie", {device_->architecture});

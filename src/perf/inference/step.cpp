@@ -62,7 +62,8 @@ StepTime device_time(const ResolvedInference& r, const Step& step) noexcept {
   attention *= kept;
   double device = 0;
   for (const double t : out.terms) device += t;
-  // Operators run one after the other, and none is faster than its bytes, its FLOPs and its link. The bound is that sum.
+  // Operators run one after the other, and none is faster than its bytes, its FLOPs and its link. The bound is that
+  // sum.
   const double least = device > 0 ? out.least / device : factor;
   const double scale = r.ideal ? least : std::max(factor, least);
   for (double& t : out.terms) t *= scale;

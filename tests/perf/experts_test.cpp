@@ -1,6 +1,7 @@
 // Experts on other devices: what is sent, how they are dealt out, what is hidden.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "perf/inference/resolved.hpp"
@@ -95,6 +96,20 @@ TEST(ExpertPlacement, RanksThatDoNotDivideTheExpertsHoldCopies) {
   EXPECT_EQ(uneven->facts.redundant_experts, 32);
   EXPECT_NEAR(uneven->resolved->weight_bytes, even->resolved->weight_bytes, 1e-6 * even->resolved->weight_bytes);
   for (const int ranks : {72, 96, 144}) EXPECT_EQ(answer(wide(ranks)).reason, Reason::none) << ranks;
+}
+
+TEST(ExpertPlacement, SaysWhereTheCopiesAskedForDoNotDealThemOut) {
+  const auto said = [](int copies) {
+    InferenceQuery q = wide(72);
+    q.experts.redundant = copies;
+    const auto d = resolve(q, knowledge());
+    EXPECT_TRUE(d);
+    return std::any_of(d->assumptions.begin(), d->assumptions.end(), [](const std::string& text) {
+      return text.find("5 copies do not deal them out evenly") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(said(5));
+  EXPECT_FALSE(said(32));
 }
 
 TEST(ExpertPlacement, CopiesTakeMemory) {

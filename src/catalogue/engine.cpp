@@ -30,12 +30,15 @@ TrainingTraits read_traits(TableReader t, TrainingTraits traits) {
   traits.sequence_parallel = t.flag("sequence_parallel", traits.sequence_parallel);
   traits.overlap_tensor_parallel = t.flag("overlap_tensor_parallel", traits.overlap_tensor_parallel);
   traits.overlap_data_parallel = t.flag("overlap_data_parallel", traits.overlap_data_parallel);
+  traits.fills_stages = t.flag("fills_stages", traits.fills_stages);
   traits.interleave = t.flag("interleave", traits.interleave);
   traits.compiled = t.flag("compiled", traits.compiled);
   traits.dual_pipe = t.flag("dual_pipe", traits.dual_pipe);
   traits.leading = t.flag("leading", traits.leading);
   traits.offload = t.flag("offload", traits.offload);
   traits.eager_modules = t.flag("eager_modules", traits.eager_modules);
+  traits.transient_gradients = t.flag("transient_gradients", traits.transient_gradients);
+  traits.logit_bytes = t.optional_number("logit_bytes", 0, 64).value_or(traits.logit_bytes);
   traits.blocking = t.flag("blocking", traits.blocking);
   if (t.has("network")) {
     traits.network = t.quantity<BytesPerSecond>("network", BytesPerSecond(1e8), BytesPerSecond(1e13)).value();

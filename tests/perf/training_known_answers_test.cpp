@@ -1,8 +1,11 @@
 // Training figures that others published or that follow from them by arithmetic.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <numeric>
 
+#include "perf/training/resolved.hpp"
 #include "ridge/perf/training.hpp"
 #include "support/knowledge.hpp"
 
@@ -79,7 +82,7 @@ TEST(TrainingMemoryOf70B, SixteenBytesPerParameterAndAnEighthOfIt) {
   query.device = "h100-sxm";
   query.engine = "fsdp";
   query.plan.gpus = 1;
-  query.plan.global_batch = 8;
+  query.plan.global_batch = 16;  // two micro-batches: gradients add up
   query.plan.sharding = Sharding::none;
   const auto whole = resolve(query, knowledge());
   ASSERT_TRUE(whole);
@@ -95,10 +98,49 @@ TEST(TrainingMemoryOf175B, SixteenBytesPerParameterAreAlmostThreeTerabytes) {
   query.model = "gpt3-175b";
   query.device = "h100-sxm";
   query.engine = "fsdp";
-  query.plan = {.gpus = 1, .global_batch = 1, .sharding = Sharding::none};
+  query.plan = {.gpus = 1, .global_batch = 2, .sharding = Sharding::none};
   const auto job = resolve(query, knowledge());
   ASSERT_TRUE(job);
   EXPECT_NEAR(state_bytes(stage_memory(*job->resolved, query.plan, 0)), 2.8e12, 0.005 * 2.8e12);
+}
+
+// PyTorch drops gradients after each update. With one micro-batch they grow as activations go: 2 bytes of 8.03 billion
+// gradients are beside none of them at the end, so that weights, states and the larger of the two are all there is.
+TEST(TrainingMemoryOfAModel, GradientsOfOneMicroBatchTakeThePlaceOfActivations) {
+  TrainingQuery query;
+  query.model = "llama3.1-8b";
+  query.device = "h200-sxm";
+  query.engine = "fsdp";
+  query.plan = {.gpus = 1, .sequence = 2048, .global_batch = 1, .sharding = Sharding::none};
+  query.plan.recompute = Recompute::none;
+  const auto part = [](const std::array<double, kTrainingMemory>& bytes, TrainingMemory p) {
+    return bytes[static_cast<std::size_t>(p)];
+  };
+  const auto job = resolve(query, knowledge());
+  ASSERT_TRUE(job);
+  const auto once = stage_memory(*job->resolved, query.plan, 0);
+  const double activations = part(once, TrainingMemory::activations);
+  EXPECT_NEAR(activations + part(once, TrainingMemory::gradients), std::max(activations, 2 * 8.03e9), 0.01e9);
+  query.plan.global_batch = 2;  // gradients add up beside the activations of the second
+  const auto twice = stage_memory(*job->resolved, query.plan, 0);
+  EXPECT_NEAR(part(twice, TrainingMemory::gradients), 2 * 8.03e9, 0.01e9);
+  EXPECT_NEAR(part(twice, TrainingMemory::activations), activations, 1);
+}
+
+// nanotron fills a stage until its parameters pass their share: 32 layers of 218 million and a head of 525 million over
+// eight stages are 4.3 layers each, so that the first stage takes five, the first seven 31 and the last the head and
+// one.
+TEST(TrainingStages, FillUpInNanotron) {
+  TrainingQuery query;
+  query.model = "llama3.1-8b";
+  query.device = "h100-sxm";
+  query.engine = "nanotron";
+  query.plan = {.gpus = 8, .pp = 8, .sequence = 2048, .global_batch = 8};
+  const auto job = resolve(query, knowledge());
+  ASSERT_TRUE(job);
+  const auto stages = cut_stages(*job->resolved, 8, 1, 2);
+  EXPECT_EQ(stages.first_layers, 5);
+  EXPECT_EQ(stages.last_layers, 1);
 }
 
 // Korthikanti et al. 2022, equation 1 without the scores: 34 s b h bytes per layer; ours keeps no dropout masks (2 s b

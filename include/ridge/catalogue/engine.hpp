@@ -59,16 +59,19 @@ struct TrainingTraits {
   bool sequence_parallel = true;        ///< activations between tensor-parallel regions are sharded
   bool overlap_tensor_parallel = true;  ///< collectives of TP run beside the products
   bool overlap_data_parallel = true;    ///< gradients are reduced, and parameters gathered, beside the passes
+  bool fills_stages = false;            ///< a stage takes layers until the sum of parameters passes its share
   bool interleave = true;               ///< cuts stages into chunks where the layers allow it
   bool compiled = false;                ///< a whole step is one program: no host time per layer
   bool blocking = false;                ///< launches wait for the kernel before: host time adds to device time
   bool dual_pipe = false;               ///< pipelines run both ways at once where stages and batches allow it
   bool leading = false;                 ///< other stacks took its kernels over a year later
   bool offload = false;                 ///< moves kept activations to host memory where device memory is short
-  bool eager_modules = false;           ///< every elementwise operation keeps its own input, logits are widened whole
-  double gradient_bytes = 4;            ///< per parameter, of the buffer gradients add up in
-  double optimizer_bytes = 12;          ///< per parameter: master weight and two moments
-  double network = 0;                   ///< bytes/s per device and direction of the cluster it was made for; 0 = any
+  bool eager_modules = false;        ///< every elementwise operation keeps its own input, the loss takes logits whole
+  bool transient_gradients = false;  ///< gradients of one micro-batch exist from its pass backward to the update only
+  double logit_bytes = 6;            ///< kept of one logit: 16-bit value and a 32-bit copy or gradient
+  double gradient_bytes = 4;         ///< per parameter, of the buffer gradients add up in
+  double optimizer_bytes = 12;       ///< per parameter: master weight and two moments
+  double network = 0;                ///< bytes/s per device and direction of the cluster it was made for; 0 = any
 };
 
 /// What a serving engine does by itself; an era may do it differently.

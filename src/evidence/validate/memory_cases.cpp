@@ -18,6 +18,7 @@ namespace {
 // nanotron's tables call 2^30 bytes a GB (helpers.py, create_table_log), and count what PyTorch's allocator holds: the
 // context of the driver is beside it.
 constexpr double kPublishedGb = 1073741824;
+constexpr int kOwnRank = 16;  ///< of the adapters in own_memory.csv
 
 struct Judged {
   const MemoryCase* c;
@@ -69,8 +70,13 @@ Result<std::vector<MemoryCase>> read_memory_cases(std::string csv, const std::st
     }
     c.query.model = row.text("model");
     c.query.device = row.text("device");
-    c.query.engine = "nanotron";
+    const std::string engine(row.text("engine"));
+    c.query.engine = engine.empty() ? "nanotron" : engine;
     c.query.precision = Format::bf16;
+    if (row.text("task") == "lora") {
+      c.query.task = TrainingTask::lora;
+      c.query.lora_rank = kOwnRank;
+    }
     TrainingPlan& p = c.query.plan;
     p.gpus = row.integer("gpus", 1, kMost).value_or(1);
     p.sequence = row.integer("seq_len", 1, kMost).value_or(1);
@@ -81,10 +87,14 @@ Result<std::vector<MemoryCase>> read_memory_cases(std::string csv, const std::st
     p.dp = row.integer("dp", 1, kMost).value_or(0);
     p.vp = 1;
     p.sharding = row.integer("zero", 0, 3).value_or(0) == 0 ? Sharding::none : Sharding::zero1;
-    p.recompute = Recompute::none;
+    p.recompute = row.text("recompute") == "full" ? Recompute::full : Recompute::none;
     c.ran = row.text("ran") == "yes";
-    c.taken = row.number("memory_gb", 0, 1e6).value_or(0) * kPublishedGb;
-    if (c.ran && !(c.taken > 0)) row.refuse("memory_gb", "a layout that ran took some memory");
+    const bool exact = table->column("memory_bytes").has_value();
+    c.taken = exact ? row.number("memory_bytes", 0, 1e15).value_or(0)
+                    : row.number("memory_gb", 0, 1e6).value_or(0) * kPublishedGb;
+    if (c.ran && !(c.taken > 0)) {
+      row.refuse(exact ? "memory_bytes" : "memory_gb", "a layout that ran took some memory");
+    }
     if (!row.refusal().empty()) return Error{ErrorCode::bad_input, {}, row.refusal()};
     out.push_back(std::move(c));
   }
@@ -108,6 +118,13 @@ std::vector<MemoryFinding> judge_memory(const std::vector<MemoryCase>& cases, co
   }
   std::vector<MemoryFinding> out;
   out.push_back(summarise("all", all, [](const MemoryCase&) { return true; }));
+  std::map<std::string, int> engines;
+  for (const MemoryCase& c : cases) ++engines[c.query.engine];
+  for (const auto& [engine, n] : engines) {
+    if (engines.size() > 1) {
+      out.push_back(summarise(engine, all, [&e = engine](const MemoryCase& c) { return c.query.engine == e; }));
+    }
+  }
   std::map<int, int> tensor, pipeline;
   for (const MemoryCase& c : cases) {
     ++tensor[c.query.plan.tp];

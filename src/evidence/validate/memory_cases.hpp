@@ -32,10 +32,12 @@ struct MemoryFinding {
   double found = 0;        ///< share of failed runs that are predicted not to fit
 };
 
-/// Columns model, device, gpus, seq_len, global_batch, micro_batch, tp, pp, dp, zero, ran, memory_gb.
+/// Columns model, device, gpus, seq_len, global_batch, micro_batch, tp, pp, dp, zero, ran, and memory_gb (of 2^30
+/// bytes) or memory_bytes; engine (left out: nanotron), task (sft, or lora with adapters of rank 16) and recompute
+/// (none, full).
 Result<std::vector<MemoryCase>> read_memory_cases(std::string csv, const std::string& name);
 
-/// All of them, then by tensor- and by pipeline-parallel degree.
+/// All of them, then by software, by tensor- and by pipeline-parallel degree.
 [[nodiscard]] std::vector<MemoryFinding> judge_memory(const std::vector<MemoryCase>& cases, const Knowledge& knowledge);
 
 }  // namespace ridge::evidence

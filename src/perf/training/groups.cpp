@@ -165,7 +165,10 @@ TrainingGroup training_group(const Model& model, const LayerGroup& layer, Attent
   if (eager) {
     // The gate's activation and its product with the other branch are kept both; so are queries and keys before and
     // after they are turned.
-    group.kept_inner += kBytes * group.narrow_inner + kBytes * (group.heads + group.kv_heads) * group.key_dim;
+    const double turned = (group.heads + group.kv_heads) * group.key_dim;
+    group.kept_inner += kBytes * group.narrow_inner + kBytes * turned;
+    // Norms of queries and keys keep their input widened to 32 bits, and their output.
+    if (layer.mixer.qk_norm != QkNorm::none) group.kept_inner += 3 * kBytes * turned;
   }
   group.shared_parameters = layer_parameters(model, layer) - group.expert_parameters;
 

@@ -8,10 +8,7 @@
 namespace ridge {
 namespace {
 
-constexpr double kWorkspaces = 0.2e9;  // of libraries
-constexpr double kLogitBytes = 6;      // of one logit: 16-bit value and a 32-bit copy or gradient
-// Where the loss is plain modules: 16-bit value, widened copy, softmax of it, and the gradient in both widths.
-constexpr double kEagerLogitBytes = 16;
+constexpr double kWorkspaces = 0.2e9;   // of libraries
 constexpr double kLeastLogitBytes = 2;  // where memory is short the loss works in slices, if the software can
 constexpr double kKeptScoreBytes = 5;   // kept per score of unfused attention: softmax, mask, dropped-out copy
 constexpr double kWideBytes = 2;
@@ -122,15 +119,18 @@ std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job,
   const bool offloads = squeezed && job.traits.offload;
   if (offloads || plan.offload_optimizer) part(TrainingMemory::optimizer) = 0;
   const double per_token = token.kept(full_share, selective);
-  const double working = full_share > 0 ? token.all : 0;
   const double stays = offloads ? 0 : 1 - static_cast<double>(plan.offload);
-  double activations = d.tokens * (stays * in_flight(plan, d, stage) * layers * per_token + working);
-  if (last)
-    activations += d.tokens * job.vocab / d.tp *
-                   (job.traits.eager_modules ? kEagerLogitBytes
-                    : squeezed               ? kLeastLogitBytes
-                                             : kLogitBytes);
+  // A layer that is computed again is whole for a moment, after the logits and their gradient have gone.
+  const double again = full_share > 0 ? d.tokens * token.all : 0;
+  const bool slices = squeezed && !job.traits.eager_modules;
+  const double logits = last ? d.tokens * job.vocab / d.tp * (slices ? kLeastLogitBytes : job.traits.logit_bytes) : 0;
+  const double activations =
+      d.tokens * stays * in_flight(plan, d, stage) * layers * per_token + std::max(again, logits);
   part(TrainingMemory::activations) = activations;
+
+  if (job.traits.transient_gradients && d.micro_batches <= 1) {  // they grow as activations go
+    part(TrainingMemory::gradients) = std::max(0.0, part(TrainingMemory::gradients) - activations);
+  }
 
   part(TrainingMemory::buffers) = kOutsideAllocator + kWorkspaces;
   if (d.weight_shards > 1) {  // the layer at work and the next one, gathered

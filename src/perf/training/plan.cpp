@@ -76,12 +76,32 @@ Reason plan_degrees(const ResolvedTraining& job, const TrainingPlan& plan, Degre
   return Reason::none;
 }
 
-Stages cut_stages(double layers, int pp, int vp, double head) noexcept {
+namespace {
+
+/// The matrix of the head over those of one layer.
+double head_in_parameters(const ResolvedTraining& job) noexcept {
+  double all = 0;
+  for (int i = 0; i < job.group_count; ++i) {
+    const TrainingGroup& g = job.groups[static_cast<std::size_t>(i)];
+    all += g.count * (g.shared_parameters + g.expert_parameters);
+  }
+  return job.vocab * job.hidden * job.layers / all;
+}
+
+}  // namespace
+
+Stages cut_stages(const ResolvedTraining& job, int pp, int vp, double head) noexcept {
+  const double layers = job.layers;
   Stages s;
   const double stages = pp;
   const double chunks = stages * std::max(1, vp);
   s.mean_layers = layers / stages;
-  if (pp <= 1 || std::fmod(layers, chunks) == 0) {
+  if (pp > 1 && job.traits.fills_stages) {
+    const double share = (layers + head_in_parameters(job)) / stages;
+    const auto through = [&](double stage) { return std::min(layers, std::floor(stage * share) + 1); };
+    s.first_layers = s.most_layers = through(1);
+    s.last_layers = layers - through(stages - 1);
+  } else if (pp <= 1 || std::fmod(layers, chunks) == 0) {
     s.most_layers = s.last_layers = s.first_layers = s.mean_layers;
   } else if (std::fmod(layers + 2, chunks) == 0 && layers + 2 > chunks) {
     // Embedding and head count as one layer each (Megatron's "account for embedding and loss in the split").

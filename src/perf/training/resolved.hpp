@@ -156,6 +156,8 @@ struct ResolvedTraining {
   bool named_engine = true;          ///< false: nobody knows an engine of that name
   double up_peak = 0, out_peak = 0;  ///< bytes/s one direction per device, datasheet
 
+  OwnPoint asked;  ///< for runs of the user's own
+
   // the cluster, see TrainingCluster
   double pod = 0, oversubscription = 1;
   bool reduces_up = false, reduces_out = false;
@@ -178,7 +180,7 @@ struct Stages {
   double first_layers = 0;
 };
 /// `head` is the time of embedding, head and loss over that of one layer: layouts made by hand leave room for it.
-[[nodiscard]] Stages cut_stages(double layers, int pp, int vp, double head) noexcept;
+[[nodiscard]] Stages cut_stages(const ResolvedTraining& job, int pp, int vp, double head) noexcept;
 /// The engine's usual number of chunks per stage.
 [[nodiscard]] int usual_chunks(const ResolvedTraining& job, const TrainingPlan& plan) noexcept;
 

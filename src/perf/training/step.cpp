@@ -378,7 +378,7 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
              host_experts(job, d),
              job.moe && plan.capacity <= 0};
   const double once_through = w.f.total() + w.b.total();
-  const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp), head_in_layers(job, passes, head));
+  const Stages stages = cut_stages(job, plan.pp, static_cast<int>(d.vp), head_in_layers(job, passes, head));
   const MemoryPlan memory = plan_memory(job, plan, d, stages);
   if (memory.short_by > 0) return refuse(Reason::out_of_memory, memory.short_by, memory.stage);
 
@@ -488,7 +488,7 @@ StepFloor step_floor(const ResolvedTraining& job, const TrainingPlan& plan, cons
   StepFloor floor;
   floor.seconds = c.own_stack * ((d.micro_batches + (d.pp - 1) * left) * sum / d.pp + c.host_step) * kRounding;
 
-  const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp), head_in_layers(job, passes, head));
+  const Stages stages = cut_stages(job, plan.pp, static_cast<int>(d.vp), head_in_layers(job, passes, head));
   const double busy =
       (w.f.linear + w.f.attention + w.f.experts + w.b.linear + w.b.attention + w.b.experts) / job.layers;
   const bool both_ways = plan.schedule == Schedule::dual_pipe;
@@ -520,7 +520,7 @@ std::array<double, kTrainingMemory> stage_memory(const ResolvedTraining& job, co
   if (plan_degrees(job, plan, d, short_by) != Reason::none || stage < 0 || stage >= plan.pp) return {};
   const Passes passes = layer_passes(job, plan, d);
   const double head = head_in_layers(job, passes, head_time(job, d));
-  const Stages stages = cut_stages(job.layers, plan.pp, static_cast<int>(d.vp), head);
+  const Stages stages = cut_stages(job, plan.pp, static_cast<int>(d.vp), head);
   const MemoryPlan memory = plan_memory(job, plan, d, stages);
   return memory_of_stage(job, plan, d, stages, stage, memory.full_share, memory.selective, memory.squeezed);
 }

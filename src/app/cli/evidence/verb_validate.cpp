@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include "app/cli/estimate/estimate.hpp"
 #include "app/cli/line/options.hpp"
@@ -429,10 +430,16 @@ class Validation {
   [[nodiscard]] Result<std::vector<MemoryCase>> memory_layouts() const {
     const auto directory = session_.data_directory();
     if (!directory) return directory.error();
-    const std::string path = *directory + "/evidence/more/memory_fit.csv";
-    auto text = session_.files().read(path, kGateLimit);
-    if (!text) return text.error();
-    return read_memory_cases(std::move(*text), path);
+    std::vector<MemoryCase> all;
+    for (const std::string_view file : {"/evidence/more/memory_fit.csv", "/evidence/own_memory.csv"}) {
+      const std::string path = *directory + std::string(file);
+      auto text = session_.files().read(path, kGateLimit);
+      if (!text) return text.error();
+      auto cases = read_memory_cases(std::move(*text), path);
+      if (!cases) return cases.error();
+      std::move(cases->begin(), cases->end(), std::back_inserter(all));
+    }
+    return all;
   }
 
   Result<int> run_memory() {

@@ -68,6 +68,16 @@ class Members {
     }
     return {number_of(*member, value.items[0]), number_of(*member, value.items[1])};
   }
+  void numbers(std::string_view key, std::span<double> into) {
+    const TomlMember* member = get(key, true);
+    if (member == nullptr) return;
+    const TomlNode& value = member->value;
+    if (value.kind != TomlNode::Kind::array || value.items.size() != into.size()) {
+      refuse(*member, fmt::format("has to be a list of {} numbers", into.size()));
+      return;
+    }
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = number_of(*member, value.items[i]);
+  }
   [[nodiscard]] bool has(std::string_view key) const { return table_.find(key) != nullptr; }
   void refuse_here(std::string_view key, const std::string& message) {
     const TomlMember* member = table_.find(key);
@@ -186,9 +196,29 @@ Result<EffectRest> read_rest(const TomlNode& table, const std::string& file) {
   return r;
 }
 
+Result<OwnRun> read_run(const TomlNode& table, const std::string& file) {
+  constexpr double kFurthest = 30;  // a logarithm: more than anything that runs
+  Members m(table, file, {"stack", "device", "model", "format", "mode", "at", "slower"});
+  OwnRun r;
+  r.point.stack = m.text("stack", true);
+  r.point.device = m.text("device", true);
+  r.point.model = m.text("model", true);
+  r.point.format = m.text("format", true);
+  r.point.mode = m.text("mode", true);
+  m.numbers("at", r.point.at);
+  r.slower = m.number("slower", 0, true);
+  for (const double x : r.point.at) {
+    if (!m.error() && !(std::fabs(x) < kFurthest)) m.refuse_here("at", "has to be five logarithms, each below 30");
+  }
+  if (!m.error() && !(std::fabs(r.slower) < 5)) m.refuse_here("slower", "the logarithm of a factor is from -5 to 5");
+  if (m.error()) return *m.error();
+  return r;
+}
+
 Error bad_table(const TomlMember& member, const std::string& file) {
   return {ErrorCode::bad_input, place_text(file, member.line, member.column),
-          fmt::format("{} is no table of a calibration; write [[parameter]], [[interval]], [[effect]] or [[rest]]",
+          fmt::format("{} is no table of a calibration; write [[parameter]], [[interval]], [[effect]] or [[rest]]; in "
+                      "an overlay [[parameter]] or [[run]]",
                       ridge::quoted(member.key))};
 }
 
@@ -259,10 +289,20 @@ Status read_bundled(const std::string& path, Contents& into) {
   return {};
 }
 
-Status read_overlay(const std::string& path, std::vector<Parameter>& parameters) {
+Status read_overlay(const std::string& path, std::vector<Parameter>& parameters, std::vector<OwnRun>& runs) {
   const auto root = read_toml(path);
   if (!root) return root.error();
   for (const TomlMember& member : root->members) {
+    if (member.key == "run") {
+      const Status status = for_each_table(member, path, [&](const TomlNode& table) -> Status {
+        auto run = read_run(table, path);
+        if (!run) return run.error();
+        runs.push_back(std::move(*run));
+        return {};
+      });
+      if (!status) return status.error();
+      continue;
+    }
     if (member.key != "parameter") return bad_table(member, path);
     const Status status = for_each_table(member, path, [&](const TomlNode& table) -> Status {
       Members m(table, path, {"name", "value", "rows", "source"});
@@ -459,6 +499,12 @@ Calibration Calibration::with_effects(Effects effects) const {
   return other;
 }
 
+Calibration Calibration::with_own_runs(OwnRuns runs) const {
+  Calibration other = *this;
+  other.own_runs_ = std::move(runs);
+  return other;
+}
+
 std::span<const RequiredParameter> program_parameters() {
   static constexpr RequiredParameter kParameters[] = {
 #include "catalogue/calibration_names.inc"
@@ -496,11 +542,13 @@ Result<Calibration> read_calibration(const std::string& directory, std::span<con
                              "the data that came with the program, or add the parameter from its {}",
                              r.name, r.file)};
   }
+  std::vector<OwnRun> runs;
   for (const std::string& overlay : overlays) {
-    if (const Status status = read_overlay(overlay, parameters); !status) return status.error();
+    if (const Status status = read_overlay(overlay, parameters, runs); !status) return status.error();
   }
-  return Calibration(std::move(parameters), std::move(contents.intervals),
-                     Effects(std::move(contents.effects), std::move(contents.rests)));
+  const Calibration read(std::move(parameters), std::move(contents.intervals),
+                         Effects(std::move(contents.effects), std::move(contents.rests)));
+  return runs.empty() ? read : read.with_own_runs(OwnRuns(std::move(runs)));
 }
 
 std::string write_calibration(const Calibration& calibration, std::string_view group) {

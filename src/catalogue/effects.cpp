@@ -7,7 +7,7 @@
 namespace ridge {
 
 double Sureness::time() const {
-  return std::exp(device_mean + software_mean);
+  return std::exp(device_mean + software_mean + own.slower);
 }
 
 double Sureness::as_tuned() const {
@@ -19,18 +19,28 @@ const EffectRest* Sureness::rest(std::string_view metric) const {
     const auto at = std::find_if(rests.begin(), rests.end(), [&](const EffectRest& r) { return r.metric == wanted; });
     return at == rests.end() ? nullptr : &*at;
   };
-  if (const EffectRest* own = named(metric)) return own;
+  if (const EffectRest* of_load = named(metric)) return of_load;
   return named(metric.substr(0, metric.find('/')));
+}
+
+Sureness::Variance Sureness::variance(const EffectRest& r) const {
+  const double run = r.within * r.within;
+  Variance v{device_spread * device_spread, software_spread * software_spread, r.between * r.between, run};
+  // Who has measured a stack knows what device and software make of it: the mean is as sure as the runs make it.
+  if (own_rows > 0) return {0, 0, run / own_rows, run};
+  const bool of_time = !r.metric.starts_with("power_w");
+  if (own.rows > 0 && of_time) {
+    const double by_load = std::min(OwnRuns::by_load() * OwnRuns::by_load(), run);
+    v = {own.left * v.device, own.left * v.software, own.left * (v.stack + by_load), run - by_load};
+  }
+  return v;
 }
 
 double Sureness::deviation(std::string_view metric) const {
   const EffectRest* r = rest(metric);
   if (r == nullptr) return std::hypot(device_spread, software_spread);
-  // Own measurements say what this stack does; their mean is as sure as their number makes it.
-  const double novelty =
-      own_rows > 0 ? r->within * r->within / own_rows
-                   : device_spread * device_spread + software_spread * software_spread + r->between * r->between;
-  return std::sqrt(novelty + r->within * r->within);
+  const Variance v = variance(*r);
+  return std::sqrt(v.device + v.software + v.stack + v.run);
 }
 
 Spread80 Sureness::spread(std::string_view metric, bool grows) const {

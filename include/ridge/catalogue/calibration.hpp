@@ -73,6 +73,9 @@ class Calibration {
   /// What devices and software make of the physics; empty where none were fitted.
   [[nodiscard]] const Effects& effects() const { return effects_; }
   [[nodiscard]] Calibration with_effects(Effects effects) const;
+  /// Runs of the user's own stack, from overlays.
+  [[nodiscard]] const OwnRuns& own_runs() const { return own_runs_; }
+  [[nodiscard]] Calibration with_own_runs(OwnRuns runs) const;
 
  private:
   [[nodiscard]] const Parameter* find(std::string_view name, std::string_view scope) const;
@@ -82,10 +85,12 @@ class Calibration {
   std::set<std::string, std::less<>> known_;  ///< architectures of measured kernels
   std::vector<IntervalClass> intervals_;
   Effects effects_;
+  OwnRuns own_runs_;
 };
 
-/// Reads every *.toml of the directory; later `overlays` replace values of parameters that exist, or add factors on a
-/// base that exists. Refuses unknown keys, values out of range, factors without a base, data older than this program.
+/// Reads every *.toml of the directory; later `overlays` replace values of parameters that exist, add factors on a
+/// base that exists, or runs of the user's own. Refuses unknown keys, values out of range, factors without a base, data
+/// older than this program.
 Result<Calibration> load_calibration(const std::string& directory, std::span<const std::string> overlays = {});
 /// The TOML text of one group (parameters; or the intervals, the effects), as load_calibration reads it.
 [[nodiscard]] std::string write_calibration(const Calibration& calibration, std::string_view group);

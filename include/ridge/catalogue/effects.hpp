@@ -20,6 +20,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ridge/catalogue/own_runs.hpp"
+
 namespace ridge {
 
 /// One device, architecture or engine on an architecture and what is known of it, its parents included.
@@ -61,7 +63,9 @@ struct Sureness {
   double device_spread = 0, software_spread = 0;
   double tuned_mean = 0;  ///< of a record, beside what people run: -0.1 = a tenth less time
   int device_rows = 0, software_rows = 0, tuned_rows = 0;
-  int own_rows = 0;  ///< measurements of the user's own stack that were learnt from
+  int own_rows = 0;   ///< points of a server that `ridge bench --learn` fitted factors to
+  OwnPoint asked;     ///< what the question is about, for runs of the user's own
+  OwnRuns::Says own;  ///< and what those say of it
   std::vector<EffectRest> rests;
 
   /// Factor on the time of every step.
@@ -71,6 +75,11 @@ struct Sureness {
   [[nodiscard]] double as_tuned() const;
   /// The interval of a figure that grows with time (`grows`), or of a rate that falls with it.
   [[nodiscard]] Spread80 spread(std::string_view metric, bool grows) const;
+  /// Variances of the logarithm of that figure: of the device, the software, who runs it, and from run to run.
+  struct Variance {
+    double device = 0, software = 0, stack = 0, run = 0;
+  };
+  [[nodiscard]] Variance variance(const EffectRest& rest) const;
   /// Standard deviation of the logarithm of that figure.
   [[nodiscard]] double deviation(std::string_view metric) const;
   /// The rest of that figure, or of its metric under any load, or nullptr.

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "evidence/fit/calibrate.hpp"
+#include "evidence/predict/predict.hpp"
 #include "evidence/validate/folds.hpp"
 
 namespace ridge::evidence {
@@ -33,13 +35,48 @@ std::vector<Comparison> headline(std::span<const Case> cases, const Calibration&
 
 }  // namespace
 
+namespace {
+
+/// How much longer each case took than predicted, as the mean logarithm over its figures of speed.
+std::vector<OwnRun> runs_of(std::span<const Case> mine, const Knowledge& knowledge, std::vector<std::size_t>& cases) {
+  std::vector<std::vector<double>> slower(mine.size());
+  for (const ResultRow& row : validate(mine, knowledge, {.threads = 1, .roofline = false})) {
+    const bool rate = row.metric == Metric::output_tok_s || row.metric == Metric::tokens_per_sec_per_gpu;
+    if (!rate && row.metric != Metric::step_time_s && row.metric != Metric::tpot_ms) continue;
+    const double ratio = std::log(row.measured / row.predicted.mid);
+    if (std::isfinite(ratio)) slower[row.case_index].push_back(rate ? -ratio : ratio);
+  }
+  std::vector<OwnRun> runs;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    if (slower[i].empty()) continue;
+    const auto point = own_point(mine[i], knowledge);
+    if (!point) continue;
+    const double sum = std::accumulate(slower[i].begin(), slower[i].end(), 0.0);
+    runs.push_back({*point, sum / static_cast<double>(slower[i].size())});
+    cases.push_back(i);
+  }
+  return runs;
+}
+
+}  // namespace
+
 OverlayFit fit_overlay(const Calibration& calibration, std::span<const Case> mine, const Catalogue& catalogue,
-                       const Engines& engines) {
-  const GroupFit fit("user", mine, catalogue, engines);
-  const FitResult result = fit.run(with_priors(calibration, "user"), {});
-  OverlayFit out{fit.finish(result), {}, {}};
+                       const Engines& engines, bool judge) {
+  const Calibration plain = calibration.with_own_runs({});
+  std::vector<std::size_t> cases;
+  const std::vector<OwnRun> runs = runs_of(mine, Knowledge{catalogue, engines, plain}, cases);
+  OverlayFit out{calibration.with_own_runs(OwnRuns(runs)), {}, {}};
+  if (!judge) return out;
   out.before = summarise(headline(mine, calibration, catalogue, engines));
-  out.after = summarise(headline(mine, out.calibration, catalogue, engines));
+  std::vector<Comparison> others;
+  for (std::size_t i = 0; i < runs.size() && runs.size() > 1; ++i) {
+    std::vector<OwnRun> rest = runs;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+    const Calibration without = calibration.with_own_runs(OwnRuns(std::move(rest)));
+    const auto one = headline(mine.subspan(cases[i], 1), without, catalogue, engines);
+    others.insert(others.end(), one.begin(), one.end());
+  }
+  out.after = summarise(others);
   return out;
 }
 
@@ -107,11 +144,19 @@ OverlayFit learn_overlay(const Calibration& calibration, std::span<const Case> m
 }
 
 std::string overlay_toml(const Calibration& calibration) {
-  std::string out = "# What this stack does differently: factors on time, fitted by `ridge calibrate --cases`.\n";
+  std::string out =
+      "# What this stack does differently: runs and factors on time (`ridge calibrate --cases`, `ridge bench "
+      "--learn`).\n";
   for (const Parameter& p : calibration.parameters()) {
     if (p.group != "user" || (p.value == 1 && p.rows == 0)) continue;
     out += fmt::format("\n[[parameter]]\nname = \"{}\"\nvalue = {:g}\nrows = {}\nsource = \"own measurements\"\n",
                        p.name, p.value, p.rows);
+  }
+  for (const OwnRun& r : calibration.own_runs().runs()) {
+    const OwnPoint& p = r.point;
+    out += fmt::format("\n[[run]]\nstack = \"{}\"\ndevice = \"{}\"\nmodel = \"{}\"\nformat = \"{}\"\nmode = \"{}\"\n",
+                       p.stack, p.device, p.model, p.format, p.mode);
+    out += fmt::format("at = [{:.4f}]\nslower = {:.4f}\n", fmt::join(p.at, ", "), r.slower);
   }
   return out;
 }
@@ -138,7 +183,7 @@ StackGain overlay_gain(std::span<const LeftOutStacks> parts, const Catalogue& ca
         const bool takes = next < own_rows && i == (2 * next + 1) * n / (2 * own_rows);
         (takes ? measured : rest).push_back(members[i]);
       }
-      const OverlayFit own = fit_overlay(*part.calibration, measured, catalogue, engines);
+      const OverlayFit own = fit_overlay(*part.calibration, measured, catalogue, engines, false);
       const auto b = headline(rest, *part.calibration, catalogue, engines);
       const auto a = headline(rest, own.calibration, catalogue, engines);
       before.insert(before.end(), b.begin(), b.end());

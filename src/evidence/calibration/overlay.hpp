@@ -1,12 +1,11 @@
-// One measurement of the user's own stack improves the rest: a factor on time per engine and model class.
+// Measurements of the user's own stack improve the rest: what its runs took, over what was predicted, load by load.
 //
 //   OverlayFit own = fit_overlay(calibration, mine, catalogue, engines);
 //   write_file_atomically("own.toml", overlay_toml(own.calibration));      // later commands: --calibration own.toml
 //
 //   StackGain gain = overlay_gain(rows, ...);   // on left-out stacks of the bundled evidence: error before and after
 //
-// The prior is 1 with a spread of 0.4, what stacks differ by, so that one row moves the factor most of the way and many
-// rows all of it. Deterministic; any thread.
+// A run says most of runs like it (ridge/catalogue/own_runs.hpp). Deterministic; any thread.
 #pragma once
 
 #include <span>
@@ -23,13 +22,13 @@ namespace ridge::evidence {
 
 struct OverlayFit {
   Calibration calibration;
-  ErrorSummary before;  ///< of the cases it was fitted to
-  ErrorSummary after;
+  ErrorSummary before;  ///< of the cases it was given
+  ErrorSummary after;   ///< of each of them by the others; nothing if there is one
 };
 
-/// Moves the group "user" only.
+/// The calibration with the cases as runs of its own stack; `judge` fills the errors.
 [[nodiscard]] OverlayFit fit_overlay(const Calibration& calibration, std::span<const Case> mine,
-                                     const Catalogue& catalogue, const Engines& engines);
+                                     const Catalogue& catalogue, const Engines& engines, bool judge = true);
 
 /// The same for runs of `ridge bench`: predicted request by request, as they were measured, and with the host's time
 /// and that of prompts as factors of their own (user.host, user.prefill): the first token, the gap between tokens and
@@ -37,7 +36,7 @@ struct OverlayFit {
 [[nodiscard]] OverlayFit learn_overlay(const Calibration& calibration, std::span<const Case> mine,
                                        const Catalogue& catalogue, const Engines& engines);
 
-/// The parameters of the group "user" that have moved from 1, as load_calibration reads overlays.
+/// The runs, and the parameters of the group "user" that have moved from 1, as load_calibration reads overlays.
 [[nodiscard]] std::string overlay_toml(const Calibration& calibration);
 
 /// What one measurement would have gained on stacks nobody fitted to: for each stack (publisher, engine, device, model)

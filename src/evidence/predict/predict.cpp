@@ -188,6 +188,19 @@ class Predictor {
     return out;
   }
 
+  /// What the case asks about.
+  [[nodiscard]] std::optional<OwnPoint> point() const {
+    if (const auto* serving = std::get_if<InferenceQuery>(&case_.input)) {
+      const auto deployment = resolve(with_layout(*serving), knowledge_);
+      if (deployment) return deployment->facts.sure.asked;
+    }
+    if (const auto* training = std::get_if<TrainingQuery>(&case_.input)) {
+      const auto job = resolve(*training, knowledge_);
+      if (job) return job->sure.asked;
+    }
+    return std::nullopt;
+  }
+
  private:
   /// The degrees that nobody wrote down as `ridge estimate` chooses them; stages where replicas do not hold the model.
   [[nodiscard]] InferenceQuery with_layout(const InferenceQuery& given) const {
@@ -226,6 +239,10 @@ std::vector<Prediction> predict(const Case& c, const Knowledge& knowledge, Basis
     if (!c.targets[t].refusal.empty()) out[t] = unpredicted("unreadable: " + c.targets[t].refusal);
   }
   return out;
+}
+
+std::optional<OwnPoint> own_point(const Case& c, const Knowledge& knowledge) {
+  return Predictor(c, knowledge, Basis::calibrated, {}).point();
 }
 
 std::vector<std::vector<Prediction>> predict_all(std::span<const Case> cases, const Knowledge& knowledge, Basis basis,

@@ -7,6 +7,7 @@
 // Reads the inputs of a case only. Pure; any thread.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,9 @@ struct Prediction {
 /// `settings` are read where requests are played.
 [[nodiscard]] std::vector<Prediction> predict(const Case& c, const Knowledge& knowledge, Basis basis,
                                               const PublishedSettings& settings = {});
+
+/// What a case of serving or training asks about, for runs of the user's own; nullopt if it is refused.
+[[nodiscard]] std::optional<OwnPoint> own_point(const Case& c, const Knowledge& knowledge);
 
 /// The same for many cases over `threads` threads (0 = as many as there are, at most limits::kThreads); the result does
 /// not depend on how many. Cases that patience does not last for get nothing.

@@ -28,6 +28,9 @@ constexpr double kWaitPerStep = 0.1;      ///< of what a collective waits in all
 constexpr double kUsualNic = 12.5e9;      ///< 100 Gb/s per device where nothing is said
 constexpr double kNetworkLatency = 5e-6;  ///< end to end, small message
 
+/// In the order of LoadMode.
+constexpr std::string_view kModes[] = {"fixed-batch", "closed-loop", "offline", "prefill", "decode", "open-loop"};
+
 /// The formats a query asks for, completed by the habits of checkpoints, chips and engines.
 struct Formats {
   Format weights = Format::bf16;
@@ -445,6 +448,10 @@ class Resolver {
                              q_.as_tuned);
       if (learnt) sure_.own_rows = c.rows("user.time", stack);
     }
+    if (!defined) {
+      sure_.asked = asked(stack);
+      sure_.own = c.own_runs().of(sure_.asked);
+    }
     const double own = c.value("user.time", {stack}) * sure_.time();
     if (device_->core_speed) {
       for (double* cost : {&k.step, &k.sequence, &k.layer_eager, &k.server})
@@ -490,6 +497,21 @@ class Resolver {
     const double correlation = q_.load.natural_text > 0 ? c.value("experts.correlation") : 1.0;
     for (auto& kind_of_layer : r.kinds) kind_of_layer.moe.correlation = correlation;
     r.draft_share = q_.draft_model_share > 0 ? q_.draft_model_share : 1.5 / std::max(1, model_->layers());
+  }
+
+  [[nodiscard]] OwnPoint asked(const std::string& stack) const {
+    constexpr double kFull =
+        256;  // clients of an engine that is kept full, and of one whose requests come by themselves
+    const InferenceLoad& load = q_.load;
+    const bool batched =
+        load.mode == LoadMode::fixed_batch || load.mode == LoadMode::prefill || load.mode == LoadMode::decode;
+    const double clients = batched ? load.batch : load.concurrency > 0 ? load.concurrency : kFull;
+    return {stack,
+            device_->id,
+            model_->id,
+            std::string(name(formats_.weights)),
+            std::string(kModes[static_cast<std::size_t>(load.mode)]),
+            OwnPoint::serving(clients, load.isl, load.osl, r_->tp)};
   }
 
   /// The scope of products that an era of a portable engine runs: matrices of 16 bits by the vendor's library, blocks
@@ -569,8 +591,6 @@ class Resolver {
       for (auto& mode : r_->spread) mode.fill({1, 1});
       return;
     }
-    static constexpr std::string_view kModes[] = {"fixed-batch", "closed-loop", "offline",
-                                                  "prefill",     "decode",      "open-loop"};
     static constexpr std::string_view kNames[] = {"output_tok_s", "ttft_ms", "tpot_ms",
                                                   "prefill_ms",   "power_w", "joules_per_output_token"};
     const std::string kind = model_->is_moe() ? "moe" : "dense";

@@ -45,6 +45,8 @@ Sureness training_sureness(const ResolvedTraining& job, const Calibration& calib
   const bool measured = calibration.knows_kernels_of(job.architecture);
   Sureness sure = calibration.effects().of("training", {job.device, job.own_architecture, measured}, engine);
   sure.own_rows = calibration.rows("user.time", job.family + (job.moe ? "-moe" : "-dense"));
+  sure.asked = job.asked;
+  sure.own = calibration.own_runs().of(job.asked);
   return sure;
 }
 

@@ -293,6 +293,14 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
   if (query.wide_layers > 0 && bytes_per_element(resolved.precision) < 2) {
     resolved.wide_share = std::min(1.0, query.wide_layers / resolved.layers);
   }
+  const TrainingPlan& plan = job.plan;
+  resolved.asked = {
+      resolved.family + (resolved.moe ? "-moe" : "-dense"),
+      device->id,
+      model->id,
+      std::string(name(resolved.precision)),
+      "training",
+      OwnPoint::training(plan.gpus, plan.micro_batch, static_cast<double>(plan.sequence), plan.tp, plan.pp)};
   calibrate(resolved, knowledge.calibration);
   job.sure = training_sureness(resolved, knowledge.calibration);
 

@@ -189,12 +189,7 @@ LogError time_error(const Interval& time, const ErrorSubject& about) {
   };
   const std::string rest = about.device + "/" + about.stack + "/" + about.model;
   if (const EffectRest* left = about.sure.rest(about.metric)) {
-    const double own = left->within * left->within;
-    // Whose stack has been measured, knows what device and software make of it.
-    const bool settled = about.sure.own_rows > 0;
-    const double device = settled ? 0 : about.sure.device_spread * about.sure.device_spread;
-    const double stack = settled ? 0 : about.sure.software_spread * about.sure.software_spread;
-    const double run = settled ? own / about.sure.own_rows : left->between * left->between;
+    const auto [device, stack, run, own] = about.sure.variance(*left);
     const double all = device + stack + run + own;
     if (all > 0) {
       add("device:" + about.device, device / all);

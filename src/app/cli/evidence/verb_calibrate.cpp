@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
 
 #include "app/cli/estimate/estimate.hpp"
 #include "app/cli/evidence/calibrate_profile.hpp"
@@ -12,6 +15,7 @@
 #include "app/cli/verbs.hpp"
 #include "evidence/calibration/calibration_run.hpp"
 #include "evidence/calibration/overlay.hpp"
+#include "evidence/rows/errors.hpp"
 #include "evidence/settings/bundle.hpp"
 #include "report/evidence/validation_report.hpp"
 
@@ -159,20 +163,27 @@ class Calibrating {
     if (!written) return written.error();
     Document page;
     Table table;
-    table.columns = {{.key = "parameter", .heading = "parameter"},
-                     {.key = "value", .heading = "value", .kind = ColumnKind::number},
-                     {.key = "rows", .heading = "rows", .kind = ColumnKind::number},
-                     {.key = "meaning", .heading = "meaning", .overflow = Overflow::wrap}};
-    for (const Parameter& p : fit.calibration.parameters()) {
-      if (p.group == "user" && p.value != 1)
-        table.rows.push_back({Cell(p.name), Cell(p.value), Cell(p.rows), Cell(p.meaning)});
+    table.columns = {{.key = "stack", .heading = "stack"},
+                     {.key = "model", .heading = "model"},
+                     {.key = "device", .heading = "device"},
+                     {.key = "runs", .heading = "runs", .kind = ColumnKind::number},
+                     {.key = "time", .heading = "time, measured ÷ predicted", .kind = ColumnKind::number}};
+    std::map<std::array<std::string, 3>, std::vector<double>> stacks;
+    for (const OwnRun& r : fit.calibration.own_runs().runs()) {
+      stacks[{r.point.stack, r.point.model, r.point.device}].push_back(r.slower);
+    }
+    for (auto& [of, slower] : stacks) {
+      const int runs = static_cast<int>(slower.size());
+      const double middle = std::exp(quantile(std::move(slower), 0.5));
+      table.rows.push_back({Cell(of[0]), Cell(of[1]), Cell(of[2]), Cell(runs), Cell(middle)});
     }
     page.blocks.emplace_back(std::move(table));
-    page.blocks.emplace_back(Paragraph{
-        fmt::format(
-            "Error on these {} figures: {:.1f} % in the median before, {:.1f} % after. Use it by --calibration {}.",
-            fit.before.predicted, 100 * fit.before.median, 100 * fit.after.median, arguments_.overlay),
-        Emphasis::none});
+    std::string errors =
+        fmt::format("Error on these {} figures: {:.1f} % in the median", fit.before.predicted, 100 * fit.before.median);
+    if (fit.after.predicted > 0)
+      errors += fmt::format(", {:.1f} % where each run is predicted from the others", 100 * fit.after.median);
+    page.blocks.emplace_back(
+        Paragraph{fmt::format("{}. Use it by --calibration {}.", errors, arguments_.overlay), Emphasis::none});
     session_.print(page);
     return kFine;
   }

@@ -256,5 +256,18 @@ TEST(Serving, AQueueThatIsNotFilledUpAgainTakesWholeRounds) {
   EXPECT_NEAR(seconds(many), 1024 * many / endless.output_tokens_per_s.mid, 0.05 * seconds(many));
 }
 
+// Of Llama 4 Maverick's layers every second has experts, of Qwen3-30B every one. What experts cost a prompt on top is
+// half as much there.
+TEST(Serving, LayersWithoutExpertsCostAPromptNoMoreThanElsewhere) {
+  const Calibration& c = testing_support::knowledge().calibration;
+  const double factor = c.value("serving.prefill", {"moe"}) / c.value("serving.prefill");
+  const auto more = [&](const char* model) {
+    const perf::EngineCosts& k = deployed(model, "h200-sxm", "trtllm", "1.1", Format::fp8).resolved->costs;
+    return (k.prefill / k.prefill_attention - 1) / (factor - 1);
+  };
+  EXPECT_NEAR(more("llama4-maverick"), 0.5, 1e-9);
+  EXPECT_NEAR(more("qwen3-30b-a3b"), 1, 1e-9);
+}
+
 }  // namespace
 }  // namespace ridge

@@ -379,6 +379,17 @@ class Resolver {
     r.encoder_weights = e.parameters * bytes_per_element(Format::bf16);
   }
 
+  /// Of the layers with a feed-forward part, the share that has experts.
+  [[nodiscard]] double layers_with_experts() const {
+    double experts = 0;
+    double all = 0;
+    for (const LayerGroup& group : model_->groups) {
+      if (group.ffn.kind != FfnKind::none) all += group.count;
+      if (group.ffn.kind == FfnKind::moe) experts += group.count;
+    }
+    return all > 0 ? experts / all : 0;
+  }
+
   void engine_costs() {
     ResolvedInference& r = *r_;
     const Engine& e = *engine_.engine;
@@ -424,9 +435,11 @@ class Resolver {
     const std::string both = q_.as_tuned ? std::string() : fmt::format("{}/{}", era, arch);
     const std::string own_kernels = engine_.serving().portable_kernels ? portable_kernels() : std::string();
     k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real, own_kernels});
-    k.prefill_attention =
-        model_->is_moe() ? c.value("serving.prefill", {family, era, arch, format, both, measured, real, own_kernels})
-                         : k.prefill;
+    k.prefill_attention = k.prefill;
+    if (model_->is_moe()) {  // what experts cost a prompt, layers without them do not
+      k.prefill_attention = c.value("serving.prefill", {family, era, arch, format, both, measured, real, own_kernels});
+      k.prefill = k.prefill_attention + (k.prefill - k.prefill_attention) * layers_with_experts();
+    }
     k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured, real});
     const double untuned =
         formats_.weights == Format::fp8 ? c.value("serving.experts", {fmt::format("{}/fp8", both)}) : 1;

@@ -207,11 +207,14 @@ class Resolver {
     return {};
   }
 
+  /// The format of the model's own checkpoint.
+  [[nodiscard]] Format stored_format() const {
+    const auto f = model_->quantization.empty() ? Result<Format>(Format::bf16) : parse_format(model_->quantization);
+    return f ? *f : Format::bf16;
+  }
+
   void formats() {
-    Format stored = Format::bf16;
-    if (!model_->quantization.empty()) {
-      if (auto f = parse_format(model_->quantization)) stored = *f;
-    }
+    const Format stored = stored_format();
     formats_.weights = q_.weights.value_or(stored);
     if (!q_.weights && !named_format_.empty()) {
       if (auto f = parse_format(named_format_)) formats_.weights = *f;
@@ -291,7 +294,11 @@ class Resolver {
     }
     const auto path = engine_.engine->own_attention ? perf::AttentionPath::native : perf::AttentionPath::engine;
     r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv, path);
-    r.bytes_activation = bytes_per_element(formats_.activations);
+    // What gathers all tokens narrows them first where the checkpoint has one scale for all of them, or four bits.
+    // Models stored in eight have scales for blocks of each token: these are worked out behind the gathering
+    // (fused_moe_cutlass.py of TensorRT-LLM 1.1, layer.py of vLLM 0.11).
+    const bool in_blocks = bytes_per_element(formats_.weights) == 1 && formats_.weights == stored_format();
+    r.bytes_gathered = bytes_per_element(in_blocks && !r.ideal ? wide : formats_.activations);
     const bool widened = is_sixteen_bit(formats_.activations) && r.gemm[ResolvedInference::kNarrow].bytes_weight < 2;
     r.widening = widened ? k_.calibration.value("power.widening") : 0;
     r.fastest_peak = std::max(r.device.peak[static_cast<std::size_t>(formats_.activations)],

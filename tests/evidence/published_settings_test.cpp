@@ -7,7 +7,8 @@ namespace {
 
 const std::string kHeader =
     "source,engine,model,device,precision,since,isl,osl,most_tp,least_concurrency,max_batched_tokens,"
-    "tokens_beside_prompt,max_sequences,memory_utilization,poll_steps,gather_share,gather_ranks,gather_steps,published,"
+    "tokens_beside_prompt,max_sequences,memory_utilization,requests,poll_steps,gather_share,gather_ranks,gather_steps,"
+    "published,"
     "read\n";
 
 InferenceQuery asked(double clients) {
@@ -23,9 +24,9 @@ InferenceQuery asked(double clients) {
 TEST(PublishedSettings, TheFirstEntryWhoseConditionsAllHoldIsTaken) {
   const auto all =
       read_published_settings(kHeader +
-                                  "x,sglang,deepseek-v3,b200,,2026-04,,,,,,,,,99,,,,a script,2026-11\n"
-                                  "x,sglang,deepseek-v3,b200,,,,,,16,32768,,128,0.8,30,,,,a script,2026-11\n"
-                                  "x,sglang,deepseek-v3,b200,,,,,,,32768,,128,,10,,,,a script,2026-11\n",
+                                  "x,sglang,deepseek-v3,b200,,2026-04,,,,,,,,,,99,,,,a script,2026-11\n"
+                                  "x,sglang,deepseek-v3,b200,,,,,,16,32768,,128,0.8,,30,,,,a script,2026-11\n"
+                                  "x,sglang,deepseek-v3,b200,,,,,,,32768,,128,,,10,,,,a script,2026-11\n",
                               "s.csv");
   ASSERT_TRUE(all) << all.error().text();
   EXPECT_EQ(find_settings(*all, "x", asked(16))->poll_steps, 30);
@@ -55,12 +56,34 @@ TEST(PublishedSettings, AStepTakesAPromptBesideAllClients) {
   EXPECT_EQ(q.deployment.max_batched_tokens, 8192);
 }
 
+// TensorRT-LLM publishes how many requests it sends for each pair of lengths: 3,000 of 1,024 tokens over eight ranks
+// are 375 for each, fewer than a cache may hold.
+TEST(PublishedSettings, SayHowManyRequestsWereSent) {
+  const auto all = load_published_settings(RIDGE_DATA_DIR);
+  ASSERT_TRUE(all);
+  InferenceQuery q;
+  q.engine = "trtllm";
+  q.date = "2025-12-16";
+  const auto sent = [&](const char* source, double isl, double osl) {
+    q.load = {.mode = LoadMode::offline, .isl = isl, .osl = osl};
+    const ServerSettings* s = find_settings(*all, source, q);
+    if (s == nullptr) return 0.0;
+    apply(*s, q);
+    return q.load.requests;
+  };
+  EXPECT_EQ(sent("trtllm-perf-overview-v1.1", 1024, 1024), 3000);
+  EXPECT_EQ(sent("trtllm-perf-overview-v1.1", 1024, 32768), 1000);
+  EXPECT_EQ(sent("trtllm-perf-overview-v1.0", 128, 128), 30000);
+  EXPECT_EQ(sent("trtllm-perf-overview-v1.0", 1024, 2048), 0) << "not in the table";
+  EXPECT_EQ(sent("trtllm-tuning-guide", 2048, 2048), 0) << "another publisher";
+}
+
 TEST(PublishedSettings, WhatIsMissingOrWrongIsRefused) {
   EXPECT_NE(read_published_settings("source,engine\nx,y\n", "s.csv").error().text().find("model"), std::string::npos);
-  const auto no_source = read_published_settings(kHeader + "x,sglang,,,,,,,,,,,,,30,,,,,2026-11\n", "s.csv");
+  const auto no_source = read_published_settings(kHeader + "x,sglang,,,,,,,,,,,,,,30,,,,,2026-11\n", "s.csv");
   ASSERT_FALSE(no_source);
   EXPECT_NE(no_source.error().text().find("s.csv:2:"), std::string::npos) << no_source.error().text();
-  EXPECT_FALSE(read_published_settings(kHeader + "x,sglang,,,,,,,,,,,,,0,,,,a script,2026-11\n", "s.csv"));
+  EXPECT_FALSE(read_published_settings(kHeader + "x,sglang,,,,,,,,,,,,,,0,,,,a script,2026-11\n", "s.csv"));
   EXPECT_TRUE(load_published_settings(RIDGE_DATA_DIR));
 }
 

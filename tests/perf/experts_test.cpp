@@ -195,6 +195,24 @@ TEST(TwoBatches, NeverSlowDownAStepAndKeepItGrowing) {
   }
 }
 
+// DeepSeek-V3 is stored in eight bits with scales for blocks of each token: what ranks gather travels in 16 bits. Llama
+// 4 Maverick was narrowed afterwards with one scale for all tokens, so that eight travel; four bits bring their scales.
+TEST(ExpertExchange, WhatAllGatherIsNarrowedFirstWhereItsScalesAreKnown) {
+  const auto gathered = [](const char* model, const char* device, Format weights) {
+    InferenceQuery q = wide(8);
+    q.model = model;
+    q.device = device;
+    q.weights = weights;
+    const auto d = resolve(q, knowledge());
+    EXPECT_TRUE(d);
+    return d->resolved->bytes_gathered;
+  };
+  EXPECT_EQ(gathered("deepseek-v3", "h200-sxm", Format::fp8), 2);
+  EXPECT_EQ(gathered("llama4-maverick", "h200-sxm", Format::fp8), 1);
+  EXPECT_EQ(gathered("llama4-maverick", "h200-sxm", Format::bf16), 2);
+  EXPECT_LT(gathered("deepseek-v3", "b200-sxm-180", Format::nvfp4), 1);
+}
+
 TEST(ExpertExchange, WordsAreReadBack) {
   for (const auto way :
        {ExpertExchange::gather, ExpertExchange::dispatch, ExpertExchange::low_latency, ExpertExchange::throughput}) {

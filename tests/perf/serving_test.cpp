@@ -222,5 +222,52 @@ TEST(Serving, WideningWeightsTakesPower) {
   EXPECT_EQ(deployed("llama3.1-8b", "h100-sxm", "vllm", "0.11.1", Format::fp8).resolved->widening, 0);
 }
 
+InferenceQuery queue(double requests) {
+  InferenceQuery q;
+  q.model = "llama3.3-70b";
+  q.device = "h200-sxm";
+  q.engine = "trtllm";
+  q.engine_version = "1.1";
+  q.tp = q.gpus = 2;
+  q.weights = Format::fp8;
+  q.load = {.mode = LoadMode::offline, .isl = 1024, .osl = 1024, .requests = requests};
+  return q;
+}
+
+// Answers of one length, all sent at once: requests / rate is how long the last one takes. Nobody is served before
+// others have been, the last round empties the places, and of very many requests one round more or less is nothing.
+TEST(Serving, AQueueThatIsNotFilledUpAgainTakesWholeRounds) {
+  const InferenceEstimate endless = testing_support::answer(queue(0)).estimate;
+  const double places = endless.running_batch;
+  const auto seconds = [&](double requests) {
+    const InferenceEstimate e = testing_support::answer(queue(requests)).estimate;
+    EXPECT_LE(e.running_batch, std::max(1.0, requests) + 1e-9);
+    return 1024 * requests / e.output_tokens_per_s.mid;
+  };
+  double before = 0;
+  for (const double rounds : {0.02, 0.1, 0.3, 0.6, 0.8, 1.2, 1.5, 2.0, 3.0, 10.0}) {
+    const double now = seconds(rounds * places);
+    EXPECT_GT(now, before) << rounds;
+    before = now;
+  }
+  EXPECT_GT(seconds(1.3 * places), 1.4 * seconds(0.8 * places)) << "a third of a round takes most of one";
+  EXPECT_LT(seconds(1.3 * places), 1.9 * seconds(0.8 * places));
+  const double many = 1e6;
+  EXPECT_NEAR(seconds(many), 1024 * many / endless.output_tokens_per_s.mid, 0.05 * seconds(many));
+}
+
+// Of Llama 4 Maverick's layers every second has experts, of Qwen3-30B every one. What experts cost a prompt on top is
+// half as much there.
+TEST(Serving, LayersWithoutExpertsCostAPromptNoMoreThanElsewhere) {
+  const Calibration& c = testing_support::knowledge().calibration;
+  const double factor = c.value("serving.prefill", {"moe"}) / c.value("serving.prefill");
+  const auto more = [&](const char* model) {
+    const perf::EngineCosts& k = deployed(model, "h200-sxm", "trtllm", "1.1", Format::fp8).resolved->costs;
+    return (k.prefill / k.prefill_attention - 1) / (factor - 1);
+  };
+  EXPECT_NEAR(more("llama4-maverick"), 0.5, 1e-9);
+  EXPECT_NEAR(more("qwen3-30b-a3b"), 1, 1e-9);
+}
+
 }  // namespace
 }  // namespace ridge

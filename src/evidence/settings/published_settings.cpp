@@ -31,6 +31,7 @@ ServerSettings read_entry(CaseRow& row) {
   s.tokens_beside_prompt = row.number("tokens_beside_prompt", 1, kMostTokens).value_or(0);
   s.max_sequences = row.number("max_sequences", 1, kMostTokens).value_or(0);
   s.memory_utilization = row.number("memory_utilization", 0, 1).value_or(0);
+  s.requests = row.number("requests", 1, kMostTokens).value_or(0);
   s.poll_steps = row.integer("poll_steps", 1, kMostSteps).value_or(1);
   s.gathering.token_share = row.number("gather_share", 0, 1).value_or(0);
   s.gathering.every_rank = row.integer("gather_ranks", 0, 1).value_or(0) == 1;
@@ -55,6 +56,7 @@ Result<PublishedSettings> read_published_settings(std::string csv, const std::st
                                                   "tokens_beside_prompt",
                                                   "max_sequences",
                                                   "memory_utilization",
+                                                  "requests",
                                                   "poll_steps",
                                                   "gather_share",
                                                   "gather_ranks",
@@ -87,9 +89,9 @@ const ServerSettings* find_settings(const PublishedSettings& settings, std::stri
                                     const InferenceQuery& q) {
   const auto is = [](const std::string& wanted, std::string_view found) { return wanted.empty() || wanted == found; };
   const auto at = std::find_if(settings.begin(), settings.end(), [&](const ServerSettings& s) {
-    return is(s.source, source) && is(s.engine, q.engine) && is(s.model, q.model) && q.device.starts_with(s.device) &&
-           is(s.precision, q.weights ? name(*q.weights) : std::string_view()) && s.since <= q.date &&
-           (s.isl <= 0 || s.isl == q.load.isl) && (s.osl <= 0 || s.osl == q.load.osl) &&
+    return source.starts_with(s.source) && is(s.engine, q.engine) && is(s.model, q.model) &&
+           q.device.starts_with(s.device) && is(s.precision, q.weights ? name(*q.weights) : std::string_view()) &&
+           s.since <= q.date && (s.isl <= 0 || s.isl == q.load.isl) && (s.osl <= 0 || s.osl == q.load.osl) &&
            (s.most_tp <= 0 || q.tp <= s.most_tp) && q.load.concurrency >= s.least_concurrency;
   });
   return at != settings.end() ? &*at : nullptr;
@@ -104,6 +106,7 @@ void apply(const ServerSettings& s, InferenceQuery& q) {
   }
   if (s.max_sequences > 0) q.max_sequences = s.max_sequences;
   if (s.memory_utilization > 0) q.memory_utilization = s.memory_utilization;
+  if (s.requests > 0) q.load.requests = s.requests;
   q.poll_steps = s.poll_steps;
 }
 

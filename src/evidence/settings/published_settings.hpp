@@ -4,7 +4,8 @@
 //   const ServerSettings* s = find_settings(all, "inferencex-agg", query);   // nullptr: the engine's defaults
 //   if (s != nullptr) apply(*s, query);
 //
-// They say how a scheduler works, not how long a step takes: gathering is for the simulator alone. Values; any thread.
+// They say how a scheduler works and what was sent, not how long a step takes: gathering is for the simulator alone.
+// Values; any thread.
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@ namespace ridge::evidence {
 
 /// The first entry whose conditions all hold for a row is its own; an empty or zero condition always holds.
 struct ServerSettings {
-  std::string source;
+  std::string source;  ///< of the measurement begins so
   std::string engine;
   std::string model;
   std::string device;  ///< the id begins so
@@ -32,6 +33,7 @@ struct ServerSettings {
       0;                          ///< a step takes a prompt, a token of each client and so many more; 0 = no such rule
   double max_sequences = 0;       ///< 0 = the engine's
   double memory_utilization = 0;  ///< share of the device that the engine may use; 0 = the engine's
+  double requests = 0;            ///< sent in all; 0 = as the row says
   int poll_steps = 1;
   PromptGathering gathering;
 };

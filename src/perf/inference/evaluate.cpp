@@ -19,6 +19,8 @@ constexpr double kClosed = 1e-7;             ///< relative; small, so that resul
 constexpr double kUsualRange = 0.2;          ///< of lengths about their mean where nobody says how they differ
 constexpr double kTextRange = 2;             ///< the same of what people write
 constexpr double kDrift = 2;                 ///< mean of the square roots of one to ten rounds
+constexpr double kPlacesKnown = 0.1;         ///< of the sequences that fit the cache, either way
+constexpr int kPlacesEachWay = 2;
 
 /// Lengths as the load really has them.
 struct Lengths {
@@ -144,6 +146,7 @@ struct Company {
   double rounds = 0;  ///< of each client in all, the first of them together; 0 = without end
   double range = 1;   ///< of lengths
   bool in_step = false;
+  bool in_rounds = false;  ///< all places are filled at once, and again when all answers end
 
   /// Share of the requests that queue with all others for their prefill, which takes `queue` seconds in all, while
   /// answers take `decoding`: the first, and those that still keep in step. Prompts that come over a longer time than
@@ -183,9 +186,10 @@ Steady steady_state(const ResolvedInference& r, const InferenceLoad& load, const
   const double room = std::max(r.max_tokens - per_pass * (1 + load.draft_tokens), 16.0);
   if (n.isl > 0) {
     // Prompts join at random: of the steps, 1 - exp(-joining) see at least one. Long prompts are cut to what fits.
+    // Those of rounds join all at once, in as few steps as take them.
     const double joining = demand / n.isl;
     const double most = -std::expm1(-joining);
-    s.chunk = std::min(demand / most, room);
+    s.chunk = std::min(company.in_rounds ? std::max(demand, per_pass * n.isl) : demand / most, room);
     s.share = std::min(demand / s.chunk, 1.0);
     const bool together = r.batching == Batching::mixed && n.decoded > 0;
     // Ranks that share experts step together: one rank's prefill holds up all, unless they take prompts together.
@@ -334,7 +338,7 @@ class Evaluation {
 
   /// Requests that come by themselves do not come together.
   [[nodiscard]] Company company(double offered, bool queue_never_empty) const {
-    if (queue_never_empty || load_.mode == LoadMode::open_loop) return {};
+    if (queue_never_empty || load_.mode == LoadMode::open_loop) return {.in_rounds = in_rounds()};
     const double rounds = load_.concurrency > 0 ? load_.requests / load_.concurrency : 0;
     // A benchmark's clients start together, and keep in step if their answers are of one length. A service's do not.
     const bool in_step = load_.exact || load_.requests > 0;
@@ -454,7 +458,9 @@ class Evaluation {
     const double places = std::max(1.0, std::min(engine_limit, cache_limit(r_, load_, n_)));
     const double limit = std::min(places, prefill_limit(r_, load_, n_));
     const double offered = clients > 0 ? clients / replicas() : limit;
+    const double queued = load_.mode == LoadMode::offline && load_.requests > 0 ? load_.requests / replicas() : 0;
     double running = std::min(limit, std::max(offered, 1.0));
+    if (queued > 0) running = std::min(running, std::max(queued, 1.0));
     const Company around = company(std::max(offered, 1.0), queue_never_empty);
     Steady s;
     double ttft = 0;
@@ -503,9 +509,47 @@ class Evaluation {
     a.add(s.decode_time, 1 - s.share);
     a.add(s.prefill_time, s.share);
     const double rounds = load_.mode == LoadMode::closed_loop ? around.rounds : 0;
-    const double at_work = rounds > 0 ? rounds / (rounds + drain(load_)) : 1;
+    double at_work = rounds > 0 ? rounds / (rounds + drain(load_)) : 1;
+    if (queued > 0) at_work = queued / s.requests_per_s / seconds_of_queue(std::max(queued, 1.0), limit);
     finish(s.decode_time, s.prefill_time, a, s.requests_per_s * at_work, (1 - s.share) * s.decode,
            s.share * s.with_prefill);
+  }
+
+  /// A queue that is sent at once and not filled up again: answers of one length end as they began.
+  [[nodiscard]] bool in_rounds() const noexcept {
+    return load_.mode == LoadMode::offline && load_.requests > 0 && load_.length_low == 1 && load_.natural_text == 0;
+  }
+
+  /// Seconds that `requests` of a replica take in rounds of `places`; the last round has what is left over. While the
+  /// first one fills the places, and while the last one empties them, half of them stand empty on average.
+  [[nodiscard]] double seconds_of_rounds(double requests, double places, const Company& around) const noexcept {
+    const auto seconds_of = [&](double sequences) {
+      return sequences / steady_state(r_, load_, n_, sequences, around).requests_per_s;
+    };
+    const double rounds = std::floor(requests / places + kClosed);
+    const double rest = requests - rounds * places;
+    const bool more = rest > kClosed * places;
+    const double last = more ? std::max(rest, 1.0) : places;
+    double seconds = rounds > 0 ? rounds * seconds_of(places) : 0;
+    if (more) seconds += seconds_of(last);
+    if (n_.isl > 0 && n_.decoded > 0) {
+      const double room = std::max(r_.max_tokens - 0.5 * places / r_.pp, 16.0);
+      const double steps = std::max(1.0, last * n_.isl / room / r_.pp);
+      seconds += steps * decode_step(r_, load_, 0.5 * last, mean_context(r_, n_)).seconds;
+    }
+    return seconds;
+  }
+
+  /// The same where memory says how many places there are: what other uses leave of it is known to a tenth, and a
+  /// place less may be a round more.
+  [[nodiscard]] double seconds_of_queue(double requests, double places) const noexcept {
+    if (!in_rounds()) return requests / steady_state(r_, load_, n_, std::min(places, requests), {}).requests_per_s;
+    double sum = 0;
+    for (int i = -kPlacesEachWay; i <= kPlacesEachWay; ++i) {
+      const double here = places * (1 + kPlacesKnown * i / kPlacesEachWay);
+      sum += seconds_of_rounds(requests, std::max(1.0, std::min(here, requests)), {.in_rounds = true});
+    }
+    return sum / (2 * kPlacesEachWay + 1);
   }
 
   /// The median step: fewer prompts ride along than on average. Prompts joining a step are a Poisson number of lengths

@@ -210,11 +210,14 @@ class Resolver {
     return {};
   }
 
+  /// The format of the model's own checkpoint.
+  [[nodiscard]] Format stored_format() const {
+    const auto f = model_->quantization.empty() ? Result<Format>(Format::bf16) : parse_format(model_->quantization);
+    return f ? *f : Format::bf16;
+  }
+
   void formats() {
-    Format stored = Format::bf16;
-    if (!model_->quantization.empty()) {
-      if (auto f = parse_format(model_->quantization)) stored = *f;
-    }
+    const Format stored = stored_format();
     formats_.weights = q_.weights.value_or(stored);
     if (!q_.weights && !named_format_.empty()) {
       if (auto f = parse_format(named_format_)) formats_.weights = *f;
@@ -294,7 +297,11 @@ class Resolver {
     }
     const auto path = engine_.engine->own_attention ? perf::AttentionPath::native : perf::AttentionPath::engine;
     r.attention = perf::attention_rates(r.device, k_.calibration, wide, formats_.kv, path);
-    r.bytes_activation = bytes_per_element(formats_.activations);
+    // What gathers all tokens narrows them first where the checkpoint has one scale for all of them, or four bits.
+    // Models stored in eight have scales for blocks of each token: these are worked out behind the gathering
+    // (fused_moe_cutlass.py of TensorRT-LLM 1.1, layer.py of vLLM 0.11).
+    const bool in_blocks = bytes_per_element(formats_.weights) == 1 && formats_.weights == stored_format();
+    r.bytes_gathered = bytes_per_element(in_blocks && !r.ideal ? wide : formats_.activations);
     const bool widened = is_sixteen_bit(formats_.activations) && r.gemm[ResolvedInference::kNarrow].bytes_weight < 2;
     r.widening = widened ? k_.calibration.value("power.widening") : 0;
     r.fastest_peak = std::max(r.device.peak[static_cast<std::size_t>(formats_.activations)],
@@ -382,6 +389,17 @@ class Resolver {
     r.encoder_weights = e.parameters * bytes_per_element(Format::bf16);
   }
 
+  /// Of the layers with a feed-forward part, the share that has experts.
+  [[nodiscard]] double layers_with_experts() const {
+    double experts = 0;
+    double all = 0;
+    for (const LayerGroup& group : model_->groups) {
+      if (group.ffn.kind != FfnKind::none) all += group.count;
+      if (group.ffn.kind == FfnKind::moe) experts += group.count;
+    }
+    return all > 0 ? experts / all : 0;
+  }
+
   void engine_costs() {
     ResolvedInference& r = *r_;
     const Engine& e = *engine_.engine;
@@ -427,9 +445,11 @@ class Resolver {
     const std::string both = q_.as_tuned ? std::string() : fmt::format("{}/{}", era, arch);
     const std::string own_kernels = engine_.serving().portable_kernels ? portable_kernels() : std::string();
     k.prefill = c.value("serving.prefill", {family, era, arch, kind, format, both, measured, real, own_kernels});
-    k.prefill_attention =
-        model_->is_moe() ? c.value("serving.prefill", {family, era, arch, format, both, measured, real, own_kernels})
-                         : k.prefill;
+    k.prefill_attention = k.prefill;
+    if (model_->is_moe()) {  // what experts cost a prompt, layers without them do not
+      k.prefill_attention = c.value("serving.prefill", {family, era, arch, format, both, measured, real, own_kernels});
+      k.prefill = k.prefill_attention + (k.prefill - k.prefill_attention) * layers_with_experts();
+    }
     k.decode = c.value("serving.decode", {family, era, arch, kind, format, measured, real});
     const double untuned =
         formats_.weights == Format::fp8 ? c.value("serving.experts", {fmt::format("{}/fp8", both)}) : 1;

@@ -132,10 +132,10 @@ struct ResolvedInference {
   perf::LinkRates tp_link, expert_link, stage_link;
   Term tp_term = Term::scale_up;      ///< what the collectives of tensor parallelism count as
   Term expert_term = Term::scale_up;  ///< and those around experts
-  double bytes_activation = 2;
-  double widening = 0;      ///< power.widening where weights are made 16 bits wide, else 0
-  double fastest_peak = 1;  ///< FLOP/s of the narrowest format in use
-  double narrow_peak = 1;   ///< datasheet FLOP/s in the format of the activations
+  double bytes_gathered = 2;          ///< of one element of a token, where all ranks gather all tokens
+  double widening = 0;                ///< power.widening where weights are made 16 bits wide, else 0
+  double fastest_peak = 1;            ///< FLOP/s of the narrowest format in use
+  double narrow_peak = 1;             ///< datasheet FLOP/s in the format of the activations
 
   Batching batching = Batching::mixed;
   Admission admission = Admission::as_needed;

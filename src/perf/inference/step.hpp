@@ -124,7 +124,7 @@ inline void visit_exchange(const ResolvedInference& r, const LayerKind& kind, co
   const double out = r.hidden * r.bytes_out;
   const double back = r.hidden * 2;
   if (r.exchange == ExpertExchange::gather) {  // out to every rank, and back reduced
-    const double gathered = all * r.hidden * r.bytes_activation;
+    const double gathered = all * r.hidden * r.bytes_gathered;
     sink.exchange("gather tokens", r.expert_term,
                   collective_time(r.expert_link, Collective::all_gather, r.expert_ranks, gathered), gathered,
                   kind.count);

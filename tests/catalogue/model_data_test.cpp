@@ -125,6 +125,7 @@ TEST(BundledModels, HaveThePublishedNumberOfParametersToTheLastOne) {
                                                    {"qwen2.5-7b", 7'615'616'512},
                                                    {"qwen2.5-72b", 72'706'203'648},
                                                    {"qwen3-0.6b", 596'049'920},
+                                                   {"qwen3.5-2b", 1'881'825'088},
                                                    {"qwen3-8b", 8'190'735'360},
                                                    {"qwen3-30b-a3b", 30'532'122'624},
                                                    {"qwen3-235b-a22b", 235'093'634'560},

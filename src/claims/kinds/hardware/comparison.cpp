@@ -474,6 +474,7 @@ bool compare_plain(const Passage& sentence, std::size_t at, Collector& out) {
   std::size_t before = back(at, {"s", "about", "node", "nodes", "roughly", "nearly", "around", "only", "almost"});
   std::size_t partner = kNowhere;
   std::size_t after = at + 1;
+  const bool fast = any_word(tokens, at, std::min(at + 4, tokens.size()), {"fast", "faster"});
   if (before >= 2 && part(before - 1) &&
       any_word(tokens, before - 2, before - 1, {"is", "equals", "about", "nearly", "only"})) {
     partner = before - 1;
@@ -513,7 +514,7 @@ bool compare_plain(const Passage& sentence, std::size_t at, Collector& out) {
   if (after < tokens.size()) return false;
   out.add(comparison_kind(), tokens[at],
           figure == "speed"
-              ? fmt::format("{} is {} {}", own.text, tokens[at].text, other.text)
+              ? fmt::format("{} is {}{} {}", own.text, tokens[at].text, fast ? " as fast as" : "", other.text)
               : fmt::format("{}: {} {} of {}", own.text, figure_words(figure), tokens[at].text, other.text),
           {{"of", own.name->id}, {"to", other.name->id}, {"figure", figure}, {"as", ""}});
   return true;

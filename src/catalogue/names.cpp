@@ -29,7 +29,6 @@ constexpr auto kModelEndings = std::to_array<std::string_view>(
 
 /// What makers call a model that has the shape of another, and what people leave out of a name.
 constexpr auto kModelSpellings = std::to_array<Spelling>({
-    {"deepseek-v3.1", "deepseek-v3"},
     {"deepseek-v3-671b", "deepseek-v3"},
     {"r1", "deepseek-r1"},
     {"deepseek-r1-distill-llama-8b", "llama3.1-8b"},

@@ -24,9 +24,21 @@ Error unknown(std::string_view flag, std::string_view what, std::string_view wor
               const std::set<std::string_view>& candidates) {
   const std::vector<std::string_view> list(candidates.begin(), candidates.end());
   const std::string near = nearest(word, list.data(), list.size());
-  return {
-      ErrorCode::not_found, std::string(flag),
-      fmt::format("no result has the {} {}{}", what, quoted(word), near.empty() ? "" : "; did you mean " + near + "?")};
+  if (!near.empty()) {
+    return {ErrorCode::not_found, std::string(flag),
+            fmt::format("no result has the {} {}; did you mean {}?", what, quoted(word), near)};
+  }
+  // Nothing is alike: the shortest names are those that people use.
+  std::vector<std::string_view> known = list;
+  std::erase(known, "N/A");
+  std::stable_sort(known.begin(), known.end(),
+                   [](std::string_view a, std::string_view b) { return a.size() < b.size(); });
+  constexpr std::size_t kShown = 8;
+  std::string some;
+  for (std::size_t i = 0; i < std::min(kShown, known.size()); ++i) some += (i == 0 ? "" : ", ") + std::string(known[i]);
+  return {ErrorCode::not_found, std::string(flag),
+          fmt::format("no result has the {} {}; there {} {}{}", what, quoted(word), known.size() == 1 ? "is" : "are",
+                      some, known.size() > kShown ? fmt::format(" and {} others", known.size() - kShown) : "")};
 }
 
 /// The distinct values of a field, if anybody asks for them: most selections name few.

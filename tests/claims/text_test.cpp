@@ -60,6 +60,31 @@ TEST(Sentence, ComparisonsNameBothSides) {
   expect_verdict(finding_of(audit("Llama 3.1 405B is 9x larger than Llama 3 70B."), "9x"), Verdict::wrong, 5.75);
 }
 
+// All that is said is a factor: the format decides that is named, or that alone gives it; else nothing is guessed.
+TEST(Sentence, BareComparisonsAreOfTheFormatThatIsNamedOrOfNone) {
+  expect_verdict(finding_of(audit("GB200 is 5x H100"), "5x"), Verdict::cannot_check);
+  expect_verdict(finding_of(audit("GB200 is five times as fast as an H100."), "five times"), Verdict::cannot_check);
+  expect_verdict(finding_of(audit("GB300 is 1.5x faster than GB200 in FP4"), "1.5x"), Verdict::right);
+  expect_verdict(finding_of(audit("B200 is 4x faster than H100 in FP8"), "4x"), Verdict::wrong, 2.274);
+  expect_verdict(finding_of(audit("GB300 has 50% more FP4 than GB200"), "50%"), Verdict::right);
+  expect_verdict(finding_of(audit("B200 has 2.3x the compute of H100"), "2.3x"), Verdict::right);
+  expect_verdict(finding_of(audit("B200 has 4x the compute of H100"), "4x"), Verdict::cannot_check);
+  EXPECT_TRUE(audit("A DGX has 8x H100").findings.empty());
+}
+
+TEST(Sentence, ChineseOrderNamesThePartnerFirst) {
+  expect_verdict(finding_of(audit("GB200 是 H100 的 5 倍"), "5x"), Verdict::cannot_check);
+  expect_verdict(finding_of(audit("B200 的 FP4 算力是 H100 FP8 的 4.5 倍"), "4.5x"), Verdict::right);
+  expect_verdict(finding_of(audit("H100 的 FP8 算力是 BF16 的三倍"), "3x"), Verdict::wrong, 2);
+  expect_verdict(finding_of(audit("H20 的算力只有 H100 的 15%"), "15%"), Verdict::right);
+  expect_verdict(finding_of(audit("NVL72 相当于 HGX H100 节点的 9 倍"), "9x"), Verdict::right);
+  EXPECT_EQ(audit("单卡 H100 可以跑 70B FP8").findings.size(), 1u);
+  expect_verdict(audit("单卡 H100 可以跑 405B").findings.at(0), Verdict::wrong);
+  expect_verdict(audit("单卡 H100 跑不动 Llama 3.1 405B").findings.at(0), Verdict::right);
+  expect_verdict(audit("A single H100 can't run Llama 3.1 8B").findings.at(0), Verdict::wrong);
+  EXPECT_TRUE(audit("A single H100 cannot serve Llama 3.1 8B at 900 requests/s").findings.empty());
+}
+
 TEST(Sentence, ChangesFromOneValueToAnother) {
   expect_verdict(finding_of(audit("MFU rose from 40% to 50%, a 25% improvement."), "25%"), Verdict::right);
   expect_verdict(finding_of(audit("The price fell from $20 to $4, an 8x reduction."), "8x"), Verdict::wrong, 5);

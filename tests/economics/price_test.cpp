@@ -34,9 +34,16 @@ TEST(Rents, OfOneProviderTheNewestCounts) {
   }
 }
 
-// GB300, MI355X and TPU v7 have analysts' figures alone: used, and said so.
+// Google sells a TPU v5e in slices of one and of eight chips for the same price.
+TEST(Rents, TwoSizesOfOneOfferAreOneQuote) {
+  EXPECT_EQ(market("tpu-v5e").quotes(), 1);
+  EXPECT_EQ(market("tpu-v6e").quotes(), 1);
+  EXPECT_EQ(market("mi355x").quotes(), 3) << "three providers quote it";
+}
+
+// GB300 and TPU v7 have analysts' figures alone: used, and said so.
 TEST(Rents, WhatNobodyQuotesIsEstimatedFromASeriesAndSaysSo) {
-  for (const char* device : {"gb300-nvl72", "mi355x", "tpu-v7"}) {
+  for (const char* device : {"gb300-nvl72", "tpu-v7"}) {
     const RentMarket m = market(device);
     ASSERT_EQ(m.usd.size(), 3U) << device;
     EXPECT_EQ(m.quotes(), 0) << device;
@@ -50,7 +57,7 @@ TEST(Rents, WhatNobodyQuotesIsEstimatedFromASeriesAndSaysSo) {
 
 TEST(Rents, EstimatesHaveNoPlaceInQuotedMarkets) {
   EXPECT_TRUE(market("h100-sxm").estimate.empty());
-  EXPECT_EQ(market("mi325x").quotes(), 1) << "one provider quotes it";
+  EXPECT_EQ(market("h200-nvl").quotes(), 1) << "one provider quotes it";
   EXPECT_TRUE(rent_market(catalogue(), "gb300-nvl72", PriceKind::on_demand, "AWS", "", {}).usd.empty())
       << "whoever asks for a provider gets no estimate";
   EXPECT_TRUE(rent_market(catalogue(), "gb300-nvl72", PriceKind::on_demand, "", "2024-01", {}).usd.empty())

@@ -55,9 +55,9 @@ void read_named_layer_types(JsonReader& config, Decoder& decoder) {
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string& name = names[i];
-    if (name == "full_attention" || name == "attention" || name == "deepseek_sparse_attention") {
+    if (name == "full_attention" || name == "attention" || name == "deepseek_sparse_attention" || name == "hybrid") {
       decoder.types[i] = LayerType::full;
-    } else if (name == "sliding_attention" || name == "chunked_attention") {
+    } else if (name == "sliding_attention" || name == "chunked_attention" || name == "hybrid_sliding") {
       decoder.types[i] = LayerType::sliding;
     } else if (name == "linear_attention") {
       decoder.types[i] = LayerType::linear;
@@ -79,6 +79,12 @@ bool has_window(JsonReader& config) {
 void read_layer_types(JsonReader& config, const Family& family, Decoder& decoder) {
   if (config.has("layer_types")) return read_named_layer_types(config, decoder);
   const auto layers = decoder.types.size();
+  if (config.has("local_layer_ids")) {
+    for (const int layer : config.integers("local_layer_ids", 0, decoder.layers - 1, kLayerLimit)) {
+      decoder.types[static_cast<std::size_t>(layer)] = LayerType::sliding;
+    }
+    return;
+  }
   if (config.has("full_attention_interval")) {
     const auto interval = static_cast<std::size_t>(config.integer({"full_attention_interval"}, 1, kLayerLimit));
     for (std::size_t i = 0; i < layers; ++i) {
@@ -154,7 +160,7 @@ void read_moe_frequency(JsonReader& config, Decoder& decoder) {
 
 void read_moe_placement(JsonReader& config, Decoder& decoder) {
   decoder.moe.assign(static_cast<std::size_t>(decoder.layers), true);
-  const int first = config.optional_integer({"first_k_dense_replace"}, 0, 0, decoder.layers);
+  const int first = config.optional_integer({"first_k_dense_replace", "dense_mlp_idx"}, 0, 0, decoder.layers);
   std::fill(decoder.moe.begin(), decoder.moe.begin() + first, false);
   read_moe_frequency(config, decoder);
   mark_dense(config, "mlp_only_layers", decoder);

@@ -89,12 +89,21 @@ void adjust_gemma4(JsonReader& config, Decoder& decoder) {
   }
 }
 
-void adjust_mimo_v2(JsonReader& config, Decoder& decoder) {
-  decoder.full.v_head_dim = config.optional_integer({"v_head_dim"}, 0, 1, kHeadLimit);
-  Mixer& sliding = decoder.sliding;
+/// Heads and values of windowed layers where they differ (Inkling, MiMo-V2).
+void read_windowed_heads(JsonReader& config, Mixer& sliding) {
   sliding.heads = config.optional_integer({"swa_num_attention_heads"}, sliding.heads, 1, kHeadLimit);
   sliding.kv_heads = config.optional_integer({"swa_num_key_value_heads"}, sliding.kv_heads, 1, kHeadLimit);
   sliding.head_dim = config.optional_integer({"swa_head_dim"}, sliding.head_dim, 1, kHeadLimit);
+}
+
+void adjust_inkling(JsonReader& config, Decoder& decoder) {
+  read_windowed_heads(config, decoder.sliding);
+}
+
+void adjust_mimo_v2(JsonReader& config, Decoder& decoder) {
+  decoder.full.v_head_dim = config.optional_integer({"v_head_dim"}, 0, 1, kHeadLimit);
+  Mixer& sliding = decoder.sliding;
+  read_windowed_heads(config, sliding);
   sliding.v_head_dim = config.optional_integer({"swa_v_head_dim"}, decoder.full.v_head_dim, 1, kHeadLimit);
   sliding.window = config.integer({"sliding_window", "sliding_window_size"}, 1, kContextLimit);
   sliding.sinks = config.flag({"add_swa_attention_sink_bias"}, false);
@@ -336,6 +345,8 @@ const std::array kFamilies = std::to_array<Family>({
     {.type = "helium"},
     {.type = "hunyuan_v1_dense", .qk_norm = kPerHead},
     {.type = "hunyuan_v1_moe", .qk_norm = kPerHead},
+    {.type = "inkling_text", .qk_norm = kPerHead, .windows = W::repeat, .window_period = 6, .router_bias = true,
+     .adjust = adjust_inkling},
     {.type = "internlm2"},
     {.type = "internlm3", .bias = B::qkv_by_flag},
     {.type = "kimi_k2", .router_bias = true},
@@ -397,7 +408,7 @@ constexpr std::array kAliases = std::to_array<std::pair<std::string_view, std::s
     {"aquila", "llama"},               {"camembert", "roberta"},          {"mpnet", "roberta"},
     {"xlm-roberta", "roberta"},        {"code_llama", "llama"},           {"gemma3", "gemma3_text"},
     {"gemma4", "gemma4_text"},         {"glm4v_moe_text", "glm4_moe"},    {"glm4v_text", "glm4"},
-    {"gpt-neox", "gpt_neox"},          {"internlm", "llama"},             {"kimi_k25", "kimi_k2"},
+    {"gpt-neox", "gpt_neox"},          {"inkling", "inkling_text"},        {"inkling_mm_model", "inkling_text"}, {"internlm", "llama"},             {"kimi_k25", "kimi_k2"},
     {"llama4", "llama4_text"},         {"minimax_m1", "minimax"},         {"minimax_m3_vl", "minimax_m3"},     {"minimax_m3_vl_text", "minimax_m3"}, {"minimax_text_01", "minimax"},
     {"ministral", "ministral3"},       {"qwen2_5_vl", "qwen2"},           {"qwen2_5_vl_text", "qwen2"},
     {"qwen2_vl", "qwen2"},             {"qwen2_vl_text", "qwen2"},        {"qwen3_5", "qwen3_5_text"},

@@ -26,6 +26,7 @@ constexpr std::array kTitles = {
     Title{"peer", "bandwidth to one peer"},
     Title{"nic", "network bandwidth per device"},
     Title{"devices", "number of accelerators"},
+    Title{"compute", "compute"},
     Title{"bus", "memory bus width"},
 };
 

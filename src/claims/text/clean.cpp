@@ -163,7 +163,8 @@ class Cleaner {
     if (const Character better = repaired(character); better.length != 0) character = better;
     if (const Translated word = translate_word(bytes_.substr(at_)); word.length > 0) {
       if (word.english.front() != ' ') drop_spaces();  // "2.4 倍" is one figure
-      emit(word.english);
+      const bool twice = word.english.front() == ' ' && out_.text.ends_with(' ');
+      emit(word.english.substr(twice ? 1 : 0));  // "HGX 节点" stays one name
       at_ += word.length;
       return;
     }

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include "economics/cost_case.hpp"
 #include "ridge/base/letters.hpp"
@@ -78,6 +80,11 @@ void drop_outdated(std::vector<std::pair<double, const Price*>>& found) {
   std::erase_if(found, [&](const auto& f) {
     const Price& price = *f.second;
     return !price.provider.empty() && !price.date.empty() && known_from(price) < newest[price.provider];
+  });
+  // The same price of the same day for two sizes of one offer is one quote.
+  std::set<std::tuple<std::string_view, std::string_view, double>> seen;
+  std::erase_if(found, [&](const auto& f) {
+    return !f.second->provider.empty() && !seen.emplace(f.second->provider, f.second->date, f.first).second;
   });
 }
 

@@ -134,7 +134,8 @@ class Check {
     if (!c.sentence) return true;
     const bool decided = std::none_of(c.audit.findings.begin(), c.audit.findings.end(),
                                       [](const Finding& f) { return f.verdict == Verdict::cannot_check; });
-    return decided && c.audit.not_understood.empty();  // a sentence that claims nothing leaves nothing open
+    // Nothing found is nothing checked, whether the sentence claims something or not.
+    return decided && !c.audit.findings.empty() && c.audit.not_understood.empty();
   }
 
   void print_one(const Checked& c) const {

@@ -85,6 +85,7 @@ class Question {
     Result<MlperfRecord> record = mlperf_record(session_, arguments_.database);
     if (!record) return record.error();
     record_ = *std::move(record);
+    if (const Status s = everyday_names(selection_.accelerators); !s) return s.error();
     // Names that the record does not know are refused whatever is asked.
     if (const auto known = select(record_.results, selection_, record_.names); !known) return known.error();
     if (word != "compare" && word != "explain" && word != "rules" && !rest_.empty()) {
@@ -258,15 +259,24 @@ class Question {
     return kFine;
   }
 
-  /// "H100" is what the catalogue takes it for, where no result has the word itself.
-  Status everyday_names() {
-    for (std::string& word : rest_) {
+  /// "H100" is what the catalogue takes it for, where no result has the word itself; "h100,h200" are two.
+  Status everyday_names(std::vector<std::string>& words) {
+    std::vector<std::string> understood;
+    for (const std::string& given : words) {
+      const bool whole =
+          given.find(',') == std::string::npos || mlperf::accelerator_named(record_.results, record_.names, given).ok();
+      for (std::string& word : whole ? std::vector<std::string>{given} : split_commas({given})) {
+        understood.push_back(std::move(word));
+      }
+    }
+    for (std::string& word : understood) {
       if (mlperf::accelerator_named(record_.results, record_.names, word)) continue;
       const Result<const Catalogue*> catalogue = session_.catalogue();
       if (!catalogue) return catalogue.error();
       const Result<const Device*> device = device_named(**catalogue, word);
       if (device && mlperf::accelerator_named(record_.results, record_.names, (*device)->id)) word = (*device)->id;
     }
+    words = std::move(understood);
     return {};
   }
 
@@ -274,7 +284,7 @@ class Question {
     const std::string all = "coupling, generations, scenarios, elasticity, virtualised, or two accelerators";
     if (rest_.empty()) return wrong("", "say what to compare: " + all);
     if (rest_.size() == 2) {
-      if (const Status s = everyday_names(); !s) return s.error();
+      if (const Status s = everyday_names(rest_); !s) return s.error();
       const auto ratios = mlperf::compare(record_.results, record_.names, rest_[0], rest_[1], selection_);
       if (!ratios) return ratios.error();
       if (ratios->empty()) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "claims/kinds/all_kinds.hpp"
 #include "claims/kinds/finders.hpp"
@@ -46,12 +47,38 @@ std::string speeds_by_data_sheet(const Context& context, const std::string& of, 
   return text;
 }
 
+/// A claim of compute that names no format is that of the format whose dense peaks give it; none is guessed.
+std::string format_that_gives(const Context& context, const std::string& of, const std::string& to, double ratio) {
+  constexpr double kGives = 0.06;
+  std::string nearest;
+  double least = kGives;
+  for (const std::string_view format : {"bf16", "fp8", "fp4", "int8", "tf32", "fp32", "fp64"}) {
+    const auto a = look_up(context, fmt::format("{}:{}", of, format));
+    const auto b = look_up(context, fmt::format("{}:{}", to, format));
+    if (!a || !b || b->measure.value == 0 || ratio <= 0) continue;
+    const double off = std::abs(std::log(a->measure.value / b->measure.value / ratio));
+    if (off >= least) continue;
+    least = off;
+    nearest = format;
+  }
+  return nearest;
+}
+
 Result<Recomputed> recompute_comparison(Inputs& inputs) {
   const Context& context = inputs.context();
-  const std::string figure = inputs.text("figure");
-  if (figure == "speed") {
-    const std::string sheets = speeds_by_data_sheet(context, inputs.text("of"), inputs.text("to"));
-    return cannot("it does not say at which work" + (sheets.empty() ? "" : "; by data sheet: " + sheets));
+  std::string figure = inputs.text("figure");
+  if (figure == "speed" || figure == "compute") {
+    const Measure& claimed = inputs.claim().claimed;
+    const std::string given = inputs.text("as");
+    const double ratio = given == "more" ? claimed.value + 1 : given == "less" ? 1 - claimed.value : claimed.value;
+    const std::string format =
+        figure == "compute" ? format_that_gives(context, inputs.text("of"), inputs.text("to"), ratio) : "";
+    if (format.empty()) {
+      const std::string sheets = speeds_by_data_sheet(context, inputs.text("of"), inputs.text("to"));
+      return cannot(std::string("it does not say ") + (figure == "speed" ? "at which work" : "in which format") +
+                    (sheets.empty() ? "" : "; by data sheet: " + sheets));
+    }
+    figure = format;
   }
   const std::string to_figure = inputs.has("to-figure") ? inputs.text("to-figure") : figure;
   const std::string as = inputs.text("as");
@@ -72,6 +99,7 @@ Result<Recomputed> recompute_comparison(Inputs& inputs) {
     }
   }
   if (peak_format(figure) && figure != to_figure && basis.empty()) basis = "both dense";
+  if (inputs.text("figure") == "compute") basis = "no format is named: these are the dense peaks that give it";
   const auto b = look_up(context, to + ":" + to_figure);
   if (!b) {
     const Device* partner = context.catalogue.device(to);
@@ -303,10 +331,20 @@ bool compare_formats(const Passage& sentence, std::size_t at, Collector& out) {
     }
     return found;
   };
-  const auto [of, figure] = side(at > 9 ? at - 9 : 0, at);
-  const auto [to, to_figure] = side(at + 1, at + 8);
+  std::size_t from = at > 9 ? at - 9 : 0;
+  auto [of, figure] = side(from, at);
+  auto [to, to_figure] = side(at + 1, at + 8);
+  if (to == nullptr) {  // in Chinese order: "B200's FP4 is H100 FP8's 5x"; of one device: "H100's FP8 is its BF16's 2x"
+    std::size_t verb = at;
+    while (verb > from && !any_word(tokens, verb - 1, verb, {"is", "equals", "reaches"})) --verb;
+    if (verb > from) {
+      std::tie(of, figure) = side(from, verb - 1);
+      const auto [other, format] = side(verb, at);
+      if (format != nullptr) std::tie(to, to_figure) = std::pair(other != nullptr ? other : of, format);
+    }
+  }
   if (of == nullptr || figure == nullptr || to == nullptr || to_figure == nullptr) return false;
-  if (of->name->id == to->name->id) return false;
+  if (of->name->id == to->name->id && figure->name->id == to_figure->name->id) return false;
   out.add(comparison_kind(), tokens[at],
           fmt::format("{} {}: {} of {} {}", of->text, figure->text, tokens[at].text, to->text, to_figure->text),
           {{"of", of->name->id},
@@ -394,9 +432,91 @@ bool compare_speed(const Passage& sentence, std::size_t at, const Partner& partn
   }
   const std::size_t own = name_before(tokens, at, NameKind::device);
   if (own == kNowhere || tokens[own].name->id == partner.token->name->id) return false;
+  // "in FP8" right behind says by which peaks.
+  const std::size_t behind = partner.at + 1;
+  const bool named = behind + 1 < tokens.size() && any_word(tokens, behind, behind + 1, {"in", "at"}) &&
+                     tokens[behind + 1].is_name(NameKind::format) && peak_format(tokens[behind + 1].name->id) &&
+                     !any_stem(tokens, behind + 2, tokens.size(), {"inference", "training", "throughput", "model"});
+  const std::string figure = named ? tokens[behind + 1].name->id : "speed";
   out.add(comparison_kind(), tokens[at],
           fmt::format("{} is {} as fast as {}", tokens[own].text, tokens[at].text, partner.token->text),
-          {{"of", tokens[own].name->id}, {"to", partner.token->name->id}, {"figure", "speed"}, {"as", partner.as}});
+          {{"of", tokens[own].name->id}, {"to", partner.token->name->id}, {"figure", figure}, {"as", partner.as}});
+  return true;
+}
+
+/// The format that stands alone between a number and whom it is compared with: "50% more FP4 than GB200".
+std::string format_alone(const Tokens& tokens, std::size_t at, std::size_t partner) {
+  std::string format;
+  for (std::size_t i = at + 1; i < partner; ++i) {
+    if (tokens[i].is_name(NameKind::format) && format.empty() && peak_format(tokens[i].name->id)) {
+      format = tokens[i].name->id;
+    } else if (!any_word(
+                   tokens, i, i + 1,
+                   {"more", "less", "higher", "lower", "the", "peak", "dense", "of", "than", "that", "as", "much"})) {
+      return "";
+    }
+  }
+  return format;
+}
+
+/// "GB200 is 5x H100", "GB200 is 5 times as fast as H100 in FP4", in Chinese order "GB200 is H100's 5x": all that the
+/// sentence says. A format that is named decides; systems are counted in devices; else it does not say at what.
+bool compare_plain(const Passage& sentence, std::size_t at, Collector& out) {
+  const Tokens& tokens = sentence.tokens;
+  if (sentence.previous != nullptr || tokens[at].measure.form != Measure::Form::factor) return false;
+  const auto part = [&](std::size_t i) {
+    return i < tokens.size() && (tokens[i].is_name(NameKind::device) || tokens[i].is_name(NameKind::system));
+  };
+  const auto back = [&](std::size_t i, std::initializer_list<std::string_view> words) {
+    while (i > 0 && any_word(tokens, i - 1, i, words)) --i;
+    return i;
+  };
+  std::size_t before = back(at, {"s", "about", "node", "nodes", "roughly", "nearly", "around", "only", "almost"});
+  std::size_t partner = kNowhere;
+  std::size_t after = at + 1;
+  const bool fast = any_word(tokens, at, std::min(at + 4, tokens.size()), {"fast", "faster"});
+  if (before >= 2 && part(before - 1) &&
+      any_word(tokens, before - 2, before - 1, {"is", "equals", "about", "nearly", "only"})) {
+    partner = before - 1;
+    before = partner;
+  } else {
+    while (after < tokens.size() &&
+           any_word(tokens, after, after + 1, {"the", "a", "an", "of", "that", "as", "fast", "faster", "than"})) {
+      ++after;
+    }
+    if (!part(after)) return false;
+    partner = after++;
+  }
+  const std::size_t verb = back(before, {"is", "equals", "about", "roughly", "nearly", "around", "only", "almost"});
+  if (verb == before || verb == 0) return false;
+  const bool computing = any_word(tokens, verb - 1, verb, {"compute", "computing", "flops"});
+  const std::size_t first = computing ? back(verb, {"compute", "computing", "flops", "s", "total"}) : verb;
+  if (first == 0 || !part(first - 1)) return false;
+  const Token& own = tokens[first - 1];
+  const Token& other = tokens[partner];
+  for (std::size_t i = 0; i + 1 < first; ++i) {
+    if (!any_word(tokens, i, i + 1, {"a", "an", "the", "one", "single"})) return false;
+  }
+  if (own.name->id == other.name->id || own.name->kind != other.name->kind) return false;
+  std::string figure = computing ? "compute" : own.name->kind == NameKind::system ? "devices" : "speed";
+  if (after + 1 < tokens.size() && any_word(tokens, after, after + 1, {"in", "at", "with", "for"}) &&
+      tokens[after + 1].is_name(NameKind::format) && peak_format(tokens[after + 1].name->id)) {
+    figure = tokens[after + 1].name->id;
+    after += 2;
+  }
+  // What the other part does not compute in cannot be compared with by itself.
+  const Device* lacks = other.name->kind == NameKind::device ? out.context().catalogue.device(other.name->id) : nullptr;
+  if (lacks != nullptr && peak_format(figure) && !device_figure(*lacks, figure)) figure = "speed";
+  while (after < tokens.size() &&
+         any_word(tokens, after, after + 1, {".", "!", "node", "nodes", "server", "servers"})) {
+    ++after;
+  }
+  if (after < tokens.size()) return false;
+  out.add(comparison_kind(), tokens[at],
+          figure == "speed"
+              ? fmt::format("{} is {}{} {}", own.text, tokens[at].text, fast ? " as fast as" : "", other.text)
+              : fmt::format("{}: {} {} of {}", own.text, figure_words(figure), tokens[at].text, other.text),
+          {{"of", own.name->id}, {"to", other.name->id}, {"figure", figure}, {"as", ""}});
   return true;
 }
 
@@ -419,7 +539,10 @@ void recognise_comparison(const Passage& passage, Collector& out) {
       continue;
     }
     Partner partner = partner_of(tokens, i);
-    if (compare_systems(passage, i, partner, out) || compare_formats(passage, i, out)) continue;
+    if (compare_systems(passage, i, partner, out) || compare_formats(passage, i, out) ||
+        compare_plain(passage, i, out)) {
+      continue;
+    }
     const std::string beside = figure_beside(tokens, i);
     // What holds between two parts that are named is that, whatever order the words are in.
     const auto known = [&] { return !beside.empty() && find_pair(passage, i, beside, direction(tokens, i), out); };
@@ -461,6 +584,9 @@ void recognise_comparison(const Passage& passage, Collector& out) {
     if (figure.empty() && against && any_word(tokens, partner.at + 1, partner.at + 3, {"in"})) {
       figure = compared_figure(tokens, partner.at, std::min(partner.at + 5, tokens.size()));
     }
+    if (figure.empty() && against && partner.at > i) figure = format_alone(tokens, i, partner.at);
+    const bool computing = any_word(tokens, from, to, {"compute", "computing", "flops"});
+    if (figure.empty() && against && computing && !is_of_a_run(tokens, i)) figure = "compute";
     if (figure.empty()) {
       (void)compare_speed(passage, i, partner, out);
       continue;
@@ -508,7 +634,7 @@ void recognise_comparison(const Passage& passage, Collector& out) {
     }
     out.add(comparison_kind(), number,
             fmt::format("{}: {} {}{} {}", own->text, figure_words(figure), number.text,
-                        partner.as.empty() ? " of" : " " + partner.as + " than", to_id),
+                        partner.as.empty() || partner.as == "share" ? " of" : " " + partner.as + " than", to_id),
             std::move(inputs));
   }
 }

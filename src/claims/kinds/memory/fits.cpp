@@ -106,6 +106,18 @@ bool needs_devices(const Tokens& tokens, std::size_t at) {
          !any_word(tokens, device + 1, device + 4, {"hours", "hour"});
 }
 
+/// "cannot run Llama": about room unless a rate, a price, a time or a share is told.
+bool denies_room(const Tokens& tokens) {
+  if (any_stem(tokens, 0, tokens.size(),
+               {"request", "token", "user", "latency", "throughput", "fast", "quick", "econom"}))
+    return false;
+  return denied(tokens) && std::none_of(tokens.begin(), tokens.end(), [](const Token& t) {
+           if (!t.is_number()) return false;
+           const Measure& m = t.measure;
+           return (m.has_unit() && !is_a<Bytes>(m) && !is_a<Gpus>(m)) || m.form == Measure::Form::percent;
+         });
+}
+
 void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collector& out) {
   // A format that nobody here knows ("FP6", "Q3") is not the released one.
   const bool unknown = std::any_of(tokens.begin(), tokens.end(), [](const Token& t) {
@@ -123,9 +135,11 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     const bool needed = needs_devices(tokens, i);
     const bool fit = tokens[i].is("fit") || tokens[i].is("fits") || runs_on(tokens, i) || needed;
     const bool holds = tokens[i].is("hold") || tokens[i].is("holds");
-    // "a single B200 can serve 405B"; "eight H100s can host DeepSeek-R1".
-    const bool serves = i > 0 && tokens[i - 1].is("can") &&
+    // "a single B200 can serve 405B"; "eight H100s can host DeepSeek-R1"; "one H100 cannot run it".
+    const bool serves = i > 0 && any_word(tokens, i - 1, i, {"can", "cannot", "not", "t"}) &&
                         (tokens[i].is("serve") || tokens[i].is("host") || tokens[i].is("run") || tokens[i].is("train"));
+    const bool cannot_serve = serves && !tokens[i - 1].is("can");
+    if (cannot_serve && !denies_room(tokens)) continue;
     const bool support = holds || serves || tokens[i].is("support") || tokens[i].is("supports") ||
                          tokens[i].is("enables") || tokens[i].is("meet");
     if (!fit && !support) continue;
@@ -138,8 +152,8 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
       const bool parameters = tokens[j].is_number() && tokens[j].measure.suffix == 'B' &&
                               !tokens[j].measure.has_unit() &&
                               any_stem(tokens, j, std::min(j + 4, tokens.size()), {"parameter"});
-      const bool bare = serves && j <= i + 2 && tokens[j].is_number() && tokens[j].measure.suffix == 'B' &&
-                        !tokens[j].measure.has_unit();
+      const bool bare = serves && !cannot_serve && j <= i + 2 && tokens[j].is_number() &&
+                        tokens[j].measure.suffix == 'B' && !tokens[j].measure.has_unit();
       if ((parameters || bare) && !tokens[j].measure.is_range()) what = &tokens[j];
     }
     std::size_t device = fit ? name_after(tokens, i, NameKind::device) : name_before(tokens, i, NameKind::device);
@@ -184,7 +198,7 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     }
     if (!counted) continue;
     Measure claimed;
-    claimed.text = denied(tokens) && (fit || holds) ? "no" : "yes";
+    claimed.text = denied(tokens) && (fit || holds || cannot_serve) ? "no" : "yes";
     claimed.value = claimed.high = claimed.text == "yes" ? 1 : 0;
     std::vector<Found> inputs = {{"device", subject->name->id}, {"gpus", fmt::format("{}", gpus)}};
     if (what->type == Token::Type::name) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "ridge/base/text.hpp"
+
 namespace ridge::report {
 
 namespace {

@@ -19,6 +19,7 @@
 #include "app/cli/session/basis.hpp"
 #include "app/cli/session/progress.hpp"
 #include "app/cli/session/report_file.hpp"
+#include "app/cli/session/wrong.hpp"
 #include "app/cli/verbs.hpp"
 #include "ask/plan.hpp"
 #include "economics/economics_data.hpp"

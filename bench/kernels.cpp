@@ -6,7 +6,6 @@
 #include <array>
 #include <string>
 
-#include "evidence/fit/calibrate_kernels.hpp"
 #include "ridge/base/file.hpp"
 #include "ridge/base/random.hpp"
 
@@ -149,16 +148,6 @@ void rates_of_a_pair_of_formats(benchmark::State& state) {
   }
 }
 BENCHMARK(rates_of_a_pair_of_formats);
-
-void fit_all_kernels(benchmark::State& state) {
-  const auto text = read_file(kData + "/evidence/kernels.csv", 1 << 26);
-  const auto cases = evidence::load_kernel_cases(*text, "kernels.csv");
-  for (auto _ : state) {
-    auto fit = evidence::fit_kernels(loaded().calibration, *cases, loaded().catalogue);
-    benchmark::DoNotOptimize(fit);
-  }
-}
-BENCHMARK(fit_all_kernels)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace ridge::perf

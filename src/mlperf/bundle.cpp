@@ -15,12 +15,22 @@ namespace {
 
 constexpr double kMost = 1e12;
 
-Status read_accelerators(const std::string& path, Names& names) {
+/// `read(columns, row)` for each row of a file, until one is refused.
+template <class Read>
+Status each_row(const std::string& path, const Read& read) {
   const Result<CsvTable> table = read_table(path);
   if (!table) return table.error();
   Columns columns(*table);
-  std::map<std::string, bool, std::less<>> seen;
   for (std::size_t row = 0; row < table->rows(); ++row) {
+    read(columns, row);
+    if (columns.error()) return *columns.error();
+  }
+  return {};
+}
+
+Status read_accelerators(const std::string& path, Names& names) {
+  std::map<std::string, bool, std::less<>> seen;
+  return each_row(path, [&](Columns& columns, std::size_t row) {
     AcceleratorName is;
     is.accelerator = columns.text(row, "accelerator");
     is.device = columns.text(row, "device");
@@ -34,17 +44,13 @@ Status read_accelerators(const std::string& path, Names& names) {
     if (!names.accelerators.emplace(columns.text(row, "name"), std::move(is)).second) {
       columns.refuse(row, "name", "this name is there already");
     }
-    if (columns.error()) return *columns.error();
-  }
-  return {};
+  });
 }
 
-Result<Suite> suite_of(Columns& columns, std::size_t row) {
+Suite suite_of(Columns& columns, std::size_t row) {
   const std::string_view text = columns.view(row, "suite");
-  if (text == "training") return Suite::training;
-  if (text != "inference") columns.refuse(row, "suite", "write inference or training");
-  if (columns.error()) return *columns.error();
-  return Suite::inference;
+  if (text != "training" && text != "inference") columns.refuse(row, "suite", "write inference or training");
+  return text == "training" ? Suite::training : Suite::inference;
 }
 
 bool far(double a, double b) {
@@ -53,19 +59,15 @@ bool far(double a, double b) {
 }
 
 Status read_benchmarks(const std::string& path, const std::string& workloads, Names& names) {
-  const Result<CsvTable> table = read_table(path);
-  if (!table) return table.error();
-  Columns columns(*table);
-  for (std::size_t row = 0; row < table->rows(); ++row) {
-    const Result<Suite> suite = suite_of(columns, row);
-    if (!suite) return suite.error();
-    auto& aliases = *suite == Suite::inference ? names.inference_benchmarks : names.training_benchmarks;
+  return each_row(path, [&](Columns& columns, std::size_t row) {
+    const Suite suite = suite_of(columns, row);
+    auto& aliases = suite == Suite::inference ? names.inference_benchmarks : names.training_benchmarks;
     const std::string name = columns.text(row, "name");
     Benchmark b;
     b.id = columns.text(row, "benchmark");
     if (!aliases.emplace(name, b.id).second) columns.refuse(row, "name", "this name is there already");
     if (name == b.id) {
-      b.suite = *suite;
+      b.suite = suite;
       b.kind = columns.text(row, "kind");
       b.model = columns.text(row, "model");
       b.not_modelled = columns.text(row, "not_modelled");
@@ -77,7 +79,7 @@ Status read_benchmarks(const std::string& path, const std::string& workloads, Na
       b.interactive_tpot_ms = columns.optional_number(row, "interactive_tpot_ms", 1, 1e6);
       if (const std::string workload = columns.text(row, "workload"); !workload.empty()) {
         Result<Workload> found = find_workload(workloads, workload);
-        if (!found) return found.error();
+        if (!found) return columns.fail(found.error());
         b.workload = *std::move(found);
         // The lengths stand in both tables: one of them is a mistake where they differ.
         if (far(b.input_tokens, b.workload->mean_input()) || far(b.output_tokens, b.workload->mean_output())) {
@@ -93,35 +95,24 @@ Status read_benchmarks(const std::string& path, const std::string& workloads, Na
         columns.refuse(row, "model", "either a model or the reason why it is not modelled belongs here");
       }
       names.benchmarks.push_back(std::move(b));
-    } else if (names.benchmark(*suite, b.id) == nullptr) {
+    } else if (names.benchmark(suite, b.id) == nullptr) {
       columns.refuse(row, "benchmark", "the benchmark itself has to stand above its other names");
     }
-    if (columns.error()) return *columns.error();
-  }
-  return {};
+  });
 }
 
 Status read_rounds(const std::string& path, Names& names) {
-  const Result<CsvTable> table = read_table(path);
-  if (!table) return table.error();
-  Columns columns(*table);
-  for (std::size_t row = 0; row < table->rows(); ++row) {
-    const Result<Suite> suite = suite_of(columns, row);
-    if (!suite) return suite.error();
-    names.rounds.push_back({*suite, columns.text(row, "round"), columns.text(row, "date"), columns.text(row, "source"),
+  return each_row(path, [&](Columns& columns, std::size_t row) {
+    const Suite suite = suite_of(columns, row);
+    names.rounds.push_back({suite, columns.text(row, "round"), columns.text(row, "date"), columns.text(row, "source"),
                             columns.text(row, "coverage")});
-    if (columns.error()) return *columns.error();
-  }
-  return {};
+  });
 }
 
 Status read_comparisons(const std::string& path, Names& names) {
-  const Result<CsvTable> table = read_table(path);
-  if (!table) return table.error();
   constexpr std::array<std::string_view, 5> kUses = {"specification", "generation", "coupling", "chapter",
                                                      "conclusion"};
-  Columns columns(*table);
-  for (std::size_t row = 0; row < table->rows(); ++row) {
+  return each_row(path, [&](Columns& columns, std::size_t row) {
     const std::string use = columns.text(row, "use");
     const auto* const known = std::find(kUses.begin(), kUses.end(), use);
     if (known == kUses.end())
@@ -129,45 +120,31 @@ Status read_comparisons(const std::string& path, Names& names) {
     names.comparisons.push_back({static_cast<CompareUse>(known - kUses.begin()), columns.text(row, "first"),
                                  columns.text(row, "second"), columns.text(row, "benchmark"),
                                  columns.text(row, "scenario")});
-    if (columns.error()) return *columns.error();
-  }
-  return {};
+  });
 }
 
 Status read_chapters(const std::string& path, Names& names) {
-  const Result<CsvTable> table = read_table(path);
-  if (!table) return table.error();
-  Columns columns(*table);
-  for (std::size_t row = 0; row < table->rows(); ++row) {
+  return each_row(path, [&](Columns& columns, std::size_t row) {
     names.chapters.push_back({columns.text(row, "benchmark"), columns.text(row, "en"), columns.text(row, "zh")});
-    if (columns.error()) return *columns.error();
-  }
-  return {};
+  });
 }
 
 Status read_stacks(const std::string& path, Names& names) {
-  const Result<CsvTable> table = read_table(path);
-  if (!table) return table.error();
-  Columns columns(*table);
-  for (std::size_t row = 0; row < table->rows(); ++row) {
+  const Status read = each_row(path, [&](Columns& columns, std::size_t row) {
     names.stacks.push_back({columns.text(row, "vendor"), columns.text(row, "engine"), columns.text(row, "pictures"),
                             columns.text(row, "apart_since")});
-    const bool last = row + 1 == table->rows();
+    const bool last = row + 1 == columns.rows();
     if (names.stacks.back().vendor.empty() != last) {
       columns.refuse(row, "vendor", "the last line, and no other, is of everybody else: it names no vendor");
     }
-    if (columns.error()) return *columns.error();
-  }
-  if (names.stacks.empty()) return Error{ErrorCode::bad_input, path, "a line for everybody is missing"};
-  return {};
+  });
+  if (read && names.stacks.empty()) return Error{ErrorCode::bad_input, path, "a line for everybody is missing"};
+  return read;
 }
 
 Status read_layouts(const std::string& path, Names& names) {
   constexpr double kWidest = 64;
-  const Result<CsvTable> table = read_table(path);
-  if (!table) return table.error();
-  Columns columns(*table);
-  for (std::size_t row = 0; row < table->rows(); ++row) {
+  return each_row(path, [&](Columns& columns, std::size_t row) {
     const auto degree = [&](std::string_view column) {
       return static_cast<int>(columns.number(row, column, 1, kWidest));
     };
@@ -180,18 +157,13 @@ Status read_layouts(const std::string& path, Names& names) {
     if (names.benchmark(Suite::inference, names.layouts.back().benchmark) == nullptr) {
       columns.refuse(row, "benchmark", "this is no benchmark of benchmarks.csv");
     }
-    if (columns.error()) return *columns.error();
-  }
-  return {};
+  });
 }
 
 /// What the rows of one system share.
 Result<std::unordered_map<std::string, Published>> read_systems(const std::string& path) {
-  const Result<CsvTable> table = read_table(path);
-  if (!table) return table.error();
-  Columns columns(*table);
   std::unordered_map<std::string, Published> systems;
-  for (std::size_t row = 0; row < table->rows(); ++row) {
+  const Status read = each_row(path, [&](Columns& columns, std::size_t row) {
     Published p;
     p.round = columns.text(row, "round");
     p.division = columns.text(row, "division");
@@ -208,26 +180,20 @@ Result<std::unordered_map<std::string, Published>> read_systems(const std::strin
     if (!systems.emplace(columns.text(row, "system"), std::move(p)).second) {
       columns.refuse(row, "system", "this system is there already");
     }
-    if (columns.error()) return *columns.error();
-  }
+  });
+  if (!read) return read.error();
   return systems;
 }
 
 Status read_inference(const std::string& folder, std::vector<Row>& rows) {
   const auto systems = read_systems(folder + "systems.csv");
   if (!systems) return systems.error();
-  const Result<CsvTable> table = read_table(folder + "inference.csv");
-  if (!table) return table.error();
-  rows.reserve(table->rows() + table->rows() / 2);  // room for training too: a row is large, moving all of them shows
-  Columns columns(*table);
-  for (std::size_t r = 0; r < table->rows(); ++r) {
+  return each_row(folder + "inference.csv", [&](Columns& columns, std::size_t r) {
+    if (r == 0) rows.reserve(columns.rows() * 3 / 2);  // for training too: a row is large, moving all of them shows
     Row row;
     row.id = columns.text(r, "row");
     const auto system = systems->find(columns.text(r, "system"));
-    if (system == systems->end()) {
-      columns.refuse(r, "system", "systems.csv has no such system");
-      return *columns.error();
-    }
+    if (system == systems->end()) return columns.refuse(r, "system", "systems.csv has no such system");
     Published& p = row.published = system->second;
     p.benchmark = columns.text(r, "benchmark");
     p.model = columns.text(r, "model");
@@ -242,17 +208,12 @@ Status read_inference(const std::string& folder, std::vector<Row>& rows) {
     p.weights = columns.text(r, "weights");
     if (unit_of(p.unit).empty()) columns.refuse(r, "unit", quoted(p.unit) + " is not a unit of MLPerf results");
     if (scenario_of(p.scenario).empty()) columns.refuse(r, "scenario", quoted(p.scenario) + " is not a scenario");
-    if (columns.error()) return *columns.error();
     rows.push_back(std::move(row));
-  }
-  return {};
+  });
 }
 
 Status read_training(const std::string& folder, std::vector<Row>& rows) {
-  const Result<CsvTable> table = read_table(folder + "training.csv");
-  if (!table) return table.error();
-  Columns columns(*table);
-  for (std::size_t r = 0; r < table->rows(); ++r) {
+  return each_row(folder + "training.csv", [&](Columns& columns, std::size_t r) {
     Row row;
     row.id = columns.text(r, "row");
     row.suite = Suite::training;
@@ -277,10 +238,8 @@ Status read_training(const std::string& folder, std::vector<Row>& rows) {
     p.global_batch = columns.optional_number(r, "global_batch", 1, kMost).value_or(0);
     p.host = columns.text(r, "host");
     p.software = columns.text(r, "software");
-    if (columns.error()) return *columns.error();
     rows.push_back(std::move(row));
-  }
-  return {};
+  });
 }
 
 }  // namespace

@@ -32,7 +32,12 @@ class Columns {
   double number(std::size_t row, std::string_view column, double low, double high);  ///< required
   int whole(std::size_t row, std::string_view column, int low, int high);            ///< required
 
+  [[nodiscard]] std::size_t rows() const { return table_.rows(); }
+
   void refuse(std::size_t row, std::string_view column, std::string message);
+  void fail(const Error& error) {
+    if (!error_) error_ = error;
+  }
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:

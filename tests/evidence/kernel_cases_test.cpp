@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "evidence/fit/calibrate_kernels.hpp"
+#include "evidence/kernel_fit.hpp"
 #include "evidence/kernels/cases.hpp"
 #include "ridge/base/file.hpp"
 

@@ -277,8 +277,4 @@ Result<measure::Profile> read_measurement(std::string_view text, const std::stri
   return Reader(file).read(*root);
 }
 
-bool looks_like_measurement(std::string_view text) {
-  return text.substr(0, 4096).find("kind = \"measurement\"") != std::string_view::npos;
-}
-
 }  // namespace ridge::evidence

@@ -18,7 +18,4 @@ namespace ridge::evidence {
 
 Result<measure::Profile> read_measurement(std::string_view text, const std::string& file);
 
-/// Whether a text is a profile at all, so that commands that take several kinds of files can tell.
-[[nodiscard]] bool looks_like_measurement(std::string_view text);
-
 }  // namespace ridge::evidence

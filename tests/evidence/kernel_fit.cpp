@@ -1,4 +1,4 @@
-#include "evidence/fit/calibrate_kernels.hpp"
+#include "evidence/kernel_fit.hpp"
 
 #include <fmt/format.h>
 

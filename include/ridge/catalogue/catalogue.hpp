@@ -135,6 +135,7 @@ struct Device {
 
   std::string scale_up_name;
   ScaleUpTopology scale_up_topology = ScaleUpTopology::none;
+  bool staged = false;   ///< cards cannot read each other's memory: what they exchange passes through the host's
   bool bridged = false;  ///< bridges are part of the product: H100 NVL; others come with or without
   Figure<BytesPerSecond> scale_up_per_direction;       ///< all links of one device together, one direction
   Figure<BytesPerSecond> scale_up_peer_per_direction;  ///< what two devices reach between them, one direction

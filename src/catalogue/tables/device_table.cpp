@@ -78,6 +78,7 @@ void read_scale_up(TableReader t, Device& device) {
                                                                  {"mesh", ScaleUpTopology::mesh},
                                                                  {"torus", ScaleUpTopology::torus}});
   device.bridged = t.flag("bridged");
+  device.staged = t.flag("staged");
   if (device.bridged && device.scale_up_topology != ScaleUpTopology::bridge) {
     t.refuse("bridged", "only devices whose topology is \"bridge\" are");
   }

@@ -332,7 +332,8 @@ class Resolver {
         // rings.
         const auto kernel = ranks > 2 ? perf::CollectiveLibrary::general : library();
         perf::LinkRates pcie = perf::scale_up_link(card, k_.calibration, kernel);
-        const double share = k_.calibration.value("serving.pcie", {device_->architecture});
+        const std::string_view staged = device_->staged ? "staged" : "";
+        const double share = k_.calibration.value("serving.pcie", {device_->architecture, staged});
         pcie.bandwidth *= share;
         pcie.peer_bandwidth *= share;
         pcie.one_shot_bandwidth *= share;
@@ -468,7 +469,7 @@ class Resolver {
                              q_.as_tuned);
       if (learnt) sure_.own_rows = c.rows("user.time", stack);
     }
-    if (!defined) {
+    if (!defined && (in_words_ || !c.own_runs().runs().empty())) {
       sure_.asked = asked(stack);
       sure_.own = c.own_runs().of(sure_.asked);
     }

@@ -232,6 +232,30 @@ TEST(Plan, TheLoadAskedForBinds) {
   EXPECT_TRUE(more);
 }
 
+// Ranks around shared experts step together: by the mean, 24 of them are the cheapest way to serve DeepSeek-R1 in
+// SGLang, and prompts that come at random hold all of them up. What means promise and simulation refuses does not lose
+// the device: layouts with fewer ranks, or none, are its next.
+TEST(Plan, ADeviceIsNotLostWithItsWidestLayout) {
+  ServingGoal goal;
+  goal.model = "deepseek-r1";
+  goal.engine = "sglang";
+  goal.buyer.devices = {"gb200-nvl72"};
+  goal.request_rate = 200;
+  goal.isl = goal.osl = 1000;
+  goal.tpot_s = 0.03;
+  const auto quest = prepare(goal, knowledge());
+  ASSERT_TRUE(quest) << quest.error().text();
+  const Findings findings = search::search(*quest->problem, {}).findings;
+  const search::ServingPoint widest = quest->problem->point(0, findings.groups[0].best.front().index);
+  EXPECT_GT(widest.query->dp, 4);
+  const ServingVerdict verdict = judge(*quest, findings, knowledge(), 1);
+  ASSERT_EQ(verdict.plans.size(), 1U) << verdict.fails_first;
+  EXPECT_LE(verdict.plans[0].query.dp, 4);
+  EXPECT_GT(verdict.plans[0].simulated_requests, 0);
+  EXPECT_LE(verdict.plans[0].tpot_p95_s, goal.tpot_s);
+  for (const Loser& loser : verdict.losers) EXPECT_NE(loser.device, "gb200-nvl72") << "it has not lost: " << loser.why;
+}
+
 TEST(Plan, EveryRowSaysHowLikelyItIsTheBest) {
   const ServingVerdict verdict = priced(chat());
   double all = 0;

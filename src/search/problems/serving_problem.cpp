@@ -270,6 +270,28 @@ void ServingProblem::walk(std::size_t group, std::size_t block, Range part, bool
   }
 }
 
+std::optional<Scored> ServingProblem::best_of_ranks(std::size_t group, int least, int most) const {
+  const Group& g = groups_[group];
+  const std::size_t spans_each = spans().size() - 1;
+  std::vector<std::uint32_t> mine;
+  for (std::uint32_t b = 0; b < g.floors.size(); ++b) {
+    const int dp = g.spec.deployments[b / spans_each].dp;
+    if (dp >= least && dp <= most) mine.push_back(b);
+  }
+  std::sort(mine.begin(), mine.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const Floor& x = g.floors[a];
+    const Floor& y = g.floors[b];
+    if (x.violation != y.violation) return x.violation < y.violation;
+    return x.criteria[0] != y.criteria[0] ? x.criteria[0] < y.criteria[0] : a < b;
+  });
+  Harvest harvest;
+  Count count;
+  for (const std::uint32_t b : mine) {
+    if (!hopeless(g.floors[b], harvest, 1)) walk(group, b, range(group, b), true, 1, harvest, count);
+  }
+  return harvest.best.empty() ? std::nullopt : std::optional(harvest.best.front());
+}
+
 ServingPoint ServingProblem::point(std::size_t group, std::uint64_t index) const {
   const Group& g = groups_[group];
   const std::uint64_t each = concurrencies().size();

@@ -83,6 +83,9 @@ class ServingProblem : public Problem {
 
   [[nodiscard]] const ServingGroupSpec& spec(std::size_t group) const { return groups_[group].spec; }
   [[nodiscard]] ServingPoint point(std::size_t group, std::uint64_t index) const;
+  /// The best plan of a group among deployments with at least `least` and at most `most` attention ranks around shared
+  /// experts; nothing if none of them runs.
+  [[nodiscard]] std::optional<Scored> best_of_ranks(std::size_t group, int least, int most) const;
   /// Evaluations that floors took, before any search.
   [[nodiscard]] std::uint64_t setup_evaluations() const { return setup_evaluations_; }
 

@@ -5,6 +5,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <optional>
+#include <set>
 
 #include "economics/cost_answer.hpp"
 #include "perf/operators/kernels.hpp"
@@ -475,15 +478,35 @@ double price_key(const ServingPlan& plan, const ServingGoal& goal) {
 
 /// The first of each device, which then has not lost.
 void keep_one_of_each_device(ServingVerdict& verdict) {
+  std::set<std::string> devices;
   std::vector<ServingPlan> kept;
-  const auto is_kept = [&](const std::string& device) {
-    return std::any_of(kept.begin(), kept.end(), [&](const ServingPlan& p) { return p.query.device == device; });
-  };
   for (ServingPlan& plan : verdict.plans) {
-    if (!is_kept(plan.query.device)) kept.push_back(std::move(plan));
+    if (devices.insert(plan.query.device).second) kept.push_back(std::move(plan));
   }
   verdict.plans = std::move(kept);
-  std::erase_if(verdict.losers, [&](const Loser& loser) { return loser.searched && is_kept(loser.device); });
+  std::erase_if(verdict.losers, [&](const Loser& loser) { return loser.searched && devices.contains(loser.device); });
+}
+
+/// A device whose plans came with attention ranks around shared experts, and which simulation left without any: prompts
+/// that come at random hold up all ranks, which means do not show. The best plan without such ranks, and the best with
+/// a few of them, stand in. True if there is one.
+bool add_fewer_ranks(const ServingQuest& quest, ServingVerdict& verdict, const std::map<std::size_t, int>& ranks,
+                     const Knowledge& knowledge) {
+  constexpr int kFew = 4;
+  bool added = false;
+  for (const auto& [group, most] : ranks) {
+    const std::string& device = quest.problem->spec(group).device;
+    const bool left = std::any_of(verdict.plans.begin(), verdict.plans.end(),
+                                  [&](const ServingPlan& p) { return p.query.device == device; });
+    if (left || quest.goal.patience.over()) continue;
+    for (const auto& [least, last] : {std::pair(1, 1), std::pair(2, std::min(kFew, most - 1))}) {
+      const std::optional<Scored> best = quest.problem->best_of_ranks(group, least, last);
+      if (!best || best->violation > 0) continue;
+      verdict.plans.push_back(serving_plan(quest, group, *best, knowledge));
+      added = true;
+    }
+  }
+  return added;
 }
 
 /// As the objective counts it: less is better, and a device that turns out slower needs more of it.
@@ -520,6 +543,7 @@ ServingVerdict search::judged(const ServingQuest& quest, const Findings& finding
   verdict.assumptions = quest.assumptions;
   std::vector<std::pair<double, ServingPlan>> nearest;
   std::vector<ServingPlan> front, unpriced;
+  std::map<std::size_t, int> ranks;  // of groups that have a plan
   for (std::size_t g = 0; g < findings.groups.size(); ++g) {
     const Harvest& harvest = findings.groups[g];
     const std::string& device = quest.problem->spec(g).device;
@@ -552,6 +576,8 @@ ServingVerdict search::judged(const ServingQuest& quest, const Findings& finding
       nearest.emplace_back(unknown ? search::kDoesNotFit : best.violation, std::move(plan));
       continue;
     }
+    int& most = ranks[g];
+    most = std::max(most, plan.query.dp);
     verdict.plans.push_back(std::move(plan));
     for (const Scored& s : harvest.front) {
       front.push_back(search::serving_plan(quest, g, s, knowledge));
@@ -569,6 +595,12 @@ ServingVerdict search::judged(const ServingQuest& quest, const Findings& finding
   // Simulation makes plans dearer, and others come before them that nobody simulated: their turn is next.
   constexpr int kRounds = 3;
   for (int round = 0; round < kRounds && !quest.goal.patience.over(); ++round) {
+    search::confirm(quest, verdict, finalists, knowledge);
+    std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
+  }
+  std::erase_if(ranks, [](const auto& of) { return of.second <= 1; });
+  if (finalists > 0 && search::add_fewer_ranks(quest, verdict, ranks, knowledge)) {
+    std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
     search::confirm(quest, verdict, finalists, knowledge);
     std::sort(verdict.plans.begin(), verdict.plans.end(), by_goal);
   }

@@ -60,7 +60,7 @@ struct InferenceLoad {
   bool prefilled = false;   ///< caches of prompts come from elsewhere: nothing is prefilled here
   bool queued = false;      ///< closed_loop: more requests wait than run, so that every slot is always taken
   double rate = 0;          ///< open_loop: requests per second
-  double requests = 0;      ///< closed_loop: so many in all, ramp and drain included; 0 = without end
+  double requests = 0;      ///< closed_loop, offline: so many in all, ramp and drain included; 0 = without end
 };
 
 /// Factors on the datasheet of the device, for what-if questions and elasticities.

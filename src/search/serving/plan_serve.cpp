@@ -492,15 +492,16 @@ void keep_one_of_each_device(ServingVerdict& verdict) {
 /// a few of them, stand in. True if there is one.
 bool add_fewer_ranks(const ServingQuest& quest, ServingVerdict& verdict, const std::map<std::size_t, int>& ranks,
                      const Knowledge& knowledge) {
-  constexpr int kFew = 4;
+  constexpr std::pair<int, int> kRanks[] = {{1, 1}, {2, 4}, {5, 16}, {17, 32}};
   bool added = false;
   for (const auto& [group, most] : ranks) {
     const std::string& device = quest.problem->spec(group).device;
     const bool left = std::any_of(verdict.plans.begin(), verdict.plans.end(),
                                   [&](const ServingPlan& p) { return p.query.device == device; });
     if (left || quest.goal.patience.over()) continue;
-    for (const auto& [least, last] : {std::pair(1, 1), std::pair(2, std::min(kFew, most - 1))}) {
-      const std::optional<Scored> best = quest.problem->best_of_ranks(group, least, last);
+    for (const auto& [least, last] : kRanks) {
+      if (least >= most) break;
+      const std::optional<Scored> best = quest.problem->best_of_ranks(group, least, std::min(last, most - 1));
       if (!best || best->violation > 0) continue;
       verdict.plans.push_back(serving_plan(quest, group, *best, knowledge));
       added = true;

@@ -39,6 +39,7 @@ attack: build
 	@python3 tests/attack/rows.py build/$(PRESET)/ridge
 	@RIDGE_GARBAGE=100000 build/$(PRESET)/tests/test_cli --gtest_brief=1 --gtest_filter='Garbage.*'
 	@/usr/bin/python3 tests/attack/ways.py build/$(PRESET)/ridge --questions 10000 --lines 10000
+	@python3 tests/attack/cells.py build/$(PRESET)/ridge --seconds $(or $(SECONDS_OF_ATTACK),600) --seed $(or $(SEED),1)
 	@python3 tests/attack/run.py build/$(PRESET)/ridge --seconds $(or $(SECONDS_OF_ATTACK),1800) --seed $(or $(SEED),1)
 
 bench: build

@@ -235,6 +235,7 @@ void Cluster::arrive(Slot slot, Ticks ready) {
 }
 
 void Cluster::route(Slot slot, Ticks now) {
+  renew_lists();
   if (takes_.empty() || (query_.policies.autoscaling && least_outstanding(takes_).is_full())) {
     homeless_.push_back(slot);
     queue_changed(1, now);
@@ -261,7 +262,9 @@ void Cluster::give_to(Engine& engine, Slot slot, Ticks now) {
 }
 
 void Cluster::route_homeless(Ticks now) {
+  if (homeless_.empty()) return;
   const bool limited = query_.policies.autoscaling.has_value();
+  renew_lists();
   while (!homeless_.empty() && !takes_.empty() && !(limited && least_outstanding(takes_).is_full())) {
     const Slot slot = homeless_.front();
     homeless_.pop_front();
@@ -300,6 +303,7 @@ void Cluster::to_decode(Slot slot, Ticks now) {
   r.prefilled = true;
   r.tokens = r.target = r.input;
   r.steps_left = 0;
+  renew_lists();
   Engine& to = decode_router_->choose(r, {}, decodes_);
   to.enqueue(slot, now);
   update_next(to.index());

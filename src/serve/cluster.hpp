@@ -102,6 +102,7 @@ class Cluster final : public EngineHost {
   void engine_up(std::size_t engine, Ticks now);
   void engine_fails(std::size_t engine, Ticks now);
   void set_state(std::size_t engine, State state, Ticks now);
+  void renew_lists();
   void update_next(std::size_t engine);
   [[nodiscard]] int count(State state) const;
   void finish_accounts();
@@ -126,6 +127,7 @@ class Cluster final : public EngineHost {
   std::vector<Ticks> up_ticks_;
   std::vector<Ticks> idle_since_;
   std::vector<Ticks> link_free_;
+  bool lists_are_old_ = false;    // an engine went up or down since they were made
   std::vector<Engine*> takes_;    // engines of the first pool that take requests
   std::vector<Engine*> decodes_;  // of the second
   std::unique_ptr<Router> router_;

@@ -47,13 +47,18 @@ void Cluster::set_state(std::size_t engine, State state, Ticks now) {
   }
   states_[engine] = state;
   since_[engine] = now;
-  if (before == State::up || state == State::up) {
-    takes_.clear();
-    decodes_.clear();
-    for (std::size_t i = 0; i < engines_.size(); ++i) {
-      if (states_[i] != State::up) continue;
-      (engines_[i]->role() == Engine::Role::decode ? decodes_ : takes_).push_back(engines_[i].get());
-    }
+  if ((before == State::up) != (state == State::up)) lists_are_old_ = true;
+}
+
+/// Once for all that changed since somebody looked: a million engines that start at once are gone through once.
+void Cluster::renew_lists() {
+  if (!lists_are_old_) return;
+  lists_are_old_ = false;
+  takes_.clear();
+  decodes_.clear();
+  for (std::size_t i = 0; i < engines_.size(); ++i) {
+    if (states_[i] != State::up) continue;
+    (engines_[i]->role() == Engine::Role::decode ? decodes_ : takes_).push_back(engines_[i].get());
   }
 }
 

@@ -34,6 +34,23 @@ double steady_output(const SimulationResult& r) {
   return count > 4 ? sum / count : r.output_tokens_per_s;
 }
 
+/// Ends what takes more than the limits.
+class Referee : public SimulationObserver {
+ public:
+  explicit Referee(const PlayLimits& limits) : limits_(limits) {}
+  bool go_on(double) override {
+    turns_ += 1;
+    ended_ = (limits_.turns > 0 && turns_ > limits_.turns) || limits_.patience.over();
+    return !ended_;
+  }
+  [[nodiscard]] bool ended() const { return ended_; }
+
+ private:
+  const PlayLimits& limits_;
+  double turns_ = 0;
+  bool ended_ = false;
+};
+
 }  // namespace
 
 SimulationQuery played_load(const InferenceQuery& query) {
@@ -82,15 +99,17 @@ SimulationQuery played_load(const InferenceQuery& query) {
   return q;
 }
 
-std::optional<PlayedMeans> play(SimulationQuery q, const InferenceLoad& load, const Knowledge& knowledge) {
+std::optional<PlayedMeans> play(SimulationQuery q, const InferenceLoad& load, const Knowledge& knowledge,
+                                const PlayLimits& limits) {
   // A short run of requests that come by chance is one of many: their mean.
   const bool open = load.mode == LoadMode::open_loop;
   const int runs = open ? static_cast<int>(std::clamp(std::ceil(kOpenRequests / q.requests), 1.0, kMostRuns)) : 1;
   PlayedMeans sum;
   for (int run = 0; run < runs; ++run) {
     q.seed = static_cast<std::uint64_t>(run + 1);
-    const Result<SimulationResult> r = simulate(q, knowledge);
-    if (!r || r->finished == 0) return std::nullopt;
+    Referee referee(limits);
+    const Result<SimulationResult> r = simulate(q, knowledge, &referee);
+    if (!r || r->finished == 0 || referee.ended()) return std::nullopt;
     const double output = load.requests > 0 ? r->output_tokens_per_s : steady_output(*r);
     sum.output_tokens_per_s += output / runs;
     sum.total_tokens_per_s += output * r->total_tokens_per_s / r->output_tokens_per_s / runs;
@@ -104,18 +123,19 @@ std::optional<PlayedMeans> play(SimulationQuery q, const InferenceLoad& load, co
 }
 
 void play_first_token(const SimulationQuery& simulation, const InferenceLoad& load, const Knowledge& knowledge,
-                      InferenceEstimate& estimate) {
+                      InferenceEstimate& estimate, const PlayLimits& limits) {
   if (load.mode != LoadMode::closed_loop || load.prefilled || simulation.load.concurrency > kMostClients) return;
-  const auto played = play(simulation, load, knowledge);
+  const auto played = play(simulation, load, knowledge, limits);
   if (!played || !(estimate.ttft_s.mid > 0)) return;
   const double waited = estimate.ttft_s.mid;
   perf::move_to(estimate.ttft_s, played->ttft_s);
   perf::move_to(estimate.e2e_s, estimate.e2e_s.mid - waited + estimate.ttft_s.mid);
 }
 
-void play_first_token(const InferenceQuery& query, const Knowledge& knowledge, InferenceEstimate& estimate) {
+void play_first_token(const InferenceQuery& query, const Knowledge& knowledge, InferenceEstimate& estimate,
+                      const PlayLimits& limits) {
   if (query.load.mode == LoadMode::closed_loop) {
-    play_first_token(played_load(query), query.load, knowledge, estimate);
+    play_first_token(played_load(query), query.load, knowledge, estimate, limits);
   }
 }
 

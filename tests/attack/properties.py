@@ -90,9 +90,29 @@ def dearer_is_dearer(server, found, rng):
 def training_uses_no_more_than_there_is(server, found, rng):
     question = {"kind": "train", "model": rng.choice(["llama3.1-8b", "llama3.1-70b", "mixtral-8x7b"]), "device": rng.choice(["h100-sxm", "b200-sxm-180", "mi300x", "a100-sxm-80"]),
                 "gpus": rng.choice([8, 64, 512])}
+    question.update({"seq_length": rng.choice([4096, 32768, 131072]), "recompute": rng.choice(["none", "selective", "full"]), "engine": rng.choice(["megatron-lm", "fsdp", "deepspeed", "llmq"])})
     answer = ask(server, "estimate", question)
+    bound = ask(server, "estimate", {**question, "engine": "ideal"})
+    for one in (answer, bound):
+        if one:
+            laws_of_one(found, question, one)
+    steps = [mid(one["step_time_s"]) if one and one.get("step_time_s") else None for one in (answer, bound)]  # each with the fastest layout of its own
+    if all(steps):
+        found.check(f"{question} is no faster than the datasheet", steps[0] >= steps[1] * (1 - 1e-9), steps)
+
+
+def experts_shared_out_are_no_faster_than_the_datasheet(server, found, rng):
+    ranks = rng.choice([8, 16, 32, 64])
+    question = {"kind": "infer", "model": rng.choice(["deepseek-v3", "qwen3-235b-a22b", "kimi-k2"]), "device": rng.choice(["h100-sxm", "h200-sxm", "b200-sxm-180", "mi300x"]), "gpus": ranks, "dp": ranks,
+                "ep": ranks, "isl": rng.choice([200, 2000]), "osl": rng.choice([1, 100, 1000]), "concurrency": ranks * rng.choice([1, 16, 128]), "precision": "fp8", "engine": rng.choice(["sglang", "vllm"])}
+    answer, bound = ask(server, "estimate", question), ask(server, "estimate", {**question, "engine": "ideal"})
     if answer:
         laws_of_one(found, question, answer)
+    if rate(answer) and rate(bound):
+        found.check(f"{question} is no faster than the datasheet", rate(answer) <= rate(bound) * (1 + 1e-9), (rate(answer), rate(bound)))
+        for of in ("ttft_s", "tpot_s"):
+            if mid(answer.get(of)) and mid(bound.get(of)):
+                found.check(f"{question}: {of} is no shorter than the datasheet's", mid(answer[of]) >= mid(bound[of]) * (1 - 1e-9), (answer[of], bound[of]))
 
 
 def goodput_is_a_share(server, found, rng):
@@ -227,7 +247,7 @@ def estates_cost_what_they_cost(server, found, rng):
 
 LAWS = [one_answer, one_answer, never_faster_than_the_bound, never_faster_than_the_bound, more_bandwidth_is_never_slower, longer_contexts_are_never_faster, narrower_weights_are_smaller, dearer_is_dearer,
         training_uses_no_more_than_there_is, goodput_is_a_share, plans_are_probable, reinforcement_learning_takes_its_time, pictures_take_their_time, pools_are_no_faster_than_the_datasheet,
-        requests_are_served_or_not]
+        experts_shared_out_are_no_faster_than_the_datasheet, requests_are_served_or_not]
 LONG_LAWS = [estates_cost_what_they_cost]  # half a minute each on a busy machine
 
 

@@ -503,6 +503,33 @@ def files_are_named(folder):
     check("a key said twice in a file is refused with both places", done.returncode == 1 and "twice.json:3" in done.stderr and "twice.json:2" in done.stderr, done.stderr)
 
 
+def values_of_plans_are_placed(folder):
+    """A value that is none is refused where the plan's file has it, and an empty one never leaves a restriction out."""
+    plan = folder / "victim.toml"
+    for key, value, message in [("gpus", '"zzz"', "does not start with a number"), ("device", '"h900"', "no device"), ("engine", '""', "empty"), ("kv_precision", '"1e300 kW"', "no number format"),
+                                ("concurrency", "-1", "negative")]:
+        lines = {"model": '"llama3.1-8b"', "device": '"h100-sxm"', "gpus": "1", key: value}
+        plan.write_text('kind = "serve"\n[flags]\n' + "".join(f"{k} = {v}\n" for k, v in lines.items()))
+        line = 3 + list(lines).index(key)
+        for asked in (["estimate", "infer", "--plan"], ["simulate", "--requests", "20", "--plan"], ["emit", "--for", "vllm", "--plan"]):
+            done = ridge.run(*asked, plan)
+            check(f"{asked[0]} says where {key} = {value} is", done.returncode == 1 and f"victim.toml:{line}:" in done.stderr and message in done.stderr, (done.returncode, done.stderr))
+    for key in ("destination", "avoid_vendors", "region"):
+        for value in ('""', "[]", '[""]'):
+            plan.write_text(f'kind = "serve"\n[flags]\nmodel = "llama3.1-8b"\nrequest_rate = 1\n{key} = {value}\n')
+            done = ridge.run("plan", plan)
+            check(f"a goal with {key} = {value} is refused", done.returncode == 1 and "victim.toml:5:" in done.stderr and "empty" in done.stderr, (done.returncode, done.stdout[:100], done.stderr))
+
+
+def estimates_end(server):
+    """What an estimate plays request by request has an end: minutes before, for a million devices, and it looked at no clock."""
+    for asked in ({"gpus": 1000000, "concurrency": 1000}, {"gpus": 1024, "concurrency": 8192, "isl": 1000000, "osl": 1000000}, {"gpus": 8192, "concurrency": 8192, "isl": 10, "osl": 10000000}):
+        start = cpu_seconds(server)
+        status, _, body = server.post("/v1/estimate", {"kind": "infer", "model": "llama3.1-8b", "device": "h100-sxm", **asked})
+        used = cpu_seconds(server) - start
+        check(f"an estimate of {asked} is answered ({used:.1f} s of a processor)", status == 200 and used < 6, (status, used, str(body)[:200]))
+
+
 def commands_to_copy(folder):
     """A path is one word of the command that is proposed, whatever stands in it."""
     evil = folder / "my model's $(touch gone)`touch gone`;touch gone"
@@ -558,8 +585,8 @@ def main():
         folder = pathlib.Path(name)
         server = Server(sys.argv[1])
         parts = [(threads_and_cross_site, server), (results_know_what_they_were_made_with, folder), (results_are_not_believed_blindly, folder), (other_peoples_databases_stay, folder),
-                 (policy_words,), (garbage_in_flags,), (hosts_and_paths, server), (infinities,), (the_bound_is_a_bound,), (files_of_the_server, folder), (small_things, folder, server), (files_are_named, folder), (commands_to_copy, folder), (full_disk, folder), (calls_return, sys.argv[1]),
-                 (jobs_have_owners, server), (work_has_limits, server), (short_questions_that_are_none, server), (idle_connections_lock_nobody_out, server), (long_answers_block_nobody, server), (ten_thousand_connections, server), (one_client_does_not_shut_out_others, server)]
+                 (policy_words,), (garbage_in_flags,), (hosts_and_paths, server), (infinities,), (the_bound_is_a_bound,), (files_of_the_server, folder), (small_things, folder, server), (files_are_named, folder), (values_of_plans_are_placed, folder), (commands_to_copy, folder), (full_disk, folder), (calls_return, sys.argv[1]),
+                 (jobs_have_owners, server), (work_has_limits, server), (estimates_end, server), (short_questions_that_are_none, server), (idle_connections_lock_nobody_out, server), (long_answers_block_nobody, server), (ten_thousand_connections, server), (one_client_does_not_shut_out_others, server)]
         wanted = sys.argv[2:]
         try:
             for part, *arguments in parts:

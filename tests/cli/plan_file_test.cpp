@@ -11,6 +11,8 @@
 #include "app/cli/line/command_line.hpp"
 #include "app/cli/session/session.hpp"
 #include "app/cli/verbs.hpp"
+#include "ridge/base/change.hpp"
+#include "support/session.hpp"
 
 namespace ridge::cli {
 namespace {
@@ -81,6 +83,31 @@ TEST_F(PlanFiles, AreRefusedWithLineAndColumn) {
   EXPECT_NE(refused("kind = \"serve\"\n[flags.model]\nx = 1\n").find("not a table"), std::string::npos);
   EXPECT_NE(refused("kind = \"serve\"\n").find("[flags] is missing"), std::string::npos);
   EXPECT_NE(taken("/nowhere.toml", {}).find("no such file"), std::string::npos);
+}
+
+// A template whose variable was not set: what it was to restrict must not be left out without a word.
+TEST_F(PlanFiles, RefuseEmptyValues) {
+  for (const char* const empty : {"\"\"", "[]", "[\"\"]"}) {
+    const std::string said = taken(write(std::string("kind = \"serve\"\n[flags]\ndevice = ") + empty + "\n"), {});
+    EXPECT_NE(said.find("toml:3:10: --device: its value is empty"), std::string::npos) << said;
+  }
+  EXPECT_EQ(taken(write("kind = \"serve\"\n[flags]\noffline = false\n"), {}), "");
+}
+
+// What is wrong with a value is said where the file has it; what the line says is the line's.
+TEST_F(PlanFiles, SayWhereAValueIsThatIsNone) {
+  const auto refused = [&](const std::vector<std::string>& words) {
+    const auto done = testing_support::typed(words);
+    return done ? std::string("accepted") : phrased(done.error(), Voice::flags).text();
+  };
+  const std::string file = write("kind = \"serve\"\n[flags]\nmodel = \"llama3.1-8b\"\ndevice = \"h900\"\ngpus = 1\n");
+  EXPECT_NE(refused({"estimate", "infer", "--plan", file}).find("toml:4:10: --device: there is no device 'h900'"),
+            std::string::npos)
+      << refused({"estimate", "infer", "--plan", file});
+  const std::string typed = refused({"estimate", "infer", "--plan", file, "--device", "h901"});
+  EXPECT_TRUE(typed.starts_with("--device: there is no device 'h901'")) << typed;
+  const std::string goal = write("kind = \"serve\"\n[flags]\nmodel = \"llama3.1-8b\"\ndestination = \"Chian\"\n");
+  EXPECT_NE(refused({"plan", goal}).find("toml:4:15: --destination: "), std::string::npos) << refused({"plan", goal});
 }
 
 TEST_F(PlanFiles, AreReadBackAsWritten) {

@@ -15,13 +15,25 @@ int main(void) {
   EXPECT(ridge_open("/no/such/folder", &error) == NULL && strstr(error, "message") != NULL);
   ridge_free(error);
   error = NULL;
+  /* A caller who did not look whether there is a session is told so. */
+  int code = -1;
+  char* answer = ridge_call(NULL, "show", "{}", &code);
+  EXPECT(code == 1 && strstr(answer, "no session") != NULL);
+  ridge_free(answer);
+  EXPECT(ridge_batch_open(NULL, "infer", "{}", NULL, 0, NULL, 0, &error) == NULL && strstr(error, "no session") != NULL);
+  ridge_free(error);
+  error = NULL;
+  EXPECT(ridge_batch_evaluate(NULL, 0, NULL, 0, NULL, 0, 1, NULL) == 1);
   ridge_session* session = ridge_open(NULL, &error);
   if (session == NULL) {
     fprintf(stderr, "%s\n", error);
     return 1;
   }
-  int code = -1;
-  char* answer = ridge_call(session, "estimate",
+  answer = ridge_call(session, NULL, NULL, &code);
+  EXPECT(code == 1 && strstr(answer, "error") != NULL);
+  ridge_free(answer);
+  EXPECT(ridge_batch_open(session, NULL, NULL, NULL, 0, NULL, 0, NULL) == NULL);
+  answer = ridge_call(session, "estimate",
                             "{\"kind\": \"infer\", \"model\": \"llama3.3-70b\", \"device\": \"h200-sxm\", \"gpus\": 2}",
                             &code);
   EXPECT(code == 0 && strstr(answer, "\"output_tokens_per_s\"") != NULL);

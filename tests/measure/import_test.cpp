@@ -100,6 +100,27 @@ TEST(ImportNccl, WrongResultsAndBrokenLinesAreRefusedWithTheirPlace) {
             std::string::npos);
 }
 
+// What nobody can have measured is refused where it stands, not written down as evidence.
+TEST(Import, AbsurdFiguresAreRefused) {
+  for (const auto& [from, to, place] :
+       {std::tuple{"\"output_throughput\": 256.0", "\"output_throughput\": 1e308", "in#/output_throughput"},
+        {"\"output_throughput\": 256.0", "\"output_throughput\": 1e-308", "in#/output_throughput"},
+        {"\"max_concurrency\": 16", "\"max_concurrency\": 9223372036854775808", "in#/max_concurrency"},
+        {"\"total_input_tokens\": 102400", "\"total_input_tokens\": 1e12", "in#/total_input_tokens"},
+        {"\"median_tpot_ms\": 7.5", "\"median_tpot_ms\": 1e308", "in#/median_tpot_ms"}}) {
+    const std::string said = refusal(changed(kVllm, from, to), {.device = "h200-sxm"});
+    EXPECT_TRUE(said.starts_with(std::string(place) + ": ")) << to << ": " << said;
+  }
+  for (const char* const tp : {"1.5", "1e308", "1e-308", "1e7"}) {
+    const std::string said = refusal(changed(kInferenceX, "\"tp\": 8", std::string("\"tp\": ") + tp));
+    EXPECT_NE(said.find("/tp: "), std::string::npos) << tp << ": " << said;
+  }
+  EXPECT_NE(refusal(changed(kNccl, "   31.20", "   1e308")).find("in:7:"), std::string::npos);
+  EXPECT_NE(refusal(changed(kNccl, "     1048576        262144", "     1e308        262144")).find("in:7:"),
+            std::string::npos);
+  EXPECT_NE(refusal(changed(kSmi, "690.00 W", "1e300 W")).find("in:3:"), std::string::npos);
+}
+
 TEST(ImportVllm, LengthsAreMeansOverCompletedRequests) {
   const auto csv = import_of(kVllm, {.device = "h200-sxm"});
   ASSERT_TRUE(csv) << csv.error().text();

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "support/knowledge.hpp"
 
 namespace ridge {
@@ -39,6 +41,28 @@ TEST(PlayedLoad, TheFirstTokenIsThatOfTheSimulationAndRatesStay) {
   EXPECT_EQ(after.output_tokens_per_s.mid, before.output_tokens_per_s.mid);
   EXPECT_EQ(after.tpot_s.mid, before.tpot_s.mid);
   EXPECT_NEAR(after.ttft_s.high / after.ttft_s.mid, before.ttft_s.high / before.ttft_s.mid, 1e-9);
+}
+
+TEST(PlayedLoad, WhatTakesMoreThanItMayIsNotPlayed) {
+  const InferenceQuery q = asked(4096);
+  const InferenceEstimate before = formula(q);
+  InferenceEstimate e = before;
+  play_first_token(q, testing_support::knowledge(), e, {.turns = 1});
+  EXPECT_EQ(e.ttft_s.mid, before.ttft_s.mid);
+  play_first_token(q, testing_support::knowledge(), e, {.patience = Patience([] { return true; })});
+  EXPECT_EQ(e.ttft_s.mid, before.ttft_s.mid);
+  play_first_token(q, testing_support::knowledge(), e, {.turns = 1e6});
+  EXPECT_NE(e.ttft_s.mid, before.ttft_s.mid);
+}
+
+// Engines that start together are listed once, not once for each of them: minutes before, for a million devices.
+TEST(PlayedLoad, AHundredThousandEnginesStartAtOnce) {
+  InferenceQuery q = asked(100);
+  q.gpus = 100'000;
+  const std::clock_t start = std::clock();  // of the processor: the machine may have other work
+  const InferenceEstimate e = with_first_token(q);
+  EXPECT_NE(e.ttft_s.mid, formula(q).ttft_s.mid);
+  EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC);
 }
 
 TEST(PlayedLoad, OneClientWaitsForNobody) {

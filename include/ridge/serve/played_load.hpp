@@ -11,6 +11,7 @@
 
 #include <optional>
 
+#include "ridge/base/patience.hpp"
 #include "ridge/perf/inference.hpp"
 #include "ridge/serve/simulation.hpp"
 
@@ -27,13 +28,20 @@ struct PlayedMeans {
 /// Real text varies in length, synthetic prompts by a tenth; ten requests a client unless the load says how many.
 [[nodiscard]] SimulationQuery played_load(const InferenceQuery& query);
 
+/// What playing may take: what takes more is not played.
+struct PlayLimits {
+  double turns = 0;  ///< of events, as SimulationObserver counts them, whatever the machine; 0: as many as it takes
+  Patience patience = {};
+};
+
 [[nodiscard]] std::optional<PlayedMeans> play(SimulationQuery simulation, const InferenceLoad& load,
-                                              const Knowledge& knowledge);
+                                              const Knowledge& knowledge, const PlayLimits& limits = {});
 
 /// Of a closed loop of up to some thousand clients; rates and times per token stay those of `estimate`. The interval
 /// keeps its factors.
 void play_first_token(const SimulationQuery& simulation, const InferenceLoad& load, const Knowledge& knowledge,
-                      InferenceEstimate& estimate);
-void play_first_token(const InferenceQuery& query, const Knowledge& knowledge, InferenceEstimate& estimate);
+                      InferenceEstimate& estimate, const PlayLimits& limits = {});
+void play_first_token(const InferenceQuery& query, const Knowledge& knowledge, InferenceEstimate& estimate,
+                      const PlayLimits& limits = {});
 
 }  // namespace ridge

@@ -91,6 +91,14 @@ ridge::Result<std::unique_ptr<ridge_session>> open_session(const char* data_dire
   return session;
 }
 
+/// What a caller may have who did not look at what ridge_open() gave.
+ridge::Error no_session() {
+  return {ridge::ErrorCode::bad_input, "", "there is no session: ridge_open() gave none, and its *error says why"};
+}
+ridge::Voice voice_of(const ridge_session* session) {
+  return session == nullptr ? ridge::Voice::json : session->surroundings.program_voice;
+}
+
 std::vector<std::string> names_of(const char* const* names, size_t count) {
   return {names, names + count};
 }
@@ -115,6 +123,7 @@ ridge_session* ridge_open(const char* data_directory, char** error) {
 }
 
 void ridge_speak_python(ridge_session* session) {
+  if (session == nullptr) return;
   session->surroundings.program_voice = ridge::Voice::python;
 }
 
@@ -124,6 +133,8 @@ void ridge_close(ridge_session* session) {
 
 char* ridge_call(ridge_session* session, const char* verb, const char* json_flags, int* exit_code) {
   const auto answer = guarded([&]() -> ridge::Result<cli::Answer> {
+    if (session == nullptr) return no_session();
+    if (verb == nullptr) return ridge::Error{ridge::ErrorCode::bad_input, "", "name a command: \"estimate\""};
     auto said = cli::read_said(json_flags == nullptr ? "{}" : json_flags, "flags");
     if (!said) return said.error();
     const auto asked =
@@ -133,7 +144,7 @@ char* ridge_call(ridge_session* session, const char* verb, const char* json_flag
     return cli::call(*asked, session->shared, session->surroundings, never, cli::Files::allowed);
   });
   if (exit_code != nullptr) *exit_code = answer ? answer->exit_code : cli::exit_code(answer.error().code);
-  return copy(answer ? answer->json : json_of(answer.error(), session->surroundings.program_voice));
+  return copy(answer ? answer->json : json_of(answer.error(), voice_of(session)));
 }
 
 void ridge_free(char* text) {
@@ -143,12 +154,14 @@ void ridge_free(char* text) {
 ridge_batch* ridge_batch_open(ridge_session* session, const char* kind, const char* json_flags,
                               const char* const* inputs, size_t input_count, const char* const* outputs,
                               size_t output_count, char** error) {
-  auto batch = guarded([&] {
-    return cli::Batch::open(kind, json_flags == nullptr ? "{}" : json_flags, names_of(inputs, input_count),
-                            names_of(outputs, output_count), session->shared, session->surroundings);
+  auto batch = guarded([&]() -> ridge::Result<std::unique_ptr<cli::Batch>> {
+    if (session == nullptr) return no_session();
+    return cli::Batch::open(kind == nullptr ? "" : kind, json_flags == nullptr ? "{}" : json_flags,
+                            names_of(inputs, input_count), names_of(outputs, output_count), session->shared,
+                            session->surroundings);
   });
   if (batch) return new (std::nothrow) ridge_batch{*std::move(batch)};
-  report(error, batch.error(), session->surroundings.program_voice);
+  report(error, batch.error(), voice_of(session));
   return nullptr;
 }
 
@@ -159,6 +172,7 @@ void ridge_batch_close(ridge_batch* batch) {
 int ridge_batch_evaluate(const ridge_batch* batch, size_t points, const ridge_array* inputs, size_t input_count,
                          double* const* outputs, size_t output_count, unsigned threads, char** error) {
   const auto done = guarded([&]() -> ridge::Status {
+    if (batch == nullptr) return ridge::Error{ridge::ErrorCode::bad_input, "", "there is no batch: it was not opened"};
     std::vector<cli::BatchColumn> columns;
     for (size_t c = 0; c < input_count; ++c) {
       columns.push_back({static_cast<cli::ColumnType>(inputs[c].type), inputs[c].values});
@@ -171,6 +185,7 @@ int ridge_batch_evaluate(const ridge_batch* batch, size_t points, const ridge_ar
 }
 
 char* ridge_batch_names(const char* kind) {
+  if (kind == nullptr) kind = "";
   return copy(ridge::Json::object()
                   .set("inputs", list(cli::Batch::input_names(kind)))
                   .set("outputs", list(cli::Batch::output_names(kind)))

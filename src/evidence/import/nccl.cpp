@@ -79,6 +79,9 @@ std::string dtype_of(std::string_view type) {
 
 Result<std::string> import_nccl_tests(std::string_view text, const std::string& file, const ImportOptions& options,
                                       const Catalogue& catalogue) {
+  constexpr double kLeastTime = 1e-3;  // microseconds of a collective, and the most: no test has others
+  constexpr double kMostTime = 1e12;
+  constexpr double kMostBytes = 1e15;
   constexpr std::size_t kColumns = 13;  // size count type redop root, then time algbw busbw #wrong twice
   Setup setup;
   Rows rows({"id", "source", "device", "op", "dtype", "group", "bytes", "seconds", "gpus_per_node", "notes"});
@@ -116,7 +119,10 @@ Result<std::string> import_nccl_tests(std::string_view text, const std::string& 
     if (*size == 0) continue;
     const Word& time = words[5];
     const std::optional<double> microseconds = parse_plain_number(time.text);
-    if (!microseconds || !(*microseconds > 0)) return wrong(time, fmt::format("{} is no time", quoted(time.text)));
+    if (!microseconds || !(*microseconds >= kLeastTime && *microseconds <= kMostTime))
+      return wrong(time, fmt::format("{} is no time", quoted(time.text)));
+    if (!(*size > 0 && *size <= kMostBytes))
+      return wrong(words[0], fmt::format("{} is no size", quoted(words[0].text)));
     const Word& errors = words[8];
     if (errors.text != "0" && errors.text != "N/A") {
       return wrong(errors, fmt::format("{} results were wrong: such a run is no measurement", errors.text));

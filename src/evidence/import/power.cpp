@@ -41,10 +41,12 @@ Result<std::string> import_nvidia_smi(std::string_view text, const std::string& 
     if (!board) board = column_with(*table, name);
   }
   if (table->rows() == 0) return Error{ErrorCode::bad_input, file + ":1:1", "has no samples"};
+  constexpr double kMostFigure = 1e6;  // watts of a board, megahertz, percent
   const auto number = [&](std::size_t row, std::size_t column) -> Result<double> {
     const std::string_view cell = trimmed(table->cell(row, column), " \t\r");
     const auto value = parse_plain_number(cell.substr(0, cell.find(' ')));
-    if (!value || *value < 0) return table->error(row, column, quoted(cell) + " is no figure");
+    if (!value || !(*value >= 0 && *value <= kMostFigure))
+      return table->error(row, column, quoted(cell) + " is no figure");
     return *value;
   };
   std::vector<Sample> samples;

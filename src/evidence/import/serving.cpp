@@ -8,6 +8,7 @@
 #include "catalogue/files/json_document.hpp"
 #include "evidence/import/parts.hpp"
 #include "ridge/base/letters.hpp"
+#include "ridge/base/limits.hpp"
 #include "ridge/base/text.hpp"
 #include "ridge/perf/perf.hpp"
 
@@ -62,6 +63,11 @@ Result<std::vector<Entry>> entries_of(std::string_view text, const std::string& 
   return out;
 }
 
+// Nothing that a benchmark of a server reports, whatever its unit, is beyond these.
+constexpr double kLeastFigure = 1e-9;
+constexpr double kMostFigure = 1e12;
+constexpr double kMostDevices = 1e6;
+
 /// A figure of a result; 0 if it is absent and may be.
 class Figures {
  public:
@@ -74,13 +80,29 @@ class Figures {
       return 0;
     }
     const bool is_number = node->kind == JsonNode::Kind::number || node->kind == JsonNode::Kind::integer;
-    if (is_number && std::isfinite(node->number) && node->number > 0) return node->number;
-    refuse(key, "has to be a number above 0");
+    if (is_number && node->number >= kLeastFigure && node->number <= kMostFigure) return node->number;
+    refuse(key, is_number && node->number > 0 ? fmt::format("{} is no figure of a server", node->number)
+                                              : "has to be a number above 0");
     return 0;
+  }
+  /// A number of devices.
+  double whole(std::string_view key, bool required) {
+    const double value = number(key, required);
+    if (value != std::floor(value) || value > kMostDevices)
+      refuse(key, fmt::format("{} is no number of devices", value));
+    return value;
   }
   /// The first of two keys that is there.
   double either(std::string_view first, std::string_view second) {
     return entry_.node.find(first) != nullptr ? number(first, false) : number(second, false);
+  }
+  double either_whole(std::string_view first, std::string_view second) {
+    return whole(entry_.node.find(first) != nullptr ? first : second, false);
+  }
+  /// Tokens of one request.
+  double tokens(std::string_view key, double each) {
+    if (each > limits::kRequestTokens.most) refuse(key, fmt::format("{} tokens of a request are none", each));
+    return each;
   }
   std::string text(std::string_view key) {
     const JsonNode* node = entry_.node.find(key);
@@ -139,15 +161,18 @@ Result<std::string> import_vllm(std::string_view text, const std::string& file, 
         model_like(or_else(options.model, checkpoint), catalogue, entry.where + "#/model_id");
     if (!model) return model.error();
     const double completed = f.number("completed", true);
-    const double in = options.isl > 0 ? options.isl : f.number("total_input_tokens", true) / std::max(completed, 1.0);
-    const double out = options.osl > 0 ? options.osl : f.number("total_output_tokens", true) / std::max(completed, 1.0);
+    const auto mean = [&](std::string_view key, double said) {
+      return said > 0 ? said : f.tokens(key, f.number(key, true) / std::max(completed, 1.0));
+    };
+    const double in = mean("total_input_tokens", options.isl);
+    const double out = mean("total_output_tokens", options.osl);
     const double clients = f.number("max_concurrency", false);
     const bool all_at_once = clients == 0 && (f.text("request_rate") == "inf" || f.text("request_rate") == "Infinity");
     if (clients == 0 && !all_at_once) {
       f.refuse("max_concurrency",
                "is missing: runs at a request rate are no evidence here; cap them with --max-concurrency");
     }
-    const double tp = options.tp > 0 ? options.tp : std::max(1.0, f.either("tensor_parallel_size", "tp"));
+    const double tp = options.tp > 0 ? options.tp : std::max(1.0, f.either_whole("tensor_parallel_size", "tp"));
     rows.begin();
     rows.set("id", fmt::format("{}{}", id_of_file(file), rows.size()));
     rows.set("source", or_else(options.source, "vllm-bench"));
@@ -192,11 +217,11 @@ Result<std::string> import_inferencex(std::string_view text, const std::string& 
     const Result<std::string> device =
         device_named(or_else(options.device, f.text("hw")), catalogue, entry.where + "#/hw");
     if (!device) return device.error();
-    const double in = options.isl > 0 ? options.isl : f.number("isl", false);
-    const double out = options.osl > 0 ? options.osl : f.number("osl", false);
+    const double in = options.isl > 0 ? options.isl : f.tokens("isl", f.number("isl", false));
+    const double out = options.osl > 0 ? options.osl : f.tokens("osl", f.number("osl", false));
     if (in == 0) f.refuse("isl", "is missing: say how long inputs were by ⟦isl⟧");
     if (out == 0) f.refuse("osl", "is missing: say how long outputs were by ⟦osl⟧");
-    const double tp = f.number("tp", true);
+    const double tp = f.whole("tp", true);
     const std::string said = f.text("precision");
     const std::string precision = or_else(options.precision, said == "fp4" ? "nvfp4" : or_else(said, "bf16"));
     if (!parse_format(precision)) f.refuse("precision", quoted(precision) + " is no number format");
@@ -213,7 +238,7 @@ Result<std::string> import_inferencex(std::string_view text, const std::string& 
     rows.set("tp", cell_number(spread ? 1 : tp));
     rows.set("dp", cell_number(spread ? tp : 1));
     rows.set("pp", "1");
-    rows.set("ep", cell_number(std::max(1.0, f.number("ep", false))));
+    rows.set("ep", cell_number(std::max(1.0, f.whole("ep", false))));
     rows.set("weight_precision", precision);
     rows.set("mode", "closed-loop");
     rows.set("isl", cell_number(in));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/operators/kernels.hpp"
+
 namespace ridge::perf {
 namespace {
 
@@ -42,6 +44,14 @@ double busiest_rank(double ep, double top_k, double of_eight) {
   return 1 + (of_eight - 1) * std::sqrt(std::log(ep) / std::log(kRanks) * (ep / kRanks) * (kChosen / top_k));
 }
 
+/// The datasheet alone: no latency, and no messages that pass through other devices.
+ExchangeRates full_links(const Device& device, double nic) {
+  ExchangeRates r;
+  r.scale_up = device.scale_up_per_direction ? device.scale_up_per_direction->value.value() : pcie_bandwidth(device);
+  r.scale_out = nic;
+  return r;
+}
+
 }  // namespace
 
 std::vector<std::string> place_experts(ResolvedInference& r, const Model& model, const ExpertSetting& s,
@@ -72,6 +82,11 @@ std::vector<std::string> place_experts(ResolvedInference& r, const Model& model,
   r.exchange_cores = calibration.value("exchange.cores");
   if (r.ep > 1) r.expert_imbalance = busiest_rank(r.ep, layer.top_k, calibration.value("experts.imbalance"));
   if (!r.attention_dp || r.expert_ranks <= 1) return said;
+  if (r.ideal) {  // whatever moves least, on full links, hidden behind the work
+    r.exchange = s.plan.exchange.value_or(ExpertExchange::dispatch);
+    r.exchange_rates = full_links(s.device, s.nic);
+    return said;
+  }
 
   const bool wide = s.device.design.expert_dispatch && s.traits.dispatch_ranks > 0 &&
                     r.expert_ranks >= s.traits.dispatch_ranks && s.domain > 1 && r.ep > 1;

@@ -63,8 +63,9 @@ StepTime device_time(const ResolvedInference& r, const Step& step) noexcept {
   double device = 0;
   for (const double t : out.terms) device += t;
   // Operators run one after the other, and none is faster than its bytes, its FLOPs and its link. The bound is that
-  // sum.
-  const double least = device > 0 ? out.least / device : factor;
+  // sum, but for tokens on the way to experts, which two halves of a batch can hide behind each other's work.
+  const double hidden = r.ideal ? std::min(out.exchange, out.least - out.exchange) : 0;
+  const double least = device > 0 ? (out.least - hidden) / device : factor;
   const double scale = r.ideal ? least : std::max(factor, least);
   for (double& t : out.terms) t *= scale;
   for (double* part : {&out.compute, &out.memory, &out.network, &out.exchange, &out.fixed, &out.routing}) {

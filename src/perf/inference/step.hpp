@@ -142,8 +142,9 @@ inline void visit_exchange(const ResolvedInference& r, const LayerKind& kind, co
                       .ranks = r.expert_ranks,
                       .inside = r.ranks_inside,
                       .reachable = kind.reachable_domains,
-                      .imbalance = r.expert_imbalance};
+                      .imbalance = r.ideal ? 1 : r.expert_imbalance};
   const auto time = [&] {
+    if (r.ideal) return std::min(low_latency_time(r.exchange_rates, shape), throughput_time(r.exchange_rates, shape));
     return straight ? low_latency_time(r.exchange_rates, shape) : throughput_time(r.exchange_rates, shape);
   };
   const double copies = shape.tokens * shape.top_k;

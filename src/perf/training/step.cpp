@@ -326,7 +326,9 @@ void finish(const ResolvedTraining& job, const TrainingPlan& plan, TrainingEstim
   for (const double t : e.terms_s) total += t;
   // However fast a stack was measured to be, it does its FLOPs.
   const double least = model_flops(job, plan) * tokens / (job.peak * plan.gpus);
-  const double factor = std::max(c.own_stack, std::min(1.0, least / (kHighestShare * total)));
+  const double fastest_own = std::max(c.own_stack, std::min(1.0, least / (kHighestShare * total)));
+  // By convention a model's FLOPs count the masked half of attention too, which kernels skip: no MFU is above 100 %.
+  const double factor = std::max(fastest_own, least / total);
   for (double& t : e.terms_s) t *= factor;
   total *= factor;
   const double clock = cap_step(job, e);
@@ -385,7 +387,8 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
   // Selective recompute: scores where they went through memory, else what is light.
   const bool unfused = job.traits.attention == AttentionKernel::unfused;
   const double selective = unfused ? w.f.attention : c.selective_share * w.f.compute();
-  w.full_share = memory.full_share;
+  // What is run forward twice because memory is short depends on what software keeps: no part of the bound.
+  w.full_share = job.ideal && plan.recompute != Recompute::full ? 0 : memory.full_share;
   w.again = w.full_share * w.f.total() + (memory.selective ? (1 - w.full_share) * selective : 0);
   if (plan.offload > 0) {
     const double bytes = job.layers * kept_bytes(job, plan, d, memory) * static_cast<double>(plan.offload);

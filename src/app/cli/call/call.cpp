@@ -310,11 +310,12 @@ Result<Answer> call(const Call& asked, const SharedData& shared, const Surroundi
   options.line = asked.line();
   Answer answer;
   Session session(std::move(options), surroundings, shared, answer.json, stop, files);
-  if (const Status s = use_profiles(own, session); !s) return s.error();
-  if (const Status s = check_globals(session); !s) return s.error();
-  if (const Status s = own.check(session); !s) return s.error();
+  const auto placed = [&](const Error& error) { return located(located(error, own.places()), globals.places()); };
+  if (const Status s = use_profiles(own, session); !s) return placed(s.error());
+  if (const Status s = check_globals(session); !s) return placed(s.error());
+  if (const Status s = own.check(session); !s) return placed(s.error());
   const Result<int> code = action(session);
-  if (!code) return code.error();
+  if (!code) return placed(code.error());
   answer.exit_code = *code;
   if (!answer.json.starts_with('{')) {
     answer.json = Json::object().set("schema", "ridge.text/1").set("text", answer.json).text();

@@ -87,11 +87,12 @@ void add_changes(const Session& session, std::vector<std::string>& assumptions) 
 }
 
 /// A benchmark starts all clients at once: the prompts of that first wave wait for one another.
-void add_first_token(const Knowledge& knowledge, InferenceAnswer& answer) {
+void add_first_token(const Session& session, const Knowledge& knowledge, InferenceAnswer& answer) {
   constexpr double kSaid = 1.2;
+  constexpr double kMostTurns = 400;  // about a second
   const double steady = answer.outcome.estimate.ttft_s.mid;
   InferenceEstimate played = answer.outcome.estimate;
-  play_first_token(answer.query, knowledge, played);
+  play_first_token(answer.query, knowledge, played, {.turns = kMostTurns, .patience = session.patience()});
   if (played.ttft_s.mid > kSaid * steady) {
     answer.assumptions.push_back(
         fmt::format("TTFT is that of clients out of step. A benchmark that starts all at once and sends ten requests a "
@@ -104,7 +105,7 @@ Result<InferenceAnswer> answer_question(const Session& session, const InferenceQ
                                         const Knowledge& knowledge, bool explain) {
   Result<InferenceAnswer> answer = ridge::answer(question.query, knowledge, {.explain = explain});
   if (!answer) return answer;
-  if (!answer->refusal) add_first_token(knowledge, *answer);
+  if (!answer->refusal) add_first_token(session, knowledge, *answer);
   auto& assumptions = answer->assumptions;
   assumptions.insert(assumptions.begin(), question.assumptions.begin(), question.assumptions.end());
   add_changes(session, assumptions);

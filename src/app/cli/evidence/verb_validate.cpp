@@ -396,6 +396,7 @@ class Validation {
       point.set("id", c.id).set("metric", name(row.metric)).set("kind", name(c.kind)).set("device", c.device);
       point.set("measured", row.measured).set("predicted", row.predicted.mid);
       point.set("low", row.predicted.low).set("high", row.predicted.high);
+      if (std::isfinite(row.roofline)) point.set("roofline", row.roofline);
       all.push(std::move(point));
     }
     return all;

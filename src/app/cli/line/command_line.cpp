@@ -322,14 +322,20 @@ Result<Command> understand(Application& application, const std::vector<std::stri
   }
   // Every value that was given is looked at before the verb is: what is not used is not ignored.
   Command command;
-  command.check = [own, kept_alive = application.actions[index]](Session& session) -> Status {
-    const Status s = check_globals(session);
-    return s ? own.check(session) : s;
+  const auto placed = [own, globals = application.globals](const Error& error) {
+    return located(located(error, own.places()), globals.places());
   };
-  command.action = [check = command.check, own, action = application.actions[index]](Session& session) -> Result<int> {
-    if (const Status s = use_profiles(own, session); !s) return s.error();
+  command.check = [own, placed, kept_alive = application.actions[index]](Session& session) -> Status {
+    if (const Status s = check_globals(session); !s) return placed(s.error());
+    const Status s = own.check(session);
+    return s ? s : placed(s.error());
+  };
+  command.action = [check = command.check, own, placed,
+                    action = application.actions[index]](Session& session) -> Result<int> {
+    if (const Status s = use_profiles(own, session); !s) return placed(s.error());
     if (const Status s = check(session); !s) return s.error();
-    return action(session);
+    Result<int> done = action(session);
+    return done ? done : placed(done.error());
   };
   return command;
 }

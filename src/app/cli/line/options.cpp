@@ -67,9 +67,19 @@ std::size_t Options::index_of(std::string_view name) const {
   return static_cast<std::size_t>(text - texts().data());
 }
 
-Status Options::set(std::string_view name, const std::vector<std::string>& values) {
+Error located(const Error& error, const Places& places) {
+  const std::string option = phrased(error.where, ridge::Voice::flags);
+  const auto at = places.find(option);
+  if (at == places.end()) return error;
+  std::string key = option.substr(option.find_first_not_of('-'));
+  std::replace(key.begin(), key.end(), '-', '_');
+  return Error{error.code, at->second, named(key) + ": " + error.message};
+}
+
+Status Options::set(std::string_view name, const std::vector<std::string>& values, std::string_view place) {
   const std::size_t index = index_of(name);
   declared_->given[index] = true;
+  if (!place.empty()) declared_->places[std::string(name)] = place;
   const Into& into = declared_->targets[index];
   if (bool* const* on = std::get_if<bool*>(&into)) {
     **on = true;

@@ -19,6 +19,7 @@
 
 #include <concepts>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -63,6 +64,11 @@ struct Takes {
 /// Refuses (bad_input or not_found, `where` = the option) what the value's check refuses.
 [[nodiscard]] Status check_value(Session& session, std::string_view option, const Takes& value,
                                  const std::string& text);
+
+/// Where values stand that nobody typed: "--tp" → "chat.toml:7:6".
+using Places = std::map<std::string, std::string, std::less<>>;
+/// The error of an option with a place has that place, and names the option in its message; others stay.
+[[nodiscard]] Error located(const Error& error, const Places& places);
 
 /// One option, or the words of a verb, as help and completion show it.
 struct OptionText {
@@ -113,7 +119,9 @@ class Options {
   [[nodiscard]] const OptionText* find(std::string_view name) const;
   /// As if it had been given so: a switch is on, a list gets all values, others the last. Refuses (bad_input) what is
   /// no whole number where one is wanted. The option must exist (assert).
-  Status set(std::string_view name, const std::vector<std::string>& values);
+  /// `place` is where a file says so, empty for what was typed.
+  Status set(std::string_view name, const std::vector<std::string>& values, std::string_view place = {});
+  [[nodiscard]] const Places& places() const { return declared_->places; }
   /// Whether somebody gave it. The option must exist (assert).
   [[nodiscard]] bool given(std::string_view name) const;
   void mark_given(std::size_t index) { declared_->given[index] = true; }
@@ -134,6 +142,7 @@ class Options {
     std::vector<Into> targets;
     std::vector<bool> given;
     std::vector<std::vector<std::string_view>> exclusive;
+    Places places;
   };
   std::shared_ptr<Declared> declared_;
 };

@@ -149,7 +149,13 @@ Result<PlanFile> parse_plan_file(std::string_view text, const std::string& file,
     }
     Result<std::string> value = value_of(member, file);
     if (!value) return value.error();
-    if (!value->empty()) plan.flags.emplace_back(std::move(flag), *std::move(value));
+    if (value->empty() && member.value.kind != TomlNode::Kind::flag) {
+      return wrong_at(file, member.value.line, member.value.column,
+                      flag + ": its value is empty: write one, or leave it out");
+    }
+    if (value->empty()) continue;
+    plan.places[flag] = place_text(file, member.value.line, member.value.column);
+    plan.flags.emplace_back(std::move(flag), *std::move(value));
   }
   return plan;
 }
@@ -200,12 +206,13 @@ Status take_plan_file(const std::string& path, Options own, Options globals,
     if (const Status s = own.set(kKindFlag, {plan->kind}); !s) return s;
   }
   for (auto& [owner, entry] : open) {
-    if (const Status s = owner.set(entry->first, {entry->second}); !s) return s;
+    const std::string& place = plan->places.find(entry->first)->second;
+    if (const Status s = owner.set(entry->first, {entry->second}, place); !s) return located(s.error(), owner.places());
     // "3P2D" is how many engines each pool has, which verbs that only need to know that there are pools take by
     // --pools.
     const bool counted = entry->first == kPools && entry->second != "true" && owner.find(kPools)->value.empty();
     if (counted && own.find(kEnginesOfPools) != nullptr && !own.given(kEnginesOfPools)) {
-      if (const Status s = own.set(kEnginesOfPools, {entry->second}); !s) return s;
+      if (const Status s = own.set(kEnginesOfPools, {entry->second}, place); !s) return s;
     }
   }
   return {};

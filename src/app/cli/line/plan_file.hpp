@@ -28,10 +28,12 @@ inline constexpr std::string_view kKindValue = "serve|train";
 struct PlanFile {
   std::string kind;                                        ///< "serve" or "train"
   std::vector<std::pair<std::string, std::string>> flags;  ///< "--tp" → "2"; a switch → "true"
+  Places places = {};                                      ///< where the file says them
 };
 
 /// Refuses (bad_input, at file:line:column): malformed TOML, unknown keys, a value that is no text, number, switch or
-/// list of texts. `known` are the flags that exist.
+/// list of texts, and one that is empty, which would leave out what somebody meant to ask. `known` are the flags that
+/// exist.
 Result<PlanFile> parse_plan_file(std::string_view text, const std::string& file,
                                  const std::vector<std::string_view>& known);
 [[nodiscard]] std::string plan_file_text(const PlanFile& plan);

@@ -63,16 +63,19 @@ std::string shared_flags(const Session& session) {
 struct Asked {
   PlanKind kind = PlanKind::serve;
   std::string again;  ///< the words that ask it again
+  Places places;      ///< of what a file says
 };
 
-Status take_file(const Session& session, const std::string& path, PlanFlags& flags, std::string* kind) {
+Result<PlanFile> take_file(const Session& session, const std::string& path, PlanFlags& flags) {
   const Result<std::string> text = session.files().read(path, kQuestionLimit);
   if (!text) return text.error();
-  const Result<PlanFile> plan = parse_plan_file(*text, path, flags.names());
+  Result<PlanFile> plan = parse_plan_file(*text, path, flags.names());
   if (!plan) return plan.error();
-  for (const auto& [flag, value] : plan->flags) flags.fill(flag, value);
-  if (kind != nullptr) *kind = plan->kind;
-  return {};
+  for (const auto& [flag, value] : plan->flags) {
+    if (flags.given(flag)) plan->places.erase(flag);
+    flags.fill(flag, value);
+  }
+  return plan;
 }
 
 Result<Asked> asked_of(const Session& session, PlanArguments& arguments) {
@@ -99,9 +102,10 @@ Result<Asked> asked_of(const Session& session, PlanArguments& arguments) {
                  ridge::quoted(words[0]) + " is neither serve, train, rl, fleet nor merge, nor a question in TOML" +
                      (near.empty() ? "" : "; did you mean " + near + "?")};
   }
-  std::string kind;
-  if (const Status s = take_file(session, words[0], arguments.flags, &kind); !s) return s.error();
-  asked.kind = kind == "serve" ? PlanKind::serve : PlanKind::train;
+  const Result<PlanFile> file = take_file(session, words[0], arguments.flags);
+  if (!file) return file.error();
+  asked.kind = file->kind == "serve" ? PlanKind::serve : PlanKind::train;
+  asked.places = file->places;
   return asked;
 }
 
@@ -473,7 +477,8 @@ Result<int> answer_arguments(Session& session, PlanArguments& arguments) {
   WhatIfSubjects subjects;
   if (arguments.flags.given("--model")) subjects.models = {arguments.flags.value("--model")};
   session.about(std::move(subjects));
-  return plan(session, arguments.flags, *asked, nullptr);
+  Result<int> done = plan(session, arguments.flags, *asked, nullptr);
+  return done ? done : located(done.error(), asked->places);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 constexpr int kMostHourlyColumns = 6000;  ///< beyond it, hours are put together
 constexpr int kMostBandedColumns = 9000;
 constexpr std::size_t kMostOptionHours = 200'000;  ///< beyond it, ways to serve are taken in as they prove of use
-constexpr int kFewBands = 2;
+constexpr int kFewBands = 4;
 constexpr int kChoices = 2;
 // Shares of the time that is left, so that a step that takes long leaves enough for the next: of three estates with 280
 // to 600 devices, small changes ended by themselves after a tenth of it, and replicas were still being made better
@@ -172,7 +172,7 @@ Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOpt
 Solved solve_very_large(const Problem& problem, const PlanOptions& options) {
   const Stopwatch watch(options.seconds);
   const Promising few = promising(problem, kFewBands, {.seconds = 0.6 * watch.left(), .patience = options.patience});
-  if (!few.found) return {};
+  if (!few.found) return {{}, few.infeasible};
   const Problem small = with_options(problem, few.kept);
   PlanOptions rest = options;
   rest.seconds = watch.left();

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kFirstOptions = 3;  ///< of each service
 constexpr std::size_t kMoreOptions = 2;   ///< that one round takes in for each service
 constexpr int kMostRounds = 6;
-constexpr double kWorthLess = 1e-5;  ///< of the cost, that all options left out could save
+constexpr double kWorthLess = 2e-4;  ///< of the cost, that all options left out could save
 
 bool stands_on(const Problem& problem, const Option& option, const Stock& stock) {
   const Pool& pool = problem.pools[static_cast<std::size_t>(stock.pool)];
@@ -63,6 +63,16 @@ Promising promising(const Problem& problem, int bands, const SolveOptions& optio
     std::sort(ranked.begin(), ranked.end());
     for (std::size_t i = 0; i < std::min(kFirstOptions, ranked.size()); ++i) in[ranked[i].second] = 1;
   }
+  // The bound counts what is left out on devices that are held: what may be rented for the least has to be in.
+  for (std::size_t o = 0; o < in.size(); ++o) {
+    if (in[o] != 0) continue;
+    const Option& option = problem.options[o];
+    in[o] = std::any_of(problem.stocks.begin(), problem.stocks.end(), [&](const Stock& stock) {
+      const bool spot = stock.way == Way::spot && !problem.services[static_cast<std::size_t>(option.service)].spot;
+      return !is_held(stock.way) && !spot && stands_on(problem, option, stock) &&
+             !is_rented_for_less(problem, option, stock);
+    });
+  }
   Promising out;
   double best_bound = -kNoLimit;
   for (int round = 0; round < kMostRounds && !options.patience.over(); ++round) {
@@ -80,29 +90,57 @@ Promising promising(const Problem& problem, int bands, const SolveOptions& optio
       // The cheapest cannot do it together: all of them.
       const bool all = std::all_of(in.begin(), in.end(), [](char c) { return c != 0; });
       std::fill(in.begin(), in.end(), 1);
+      out.infeasible = all;
       if (all) break;
       continue;
     }
-    double could_save = 0;
-    std::vector<std::vector<std::pair<double, std::size_t>>> wanted(problem.services.size());
+    // By pool and month, at the prices of the solution or with devices worth more, whichever says less.
+    struct Saving {
+      std::size_t option;
+      double as_priced, worth_more;
+    };
+    const auto months = static_cast<std::size_t>(problem.months);
+    const std::vector<std::vector<Program::WorthMore>> more = program.worth_more(relaxed.price);
+    std::vector<std::vector<std::vector<Saving>>> savings(problem.pools.size(),
+                                                          std::vector<std::vector<Saving>>(months));
     for (std::size_t o = 0; o < in.size(); ++o) {
       if (in[o] != 0) continue;
       const Option& option = problem.options[o];
       const Service& service = problem.services[static_cast<std::size_t>(option.service)];
-      double saves = 0;
       for (std::size_t p = 0; p < problem.pools.size(); ++p) {
         const bool stands = std::any_of(problem.stocks.begin(), problem.stocks.end(), [&](const Stock& k) {
           return k.pool == static_cast<int>(p) && is_held(k.way) && stands_on(problem, option, k);
         });
         for (int m = 0; m < problem.months && stands; ++m) {
+          const double each = program.reduced_cost(option, static_cast<int>(p), m, relaxed.price);
+          if (!(each < 0)) continue;
           double peak = 0;
           for (int h = 0; h < problem.hours; ++h) peak = std::max(peak, service.demand[problem.at(m, h)]);
           const double most = std::ceil(peak / option.requests_per_s) + service.spare;
-          saves -= most * std::min(0.0, program.reduced_cost(option, static_cast<int>(p), m, relaxed.price));
+          const double then = each + more[p][static_cast<std::size_t>(m)].usd * option.gpus;
+          savings[p][static_cast<std::size_t>(m)].push_back({o, -most * each, most * std::max(0.0, -then)});
         }
       }
-      could_save += saves;
-      if (saves > 0) wanted[static_cast<std::size_t>(option.service)].emplace_back(-saves, o);
+    }
+    double could_save = 0;
+    std::vector<double> by_option(in.size(), 0.0);
+    for (std::size_t p = 0; p < savings.size(); ++p) {
+      for (std::size_t m = 0; m < months; ++m) {
+        double as_priced = 0;
+        double worth_more = more[p][m].loss;
+        for (const Saving& one : savings[p][m]) {
+          as_priced += one.as_priced;
+          worth_more += one.worth_more;
+        }
+        could_save += std::min(as_priced, worth_more);
+        // What could use devices that are owned finds out what they are worth by being taken in.
+        const bool is_settled = worth_more < as_priced && !(more[p][m].loss > 0);
+        for (const Saving& one : savings[p][m]) by_option[one.option] += is_settled ? one.worth_more : one.as_priced;
+      }
+    }
+    std::vector<std::vector<std::pair<double, std::size_t>>> wanted(problem.services.size());
+    for (std::size_t o = 0; o < in.size(); ++o) {
+      if (by_option[o] > 0) wanted[static_cast<std::size_t>(problem.options[o].service)].emplace_back(-by_option[o], o);
     }
     best_bound = std::max(best_bound, relaxed.cost - could_save);
     out.found = true;
@@ -117,6 +155,7 @@ Promising promising(const Problem& problem, int bands, const SolveOptions& optio
       if (in[o] != 0 && used[next++] != 0) out.kept.push_back(static_cast<int>(o));
     }
     if (could_save <= kWorthLess * relaxed.cost || left() < 0.5 * options.seconds) break;
+    if (std::all_of(wanted.begin(), wanted.end(), [](const auto& list) { return list.empty(); })) break;
     for (auto& list : wanted) {
       std::sort(list.begin(), list.end());
       for (std::size_t i = 0; i < std::min(kMoreOptions, list.size()); ++i) in[list[i].second] = 1;

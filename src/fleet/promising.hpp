@@ -10,14 +10,16 @@
 namespace ridge::fleet {
 
 struct Promising {
-  bool found = false;     ///< false: not solved in time, or without a solution
+  bool found = false;  ///< false: not solved in time, or without a solution
+  bool infeasible = false;
   std::vector<int> kept;  ///< options that the program without whole numbers makes use of
   double bound = 0;
 };
 
 /// Column generation: each service starts with the options that cost least by themselves; those that the prices of the
 /// program without whole numbers ask for are taken in, and it is solved again, until none is or half of the time is
-/// over. What is left out then counts against the bound by as much as it could save.
+/// over. What is left out then counts against the bound by as much as it could save, with devices that nothing takes as
+/// dear as they may be. Options that could be rented for the least are never left out.
 [[nodiscard]] Promising promising(const Problem& problem, int bands, const SolveOptions& options);
 
 /// The same problem with these options alone.

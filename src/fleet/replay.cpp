@@ -182,9 +182,12 @@ Result<Replayed> plan_replayed(const Estate& estate, Problem problem, PlanOption
                                const Patience& patience) {
   Replayed out{std::move(problem), {}, {}};
   options.marginals = false;
+  std::optional<Replayed> before;
   for (int round = 0; round < kRounds; ++round) {
     out.answer = plan_fleet(out.problem, options);
     out.days.clear();
+    // Time was over: the plan before is the best so far, and its days say what it misses.
+    if (!out.answer.found && !out.answer.clash && before) return *std::move(before);
     if (!out.answer.found || out.problem.services.empty() || patience.over()) break;
     std::vector<Situation> late;
     Result<std::vector<Replay>> days = replayed(estate, out.problem, out.answer, knowledge, patience, &late);
@@ -192,6 +195,8 @@ Result<Replayed> plan_replayed(const Estate& estate, Problem problem, PlanOption
     if (patience.over()) break;  // what was not simulated proves nothing
     out.days = *std::move(days);
     if (out.holds() || round + 1 == kRounds) break;
+    before = out;
+    before->answer.stopped = true;
     rate_lower(out.problem, late, knowledge, patience);
   }
   return out;

@@ -239,9 +239,39 @@ TEST(Fleet, TakingInWhatPricesAskForBoundsAllOptions) {
   const Promising few = promising(problem, 2, {.seconds = 120});
   ASSERT_TRUE(few.found);
   EXPECT_LE(few.bound, all.cost * (1 + 1e-9));
-  EXPECT_GE(few.bound, all.cost * (1 - 2e-5));
+  EXPECT_GE(few.bound, all.cost * (1 - 2.5e-4));
   EXPECT_LT(few.kept.size(), problem.options.size() / 2);
   EXPECT_TRUE(plan_fleet(with_options(problem, few.kept), {.seconds = 60, .gap = 0.02, .marginals = false}).found);
+}
+
+// Sixty models: more than are solved at once. Devices that no way to serve of the small program takes have no price
+// there; a bound that took them for free was off by 80 %.
+TEST(Fleet, VeryLargeEstatesHaveABoundToo) {
+  const Problem problem = large_problem(1, 60, 12, 12, 50);
+  const Answer answer = plan_fleet(problem, {.seconds = 300, .gap = 0.01, .marginals = false});
+  ASSERT_TRUE(answer.found);
+  EXPECT_LE(answer.gap, 0.01);
+  EXPECT_EQ(answer.aggregation, answer.gap);  // hours are put together: said with the gap
+  const Checker checker(problem, answer);
+  EXPECT_TRUE(checker.complaints().empty()) << all_of(checker.complaints());
+}
+
+// The cheapest to rent may be dear to hold: left out, all would seem to need dearer rents, and the bound were none.
+TEST(Fleet, TheCheapestRentIsNeverLeftOut) {
+  Problem problem = large_problem(7, 3, 12, 2, 10);
+  for (Stock& stock : problem.stocks) {
+    const bool is_rented = problem.pools[static_cast<std::size_t>(stock.pool)].device == "d11";
+    stock.usd_hour *= is_rented ? 1 : 10;
+    stock.usd_month *= is_rented ? 30 : 1;
+    stock.charge_month *= is_rented ? 30 : 1;
+  }
+  Bands bands = Bands::alike(problem, 2, BandDemand::mean);
+  bands.thin = true;
+  const Solution all = solve(Program(problem, bands).linear(), {.relaxed = true});
+  const Promising few = promising(problem, 2, {.seconds = 120});
+  ASSERT_TRUE(all.found && few.found);
+  EXPECT_LE(few.bound, all.cost * (1 + 1e-9));
+  EXPECT_GE(few.bound, all.cost * (1 - 1e-2));
 }
 
 TEST(Fleet, TenModelsTwelveKindsAYearByTheHourWithABound) {

@@ -97,8 +97,10 @@ void EstateReader::electricity(TableReader& t, const TomlNode& node, Site& s) {
                                         s.region.empty() ? country_name_.back() : s.region));
     }
     s.usd_per_kwh.assign(kHours, *region->electricity_usd_per_kwh);
-    estate_.problem.assumptions.push_back(
-        fmt::format("electricity of {}: ${:.3f}/kWh, {}", s.id, s.usd_per_kwh[0], region->name));
+    const bool is_wider = !s.region.empty() && region != region_of(s.region, s.country);
+    estate_.problem.assumptions.push_back(fmt::format(
+        "electricity of {}: ${:.3f}/kWh, {}{}", s.id, s.usd_per_kwh[0], region->name,
+        is_wider ? fmt::format(" (no price is known for {} alone: say yours by electricity)", s.region) : ""));
   }
   if (t.has("carbon")) {
     s.co2_kg_per_kwh = t.quantity<Quantity<Dimension<0, 0, 0, -1, 0, 0, 0, 1>>>(

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "fleet/program/program.hpp"
+#include "fleet/program/stocks.hpp"
 
 namespace ridge::fleet {
 
@@ -116,6 +117,50 @@ double Program::reduced_cost(const Option& option, int pool, int month, const st
     cost -= std::max(0.0, worth - energy - devices_busy);  // or it stands idle
   }
   return cost;
+}
+
+std::vector<std::vector<Program::WorthMore>> Program::worth_more(const std::vector<double>& price) const {
+  std::vector<double> reduced = linear_.cost;
+  for (std::size_t r = 0; r < price.size(); ++r) {
+    if (price[r] == 0) continue;
+    for (std::size_t t = linear_.starts[r]; t < linear_.starts[r + 1]; ++t)
+      reduced[static_cast<std::size_t>(linear_.terms[t].column)] -= price[r] * linear_.terms[t].times;
+  }
+  const auto over = [&](int column) {
+    return column < 0 ? 0.0 : std::max(0.0, reduced[static_cast<std::size_t>(column)]);
+  };
+  const auto months = static_cast<std::size_t>(problem_.months);
+  std::vector<std::vector<WorthMore>> out(problem_.pools.size(), std::vector<WorthMore>(months, {kNoLimit, 0}));
+  for (std::size_t k = 0; k < problem_.stocks.size(); ++k) {
+    const Stock& stock = problem_.stocks[k];
+    if (!is_held(stock.way) || is_kept(stock.way)) continue;
+    // What a unit costs beyond what its devices are worth is shared out evenly to the months that it is held in.
+    std::vector<double> least(months, kNoLimit);
+    for (int b = stock.first; b <= std::min(stock.last, problem_.months - 1); ++b) {
+      const int end = held_until(problem_, stock, b);
+      const double share = over(begun_[k][static_cast<std::size_t>(b)]) / (end - b);
+      for (int m = b; m < end; ++m)
+        least[static_cast<std::size_t>(m)] = std::min(least[static_cast<std::size_t>(m)], share);
+    }
+    for (std::size_t m = 0; m < months; ++m) {
+      double& usd = out[static_cast<std::size_t>(stock.pool)][m].usd;
+      if (least[m] < kNoLimit) usd = std::min(usd, (over(at_hand_[k][m]) + least[m]) / stock.unit);
+    }
+  }
+  for (std::vector<WorthMore>& pool : out) {
+    for (WorthMore& month : pool) month.usd = month.usd < kNoLimit ? month.usd : 0;
+  }
+  for (std::size_t k = 0; k < problem_.stocks.size(); ++k) {
+    const Stock& stock = problem_.stocks[k];
+    for (std::size_t m = 0; m < months && is_kept(stock.way); ++m) {
+      const int column = begun_[k][m];
+      if (column < 0) continue;
+      WorthMore& month = out[static_cast<std::size_t>(stock.pool)][m];
+      month.loss +=
+          linear_.high[static_cast<std::size_t>(column)] * std::max(0.0, month.usd * stock.unit - over(column));
+    }
+  }
+  return out;
 }
 
 }  // namespace ridge::fleet

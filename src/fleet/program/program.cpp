@@ -12,7 +12,6 @@ namespace {
 
 constexpr double kWattsPerKilowatt = 1000;
 constexpr double kSlack = 1e-9;
-constexpr double kPlentyToRent = 1e5;  ///< devices at once: nobody counts them
 
 }  // namespace
 
@@ -126,26 +125,6 @@ void Program::add_stocks() {
   }
 }
 
-bool Program::is_dearer(const Option& option, const Stock& stock) const {
-  if (!is_relaxed()) return false;
-  const double each = option.gpus * stock.usd_hour / option.requests_per_s;
-  const Service& service = problem_.services[static_cast<std::size_t>(option.service)];
-  for (const Option& o : problem_.options) {
-    if (o.service != option.service) continue;
-    for (const Stock& k : problem_.stocks) {
-      const Pool& pool = problem_.pools[static_cast<std::size_t>(k.pool)];
-      if (is_held(k.way) || pool.device != o.device || pool.forbidden >= 0 || (k.way == Way::spot && !service.spot))
-        continue;
-      if (!service.allowed[static_cast<std::size_t>(pool.site)] || k.first > stock.first || k.last < stock.last)
-        continue;
-      if (k.most < kPlentyToRent || k.trend > stock.trend) continue;
-      const double other = o.gpus * k.usd_hour / o.requests_per_s;
-      if (other < each || (other == each && (&o < &option || (&o == &option && &k < &stock)))) return true;
-    }
-  }
-  return false;
-}
-
 void Program::add_services() {
   const auto steps = static_cast<std::size_t>(problem_.months * bands_.count);
   largest_.assign(problem_.services.size(), Columns(static_cast<std::size_t>(problem_.months), -1));
@@ -196,7 +175,7 @@ void Program::add_services() {
         const Pool& pool = problem_.pools[static_cast<std::size_t>(stock.pool)];
         if (is_held(stock.way) || pool.device != option.device || !may(pool)) continue;
         if (stock.way == Way::spot && !service.spot) continue;
-        if (is_dearer(option, stock)) continue;
+        if (is_relaxed() && is_rented_for_less(problem_, option, stock)) continue;
         Rented rented{static_cast<int>(o), static_cast<int>(k), Columns(steps, -1), {}};
         for (int m = 0; m < problem_.months; ++m) {
           const bool offered = m >= stock.first && m <= stock.last;

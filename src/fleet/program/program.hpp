@@ -72,6 +72,13 @@ class Program {
   /// What a replica of an option that is not among the problem's costs in a month on a pool, less what it is worth at
   /// the prices of a relaxed solution; none is worth taking in if this is not negative.
   [[nodiscard]] double reduced_cost(const Option& option, int pool, int month, const std::vector<double>& price) const;
+  /// Devices that nothing takes have any price from nothing to what they cost to have, and a solver says nothing. How
+  /// much more one of a pool may be worth in a month, and what the bound loses by that (devices that are owned).
+  struct WorthMore {
+    double usd = 0, loss = 0;
+  };
+  /// By pool and month, for prices of a relaxed solution. Any of them hold together.
+  [[nodiscard]] std::vector<std::vector<WorthMore>> worth_more(const std::vector<double>& price) const;
   /// The same program with each job on the kind of device that does most of it in a relaxed solution.
   [[nodiscard]] LinearProgram with_kinds_of(const std::vector<double>& x) const;
 
@@ -123,8 +130,6 @@ class Program {
     if (usd != 0 && is_budgeted_) cash_[static_cast<std::size_t>(month)].push_back({column, usd});
   }
   [[nodiscard]] bool is_relaxed() const { return bands_.demand == BandDemand::mean; }
-  /// Whether a bound needs no column for renting this: another that is always to be had does the same for less.
-  [[nodiscard]] bool is_dearer(const Option& option, const Stock& stock) const;
   void add_stocks();
   void add_services();
   void add_sizes(const Service& service, int month, const std::vector<Term>& placed, int largest,

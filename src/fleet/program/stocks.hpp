@@ -25,4 +25,25 @@ inline double trended(double usd, const Stock& stock, int month) {
   return usd * std::pow(1 + stock.trend, month);
 }
 
+/// Whether a bound needs no column for renting this: another that is always to be had does the same for less.
+inline bool is_rented_for_less(const Problem& problem, const Option& option, const Stock& stock) {
+  constexpr double kPlentyToRent = 1e5;  // devices at once: nobody counts them
+  const double each = option.gpus * stock.usd_hour / option.requests_per_s;
+  const Service& service = problem.services[static_cast<std::size_t>(option.service)];
+  for (const Option& o : problem.options) {
+    if (o.service != option.service) continue;
+    for (const Stock& k : problem.stocks) {
+      if (is_held(k.way) || (k.way == Way::spot && !service.spot)) continue;
+      const Pool& pool = problem.pools[static_cast<std::size_t>(k.pool)];
+      if (pool.device != o.device || pool.forbidden >= 0) continue;
+      if (!service.allowed[static_cast<std::size_t>(pool.site)] || k.first > stock.first || k.last < stock.last)
+        continue;
+      if (k.most < kPlentyToRent || k.trend > stock.trend) continue;
+      const double other = o.gpus * k.usd_hour / o.requests_per_s;
+      if (other < each || (other == each && (&o < &option || (&o == &option && &k < &stock)))) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace ridge::fleet

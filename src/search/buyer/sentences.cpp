@@ -233,13 +233,14 @@ std::vector<std::string> rationale(const ServingQuest& quest, const ServingVerdi
     const ServingPlan& second = verdict.plans[1];
     if (second.usd_per_million && best.usd_per_million->mid > 0) {
       const double more = second.usd_per_million->mid / best.usd_per_million->mid - 1;
-      out.push_back(
-          fmt::format("{} costs {:.0f} % more ({} devices instead of {}{}).", second.query.device, 100 * more,
-                      second.gpus, best.gpus,
-                      second.usd_per_gpu_hour && best.usd_per_gpu_hour
-                          ? fmt::format(" at {} an hour instead of {}", format(Dollars(*second.usd_per_gpu_hour)),
-                                        format(Dollars(*best.usd_per_gpu_hour)))
-                          : ""));
+      std::string how = second.gpus == best.gpus ? std::string("as many devices")
+                                                 : fmt::format("{} device{} instead of {}", second.gpus,
+                                                               second.gpus == 1 ? "" : "s", best.gpus);
+      if (second.usd_per_gpu_hour && best.usd_per_gpu_hour) {
+        how += fmt::format(" at {} an hour instead of {}", format(Dollars(*second.usd_per_gpu_hour)),
+                           format(Dollars(*best.usd_per_gpu_hour)));
+      }
+      out.push_back(fmt::format("{} costs {:.0f} % more ({}).", second.query.device, 100 * more, how));
     }
   }
   if (verdict.plans.size() > 1) {

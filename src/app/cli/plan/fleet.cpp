@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <memory>
+#include <mutex>
 #include <set>
 
 #include "app/cli/estimate/estimate.hpp"
@@ -52,6 +54,61 @@ Status are_of_estate(const std::vector<std::string>& devices, const fleet::Probl
   return {};
 }
 
+/// Says on a terminal which part of the work goes on, and how far it is. Of parts that look whether time is over, any
+/// thread draws.
+class Stages {
+ public:
+  explicit Stages(const Session& session) : session_(session) {}
+
+  void show(const std::string& what, double share) {
+    const std::lock_guard<std::mutex> mine(lock_);
+    begin(what);
+    progress_->show(share);
+  }
+  /// Patience of a part that ends within so many seconds; 0: nobody knows.
+  [[nodiscard]] Patience patience(const std::string& what, double seconds) {
+    return Patience([this, what, seconds] {
+      const std::unique_lock<std::mutex> mine(lock_, std::try_to_lock);
+      if (mine.owns_lock()) {
+        begin(what);
+        const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start_;
+        progress_->show(seconds > 0 ? gone.count() / seconds : 0);
+      }
+      return session_.stopped();
+    });
+  }
+  /// Wipes the line.
+  void end() { progress_.reset(); }
+
+ private:
+  void begin(const std::string& what) {
+    if (progress_ != nullptr && what == what_) return;
+    progress_.reset();  // before the next one draws
+    progress_ = std::make_unique<Progress>(what, session_.is_called() ? nullptr : stderr, session_.told());
+    what_ = what;
+    start_ = std::chrono::steady_clock::now();
+  }
+
+  const Session& session_;
+  std::mutex lock_;
+  std::string what_;
+  std::unique_ptr<Progress> progress_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// fleet::rate_options(), with how many services and jobs are done.
+Result<fleet::Problem> rate_here(const fleet::Estate& estate, const Knowledge& knowledge,
+                                 const EconomicsData* economics, const Patience& patience, Stages& stages) {
+  const int pieces = fleet::pieces_to_rate(estate);
+  std::vector<fleet::Rated> rated;
+  for (int piece = 0; piece < pieces; ++piece) {
+    stages.show("rating devices for services and jobs", static_cast<double>(piece) / pieces);
+    rated.push_back(fleet::rate_piece(estate, piece, knowledge, economics, patience));
+    if (rated.back().error && patience.over()) return *rated.back().error;
+  }
+  return fleet::put_together(estate, std::move(rated));
+}
+
 }  // namespace
 
 Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, const PlanFlags& flags) {
@@ -87,10 +144,11 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
   if (!estate) return estate.error();
   if (const Status s = are_of_estate(asked_about, estate->problem); !s) return s.error();
   const auto start = std::chrono::steady_clock::now();
+  Stages stages(session);
   const Result<std::unique_ptr<MpiRanks>> ranks = MpiRanks::join();
   if (!ranks) return ranks.error();
   Result<fleet::Problem> problem = *ranks ? rate_on_ranks(**ranks, *estate, *knowledge, *economics, session.patience())
-                                          : fleet::rate_options(*estate, *knowledge, *economics, session.patience());
+                                          : rate_here(*estate, *knowledge, *economics, session.patience(), stages);
   if (*ranks && (*ranks)->rank() != 0) return kFine;  // the first one speaks
   if (!problem) return problem.error();
   fleet::PlanOptions options;
@@ -98,15 +156,17 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
   if (const auto limit = parse_quantity<Seconds>(session.options().time_limit)) {
     options.seconds = std::max(options.seconds, kSolverShare * limit->value());
   }
-  options.patience = session.patience();
-  Result<fleet::Replayed> planned =
-      fleet::plan_replayed(*estate, *std::move(problem), options, *knowledge, session.patience());
+  options.patience = stages.patience("solving", options.seconds);
+  Result<fleet::Replayed> planned = fleet::plan_replayed(*estate, *std::move(problem), options, *knowledge,
+                                                         stages.patience("playing a day of each month", 0));
   if (!planned) return planned.error();
   fleet::Answer& answer = planned->answer;
   if (answer.found && !session.stopped()) {
+    options.patience = stages.patience("solving with more of each limit, and without each choice", 2 * options.seconds);
     fleet::value_limits(planned->problem, answer, options);
     fleet::value_choices(planned->problem, answer, options);
   }
+  stages.end();
   report::FleetView view{*estate, planned->problem,     answer,     planned->days, fleet::solver_name(),
                          0,       flags.given("--why"), asked_about};
   view.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -83,6 +83,7 @@ TEST(Sentence, ChineseOrderNamesThePartnerFirst) {
   expect_verdict(audit("单卡 H100 跑不动 Llama 3.1 405B").findings.at(0), Verdict::right);
   expect_verdict(audit("A single H100 can't run Llama 3.1 8B").findings.at(0), Verdict::wrong);
   EXPECT_TRUE(audit("A single H100 cannot serve Llama 3.1 8B at 900 requests/s").findings.empty());
+  EXPECT_TRUE(audit("On a single H100 we did not train Llama 3.1 8B").findings.empty());
 }
 
 TEST(Sentence, ChangesFromOneValueToAnother) {

@@ -106,6 +106,13 @@ bool needs_devices(const Tokens& tokens, std::size_t at) {
          !any_word(tokens, device + 1, device + 4, {"hours", "hour"});
 }
 
+/// "cannot", "can not" and "can't", but not "did not" or "doesn't", which tell what somebody does.
+bool cannot_before(const Tokens& tokens, std::size_t at) {
+  if (at >= 1 && tokens[at - 1].is("cannot")) return true;
+  if (at >= 2 && tokens[at - 1].is("not") && tokens[at - 2].is("can")) return true;
+  return at >= 3 && tokens[at - 1].is("t") && tokens[at - 2].is("'") && tokens[at - 3].is("can");
+}
+
 /// "cannot run Llama": about room unless a rate, a price, a time or a share is told.
 bool denies_room(const Tokens& tokens) {
   if (any_stem(tokens, 0, tokens.size(),
@@ -136,9 +143,9 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     const bool fit = tokens[i].is("fit") || tokens[i].is("fits") || runs_on(tokens, i) || needed;
     const bool holds = tokens[i].is("hold") || tokens[i].is("holds");
     // "a single B200 can serve 405B"; "eight H100s can host DeepSeek-R1"; "one H100 cannot run it".
-    const bool serves = i > 0 && any_word(tokens, i - 1, i, {"can", "cannot", "not", "t"}) &&
-                        (tokens[i].is("serve") || tokens[i].is("host") || tokens[i].is("run") || tokens[i].is("train"));
-    const bool cannot_serve = serves && !tokens[i - 1].is("can");
+    const bool verb = tokens[i].is("serve") || tokens[i].is("host") || tokens[i].is("run") || tokens[i].is("train");
+    const bool cannot_serve = verb && cannot_before(tokens, i);
+    const bool serves = verb && i > 0 && (tokens[i - 1].is("can") || cannot_serve);
     if (cannot_serve && !denies_room(tokens)) continue;
     const bool support = holds || serves || tokens[i].is("support") || tokens[i].is("supports") ||
                          tokens[i].is("enables") || tokens[i].is("meet");

@@ -62,6 +62,16 @@ class RlQuestion {
   Status check() {
     RlQuery& q = out_.query;
     if (q.gpus < 1) return bad_question("gpus", "say how many devices, for example 32");
+    if (const Result<Model> policy = knowledge_.catalogue.find_model(q.model)) {
+      const bool hears = policy->cross_tokens() > 0;
+      if (policy->embeds || hears) {
+        return bad_question("model",
+                            fmt::format("{} {}: reinforcement learning wants a model that writes answers", policy->id,
+                                        hears ? "writes down what is said"
+                                              : "gives a vector or a "
+                                                "score"));
+      }
+    }
     if (!(q.staleness >= 0)) {
       return bad_question("staleness",
                           fmt::format("{} batches ahead cannot be: write 0 (answers of the present weights) or more, "

@@ -374,7 +374,7 @@ void Cluster::start_client_later(const Request& r, Ticks now, bool rejected) {
   std::uint32_t session = kNoSlot;
   double think = -1;
   if (!rejected) {
-    think = source_.finish_turn(r);
+    think = source_.finish_turn(r, now);
     if (think >= 0) session = r.session;
   } else {
     source_.end_session(r.session);

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "perf/inference/step.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge {
@@ -53,6 +56,48 @@ TEST(LongContext, SparseAndLinearLayersGrowLessThanFullAttention) {
   EXPECT_LT(growth("qwen3-next-80b-a3b"), 0.8 * full);
   EXPECT_LT(growth("llama4-scout"), 0.9 * full);
   EXPECT_GT(full, 7);
+}
+
+/// FLOPs of the operators of a layer, by name.
+struct Flops {
+  std::map<std::string, double> of;
+  void operation(std::string_view what, Term /*term*/, const perf::OpTime& /*time*/, double flops, double /*bytes*/,
+                 double /*layers*/) {
+    of[std::string(what)] += flops;
+  }
+};
+
+// Every query of a chunk far behind the beginning reads the 2,048 entries that were chosen for it, as wide as the
+// latent that all heads share: 512 + 64 for the score and 512 for the value. At the beginning there are fewer to choose
+// from.
+TEST(LongContext, AQueryReadsAllEntriesThatWereChosenForIt) {
+  ResolvedInference r;
+  perf::LayerKind kind;
+  kind.mixer = MixerKind::mla;
+  kind.count = 1;
+  kind.index_topk = 2048;
+  kind.mla.heads = 16;
+  perf::Step step;
+  step.prefill = step.prefill_length = 8192;
+  step.prompts = 1;
+  const double each = 2 * 16 * (512 + 64 + 512);
+  const auto flops = [&](double context) {
+    step.prefill_context = context;
+    Flops sink;
+    perf::visit_mla(r, kind, step, sink);
+    return sink.of.at("latent attention, prefill");
+  };
+  EXPECT_NEAR(flops(131072) / (8192.0 * 2048 * each), 1, 1e-3);
+  const double beginning = 2048.0 * 2049 / 2 + (8192.0 - 2048) * 2048;
+  EXPECT_NEAR(flops(8192) / (beginning * each), 1, 1e-3);
+}
+
+// The same model with and without an indexer: choosing costs less than reading all.
+TEST(LongContext, SparseAttentionIsFasterThanReadingAll) {
+  const auto seconds = [](const char* model) {
+    return curve_of(one_prompt(model, 8), {}, {524288}).points.front().ttft_s.mid;
+  };
+  EXPECT_LT(seconds("deepseek-v3.2"), 0.9 * seconds("deepseek-v3"));
 }
 
 // 2 x 8 heads x 128 x 2 bytes in 32 layers are 131,072 bytes a token, over 8 devices.

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "perf/training/resolved.hpp"
+#include "ridge/perf/traffic.hpp"
 #include "ridge/perf/training.hpp"
 #include "support/training_jobs.hpp"
 
@@ -398,6 +399,48 @@ TEST(TrainingTask, WhatProductsReadAsItIsStoredIsNotWidened) {
   const double wide = answer(query).estimate.step_time_s.mid;
   query.frozen = Format::nvfp4;
   EXPECT_GT(answer(query).estimate.step_time_s.mid, wide);
+}
+
+TrainingQuery adapters(const char* model, const char* device, TrainingPlan plan) {
+  TrainingQuery query = question(model, "hf-peft", plan);
+  query.device = device;
+  query.task = TrainingTask::lora;
+  return query;
+}
+
+// Each micro-batch gathers all frozen weights twice, as they are stored, and reduces no gradient of them.
+TEST(TrainingTask, FrozenWeightsAreGatheredAsTheyAreStored) {
+  TrainingPlan plan;
+  plan.gpus = 8;
+  plan.global_batch = 32;  // four micro-batches
+  plan.sequence = 1024;
+  plan.sharding = Sharding::zero3;
+  TrainingQuery query = adapters("llama3.1-8b", "h100-sxm", plan);
+  const auto moved = [&] {
+    const TrainingJob job = job_of(query);
+    return training_traffic(*job.resolved, job.plan).up[static_cast<std::size_t>(TrafficKind::data_parallel)];
+  };
+  const double parameters = 8.03e9;
+  const double wide = moved();
+  EXPECT_NEAR(wide, 2 * 2 * parameters * 4 * 7 / 8, 0.02 * wide);
+  const double waited = term(answer(query).estimate, Term::scale_up);
+  const double buffers = answer(query).estimate.memory_bytes[static_cast<std::size_t>(TrainingMemory::buffers)];
+  query.frozen = Format::int4;
+  EXPECT_NEAR(moved() / wide, bytes_per_weight(Format::int4) / 2, 0.01);
+  EXPECT_LT(term(answer(query).estimate, Term::scale_up), 0.5 * waited);
+  EXPECT_LT(answer(query).estimate.memory_bytes[static_cast<std::size_t>(TrainingMemory::buffers)], buffers);
+  query.plan.sharding = Sharding::zero2;  // whole copies: adapters alone
+  EXPECT_LT(moved(), 0.02 * wide);
+}
+
+// Formats of four bits are for the matrices of layers: embedding and head of Llama 3.1 8B are 1.05 G in 16 bits.
+TEST(TrainingTask, EmbeddingAndHeadStayWide) {
+  TrainingPlan plan;
+  plan.sequence = 1024;
+  TrainingQuery query = adapters("llama3.1-8b", "h100-sxm", plan);
+  query.frozen = Format::int4;
+  const double weights = answer(query).estimate.memory_bytes[static_cast<std::size_t>(TrainingMemory::weights)];
+  EXPECT_NEAR(weights, 1.05e9 * 2 + 6.98e9 * bytes_per_weight(Format::int4), 0.1e9);
 }
 
 TEST(TrainingDate, LaterSoftwareIsFaster) {

@@ -150,6 +150,37 @@ TEST(MooncakeTraces, BlocksThatAreEqualAreFoundAgain) {
   EXPECT_EQ(r.cached_tokens, 19U * 3 * 512);
 }
 
+// Rows of one session are turns: each finds what was said before it, and comes at its time or when the answer it waits
+// for is out. A history that was cut is computed anew, and what follows it is found again.
+TEST(Traces, TurnsOfASessionFollowEachOther) {
+  SimulationQuery q = base(1);
+  q.workload = *parse_trace(
+      "arrival_s,isl,osl,session\n0,1600,160,a\n0.001,800,80,\n0.002,2000,160,a\n100,320,32,b\n200,1000,100,a\n"
+      "300,1500,10,a\n",
+      "agents.csv");
+  q.load.kind = OfferedKind::trace;
+  q.requests = 0;
+  Recorder recorder;
+  const SimulationResult r = run(q, &recorder);
+  ASSERT_EQ(r.finished, 6U);
+  EXPECT_EQ(r.first_turn_ttft.count(), 2U);
+  EXPECT_EQ(r.later_turn_ttft.count(), 3U);
+  EXPECT_EQ(r.task.count(), 2U);
+  std::vector<RequestRecord> turns;
+  for (const RequestRecord& one : recorder.requests) {
+    if (one.input >= 1000) turns.push_back(one);
+  }
+  ASSERT_EQ(turns.size(), 4U);
+  EXPECT_GE(turns[1].arrival, turns[0].last_token) << "recorded at 2 ms, before the first answer was out";
+  EXPECT_NEAR(turns[1].cached, 1760, 16);
+  EXPECT_NEAR(serve::to_seconds(turns[2].arrival), 200, 1e-6);
+  EXPECT_EQ(turns[2].cached, 0U) << "1,000 tokens where 2,160 were said";
+  EXPECT_NEAR(turns[3].cached, 1100, 16);
+  // Without the column the same rows know nothing of each other.
+  q.workload = *parse_trace("arrival_s,isl,osl\n0,1600,160\n0.002,2000,160\n", "agents.csv");
+  EXPECT_EQ(run(q).cached_tokens, 0U);
+}
+
 TEST(Priorities, TheUrgentDoNotWaitForTheOthers) {
   SimulationQuery q = base(30, 3000);
   RequestClass urgent = q.workload.classes[0];

@@ -17,6 +17,8 @@
 
 namespace ridge {
 
+enum class TrainingTask : std::uint8_t;
+
 namespace usual {
 
 // One request, and who sends it.
@@ -56,6 +58,10 @@ inline constexpr double kAcceptance = 0.7;
 /// What people store weights in so that they fit: 16, 8 and 4 bits, widened for the product where the device does not
 /// compute in them; then the 4 bits that it computes in.
 [[nodiscard]] std::vector<Format> fitting_formats(const Device& device);
+
+/// What trains where nobody names an engine: Megatron-LM; adapters on frozen weights transformers with PEFT, which most
+/// tools for them are built on.
+[[nodiscard]] const char* usual_training_engine(TrainingTask task);
 
 /// What people train in: 16 bits; then 8 where the device computes in them.
 [[nodiscard]] std::vector<Format> usual_training_formats(const Device& device);

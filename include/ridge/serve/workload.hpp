@@ -85,6 +85,9 @@ struct Trace {
     std::uint32_t first_key = 0;  ///< prefix blocks are keys[first_key] to keys[first_key + key_count - 1]
     std::uint32_t key_count = 0;
     int priority = 0;
+    bool talks = false;      ///< it is a turn of a conversation
+    std::uint32_t turn = 0;  ///< of its conversation, from 0
+    std::uint32_t next = 0;  ///< place of the turn after it in `requests`; 0 = it is the last
   };
   std::vector<Request> requests;
   std::vector<std::uint64_t> keys;   ///< equal keys at equal places are equal beginnings

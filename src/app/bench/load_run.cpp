@@ -460,7 +460,7 @@ void Run::flight_ended(Flight& f, const std::string& kind, const std::string& de
   std::uint32_t session = serve::kNoSlot;
   double think = -1;
   if (good) {
-    think = source_.finish_turn(f.request);
+    think = source_.finish_turn(f.request, ticks(now));
     if (think >= 0) session = f.request.session;
   } else {
     source_.end_session(f.request.session);

@@ -1,6 +1,7 @@
 #include "ridge/perf/usual.hpp"
 
 #include "ridge/perf/capacity.hpp"
+#include "ridge/perf/training.hpp"
 
 namespace ridge {
 
@@ -14,6 +15,10 @@ std::optional<Format> four_bits(const Device& device) {
   if (computes_in(device, Format::nvfp4)) return Format::nvfp4;
   if (computes_in(device, Format::mxfp4)) return Format::mxfp4;
   return {};
+}
+
+const char* usual_training_engine(TrainingTask task) {
+  return task == TrainingTask::lora ? "hf-peft" : "megatron";
 }
 
 Format eight_bit_cache(const Device& device, const Catalogue& catalogue) {

@@ -15,7 +15,8 @@ void slow_products(GemmRates& g, double clock, double memory) noexcept {
 }
 
 void slow_attention(AttentionRates& a, double clock, double memory) noexcept {
-  for (double* rate : {&a.prefill_flops, &a.exponentials, &a.decode_flops, &a.mla_prefill_flops, &a.mla_decode_flops}) {
+  for (double* rate : {&a.prefill_flops, &a.index_flops, &a.exponentials, &a.decode_flops, &a.mla_prefill_flops,
+                       &a.mla_decode_flops}) {
     *rate *= clock;
   }
   for (double* seconds :

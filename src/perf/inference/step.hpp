@@ -85,11 +85,14 @@ inline void visit_mla(const ResolvedInference& r, const LayerKind& kind, const S
     s.batch = step.prompts;
     s.q_len = step.prefill_length;
     s.kv_len = step.prefill_context;
-    const double attended = kind.attended(s.kv_len);
-    if (s.kv_len > attended) {  // as many queries, each over so many entries
-      s.kv_len = attended;
-      s.q_len = std::min(s.q_len, s.kv_len);
+    if (s.kv_len > kind.attended(s.kv_len)) {  // as many queries, each over the entries that were chosen for it
+      const double each = kind.kv_window > 0 ? kind.attended(s.kv_len - 0.5 * s.q_len)
+                                             : attended_pairs(s.q_len, s.kv_len, kind.index_topk) / s.q_len;
+      s.q_len = std::min(s.q_len, each);
+      s.kv_len = each + 0.5 * (s.q_len - 1);  // all pairs, where causal ones are half
       s.batch = step.prefill / s.q_len;
+      // What is chosen token by token is read as it is stored, the latent that all heads share, as decoding does.
+      if (kind.kv_window == 0) s.nope = s.v = s.rank;
     }
     sink.operation("latent attention, prefill", Term::attention, mla_prefill_time(r.attention, s),
                    2 * s.batch * attended_pairs(s.q_len, s.kv_len, 0) * s.heads * (s.nope + s.rope + s.v),
@@ -100,7 +103,7 @@ inline void visit_mla(const ResolvedInference& r, const LayerKind& kind, const S
                        step.prompts * attended_pairs(step.prefill_length, step.prefill_context, 0);
     const double pairs = kind.kv_compress > 0 ? all / kind.kv_compress : all;
     const double flops = kind.index_flops_per_pair * pairs;
-    const double seconds = flops / r.attention.prefill_flops;
+    const double seconds = flops / r.attention.index_flops;
     sink.operation("indexer", Term::attention, OpTime{seconds + kind.index_fixed, seconds, 0, kind.index_fixed}, flops,
                    0, kind.count);
   }

@@ -186,6 +186,7 @@ struct AttentionRates {
   double scalar_by_head = 0;  ///< and where each query head reads the keys of its group by itself; else 0
   double scalar_wide = 0;     ///< and more query heads per KV head than tensor cores take
   double bytes_kv = 2;
+  double index_flops = 1;        ///< of scores that choose what sparse attention reads: in 8 bits where there are any
   double mla_prefill_flops = 1;  ///< as prefill_flops, decode_flops and so on, for latent attention
   double mla_token_bytes = 2;
   double mla_ramp = 0;

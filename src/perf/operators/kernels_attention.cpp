@@ -54,6 +54,7 @@ AttentionRates ideal_attention_rates(const DeviceRates& rates, Format compute, F
   AttentionRates a;
   a.prefill_flops = a.mla_prefill_flops = rates.peak[index(narrow ? Format::fp8 : Format::bf16)];
   a.decode_flops = a.mla_decode_flops = rates.peak[index(narrow ? Format::fp8 : Format::bf16)];
+  a.index_flops = rates.peak[index(rates.native[index(Format::fp8)] ? Format::fp8 : Format::bf16)];
   a.decode_bandwidth = a.mla_decode_bandwidth = a.token_bandwidth = rates.memory_bandwidth;
   a.bytes_kv = bytes_per_element(kv);
   return a;
@@ -79,7 +80,9 @@ AttentionRates attention_rates(const DeviceRates& rates, const Calibration& cali
   AttentionRates a = ideal_attention_rates(rates, compute, kv);
   a.array_side = rates.array_side;
   const double clock = clock_over_flagship(rates, calibration);
-  a.prefill_flops *= std::min(1.0, value("attention.prefill") * clock);
+  const double reached = std::min(1.0, value("attention.prefill") * clock);
+  a.prefill_flops *= reached;
+  a.index_flops *= reached;
   a.exponentials = exponential_rate(rates) * value("attention.exponential");
   a.ramp = value("attention.ramp");
   a.token_bandwidth *= rates.memory_share;

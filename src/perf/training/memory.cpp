@@ -103,7 +103,11 @@ std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job,
 
   std::array<double, kTrainingMemory> bytes{};
   const auto part = [&](TrainingMemory p) -> double& { return bytes[static_cast<std::size_t>(p)]; };
-  part(TrainingMemory::weights) = job.weight_bytes * (shared / d.weight_shards + experts / d.expert_weight_shards);
+  // Embedding and head are no matrices that narrow formats are made for: they stay in 16 bits.
+  const double wide = std::max(job.weight_bytes, kWideBytes) * ends / d.tp;
+  const double narrow = job.weight_bytes * (shared - copies * ends / d.tp);
+  part(TrainingMemory::weights) =
+      (narrow + copies * wide) / d.weight_shards + job.weight_bytes * experts / d.expert_weight_shards;
   if (job.task == TrainingTask::lora) {
     const double adapters = job.lora_parameters / job.layers * layers / d.tp;
     part(TrainingMemory::weights) += kWideBytes * adapters;
@@ -133,8 +137,8 @@ std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job,
   }
 
   part(TrainingMemory::buffers) = kOutsideAllocator + kWorkspaces;
-  if (d.weight_shards > 1) {  // the layer at work and the next one, gathered
-    part(TrainingMemory::buffers) += 2 * kWideBytes * (layer.shared + layer.experts);
+  if (d.weight_shards > 1) {  // the layer at work and the next one, gathered as they are stored
+    part(TrainingMemory::buffers) += 2 * job.weight_bytes * (layer.shared + layer.experts);
   }
   return bytes;
 }

@@ -287,8 +287,8 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
   }
   set_model(resolved, *model, query);
   if (query.task == TrainingTask::lora) {
-    // Frozen weights stay in the format of the products, or in the one they were stored in.
-    resolved.weight_bytes = bytes_per_element(query.frozen.value_or(resolved.precision));
+    // Frozen weights stay in the format of the products, or in the one they were stored in, with its scales.
+    resolved.weight_bytes = query.frozen ? bytes_per_weight(*query.frozen) : bytes_per_element(resolved.precision);
   }
   if (query.wide_layers > 0 && bytes_per_element(resolved.precision) < 2) {
     resolved.wide_share = std::min(1.0, query.wide_layers / resolved.layers);

@@ -89,7 +89,8 @@ void add_data_parallel(const ResolvedTraining& job, const Degrees& d, const Stag
   expose(experts, p.experts, each(experts));
 }
 
-/// ZeRO-3: gathers before each pass, a reduce-scatter after; hidden behind the pass as far as it is longer.
+/// ZeRO-3: gathers before each pass, as the weights are stored, and a reduce-scatter after; hidden behind the pass as
+/// far as it is longer.
 struct Gathered {
   double forward = 0, backward = 0;
   bool crosses = false;
@@ -97,12 +98,14 @@ struct Gathered {
 Gathered gather_time(const ResolvedTraining& job, const Degrees& d, double layers, bool with_ends) noexcept {
   const StageParameters p = stage_parameters(job, d, layers, with_ends);
   Gathered g;
+  const bool frozen = job.task == TrainingTask::lora;
+  const double weight = job.weight_bytes;
   const auto add = [&](const Group& group, double parameters) {
     if (group.ranks <= 1 || parameters <= 0) return;
     const Tier t = tier(job, group);
-    g.forward += kGradientBytes * parameters * t.seconds_per_byte + t.latency * layers;
-    const double gradient = job.task == TrainingTask::lora ? 0 : kGradientBytes;
-    g.backward += (kGradientBytes + gradient) * parameters * t.seconds_per_byte + 2 * t.latency * layers;
+    g.forward += weight * parameters * t.seconds_per_byte + t.latency * layers;
+    const double gradient = frozen ? 0 : kGradientBytes;
+    g.backward += (weight + gradient) * parameters * t.seconds_per_byte + 2 * t.latency * layers;
     g.crosses = g.crosses || t.crosses;
   };
   add(replica_group(job, d, d.weight_shards), p.shared);

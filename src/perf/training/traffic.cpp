@@ -91,7 +91,9 @@ class Counter {
     const double ends = job_.embedding_parameters + (job_.tied ? 0 : job_.head_parameters);
     shared = (shared + ends) / d_.pp / d_.tp;
     routed /= d_.pp * d_.ep * d_.etp;
-    if (job_.task == TrainingTask::lora) {
+    const bool sharded = d_.sharding == Sharding::zero3 || d_.sharding == Sharding::hsdp;
+    const bool frozen = job_.task == TrainingTask::lora;
+    if (frozen && !sharded) {
       shared = job_.lora_parameters / d_.pp / d_.tp;
       routed = 0;
     }
@@ -102,9 +104,11 @@ class Counter {
       add(TrafficKind::data_parallel, replica_group(job_, d_, ranks), shared * bytes);
       add(TrafficKind::data_parallel, expert_replica_group(job_, d_, expert_ranks), routed * bytes);
     };
-    if (d_.sharding == Sharding::zero3 || d_.sharding == Sharding::hsdp) {
-      // Gathered before each pass of each micro-batch, reduced after the backward one.
-      both(d_.weight_shards, d_.expert_weight_shards, 3 * kTrafficBytes * d_.micro_batches);
+    if (sharded) {
+      // Gathered before each pass of each micro-batch, reduced after the backward one; frozen ones have no gradient.
+      both(d_.weight_shards, d_.expert_weight_shards,
+           (2 * job_.weight_bytes + (frozen ? 0 : kTrafficBytes)) * d_.micro_batches);
+      if (frozen) return;
       if (d_.sharding == Sharding::hsdp) {  // and once a step the copies of each shard are reduced
         add(TrafficKind::data_parallel, replica_group(job_, d_, replicas / d_.weight_shards, d_.weight_shards),
             shared / d_.weight_shards * 2 * kTrafficBytes);

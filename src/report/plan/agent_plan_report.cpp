@@ -20,11 +20,26 @@ std::string memories_text(const AgentPlan& plan) {
   return text.empty() ? "none" : text;
 }
 
+namespace {
+
+std::string layout_of(const AgentPlan& p) {
+  return fmt::format("{} × TP{}", p.replicas, std::max(1, p.deployment.tp));
+}
+std::string formats_of(const AgentPlan& p) {
+  std::string text(p.deployment.weights ? name(*p.deployment.weights) : "");
+  if (p.deployment.kv) text += fmt::format("{}{} KV", text.empty() ? "" : ", ", name(*p.deployment.kv));
+  return text;
+}
+
+}  // namespace
+
 Table agent_plan_table(const std::vector<AgentPick>& picks) {
   Table table;
   table.columns = {{.key = "device", .heading = "device"},
                    {.key = "gpus", .heading = "GPUs", .kind = ColumnKind::number},
-                   {.key = "replicas", .heading = "replicas", .kind = ColumnKind::number},
+                   {.key = "replicas", .heading = "replicas", .kind = ColumnKind::number, .spare = 2},
+                   {.key = "layout", .heading = "layout"},
+                   {.key = "precision", .heading = "precision"},
                    {.key = "memory", .heading = "held by a replica below the device"},
                    {.key = "cached", .heading = "of the input found", .kind = ColumnKind::number},
                    {.key = "later_ttft_p95", .unit = "s", .heading = "later turns p95", .kind = ColumnKind::number},
@@ -33,7 +48,8 @@ Table agent_plan_table(const std::vector<AgentPick>& picks) {
   for (const AgentPick& pick : picks) {
     const AgentPlan& p = pick.plan;
     const auto usd = pick.usd_per_hour();
-    table.rows.push_back({Cell(p.deployment.device), Cell(p.gpus), Cell(p.replicas), Cell(memories_text(p)),
+    table.rows.push_back({Cell(p.deployment.device), Cell(p.gpus), Cell(p.replicas), Cell(layout_of(p)),
+                          Cell(formats_of(p)), Cell(memories_text(p)),
                           Cell(p.cached_share).shown_as(percent(p.cached_share)), Cell(Seconds(p.later_turn_ttft_p95)),
                           Cell(p.within).shown_as(percent(p.within, 1)), usd ? Cell(*usd) : Cell()});
   }
@@ -52,8 +68,9 @@ Document agent_plan_page(const std::vector<AgentPick>& picks, const SimulationQu
   limit("TTFT", asked.limits.ttft);
   limit("TPOT", asked.limits.tpot);
   limit("whole request", asked.limits.e2e);
-  std::string said = fmt::format("Best: {} × {}, {} replica{}", best.gpus, best.deployment.device, best.replicas,
-                                 best.replicas == 1 ? "" : "s");
+  std::string said =
+      fmt::format("Best: {} × {}, {} replica{} of TP {}, {}", best.gpus, best.deployment.device, best.replicas,
+                  best.replicas == 1 ? "" : "s", std::max(1, best.deployment.tp), formats_of(best));
   said += memories_text(best) == "none" ? ", no memory below the device's."
                                         : fmt::format(", each with {} below the device.", memories_text(best));
   const auto bare = std::find_if(picks.begin(), picks.end(), [&](const AgentPick& p) {
@@ -99,6 +116,9 @@ Json agent_plan_json(const std::vector<AgentPick>& picks, const std::vector<std:
                    .set("device", p.deployment.device)
                    .set("gpus", p.gpus)
                    .set("replicas", p.replicas)
+                   .set("tp", std::max(1, p.deployment.tp))
+                   .set("precision", p.deployment.weights ? Json(std::string(name(*p.deployment.weights))) : Json())
+                   .set("kv_precision", p.deployment.kv ? Json(std::string(name(*p.deployment.kv))) : Json())
                    .set("tiers", std::move(tiers))
                    .set("cached_share", p.cached_share)
                    .set("first_turn_ttft_p95_s", p.first_turn_ttft_p95)

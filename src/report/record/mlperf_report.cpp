@@ -449,6 +449,15 @@ std::vector<Trend> mlperf_trends(const std::vector<Group>& groups, const Summary
   return trends;
 }
 
+namespace {
+
+/// A latency is that of all accelerators together: it is not shared out between them.
+bool is_latency(std::string_view unit) {
+  return unit == "s" || unit == "ms";
+}
+
+}  // namespace
+
 Table mlperf_prediction_table(const std::vector<mlperf::Explanation>& explanations) {
   Table table;
   table.columns = {text_column("row", "row"),
@@ -465,12 +474,14 @@ Table mlperf_prediction_table(const std::vector<mlperf::Explanation>& explanatio
   for (const mlperf::Explanation& e : explanations) {
     if (!e.measured) continue;
     const Row& row = *e.row;
-    const double n = e.accelerators;
+    const bool latency = is_latency(e.unit);
+    const double n = latency ? 1 : e.accelerators;
     const double over = e.predicted.mid / *e.measured;
-    table.rows.push_back(
-        {Cell(row.id), Cell(row.benchmark), Cell(row.scenario), Cell(row.accelerator), Cell(row.published.round),
-         rate_cell(*e.measured / n), Cell::interval({e.predicted.low / n, e.predicted.mid / n, e.predicted.high / n}),
-         Cell(e.unit + " per accelerator"), Cell(over).shown_as(percent(over)), Cell(e.plan), Cell(e.bound)});
+    table.rows.push_back({Cell(row.id), Cell(row.benchmark), Cell(row.scenario), Cell(row.accelerator),
+                          Cell(row.published.round), rate_cell(*e.measured / n),
+                          Cell::interval({e.predicted.low / n, e.predicted.mid / n, e.predicted.high / n}),
+                          Cell(latency ? e.unit : e.unit + " per accelerator"), Cell(over).shown_as(percent(over)),
+                          Cell(e.plan), Cell(e.bound)});
   }
   return table;
 }
@@ -509,13 +520,14 @@ Document mlperf_explanation_page(const mlperf::Explanation& e) {
                    number_column("accelerator", "per accelerator")};
   if (e.measured) {
     table.rows.push_back({Cell("measured, " + e.unit), rate_cell(*e.measured).with(Emphasis::strong),
-                          rate_cell(*e.measured / e.accelerators)});
+                          is_latency(e.unit) ? Cell() : rate_cell(*e.measured / e.accelerators)});
   } else {
     table.rows.push_back({Cell("measured, " + row.unit), rate_cell(row.value).with(Emphasis::strong), Cell()});
   }
   const Interval each{e.predicted.low / e.accelerators, e.predicted.mid / e.accelerators,
                       e.predicted.high / e.accelerators};
-  table.rows.push_back({Cell("predicted, " + e.unit), Cell::interval(e.predicted), Cell::interval(each)});
+  table.rows.push_back(
+      {Cell("predicted, " + e.unit), Cell::interval(e.predicted), is_latency(e.unit) ? Cell() : Cell::interval(each)});
   if (e.measured) {
     table.rows.push_back({Cell("predicted over measured"),
                           Cell(e.predicted.mid / *e.measured).shown_as(percent(e.predicted.mid / *e.measured)),

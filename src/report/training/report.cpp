@@ -196,14 +196,21 @@ Table training_table(const TrainingAnswer& a, const TrainingReportOptions& optio
   return table;
 }
 
+/// What of the model is trained, where it is not all of it.
+std::string trained(const TrainingAnswer& a) {
+  if (a.query.task != TrainingTask::lora) return {};
+  const std::string frozen = a.query.frozen ? fmt::format(" on {} weights", name(*a.query.frozen)) : std::string();
+  return fmt::format("LoRA of rank {}{} for ", a.query.lora_rank, frozen);
+}
+
 Document training_page(const TrainingAnswer& a, const TrainingReportOptions& options,
                        const std::optional<ScalingCurve>& curve) {
   const TrainingEstimate& e = a.outcome.estimate;
   const TrainingPlan& p = a.query.plan;
   Document page;
   page.title =
-      fmt::format("Train {} on {} · {} sequences of {} tokens, micro-batch {}", a.query.model, training_text(a),
-                  format_number(p.global_batch, 7), format_number(p.sequence, 7), p.micro_batch);
+      fmt::format("Train {}{} on {} · {} sequences of {} tokens, micro-batch {}", trained(a), a.query.model,
+                  training_text(a), format_number(p.global_batch, 7), format_number(p.sequence, 7), p.micro_batch);
   page.blocks.emplace_back(Paragraph{
       fmt::format("{} a step, {} tok/s per GPU, MFU {:.1f} %. Bottleneck: {}.", time_cell(e.step_time_s).text(),
                   format_number(e.tokens_per_s.mid / p.gpus), 100 * e.mfu.mid, name(e.bound)),

@@ -144,6 +144,8 @@ void RequestSource::move_on() {
       when = 0;
       break;
     case OfferedKind::trace:
+      // Later turns come after the answers before them.
+      while (streamed_ < workload_.trace->requests.size() && workload_.trace->requests[streamed_].turn > 0) ++streamed_;
       if (streamed_ < workload_.trace->requests.size()) {
         when = to_ticks(std::min(workload_.trace->requests[streamed_].arrival * trace_scale_, kMostSeconds));
       }
@@ -171,12 +173,13 @@ void RequestSource::fill(Request& r, Ticks when) {
   r.arrival = when;
   if (workload_.trace) {
     const auto& all = workload_.trace->requests;
-    const std::uint64_t at = r.id % all.size();
-    const Trace::Request& recorded = all[at];
-    r.input = std::max(1U, recorded.input);
-    r.output = std::max(1U, recorded.output);
-    r.priority = static_cast<std::uint8_t>(recorded.priority);
-    r.trace_index = static_cast<std::uint32_t>(at);
+    const auto at = static_cast<std::uint32_t>((replays() ? streamed_ : r.id) % all.size());
+    if (replays() && all[at].talks) {
+      r.session = open_session(r.id, when);
+      record(r, at, &sessions_[r.session]);
+    } else {
+      record(r, at, nullptr);
+    }
     return;
   }
   Random random(seed_, r.id << 8);
@@ -200,6 +203,15 @@ void RequestSource::fill(Request& r, Ticks when) {
     r.output = kind.output.draw(random);
     return;
   }
+  r.session = open_session(r.id, when);
+  Session& s = sessions_[r.session];
+  s.request_class = r.request_class;
+  s.group = r.group;
+  s.turns_left = kind.turns.draw(random);
+  set_lengths(r, s, random);
+}
+
+std::uint32_t RequestSource::open_session(std::uint64_t id, Ticks when) {
   std::uint32_t index = 0;
   if (free_sessions_.empty()) {
     index = static_cast<std::uint32_t>(sessions_.size());
@@ -209,16 +221,36 @@ void RequestSource::fill(Request& r, Ticks when) {
     free_sessions_.pop_back();
   }
   Session& s = sessions_[index];
-  s.id = r.id;
-  s.request_class = r.request_class;
-  s.group = r.group;
+  s.id = id;
+  s.request_class = 0;
+  s.group = 0;
   s.context = 0;
   s.start = when;
   s.busy = 0;
+  s.row = 0;
   s.segments.clear();
-  s.turns_left = kind.turns.draw(random);
-  r.session = index;
-  set_lengths(r, s, random);
+  return index;
+}
+
+/// As it was recorded; a turn's input holds what was said before it.
+void RequestSource::record(Request& r, std::uint32_t row, Session* s) {
+  const Trace::Request& recorded = workload_.trace->requests[row];
+  r.input = std::max(1U, recorded.input);
+  r.output = std::max(1U, recorded.output);
+  r.priority = static_cast<std::uint8_t>(recorded.priority);
+  r.trace_index = row;
+  if (s == nullptr) return;
+  r.turn = recorded.turn;
+  s->row = recorded.next;
+  s->turns_left = recorded.next > 0 ? 1 : 0;
+  if (r.input < s->context) {  // its history was cut: nothing of what was kept begins alike
+    std::fill(s->segments.begin(), s->segments.end(), 0U);
+    s->context = 0;
+    s->id = r.id;
+  }
+  const std::uint32_t fresh = r.input - s->context;
+  s->segments.push_back(fresh + r.output);
+  s->context += fresh + r.output;
 }
 
 void RequestSource::set_lengths(Request& r, Session& s, Random& random) {
@@ -242,6 +274,10 @@ bool RequestSource::next_turn(std::uint32_t session, Request& r, Ticks when) {
   r.id = created_++;
   r.arrival = when;
   r.session = session;
+  if (workload_.trace) {
+    record(r, s.row, &s);
+    return true;
+  }
   r.request_class = s.request_class;
   r.group = s.group;
   r.priority = static_cast<std::uint8_t>(workload_.classes[s.request_class].priority);
@@ -250,12 +286,16 @@ bool RequestSource::next_turn(std::uint32_t session, Request& r, Ticks when) {
   return true;
 }
 
-double RequestSource::finish_turn(const Request& r) {
+double RequestSource::finish_turn(const Request& r, Ticks now) {
   if (r.session == kNoSlot) return -1;
   Session& s = sessions_[r.session];
   if (s.turns_left == 0) {
     end_session(r.session);
     return -1;
+  }
+  if (workload_.trace) {
+    const double due = workload_.trace->requests[s.row].arrival * trace_scale_;
+    return std::max(0.0, std::min(due, kMostSeconds) - to_seconds(now));
   }
   const double think = workload_.classes[s.request_class].think_time;
   if (think <= 0) return 0;
@@ -276,7 +316,7 @@ void RequestSource::end_session(std::uint32_t session) {
 
 void RequestSource::chunks_of(const Request& r, std::vector<Chunk>& chunks) const {
   chunks.clear();
-  if (workload_.trace) {
+  if (workload_.trace && r.session == kNoSlot) {
     const Trace& trace = *workload_.trace;
     if (trace.tokens_per_key == 0) return;
     const Trace::Request& recorded = trace.requests[r.trace_index];
@@ -297,7 +337,8 @@ void RequestSource::chunks_of(const Request& r, std::vector<Chunk>& chunks) cons
   const std::uint64_t first = first_turn_key(s.id);
   for (std::uint32_t i = 0; i < r.turn; ++i) {
     const std::uint32_t shared = i == 0 ? kind.shared_prefix : 0;
-    chunks.push_back({first + i, s.segments[i] - std::min(shared, s.segments[i])});
+    const std::uint32_t tokens = s.segments[i] - std::min(shared, s.segments[i]);
+    if (tokens > 0 || !workload_.trace) chunks.push_back({first + i, tokens});
   }
 }
 

@@ -49,8 +49,9 @@ class RequestSource {
   bool start_at(Request& request, Ticks when);
   /// The next turn of the conversation; false if it was the last or no more are wanted.
   bool next_turn(std::uint32_t session, Request& request, Ticks when);
-  /// The answer of a turn is out: seconds until the next turn, or a negative number if there is none.
-  double finish_turn(const Request& request);
+  /// The answer of a turn is out: seconds until the next turn, or a negative number if there is none. A recorded turn
+  /// comes at its time, or at once where that is over: its answer was awaited.
+  double finish_turn(const Request& request, Ticks now);
   /// A turn has ended: how long its conversation took, if it was the last.
   struct Task {
     Ticks whole = 0;
@@ -77,7 +78,11 @@ class RequestSource {
     Ticks start = 0;
     Ticks busy = 0;
     std::vector<std::uint32_t> segments;  ///< tokens of each turn
+    std::uint32_t row = 0;                ///< of a trace: its next turn, 0 = there is none
   };
+  std::uint32_t open_session(std::uint64_t id, Ticks when);
+  void record(Request& request, std::uint32_t row, Session* session);
+  [[nodiscard]] bool replays() const { return workload_.trace && load_.kind == OfferedKind::trace; }
   [[nodiscard]] bool wants_more(Ticks when) const;
   void fill(Request& request, Ticks when);
   void set_lengths(Request& request, Session& session, Random& random);

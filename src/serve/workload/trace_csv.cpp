@@ -1,4 +1,5 @@
-// Traces as CSV: those of Azure (TIMESTAMP,ContextTokens,GeneratedTokens) and plain ones (arrival_s,isl,osl).
+// Traces as CSV: those of Azure (TIMESTAMP,ContextTokens,GeneratedTokens) and plain ones (arrival_s,isl,osl,
+// with priority and session where there are any).
 #include <fmt/format.h>
 
 #include "ridge/base/csv.hpp"
@@ -13,7 +14,7 @@ constexpr std::size_t kMostBytes = 1U << 30;
 
 struct Columns {
   std::size_t arrival = 0, input = 0, output = 0;
-  std::optional<std::size_t> priority;
+  std::optional<std::size_t> priority, session;
   bool stamps = false;
 
   [[nodiscard]] std::size_t of(TraceField field) const {
@@ -38,6 +39,7 @@ Result<Columns> find_columns(const CsvTable& t) {
     *into[i] = *at;
   }
   c.priority = t.column("priority");
+  c.session = t.column("session");
   return c;
 }
 
@@ -75,6 +77,7 @@ Result<Workload> parse_csv_trace(std::string text, const std::string& file) {
     if (const auto wrong = builder.add(*arrival, lengths[0], lengths[1], static_cast<int>(priority))) {
       return table->error(row, columns->of(wrong->field), wrong->message);
     }
+    if (columns->session) builder.set_session(table->cell(row, *columns->session));
   }
   return builder.finish(file, columns->stamps ? "Azure LLM inference trace" : "trace");
 }

@@ -54,6 +54,10 @@ class LineReader {
     if (const auto problem = builder.add(values[0] / 1000, values[1], values[2], priority)) {
       return wrong(kKeys[static_cast<std::size_t>(problem->field)], problem->message);
     }
+    if (const JsonNode* session = root->find("session")) {
+      if (session->kind != JsonNode::Kind::text) return wrong("session", "'session' is no text");
+      builder.set_session(session->text);
+    }
     const JsonNode* ids = root->find("hash_ids");
     if (ids == nullptr) return {};
     if (ids->kind != JsonNode::Kind::array) return wrong("hash_ids", "'hash_ids' is no list");

@@ -64,6 +64,19 @@ std::optional<TraceProblem> TraceBuilder::add(double arrival, double input, doub
   return {};
 }
 
+void TraceBuilder::set_session(std::string_view session) {
+  if (session.empty()) return;
+  const std::size_t here = trace_.requests.size() - 1;
+  Trace::Request& r = trace_.requests[here];
+  r.talks = true;
+  const auto [at, first] = last_turns_.try_emplace(std::string(session), here);
+  if (first) return;
+  Trace::Request& before = trace_.requests[at->second];
+  before.next = static_cast<std::uint32_t>(here);
+  r.turn = before.turn + 1;
+  at->second = here;
+}
+
 void TraceBuilder::add_key(std::uint64_t key) {
   trace_.keys.push_back(key);
   ++trace_.requests.back().key_count;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "ridge/serve/workload.hpp"
 
@@ -24,6 +25,8 @@ class TraceBuilder {
  public:
   /// What is wrong with the request, or nothing; it is added then. Arrivals are in seconds since anything.
   std::optional<TraceProblem> add(double arrival, double input, double output, int priority = 0);
+  /// The conversation that the request added last is a turn of.
+  void set_session(std::string_view session);
   /// A prefix block of the request added last.
   void add_key(std::uint64_t key);
   void set_tokens_per_key(std::uint32_t tokens) { trace_.tokens_per_key = tokens; }
@@ -31,6 +34,7 @@ class TraceBuilder {
 
  private:
   Trace trace_;
+  std::unordered_map<std::string, std::size_t> last_turns_;  // of each conversation, its place
   double first_ = 0;
 };
 

@@ -99,6 +99,13 @@ Result<int> estimate_context(Session& session, const EstimateFlags& flags) {
     answer.curve.assumptions.emplace_back(
         "smaller pieces need less memory while they pass (⟦max_batched_tokens=65536⟧)");
   }
+  if (const Result<Model> model = knowledge->catalogue.find_model(answer.query.model);
+      model && model->context > 0 && *std::max_element(lengths->begin(), lengths->end()) > model->context) {
+    answer.curve.assumptions.push_back(
+        fmt::format("{} was trained for {} tokens: longer prompts want its positions "
+                    "stretched, and answers may be worse",
+                    model->id, format_number(model->context, 7)));
+  }
   add_changes(session, answer.curve.assumptions);
   std::vector<std::string> distinct;
   for (std::string& text : answer.curve.assumptions) {

@@ -9,6 +9,7 @@
 #include "app/cli/session/wrong.hpp"
 #include "report/training/report.hpp"
 #include "ridge/base/text.hpp"
+#include "ridge/perf/usual.hpp"
 #include "ridge/search/plan.hpp"
 
 namespace ridge::cli {
@@ -49,7 +50,6 @@ class TrainingQuestioner {
       return wrong(flag, out_.query.model.empty() ? "is of models that make images or clips"
                                                   : out_.query.model + " makes no images: leave it out");
     }
-    if (!flags_.given("--engine")) assume("engine {}", out_.query.engine);
     return {};
   }
 
@@ -98,6 +98,10 @@ class TrainingQuestioner {
         return wrong(flag, "is of adapters: say --task lora, or leave it out");
       }
       q.task = TrainingTask::lora;
+    }
+    if (!flags_.given("--engine")) {
+      q.engine = usual_training_engine(q.task);
+      assume("engine {}", q.engine);
     }
     if (flags_.given("--shard-group") && q.plan.sharding != Sharding::hsdp) {
       return wrong("--shard-group", "is of --sharding hsdp");

@@ -109,35 +109,74 @@ void take_slowness(AgentGoal& goal, double confidence, const Knowledge& knowledg
   goal.ttft_slowness = std::max(goal.slowness, time_error(a->outcome.estimate.ttft_s, about).factor(confidence));
 }
 
-/// On one device, with the fewest ranks whose memory holds a session of the mean length several times.
+struct AgentFormats {
+  std::optional<Format> weights, kv;
+};
+
+/// What was asked for; else what single requests are planned with, narrowest first, each with a cache as narrow as the
+/// device reads where the weights are narrow.
+std::vector<AgentFormats> formats_for(const InferenceQuery& asked, const std::string& device,
+                                      const Knowledge& knowledge) {
+  if (asked.weights) return {{asked.weights, asked.kv}};
+  const Result<Device> found = knowledge.catalogue.find_device(device);
+  const Result<Model> model = knowledge.catalogue.find_model(asked.model);
+  if (!found || !model) return {{asked.weights, asked.kv}};
+  std::vector<Format> weights = usual_formats(*found, *model);
+  const Format eight = eight_bit_cache(*found, knowledge.catalogue);
+  if (eight != Format::fp8) std::replace(weights.begin(), weights.end(), Format::fp8, eight);
+  std::stable_sort(weights.begin(), weights.end(),
+                   [](Format a, Format b) { return bytes_per_weight(a) < bytes_per_weight(b); });
+  std::vector<AgentFormats> all;
+  for (const Format w : weights) {
+    const bool narrow = bytes_per_weight(w) < bytes_per_weight(Format::bf16);
+    all.push_back({w, asked.kv ? asked.kv : narrow ? std::optional(eight) : std::nullopt});
+  }
+  return all;
+}
+
+/// On one device, in the layout and the formats that take the fewest of it.
 Result<std::vector<AgentPlan>> on_device(AgentGoal goal, const std::string& device, const PlanFlags& flags,
                                          const Knowledge& knowledge) {
-  goal.base.deployment.device = device;
+  InferenceQuery& deployment = goal.base.deployment;
+  deployment.device = device;
   const Result<double> confidence = confidence_of(flags);
   if (!confidence) return confidence.error();
   const int most = goal.most_replicas;
+  std::vector<AgentPlan> best;
   std::optional<Error> refused;
-  for (const int tp : kTensorDegrees) {
-    if (flags.given("--tp") && flags.value("--tp") != std::to_string(tp)) continue;
-    goal.base.deployment.tp = goal.base.deployment.gpus = tp;
-    goal.most_replicas = std::max(1, most / tp);
-    take_slowness(goal, *confidence, knowledge);
-    Result<std::vector<AgentPlan>> plans = plan_agents(goal, knowledge);
-    if (plans && !plans->empty()) return plans;
-    if (!plans && plans.error().code != ErrorCode::infeasible) return plans;
-    if (!plans) {
-      refused = plans.error();
-      continue;
+  std::optional<AgentGoal> short_of;  // the first that runs and does not hold
+  for (const AgentFormats& formats : formats_for(deployment, device, knowledge)) {
+    deployment.weights = formats.weights;
+    deployment.kv = formats.kv;
+    for (const int tp : kTensorDegrees) {
+      if (flags.given("--tp") && flags.value("--tp") != std::to_string(tp)) continue;
+      // What takes as many devices as the best so far is no better.
+      const int room = best.empty() ? std::max(tp, most) : best.front().gpus - 1;
+      if (room < tp) break;
+      deployment.tp = deployment.gpus = tp;
+      goal.most_replicas = room / tp;
+      take_slowness(goal, *confidence, knowledge);
+      Result<std::vector<AgentPlan>> plans = plan_agents(goal, knowledge);
+      if (!plans && plans.error().code != ErrorCode::infeasible) return plans;
+      if (!plans) {
+        if (!short_of) refused = plans.error();
+      } else if (!plans->empty()) {
+        best = *std::move(plans);
+      } else if (best.empty() && !short_of) {
+        short_of = goal;
+      }
     }
-    refused = Error{
-        ErrorCode::infeasible, device,
-        fmt::format("no {} replicas of {} hold the limits with {:.0f} %", goal.most_replicas, tp, 100 * *confidence)};
-    goal.slowness = goal.ttft_slowness = 1;
-    const Result<std::vector<AgentPlan>> likely = plan_agents(goal, knowledge);
+  }
+  if (!best.empty()) return best;
+  if (short_of) {
+    std::string why = fmt::format("no {} replicas of {} hold the limits with {:.0f} %", short_of->most_replicas,
+                                  short_of->base.deployment.tp, 100 * *confidence);
+    short_of->slowness = short_of->ttft_slowness = 1;
+    const Result<std::vector<AgentPlan>> likely = plan_agents(*short_of, knowledge);
     if (likely && !likely->empty()) {
-      refused->message +=
-          fmt::format("; {} do as predicted: ⟦confidence=50%⟧, or longer limits", likely->front().replicas);
+      why += fmt::format("; {} do as predicted: ⟦confidence=50%⟧, or longer limits", likely->front().replicas);
     }
+    return Error{ErrorCode::infeasible, device, std::move(why)};
   }
   return refused ? *refused : wrong("--tp", "write 1, 2, 4 or 8 where --workload is played");
 }

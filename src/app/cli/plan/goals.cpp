@@ -137,6 +137,7 @@ Result<TrainingGoal> training_goal(const PlanFlags& flags, const PlanContext& co
     return wrong("--budget", "is of the whole run: write an amount such as $2M");
   }
   if (const Status s = flags.read_into(goal); !s) return s.error();
+  if (!flags.given("--engine")) goal.engine = usual_training_engine(goal.task);
   if (!flags.given("--objective")) goal.objective = goal.tokens > 0 ? Objective::cost : Objective::time;
   if (const Status s = complete_buyer(flags, context, goal.buyer); !s) return s.error();
   return goal;

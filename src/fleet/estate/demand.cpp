@@ -222,10 +222,10 @@ void EstateReader::budget(TableReader& t, const TomlNode& node) {
   b.usd = *usd;
   if (b.first < 0 || b.last >= p.months || b.first > b.last)
     return t.refuse(t.has("from") ? "from" : "most", "is not within the plan");
-  b.rule =
-      rule(RuleKind::budget, static_cast<int>(p.budgets.size()),
-           fmt::format("{} to {}: {} at most", p.month_name(b.first), p.month_name(b.last), format(Dollars(b.usd), 4)),
-           where(node, "most"), b.usd, "$");
+  b.rule = rule(RuleKind::budget, static_cast<int>(p.budgets.size()),
+                fmt::format("cash of {} to {} is {} at most", p.month_name(b.first), p.month_name(b.last),
+                            format(Dollars(b.usd))),
+                where(node, "most"), b.usd, "$");
   p.budgets.push_back(b);
 }
 

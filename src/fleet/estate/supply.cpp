@@ -131,15 +131,19 @@ void EstateReader::policy_rules(TableReader& t) {
     allowed_vendors_ = *vendors;
     std::string all;
     for (const std::string& one : origin) all += (all.empty() ? "" : ", ") + one;
-    origin_rule_ = rule(RuleKind::forbidden, 0, "only vendors from " + all, where(node, "origin"), 0, "");
+    origin_rule_ =
+        rule(RuleKind::forbidden, 0, "only vendors from " + all + " are allowed", where(node, "origin"), 0, "");
   }
   avoid_ = names(t, "avoid_vendors");
   std::vector<std::string_view> vendors;
   for (const Device& device : knowledge_.catalogue.devices()) vendors.push_back(device.vendor);
   if (const Status s = search::check_vendors("avoid_vendors", avoid_, vendors); !s)
     return t.refuse("avoid_vendors", s.error().message);
+  std::string avoided;
+  for (const std::string& one : avoid_) avoided += (avoided.empty() ? "" : ", ") + one;
   if (!avoid_.empty())
-    avoid_rule_ = rule(RuleKind::forbidden, 0, "vendors ruled out", where(node, "avoid_vendors"), 0, "");
+    avoid_rule_ =
+        rule(RuleKind::forbidden, 0, "devices of " + avoided + " are ruled out", where(node, "avoid_vendors"), 0, "");
   licences_ = names(t, "export_licences");
   residency_ = names(t, "residency");
   residency_where_ = where(node, "residency");

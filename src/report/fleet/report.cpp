@@ -183,12 +183,15 @@ Document fleet_page(const FleetView& view) {
     co2 += m.co2_kg;
     kwh += m.kwh;
   }
+  const bool buys = std::any_of(a.months.begin(), a.months.end(), [](const auto& m) { return m.capital > 0; });
   page.blocks.emplace_back(Paragraph{fmt::format(
-      "It costs {} in {} month{} ({} a month), {} of it in cash{}; {} MWh, {} t CO2. No plan costs less than {}: the "
-      "gap is {:.2f} %{}{}.",
-      fleet_money(a.usd), p.months, p.months == 1 ? "" : "s", fleet_money(a.usd / p.months), fleet_money(cash),
+      "It costs {} in {} month{} ({} a month){}; {} MWh, {} t CO2. {}No plan costs less than {}: the gap is {:.2f} "
+      "%{}{}.",
+      fleet_money(a.usd), p.months, p.months == 1 ? "" : "s", fleet_money(a.usd / p.months),
       a.commitments > 0 ? fmt::format(", and leases bind {} after that", fleet_money(a.commitments)) : "",
-      format_number(kwh / 1000), format_number(co2 / 1000), fleet_money(a.bound), 100 * a.gap,
+      format_number(kwh / 1000), format_number(co2 / 1000),
+      buys ? fmt::format("Purchases count by their months; {} is paid in these. ", fleet_money(cash)) : "",
+      fleet_money(a.bound), 100 * a.gap,
       a.bands < p.hours ? fmt::format(", hours put together in {} bands included", a.bands) : "",
       a.stopped ? " (time was over: the best so far)" : "")});
   page.blocks.emplace_back(fleet_actions(view));

@@ -41,6 +41,12 @@ POWER = ("timestamp, name, power.draw [W], clocks.current.sm [MHz], utilization.
 WORTHLESS = re.compile(r"(?<![\w-])[-+]?(?:inf|nan)(?![\w-])|(?<![\w.])-\$|\$-\d|\$inf", re.IGNORECASE)
 
 
+def scaled(value):
+    """The value with its first number a thousand or a million times as large or small: such a file is mostly understood."""
+    number = re.search(r"\d+(?:\.\d+)?", value)
+    return [value[:number.start()] + format(float(number[0]) * by, ".15g") + value[number.end():] for by in (0, 1e-6, 1e-3, 0.5, 3, 1e3, 1e6)] if number else []
+
+
 def toml_changes(text):
     """Every (line, value) of a TOML text: texts with one of them changed, gone or doubled."""
     lines = text.splitlines()
@@ -53,7 +59,7 @@ def toml_changes(text):
             continue
         yield lambda at=at: ("gone", "\n".join([*lines[:at], *lines[at + 1:]]))
         yield lambda at=at, line=line: ("doubled", "\n".join([*lines[:at], line, line, *lines[at + 1:]]))
-        for value in TOML:
+        for value in TOML + scaled(found[2]):
             yield lambda at=at, head=found[1], value=value: (head.strip() + value[:40], "\n".join([*lines[:at], head + value, *lines[at + 1:]]))
 
 
@@ -99,7 +105,7 @@ def csv_changes(text, delimiter=","):
         return (f"cell {row},{column} = {str(value)[:40]!r}", out.getvalue())
     for row in range(min(len(rows), 4)):
         for column in range(len(rows[row])):
-            for value in [..., *CELLS]:
+            for value in [..., *CELLS, *scaled(rows[row][column])]:
                 yield lambda row=row, column=column, value=value: changed(row, column, value)
 
 

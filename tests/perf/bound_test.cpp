@@ -124,6 +124,19 @@ double step(TrainingQuery query, const std::string& engine) {
   return outcome.reason == Reason::none ? outcome.estimate.step_time_s.mid : -1;
 }
 
+// LLMQ's 16-bit states leave room on a card where the usual ones do not: measured 16.4 s, the bound was 16.7 s.
+TEST(Bound, HoldsWhereOnlyOneFrameworkHasRoom) {
+  TrainingQuery q;
+  q.model = "qwen2.5-3b";
+  q.device = "rtx5090";
+  q.precision = Format::bf16;
+  q.plan = {.gpus = 4, .dp = 4, .sequence = 1024, .global_batch = 512, .micro_batch = 4};
+  q.plan.sharding = Sharding::zero1;
+  q.plan.recompute = Recompute::selective;
+  EXPECT_GT(step(q, "ideal"), 0);
+  EXPECT_GE(step(q, "llmq"), step(q, "ideal"));
+}
+
 // Layers that run twice because what one framework keeps does not fit are no part of the bound: others keep less.
 TEST(Bound, NoStepOfTrainingIsFasterThanTheDatasheet) {
   std::mt19937 random(13);

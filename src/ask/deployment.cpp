@@ -196,6 +196,9 @@ constexpr Word kContexts[] = {word("ring", ContextParallel::ring), word("all-gat
                               word("ulysses", ContextParallel::ulysses)};
 constexpr Word kReductions[] = {word("none", SwitchReduction::none), word("nvls", SwitchReduction::scale_up),
                                 word("sharp", SwitchReduction::scale_out), word("both", SwitchReduction::both)};
+constexpr Word kOptimizers[] = {word("adamw", Optimizer::adamw), word("adamw-8bit", Optimizer::adamw_8bit),
+                                word("paged-adamw", Optimizer::paged_adamw),
+                                word("paged-adamw-8bit", Optimizer::paged_adamw_8bit)};
 constexpr Word kOrders[] = {word("tp-cp-ep-dp-pp", RankOrder::data_before_pipeline),
                             word("tp-cp-ep-pp-dp", RankOrder::pipeline_before_data)};
 constexpr Word kExchanges[] = {word("gather", ExpertExchange::gather), word("kernels", ExpertExchange::dispatch),
@@ -302,6 +305,10 @@ constexpr Field kFields[] = {
      .takes = Takes::share, .train = plan_at<&TrainingPlan::offload>()},
     {.key = "offload_optimizer", .value_name = "", .help = "keep state and update of the optimizer on the host", .verbs = kTrain | kRl | kEmit,
      .takes = Takes::on, .train = plan_at<&TrainingPlan::offload_optimizer>()},
+    {.key = "offload_weights", .value_name = "", .help = "weights wait on the host and cross to the device layer by layer in each pass (ZeRO-3 or FSDP with CPU offload)", .verbs = kTrain,
+     .takes = Takes::on, .train = plan_at<&TrainingPlan::offload_weights>()},
+    {.key = "optimizer", .value_name = "O", .help = "adamw (default), adamw-8bit, paged-adamw or paged-adamw-8bit; paged state goes to the host where device memory is short", .verbs = kTrain,
+     .takes = Takes::word, .words = kOptimizers, .train = plan_at<&TrainingPlan::optimizer>()},
     {.key = "shard_group", .value_name = "N", .help = "ranks that share one copy under --sharding hsdp (default: a scale-up domain)", .verbs = kTrain | kEmit,
      .takes = Takes::whole, .low = 1, .high = kMostDevices, .train = kShardGroup},
     {.key = "imbalance", .value_name = "X", .help = "load of the busiest expert rank over the mean: 1.2", .verbs = kTrain,

@@ -443,6 +443,58 @@ TEST(TrainingTask, EmbeddingAndHeadStayWide) {
   EXPECT_NEAR(weights, 1.05e9 * 2 + 6.98e9 * bytes_per_weight(Format::int4), 0.1e9);
 }
 
+// 70B in four bits on two cards of 24 GB: too much sharded, not if weights wait on the host; the link sets the pace
+// then.
+TEST(TrainingTask, WeightsOnTheHostMakeRoomAndTakeTheirWay) {
+  TrainingPlan plan;
+  plan.gpus = 2;
+  plan.global_batch = 8;
+  plan.sequence = 1024;
+  plan.sharding = Sharding::zero3;
+  TrainingQuery query = adapters("llama3.1-70b", "rtx4090", plan);
+  query.frozen = Format::int4;
+  EXPECT_EQ(answer(query).reason, Reason::out_of_memory);
+  query.plan.offload_weights = true;
+  const TrainingOutcome out = answer(query);
+  ASSERT_EQ(out.reason, Reason::none);
+  EXPECT_LT(out.estimate.memory_bytes[static_cast<std::size_t>(TrainingMemory::weights)], 1e9);
+  const TrainingJob job = job_of(query);
+  const double bytes =
+      70e9 * bytes_per_weight(Format::int4) / 2;  // of one device, twice for each of four micro-batches
+  EXPECT_GT(out.estimate.step_time_s.mid, 4 * 2 * bytes / job.resolved->host_link);
+}
+
+TEST(TrainingMemory, NarrowMomentsTakeAQuarter) {
+  TrainingPlan plan;
+  plan.gpus = 8;
+  plan.global_batch = 8;
+  plan.sequence = 1024;
+  TrainingQuery query = question("llama3.1-8b", "fsdp", plan);
+  const auto state = [&](Optimizer optimizer) {
+    query.plan.optimizer = optimizer;
+    return answer(query).estimate.memory_bytes[static_cast<std::size_t>(TrainingMemory::optimizer)];
+  };
+  const double whole = state(Optimizer::adamw);  // a master copy of four bytes, moments of eight
+  EXPECT_NEAR(state(Optimizer::adamw_8bit) / whole, (4 + 2.03) / 12, 0.01);
+  EXPECT_DOUBLE_EQ(state(Optimizer::paged_adamw), whole);  // there is room
+}
+
+// Pages leave a device that is short, at the price of their way there and back in every update.
+TEST(TrainingMemory, PagesGoToTheHostWhereDeviceMemoryIsShort) {
+  TrainingPlan plan;
+  plan.sequence = 1024;
+  TrainingQuery query = question("llama3.1-8b", "hf-peft", plan);
+  query.device = "l40s";
+  query.task = TrainingTask::sft;
+  EXPECT_EQ(answer(query).reason, Reason::out_of_memory);
+  query.plan.optimizer = Optimizer::paged_adamw;
+  const TrainingOutcome paged = answer(query);
+  ASSERT_EQ(paged.reason, Reason::none);
+  EXPECT_EQ(paged.estimate.memory_bytes[static_cast<std::size_t>(TrainingMemory::optimizer)], 0);
+  const TrainingJob job = job_of(query);
+  EXPECT_GT(term(paged.estimate, Term::optimizer), 2 * 4 * 8.03e9 / job.resolved->host_link);
+}
+
 TEST(TrainingDate, LaterSoftwareIsFaster) {
   TrainingPlan plan;
   plan.gpus = 64;

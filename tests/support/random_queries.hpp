@@ -106,6 +106,8 @@ inline TrainingQuery random_training(Random& r) {
   if (coin(r)) p.capacity = 1 + static_cast<float>(r.uniform());
   if (coin(r)) p.offload = static_cast<float>(r.uniform());
   p.offload_optimizer = coin(r);
+  p.offload_weights = coin(r);
+  p.optimizer = static_cast<Optimizer>(r.below(4));
   return q;
 }
 
@@ -129,7 +131,8 @@ inline bool same(const TrainingQuery& a, const TrainingQuery& b) {
                     q.lora_rank, q.mtp, q.block_scales, q.wide_layers, c.oversubscription, c.pod, c.reduction, c.order,
                     c.data_rate, c.data_bytes, p.gpus, p.tp, p.pp, p.vp, p.cp, p.ep, p.etp, p.dp, p.sequence,
                     p.global_batch, p.micro_batch, p.sharding, p.shard_group, p.recompute, p.recompute_layers,
-                    p.schedule, p.context, p.imbalance, p.capacity, p.offload, p.offload_optimizer);
+                    p.schedule, p.context, p.imbalance, p.capacity, p.offload, p.offload_optimizer, p.offload_weights,
+                    p.optimizer);
   };
   return all(a) == all(b);
 }

@@ -35,11 +35,14 @@ enum class Recompute : std::uint8_t {
 enum class TrainingTask : std::uint8_t { pretrain, sft, lora };
 enum class Schedule : std::uint8_t { one_f_one_b, interleaved, zero_bubble, dual_pipe };
 enum class ContextParallel : std::uint8_t { ring, all_gather, ulysses };
+/// What keeps the moments, and in how many bits; paged ones go to the host where device memory is short.
+enum class Optimizer : std::uint8_t { adamw, adamw_8bit, paged_adamw, paged_adamw_8bit };
 [[nodiscard]] std::string_view name(Sharding sharding);
 [[nodiscard]] std::string_view name(Recompute recompute);
 [[nodiscard]] std::string_view name(TrainingTask task);
 [[nodiscard]] std::string_view name(Schedule schedule);
 [[nodiscard]] std::string_view name(ContextParallel kind);
+[[nodiscard]] std::string_view name(Optimizer optimizer);
 /// "none", "zero1", "zero-1", "fsdp" (zero3), "hsdp", ...; refuses others, naming the nearest.
 Result<Sharding> parse_sharding(std::string_view text);
 Result<Recompute> parse_recompute(std::string_view text);
@@ -63,6 +66,8 @@ struct TrainingPlan {
   int recompute_layers = 0;        ///< full: so many layers of a stage's chunk run forward twice; 0 = all
   float offload = 0;               ///< share of the kept activations that wait in host memory
   bool offload_optimizer = false;  ///< state and update of the optimizer are on the host
+  bool offload_weights = false;    ///< weights wait on the host and cross to the device, layer by layer, in each pass
+  Optimizer optimizer = Optimizer::adamw;
 };
 
 /// Fastest first: what stands inside a scale-up domain and what crosses the network.

@@ -212,6 +212,16 @@ Result<TrainingAnswer> answer(const TrainingQuery& query, const TrainingFreedom&
              plan.dp > 0 ? plan.dp : std::max(1, plan.gpus / (plan.tp * plan.pp * plan.cp)),
              r.memory_capacity * perf::kReportedMemory,
              r.peak};
+  if (plan.offload_weights && a.outcome.reason == Reason::none) {
+    const double passes = 2.0 * a.outcome.estimate.micro_batches;
+    a.assumptions.push_back(
+        fmt::format("weights wait in host memory and cross at {} to each device, {:.0f} times a step",
+                    format(BytesPerSecond(r.host_link)), passes));
+  }
+  if (a.outcome.reason == Reason::none && pages(plan.optimizer) &&
+      a.outcome.estimate.memory_bytes[static_cast<std::size_t>(TrainingMemory::optimizer)] == 0) {
+    a.assumptions.emplace_back("the optimizer's pages are on the host: device memory is short");
+  }
   if (plan.tp > r.node_size && plan.tp > r.domain) {
     a.assumptions.push_back(
         fmt::format("tensor parallel {} crosses the network: the scale-up domain has {}", plan.tp, r.domain));

@@ -12,6 +12,9 @@ constexpr double kWorkspaces = 0.2e9;   // of libraries
 constexpr double kLeastLogitBytes = 2;  // where memory is short the loss works in slices, if the software can
 constexpr double kKeptScoreBytes = 5;   // kept per score of unfused attention: softmax, mask, dropped-out copy
 constexpr double kWideBytes = 2;
+constexpr double kMoments = 8;  // bytes of AdamW's two moments; what an engine keeps beyond them is a master copy
+// One byte each, and for every block of 256 a scale of 32 bits (Dettmers et al., arXiv 2110.02861).
+constexpr double kNarrowMoments = 2 * (1 + 4.0 / 256);
 
 struct PerToken {
   double all = 0;        // kept per token by a mean layer, nothing recomputed
@@ -108,20 +111,21 @@ std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job,
   const double narrow = job.weight_bytes * (shared - copies * ends / d.tp);
   part(TrainingMemory::weights) =
       (narrow + copies * wide) / d.weight_shards + job.weight_bytes * experts / d.expert_weight_shards;
+  if (plan.offload_weights) part(TrainingMemory::weights) = 0;
   if (job.task == TrainingTask::lora) {
     const double adapters = job.lora_parameters / job.layers * layers / d.tp;
     part(TrainingMemory::weights) += kWideBytes * adapters;
     part(TrainingMemory::gradients) = job.traits.gradient_bytes * adapters;
-    part(TrainingMemory::optimizer) = job.traits.optimizer_bytes * adapters;
+    part(TrainingMemory::optimizer) = state_bytes(job, plan) * adapters;
   } else {
     part(TrainingMemory::gradients) =
         job.traits.gradient_bytes * (shared / d.gradient_shards + experts / d.expert_gradient_shards);
-    part(TrainingMemory::optimizer) = job.traits.optimizer_bytes * (shared / d.shards + experts / d.expert_shards);
+    part(TrainingMemory::optimizer) = state_bytes(job, plan) * (shared / d.shards + experts / d.expert_shards);
   }
 
   // Where memory is short, software that can moves optimizer state and kept activations to the host.
   const bool offloads = squeezed && job.traits.offload;
-  if (offloads || plan.offload_optimizer) part(TrainingMemory::optimizer) = 0;
+  if (offloads || plan.offload_optimizer || (squeezed && pages(plan.optimizer))) part(TrainingMemory::optimizer) = 0;
   const double per_token = token.kept(full_share, selective);
   const double stays = offloads ? 0 : 1 - static_cast<double>(plan.offload);
   // A layer that is computed again is whole for a moment, after the logits and their gradient have gone.
@@ -137,10 +141,22 @@ std::array<double, kTrainingMemory> memory_of_stage(const ResolvedTraining& job,
   }
 
   part(TrainingMemory::buffers) = kOutsideAllocator + kWorkspaces;
-  if (d.weight_shards > 1) {  // the layer at work and the next one, gathered as they are stored
+  if (d.weight_shards > 1 || plan.offload_weights) {  // the layer at work and the next one, as they are stored
     part(TrainingMemory::buffers) += 2 * job.weight_bytes * (layer.shared + layer.experts);
   }
+  if (plan.offload_weights) part(TrainingMemory::buffers) += wide;
   return bytes;
+}
+
+bool pages(Optimizer optimizer) noexcept {
+  return optimizer == Optimizer::paged_adamw || optimizer == Optimizer::paged_adamw_8bit;
+}
+
+double state_bytes(const ResolvedTraining& job, const TrainingPlan& plan) noexcept {
+  const double all = job.traits.optimizer_bytes;
+  const bool narrow = plan.optimizer == Optimizer::adamw_8bit || plan.optimizer == Optimizer::paged_adamw_8bit;
+  if (!narrow) return all;
+  return std::min(all, std::max(0.0, all - kMoments) + kNarrowMoments);
 }
 
 double kept_bytes(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d,

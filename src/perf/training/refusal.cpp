@@ -102,6 +102,12 @@ class TrainingRefuser {
     }
     first_doubled(plan_.tp * 2, widest(), [&](int tp) { return offer_tp(tp); });
     first_doubled(plan_.pp * 2, deepest(), [&](int pp) { return offer_pp(pp); });
+    if (a_.query.task != TrainingTask::lora && plan_.optimizer == Optimizer::adamw) {
+      offer({{"optimizer", "paged-adamw-8bit"}}, [](TrainingPlan& p) { p.optimizer = Optimizer::paged_adamw_8bit; });
+    }
+    if (!plan_.offload_weights) {
+      offer({{"offload_weights", "true"}}, [](TrainingPlan& p) { p.offload_weights = true; });
+    }
     if (!refusal_.nearest.empty()) return;
     first_doubled(plan_.gpus * 2, kMostDevices, [&](int gpus) { return offer_layout(gpus); });
   }

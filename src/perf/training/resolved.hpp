@@ -211,6 +211,9 @@ struct Degrees {
 /// Fills `d`, or says why the plan cannot run (`short_by` as the reason counts).
 [[nodiscard]] Reason plan_degrees(const ResolvedTraining& job, const TrainingPlan& plan, Degrees& d,
                                   double& short_by) noexcept;
+/// Bytes of the optimizer's state per parameter; whether it goes to the host where device memory is short.
+[[nodiscard]] double state_bytes(const ResolvedTraining& job, const TrainingPlan& plan) noexcept;
+[[nodiscard]] bool pages(Optimizer optimizer) noexcept;
 /// Bytes that a mean layer keeps of one micro-batch until its backward pass, on the device or on the host.
 [[nodiscard]] double kept_bytes(const ResolvedTraining& job, const TrainingPlan& plan, const Degrees& d,
                                 const MemoryPlan& memory) noexcept;

@@ -90,12 +90,13 @@ void add_data_parallel(const ResolvedTraining& job, const Degrees& d, const Stag
 }
 
 /// ZeRO-3: gathers before each pass, as the weights are stored, and a reduce-scatter after; hidden behind the pass as
-/// far as it is longer.
+/// far as it is longer. Weights on the host cross its link first, each device's part of them.
 struct Gathered {
   double forward = 0, backward = 0;
   bool crosses = false;
 };
-Gathered gather_time(const ResolvedTraining& job, const Degrees& d, double layers, bool with_ends) noexcept {
+Gathered gather_time(const ResolvedTraining& job, const Degrees& d, double layers, bool with_ends,
+                     bool from_host) noexcept {
   const StageParameters p = stage_parameters(job, d, layers, with_ends);
   Gathered g;
   const bool frozen = job.task == TrainingTask::lora;
@@ -108,6 +109,11 @@ Gathered gather_time(const ResolvedTraining& job, const Degrees& d, double layer
     g.backward += (weight + gradient) * parameters * t.seconds_per_byte + 2 * t.latency * layers;
     g.crosses = g.crosses || t.crosses;
   };
+  if (from_host) {
+    const double each = weight * (p.shared / d.weight_shards + p.experts / d.expert_weight_shards) / job.host_link;
+    g.forward += each;
+    g.backward += each;
+  }
   add(replica_group(job, d, d.weight_shards), p.shared);
   add(expert_replica_group(job, d, d.expert_weight_shards), p.experts);
   return g;
@@ -143,7 +149,8 @@ struct StepWork {
   double host_experts = 0;  ///< and for them
   bool waits = false;       ///< for the number of tokens of each expert, unknown unless tokens are dropped
   double full_share = 0;
-  double offloaded = 0;  ///< seconds to move kept activations to the host and back, all layers
+  double offloaded = 0;    ///< seconds to move kept activations to the host and back, all layers
+  bool from_host = false;  ///< weights wait in host memory
 };
 
 /// One micro-batch on one stage: device time, and what gathers and the host add to it.
@@ -177,13 +184,14 @@ StageTime stage_time(const ResolvedTraining& job, const Degrees& d, const StepWo
     busy = perf::smooth_max(s.device, host + host_experts);
   }
   s.host = busy - s.device;
-  if (d.weight_shards > 1) {
+  if (d.weight_shards > 1 || w.from_host) {
     // Gathers run beside the passes, however long those take.
-    const Gathered g = gather_time(job, d, layers, with_head);
+    const Gathered g = gather_time(job, d, layers, with_head, w.from_host);
     const double stretch = busy / s.device;
     s.gather_crosses = g.crosses;
-    s.gather = perf::smooth_max(front * stretch, g.forward) + perf::smooth_max(rear * stretch, g.backward) - busy +
-               c.shard_exposed * (g.forward + g.backward);
+    const double waits = perf::smooth_max(front * stretch, g.forward) + perf::smooth_max(rear * stretch, g.backward) -
+                         busy + c.shard_exposed * (g.forward + g.backward);
+    (d.weight_shards > 1 ? s.gather : s.host) += waits;
   }
   // Activations travel beside the passes, each way beside one of them.
   if (w.offloaded > 0) s.host += perf::smooth_max(s.total(), share * w.offloaded) - s.total();
@@ -397,6 +405,7 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
     const double bytes = job.layers * kept_bytes(job, plan, d, memory) * static_cast<double>(plan.offload);
     w.offloaded = 2 * bytes / job.host_link;
   }
+  w.from_host = plan.offload_weights;
   if (job.mtp_layers > 0) w.head += job.mtp_layers * ((once_through + w.again) / job.layers + w.head);
 
   const bool alone = plan.pp == 1;
@@ -446,11 +455,16 @@ TrainingOutcome evaluate_passes(const ResolvedTraining& job, const TrainingPlan&
   term(Term::pipeline) = bubble + send_time(job, d);
   if (trains) {
     const double updated = parameters.shared / d.shards + parameters.experts / d.expert_shards;
-    term(Term::optimizer) = c.optimizer_traffic * updated / c.bandwidth;
+    // What the state has less of is neither read nor written.
+    const double state = state_bytes(job, plan);
+    const double traffic = std::max(2 * state, c.optimizer_traffic - 2 * (job.traits.optimizer_bytes - state));
+    term(Term::optimizer) = traffic * updated / c.bandwidth;
     if (plan.offload_optimizer) {
       // Gradients go down, weights come back, and the host's own memory serves the update.
-      term(Term::optimizer) = updated * ((job.traits.gradient_bytes + kGradientBytes) / job.host_link +
-                                         c.optimizer_traffic / kHostBandwidth);
+      term(Term::optimizer) =
+          updated * ((job.traits.gradient_bytes + kGradientBytes) / job.host_link + traffic / kHostBandwidth);
+    } else if (memory.squeezed && pages(plan.optimizer)) {
+      term(Term::optimizer) += 2 * state * updated / job.host_link;  // its pages come and go
     }
   }
   term(Term::host) = d.micro_batches * critical.host + c.host_step;

@@ -66,7 +66,7 @@ inline constexpr std::array kHelpGroups = {
               " --precision --weight-precision --activation-precision --kv-precision --attention-precision --engine "
               "--engine-version --max-batched-tokens --max-num-seqs --gpu-memory-utilization --cpu-offload-gb "
               "--draft-tokens --acceptance --no-speculation --power-cap --compiled --wide-layers --offload "
-              "--offload-optimizer --recompute --recompute-layers "},
+              "--offload-optimizer --offload-weights --optimizer --recompute --recompute-layers "},
     HelpGroup{"Layout",
               " --tp --pp --vp --cp --ep --etp --dp --micro-batch --sharding --shard-group --schedule --cp-kind "
               "--rank-order --dispatch --redundant-experts --two-batch-overlap --eplb --imbalance --capacity --ulysses "

@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <map>
 
+#include "evidence/cases/case_files.hpp"
 #include "evidence/fit/calibrate.hpp"
+#include "evidence/predict/predict.hpp"
 #include "evidence/settings/bundle.hpp"
 #include "ridge/base/file.hpp"
 #include "support/bundle.hpp"
@@ -77,6 +79,27 @@ TEST(Overlay, EachRunIsJudgedByTheOthers) {
   EXPECT_EQ(fit.after.predicted, 3);
   EXPECT_GT(fit.after.median, 0.01);  // less sure than if it had seen the run itself
   EXPECT_LT(fit.after.median, 0.1);
+}
+
+// Of training too, and whether or not anything is known of devices and software.
+TEST(Overlay, RunsOfTrainingAreLearnt) {
+  const auto table = [](double seconds) {
+    const auto cases = read_cases(
+        "id,model,device,gpus,seq_len,global_batch,micro_batch,engine,step_time_s\n"
+        "own,llama3.1-8b,h100-sxm,8,4096,16,1,nemo," +
+            std::to_string(seconds) + "\n",
+        "own.csv", {}, Reading::forgiving);
+    EXPECT_TRUE(cases.ok());
+    return *cases;
+  };
+  for (const Calibration& calibration : {bundle().calibration, bundle().calibration.with_effects({})}) {
+    const auto step = [&](const Calibration& c) {
+      return predict(table(1)[0], Knowledge{bundle().catalogue, bundle().engines, c}, Basis::calibrated)[0].value.mid;
+    };
+    const double before = step(calibration);
+    const OverlayFit fit = fit_overlay(calibration, table(1.5 * before), bundle().catalogue, bundle().engines);
+    EXPECT_NEAR(std::log(step(fit.calibration) / before), 0.907 * std::log(1.5), 0.01);
+  }
 }
 
 TEST(Overlay, AnswersNearAMeasuredLoadAreNarrower) {

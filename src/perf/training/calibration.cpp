@@ -40,11 +40,14 @@ TrainingCoefficients ideal(const ResolvedTraining& job) {
 }  // namespace
 
 Sureness training_sureness(const ResolvedTraining& job, const Calibration& calibration) {
-  if (job.ideal || calibration.effects().empty()) return {};
-  const std::string_view engine = job.named_engine ? std::string_view(job.engine) : std::string_view();
-  const bool measured = calibration.knows_kernels_of(job.architecture);
-  Sureness sure = calibration.effects().of("training", {job.device, job.own_architecture, measured}, engine);
-  sure.own_rows = calibration.rows("user.time", job.family + (job.moe ? "-moe" : "-dense"));
+  Sureness sure;
+  if (job.ideal) return sure;
+  if (!calibration.effects().empty()) {
+    const std::string_view engine = job.named_engine ? std::string_view(job.engine) : std::string_view();
+    const bool measured = calibration.knows_kernels_of(job.architecture);
+    sure = calibration.effects().of("training", {job.device, job.own_architecture, measured}, engine);
+    sure.own_rows = calibration.rows("user.time", job.family + (job.moe ? "-moe" : "-dense"));
+  }
   sure.asked = job.asked;
   sure.own = calibration.own_runs().of(job.asked);
   return sure;

@@ -144,9 +144,7 @@ OverlayFit learn_overlay(const Calibration& calibration, std::span<const Case> m
 }
 
 std::string overlay_toml(const Calibration& calibration) {
-  std::string out =
-      "# What this stack does differently: runs and factors on time (`ridge calibrate --cases`, `ridge bench "
-      "--learn`).\n";
+  std::string out = "# What this stack does differently: its runs, or factors on time (`ridge calibrate --cases`).\n";
   for (const Parameter& p : calibration.parameters()) {
     if (p.group != "user" || (p.value == 1 && p.rows == 0)) continue;
     out += fmt::format("\n[[parameter]]\nname = \"{}\"\nvalue = {:g}\nrows = {}\nsource = \"own measurements\"\n",

@@ -184,10 +184,9 @@ std::string pace_sentence(const InferenceAnswer& a) {
   const double rest = e.tpot_s.mid - e.decode_step_s.mid;
   if (!mixed || a.query.load.draft_tokens > 0 || rest < 0.02 * e.tpot_s.mid) return "";
   return fmt::format(
-      "A token takes {}: {} are the decode step, {} are steps that also read prompts of other requests ({} of the "
-      "time).",
+      "A token takes {}: {} are the decode step, {} ({}) come from prompts of other requests, read in the same steps.",
       format(Seconds(e.tpot_s.mid)), format(Seconds(e.decode_step_s.mid)), format(Seconds(rest)),
-      percent(e.prefill_share));
+      percent(rest / e.tpot_s.mid));
 }
 
 Table elasticities(const ResourceScale& e) {

@@ -64,9 +64,12 @@ TEST(HttpServer, ABodyHasOneLengthOrTheConnectionEnds) {
   });
   ASSERT_TRUE(server);
   const std::string smuggled = "GET /smuggled HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-  for (const std::string head : {"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-                                 "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
-                                 "Content-Length: 0\r\nContent-Length: 5\r\n\r\n", "Content-Length: 0, 5\r\n\r\n"}) {
+  for (const std::string head :
+       {"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+        "Content-Length: 0\r\nContent-Length: 5\r\n\r\n", "Content-Length: 0, 5\r\n\r\n",
+        "Transfer-Encoding : chunked\r\nContent-Length: 0\r\n\r\n", "Transfer-Encoding\t: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "Transfer-Encoding: xchunked\r\n\r\n"}) {
     const std::string answer = send_raw(server->port(), "POST / HTTP/1.1\r\nHost: localhost\r\n" + head + smuggled);
     EXPECT_NE(answer.find(" 400 "), std::string::npos) << head << answer;
     EXPECT_EQ(answer.find(" 200 "), std::string::npos) << head << answer;

@@ -117,6 +117,8 @@ TEST(Estate, WhatIsEmptyOrMisspeltIsRefused) {
   }
   EXPECT_NE(wrong(replaced(kPlain, "rate = 10", "rate = 10\nresidency = []")).find("empty list"), std::string::npos);
   EXPECT_NE(wrong(replaced(kPlain, "rate = 10", "rate = 10\ndevices = []")).find("empty list"), std::string::npos);
+  EXPECT_NE(wrong(replaced(kPlain, "rate = 10", "rate = 10\nvalue = \"$1e29\"")).find("all the money"),
+            std::string::npos);
   EXPECT_NE(wrong(replaced(kPlain, "rate = 10", "rate = 1e-9")).find("less than a request a day"), std::string::npos);
   EXPECT_NE(
       wrong(replaced(replaced(kPlain, "rate = 10", "rate = 1e9"), "\"10%\"", "\"100%\"")).find("billion requests"),

@@ -18,6 +18,8 @@ namespace ridge::fleet {
 
 inline constexpr double kMostGpus = 1e7;
 
+inline constexpr double kMostMoney = 1e15;
+
 class EstateReader {
  public:
   EstateReader(const TomlNode& root, const std::string& file, const Knowledge& knowledge,
@@ -69,6 +71,7 @@ class EstateReader {
       return otherwise;
     }
     if (*value < 0) t.refuse(key, "an amount of money is not negative");
+    if (*value > kMostMoney) t.refuse(key, "is more than all the money there is: at most $1e15");
     return *value;
   }
   double share(TableReader& t, std::string_view key, double otherwise) {

@@ -49,9 +49,14 @@ TEST(HttpServer, WhatThrowsIsAnswered500AndTheProgramGoesOn) {
   job.join();
   EXPECT_EQ(response.status, 500);
   EXPECT_NE(response.body.find("too long"), std::string::npos);
-  const auto server = Server::start({.port = 0}, [](const Request&, bool) -> Response { throw std::bad_alloc(); });
+  const auto server = Server::start({.port = 0}, [](const Request& r, bool) -> Response {
+    if (r.path == "/other") throw 5;
+    throw std::bad_alloc();
+  });
   ASSERT_TRUE(server);
-  for (int i = 0; i < 2; ++i) EXPECT_NE(get(server->port(), "/").find(" 500 "), std::string::npos);
+  for (const char* path : {"/", "/", "/other", "/other"}) {
+    EXPECT_NE(get(server->port(), path).find(" 500 "), std::string::npos) << path;
+  }
 }
 
 // Of a length that is said twice, a proxy before the server may take the other: what follows would be a request that

@@ -71,6 +71,8 @@ Response guarded(const std::function<Response()>& work) noexcept {
     return work();
   } catch (const std::exception& failure) {
     return Response::error(500, failure.what());
+  } catch (...) {  // the solver's own are none of the standard library's
+    return Response::error(500, "this could not be done");
   }
 }
 

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 
-from common import Findings, Ridge, Server
+from common import ROOT, Findings, Ridge, Server
 
 found = Findings()
 check = found.check
@@ -449,6 +449,9 @@ def files_of_the_server(folder):
             check(f"{verb} {value} over HTTP reads and writes nothing", status in (400, 404), (status, body))
         status, _, body = server.post("/v1/check", {"text": "secret.csv"})
         check("a sentence is never a path", "374" not in json.dumps(body), body)
+        for absurd in ("1e29", "9e14"):  # dollars a request: the solver asserted, and one request ended the server
+            status, _, body = server.post("/v1/plan", {"kind": "fleet", "text": ESTATE + f'[[service]]\nid = "a"\nmodel = "llama3.1-8b"\nrate = 5\nvalue = "${absurd}"\n'})
+            check(f"an estate with amounts of ${absurd} is answered", status in (200, 400), (status, str(body)[:200]))
         for model in ("config.json", str(folder), "secret.csv", "/etc/passwd"):
             for part in (f'[[service]]\nid = "a"\nmodel = "{model}"\nisl = 100\nosl = 10\nrate = 1\n', f'[[training]]\nid = "b"\nmodel = "{model}"\ntokens = "1B"\ndeadline = "2026-12"\n'):
                 status, _, body = server.post("/v1/plan", {"kind": "fleet", "text": ESTATE + part})
@@ -464,6 +467,14 @@ def files_of_the_server(folder):
 
 
 def small_things(folder, server):
+    done = ridge.run("plan", "serve", "--model", "llama3.1-8b", "--devices", "h100-sxm", "--workload", ROOT / "examples/trace.csv")
+    check("a trace is no workload of a plan", done.returncode == 1 and "which `ridge simulate` plays" in done.stderr, done.stderr)
+    done = ridge.run("report", "serve", "--model", "llama3.1-8b", "--device", "h100-sxm", "--requests", "20", "--pdf", folder / "x.pdf", env={"TMPDIR": "/nonexist"}, cwd=folder, timeout=120)
+    check("a report is printed or refused where $TMPDIR is no folder, and nothing stays behind", done.returncode in (0, 2) and not list(folder.glob("ridge-*")), (done.returncode, done.stderr, list(folder.glob("ridge-*"))))
+    script = folder / "serve.sh"
+    script.write_text(ridge.run("emit", "--for", "vllm", "--model", "llama3.1-8b", "--device", "h100-sxm", "--gpus", "2").stdout.replace("meta-llama/Llama-3.1-8B-Instruct", "99999999999999999999"))
+    done = ridge.run("emit", "--check", script, "--json")
+    check("a model that is called by a number is no number", done.returncode == 0 and json.loads(done.stdout)["plan"]["model"] == "99999999999999999999", (done.returncode, done.stderr[-200:], done.stdout[:300]))
     secret = folder / "token"
     secret.write_text("first\nsecond\n")
     for words, env in ((["--token-file", str(secret)], {}), ([], {"RIDGE_TOKEN": "first"})):

@@ -22,7 +22,7 @@ tp=2, gpus=2
 >>> ridgeline.estimate(kind="infer", modle="llama3.3-70b")
 Traceback (most recent call last):
     ...
-ridgeline.BadInput: modle: is no key of estimate; did you mean 'model', ...
+ridgeline.BadInput: modle: is no key of estimate; did you mean 'model'?
 """
 
 from __future__ import annotations

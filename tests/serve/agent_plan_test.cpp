@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ridge/serve/kv_tiers.hpp"
 #include "ridge/serve/workload.hpp"
 #include "support/knowledge.hpp"
@@ -35,8 +37,10 @@ TEST(AgentPlan, HoldsThoughStepsAreSlower) {
   EXPECT_GT(sure->front().replicas, likely->front().replicas);
   // What is reported is predicted: more replicas answer sooner.
   EXPECT_LT(sure->front().later_turn_ttft_p95, likely->front().later_turn_ttft_p95);
+  // Both keep the share that was asked for. Which sessions share a replica differs with their number, so that one of
+  // thousands of turns may be late with more of them and not with fewer.
   EXPECT_GE(likely->front().within, goal.within);
-  EXPECT_GE(sure->front().within, likely->front().within);
+  EXPECT_GE(sure->front().within, std::max(goal.within, likely->front().within - 0.001));
 }
 
 TEST(AgentPlan, MemoryThatGainsNothingIsNotOffered) {

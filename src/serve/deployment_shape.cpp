@@ -30,7 +30,7 @@ EnginePool engine_pool(const ResolvedInference& r, const SimulationQuery& query,
   s.lanes = r.pp * ranks;
   s.expert_lanes = ranks;
   s.gpus = r.tp * r.pp * ranks;
-  pool.engines = std::max(1, static_cast<int>(r.gpus / s.gpus));
+  const double engines = std::max(1.0, std::floor(r.gpus / s.gpus));
   pool.batching = query.policies.batching.value_or(usual_batching(r));
   s.block_tokens = query.policies.block_tokens;
   const double state = perf::kv_bytes(r, 0);
@@ -49,7 +49,7 @@ EnginePool engine_pool(const ResolvedInference& r, const SimulationQuery& query,
   s.max_sequences = static_cast<std::int64_t>(std::max(1.0, r.max_sequences * ranks));
   if (query.load.kind == OfferedKind::concurrency && query.deployment.max_sequences <= 0) {
     // Who sends more requests at once than the engine runs by default is taken to have raised its limit.
-    const double each = std::ceil(query.load.concurrency / (pool.engines * std::max(1, query.replicas)));
+    const double each = std::ceil(query.load.concurrency / (engines * std::max(1, query.replicas)));
     s.max_sequences = std::max(s.max_sequences, static_cast<std::int64_t>(each));
   }
   s.overlapped_host = r.overlapped_host;
@@ -62,7 +62,7 @@ EnginePool engine_pool(const ResolvedInference& r, const SimulationQuery& query,
   s.acceptance = query.deployment.load.acceptance;
   s.reserve_all = r.admission == Admission::reserve_all || s.draft_tokens > 0;
   s.swap_bytes_per_s = kHostLink * s.gpus;
-  pool.engines *= std::max(1, query.replicas);
+  pool.engines = static_cast<int>(std::min(engines * std::max(1, query.replicas), 1e9));  // more are refused
   return pool;
 }
 

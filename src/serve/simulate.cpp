@@ -86,7 +86,7 @@ Status check_load(const SimulationQuery& q) {
   if (!q.policies.tiers.empty() && !q.policies.prefix_cache) {
     return refuse("kv tiers", "hold beginnings of prompts: they need the prefix cache");
   }
-  if (q.replicas < 1 || q.replicas > 100000) return refuse("replicas", "write 1 to 100,000");
+  if (q.replicas < 1 || q.replicas > limits::kEngines.most) return refuse("replicas", "write 1 to 100,000");
   if (l.kind == OfferedKind::rate) {
     if (const Status s = serve::check(q.workload.arrivals, l.rate); !s) return s;
   }
@@ -220,6 +220,9 @@ Result<SimulationResult> run(const SimulationQuery& query, const InferenceDeploy
   result.engines = 0;
   result.gpus = 0;
   for (const EnginePool& p : setup.pools) {
+    if (p.engines > limits::kEngines.most - result.engines) {
+      return Error{ErrorCode::bad_input, "replicas", limits::beyond(limits::kEngines)};
+    }
     result.engines += p.engines;
     result.gpus += p.engines * p.shape.gpus;
   }

@@ -38,6 +38,7 @@ INFERENCEX = json.dumps([{"hw": "h200", "tp": 8, "ep": 1, "dp_attention": "false
                           "output_tput_per_gpu": 100.0, "median_ttft": 0.5, "median_tpot": 0.025, "isl": 8192, "osl": 1024}])
 POWER = ("timestamp, name, power.draw [W], clocks.current.sm [MHz], utilization.gpu [%]\n2026/11/15 07:00:00.000, NVIDIA H200, 120.00 W, 1980 MHz, 0 %\n"
          "2026/11/15 07:00:01.000, NVIDIA H200, 690.00 W, 1500 MHz, 100 %\n")
+TURN = {"timestamp": 0, "input_length": 700, "output_length": 20, "hash_ids": [1, 2], "session": "a", "priority": 1}
 WORTHLESS = re.compile(r"(?<![\w-])[-+]?(?:inf|nan)(?![\w-])|(?<![\w.])-\$|\$-\d|\$inf", re.IGNORECASE)
 
 
@@ -153,7 +154,7 @@ def kinds(ridge, folder):
     train = ["plan", "train", "--model", "llama3.1-8b", "--gpus", "8", "--devices", "h100-sxm", "--global-batch", "64"]
     ridge.run(*train, "--results", results, timeout=120)
     script = ridge.run("emit", "--for", "vllm", "--model", "llama3.1-8b", "--device", "h100-sxm", "--gpus", "2").stdout
-    manifest = ridge.run("emit", "--for", "vllm", "--on", "kubernetes", "--model", "llama3.1-8b", "--device", "h100-sxm", "--gpus", "2").stdout
+    manifest = ridge.run("emit", "--for", "k8s", "--model", "llama3.1-8b", "--device", "h100-sxm", "--gpus", "2").stdout
     infer = ["estimate", "infer", "--model", "llama3.1-8b", "--device", "h100-sxm"]
     short = ["--time-limit", "5s"]
     out = []
@@ -181,7 +182,10 @@ def kinds(ridge, folder):
     add("cases", ".csv", list(csv_changes(read("examples/measurements.csv"))), lambda f: ["validate", "--cases", f])
     add("overlays", ".csv", list(csv_changes(read("examples/measurements.csv"))), lambda f: ["calibrate", "--cases", f, "--overlay", str(folder / "o.toml")])
     add("list", ".csv", list(csv_changes(read("examples/nebius.csv"))), lambda f: ["catalogue", "import", "skypilot", f])
-    add("trace", ".csv", list(csv_changes(read("examples/trace.csv"))), lambda f: ["simulate", "--model", "llama3.1-8b", "--device", "h100-sxm", "--workload", f, *short], lambda f: ["plan", "serve", "--model", "llama3.1-8b", "--devices", "h100-sxm", "--workload", f, *short])
+    for trace in ("trace", "agents-trace"):
+        add("trace", ".csv", list(csv_changes(read(f"examples/{trace}.csv"))), lambda f: ["simulate", "--model", "llama3.1-8b", "--device", "h100-sxm", "--workload", f, *short])
+    add("trace", ".jsonl", [lambda line=line, change=change: (change()[0], line + "\n" + change()[1]) for line in [json.dumps(TURN)] for change in json_changes(json.dumps({**TURN, "timestamp": 30}))],
+        lambda f: ["simulate", "--model", "llama3.1-8b", "--device", "h100-sxm", "--workload", f, *short])
     add("claims", ".csv", list(csv_changes(read("examples/as-written.csv"))), lambda f: ["check", f])
     for form, text in LISTS.items():
         changes = csv_changes(text) if form == "gpuhunt" else json_changes(text)
@@ -193,10 +197,8 @@ def kinds(ridge, folder):
     add("facts", ".toml", list(toml_changes(read("tests/fuzz/corpus/facts/vm-h200.facts.toml"))), lambda f: ["doctor", "--facts", f])
     add("mlperf", ".json", list(json_changes(read("tests/fuzz/corpus/mlperf/summary.json"))), lambda f: ["mlperf", "import", f, "--db", str(folder / "out.db"), "--round", "v5.1"])
     add("memo", ".md", list(word_changes(read("examples/memo.md"))), lambda f: ["check", f])
-    if script:
-        add("script", ".sh", list(word_changes(script)), lambda f: ["emit", "--check", f])
-    if manifest:
-        add("manifest", ".yaml", list(word_changes(manifest)), lambda f: ["emit", "--check", f])
+    add("script", ".sh", list(word_changes(script)), lambda f: ["emit", "--check", f])
+    add("manifest", ".yaml", list(word_changes(manifest)), lambda f: ["emit", "--check", f])
     add("results", ".sqlite", list(sqlite_changes(results.read_bytes(), folder)), lambda f: [*train, "--results", f, "--resume"], lambda f: ["plan", "merge", f])
     return out
 

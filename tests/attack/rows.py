@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 
-from common import Findings, Ridge, Server
+from common import ROOT, Findings, Ridge, Server
 
 found = Findings()
 check = found.check
@@ -22,6 +22,24 @@ HEAVY = {**SIMULATE, "requests": 2000000}
 TRAIN = ["plan", "train", "--gpus", "8", "--devices", "h100-sxm", "--global-batch", "64"]
 CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16,
           "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "torch_dtype": "bfloat16", "max_position_embeddings": 131072}
+
+ESTATE = """[estate]
+start = "2026-12"
+months = 1
+[[site]]
+id = "north"
+country = "DE"
+power = "300 kW"
+electricity = "$0.1/kWh"
+[[offer]]
+kind = "buy"
+device = "h100-sxm"
+site = "north"
+price = "$30000/GPU"
+life_years = 4
+residual = "10%"
+cost_of_capital = "8%"
+"""
 
 
 def threads_and_cross_site(server):
@@ -431,6 +449,13 @@ def files_of_the_server(folder):
             check(f"{verb} {value} over HTTP reads and writes nothing", status in (400, 404), (status, body))
         status, _, body = server.post("/v1/check", {"text": "secret.csv"})
         check("a sentence is never a path", "374" not in json.dumps(body), body)
+        for absurd in ("1e29", "9e14"):  # dollars a request: the solver asserted, and one request ended the server
+            status, _, body = server.post("/v1/plan", {"kind": "fleet", "text": ESTATE + f'[[service]]\nid = "a"\nmodel = "llama3.1-8b"\nrate = 5\nvalue = "${absurd}"\n'})
+            check(f"an estate with amounts of ${absurd} is answered", status in (200, 400), (status, str(body)[:200]))
+        for model in ("config.json", str(folder), "secret.csv", "/etc/passwd"):
+            for part in (f'[[service]]\nid = "a"\nmodel = "{model}"\nisl = 100\nosl = 10\nrate = 1\n', f'[[training]]\nid = "b"\nmodel = "{model}"\ntokens = "1B"\ndeadline = "2026-12"\n'):
+                status, _, body = server.post("/v1/plan", {"kind": "fleet", "text": ESTATE + part})
+                check(f"nor is the model of an estate: {part}", status == 400 and "there is no model" in body["error"]["message"], (status, str(body)[:200]))
         status, _, body = server.ask("GET", "/v1/catalogue?kind=models&id=config.json")
         check("nor is an id", status in (400, 404), (status, body[:200]))
         status, _, body = server.post("/v1/estimate", {**infer, "model": "llama3.1-8b-it"})
@@ -442,6 +467,14 @@ def files_of_the_server(folder):
 
 
 def small_things(folder, server):
+    done = ridge.run("plan", "serve", "--model", "llama3.1-8b", "--devices", "h100-sxm", "--workload", ROOT / "examples/trace.csv")
+    check("a trace is no workload of a plan", done.returncode == 1 and "which `ridge simulate` plays" in done.stderr, done.stderr)
+    done = ridge.run("report", "serve", "--model", "llama3.1-8b", "--device", "h100-sxm", "--requests", "20", "--pdf", folder / "x.pdf", env={"TMPDIR": "/nonexist"}, cwd=folder, timeout=120)
+    check("a report is printed or refused where $TMPDIR is no folder, and nothing stays behind", done.returncode in (0, 2) and not list(folder.glob("ridge-*")), (done.returncode, done.stderr, list(folder.glob("ridge-*"))))
+    script = folder / "serve.sh"
+    script.write_text(ridge.run("emit", "--for", "vllm", "--model", "llama3.1-8b", "--device", "h100-sxm", "--gpus", "2").stdout.replace("meta-llama/Llama-3.1-8B-Instruct", "99999999999999999999"))
+    done = ridge.run("emit", "--check", script, "--json")
+    check("a model that is called by a number is no number", done.returncode == 0 and json.loads(done.stdout)["plan"]["model"] == "99999999999999999999", (done.returncode, done.stderr[-200:], done.stdout[:300]))
     secret = folder / "token"
     secret.write_text("first\nsecond\n")
     for words, env in ((["--token-file", str(secret)], {}), ([], {"RIDGE_TOKEN": "first"})):
@@ -530,6 +563,47 @@ def estimates_end(server):
         check(f"an estimate of {asked} is answered ({used:.1f} s of a processor)", status == 200 and used < 6, (status, used, str(body)[:200]))
 
 
+    for asked, expected in (({"gpus": 1000000, "tp": 1000000}, "does not divide"), ({"gpus": 1000000, "dp": 1000000}, "output_tokens_per_s")):
+        start, before = cpu_seconds(server), server.memory()
+        status, _, body = server.post("/v1/estimate", {"kind": "infer", "model": "llama3.1-8b", "device": "h100-sxm", **asked})
+        used = cpu_seconds(server) - start
+        check(f"an estimate of {asked} is answered ({used:.1f} s of a processor)", status == 200 and expected in str(body) and used < 2 and server.memory() - before < 1e9, (status, used, server.memory(), str(body)[:200]))
+
+
+def simulations_have_so_many_engines(server):
+    """Their number was counted beyond what an int holds: one request ended the server, a smaller one took 3.7 GB."""
+    few = {"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat", "request_rate": 1, "requests": 10}
+    for many in ({"gpus": 65536, "dp": 65536, "replicas": 65536}, {"gpus": 1000000, "dp": 1000000}):
+        before = server.memory()
+        status, _, body = server.post("/v1/simulate", {**few, **many})
+        check(f"a simulation of {many} is refused with the limit", status == 400 and "at most 100,000 engines" in body["error"]["message"], (status, str(body)[:200]))
+        check("and takes no memory", server.memory() - before < 1e8, server.memory())
+    check("the server is still there", server.alive())
+
+
+def closed_streams(program):
+    """Whoever starts a server with its streams closed gets no socket in their place, which would be sent what is meant for people."""
+    import re
+    process = subprocess.Popen(["sh", "-c", 'exec "$0" serve --port 0 <&- 2>&-', program], stdout=subprocess.PIPE, text=True)
+    try:
+        port = int(re.search(r":(\d+)/", process.stdout.readline())[1])
+        check("it serves", port > 0)
+        for stream in (0, 2):
+            place = os.readlink(f"/proc/{process.pid}/fd/{stream}")
+            check(f"its closed stream {stream} is no socket", place == "/dev/null", place)
+    finally:
+        process.terminate()
+        process.wait(10)
+    done = subprocess.run(["sh", "-c", 'exec "$0" show fabrics >&-', program], capture_output=True, text=True, timeout=20)
+    check("output that nobody can read is no success", done.returncode == 1 and "could not be written" in done.stderr, done)
+
+
+def memory_that_is_not_there(program):
+    done = subprocess.run(["sh", "-c", 'ulimit -v 300000; exec "$0" simulate --model llama3.1-8b --device h100-sxm --gpus 100000 --dp 100000 --requests 10 --request-rate 1', program],
+                          capture_output=True, text=True, timeout=60)
+    check("where the system gives no memory the program says so", done.returncode == 2 and "no more memory" in done.stderr, done)
+
+
 def commands_to_copy(folder):
     """A path is one word of the command that is proposed, whatever stands in it."""
     evil = folder / "my model's $(touch gone)`touch gone`;touch gone"
@@ -585,7 +659,7 @@ def main():
         folder = pathlib.Path(name)
         server = Server(sys.argv[1])
         parts = [(threads_and_cross_site, server), (results_know_what_they_were_made_with, folder), (results_are_not_believed_blindly, folder), (other_peoples_databases_stay, folder),
-                 (policy_words,), (garbage_in_flags,), (hosts_and_paths, server), (infinities,), (the_bound_is_a_bound,), (files_of_the_server, folder), (small_things, folder, server), (files_are_named, folder), (values_of_plans_are_placed, folder), (commands_to_copy, folder), (full_disk, folder), (calls_return, sys.argv[1]),
+                 (policy_words,), (garbage_in_flags,), (hosts_and_paths, server), (infinities,), (the_bound_is_a_bound,), (files_of_the_server, folder), (small_things, folder, server), (files_are_named, folder), (values_of_plans_are_placed, folder), (commands_to_copy, folder), (full_disk, folder), (calls_return, sys.argv[1]), (closed_streams, sys.argv[1]), (memory_that_is_not_there, sys.argv[1]), (simulations_have_so_many_engines, server),
                  (jobs_have_owners, server), (work_has_limits, server), (estimates_end, server), (short_questions_that_are_none, server), (idle_connections_lock_nobody_out, server), (long_answers_block_nobody, server), (ten_thousand_connections, server), (one_client_does_not_shut_out_others, server)]
         wanted = sys.argv[2:]
         try:

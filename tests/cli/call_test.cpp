@@ -39,7 +39,8 @@ TEST(Call, KeysThatDoNotExistAreRefusedByName) {
   const auto line = asked("estimate", R"({"modle": "llama3.1-8b"})");
   ASSERT_FALSE(line);
   EXPECT_EQ(line.error().where, "modle");
-  EXPECT_NE(line.error().message.find("--model"), std::string::npos);
+  EXPECT_NE(line.error().message.find("did you mean 'model'"), std::string::npos) << line.error().message;
+  EXPECT_EQ(line.error().message.find("--"), std::string::npos) << "a key is no word of a command line";
   EXPECT_FALSE(asked("no-such-verb", "{}"));
   EXPECT_FALSE(asked("estimate", "[1]"));
   EXPECT_FALSE(asked("estimate", R"({"model": {"id": 1}})"));

@@ -49,9 +49,14 @@ TEST(HttpServer, WhatThrowsIsAnswered500AndTheProgramGoesOn) {
   job.join();
   EXPECT_EQ(response.status, 500);
   EXPECT_NE(response.body.find("too long"), std::string::npos);
-  const auto server = Server::start({.port = 0}, [](const Request&, bool) -> Response { throw std::bad_alloc(); });
+  const auto server = Server::start({.port = 0}, [](const Request& r, bool) -> Response {
+    if (r.path == "/other") throw 5;
+    throw std::bad_alloc();
+  });
   ASSERT_TRUE(server);
-  for (int i = 0; i < 2; ++i) EXPECT_NE(get(server->port(), "/").find(" 500 "), std::string::npos);
+  for (const char* path : {"/", "/", "/other", "/other"}) {
+    EXPECT_NE(get(server->port(), path).find(" 500 "), std::string::npos) << path;
+  }
 }
 
 // Of a length that is said twice, a proxy before the server may take the other: what follows would be a request that
@@ -64,9 +69,12 @@ TEST(HttpServer, ABodyHasOneLengthOrTheConnectionEnds) {
   });
   ASSERT_TRUE(server);
   const std::string smuggled = "GET /smuggled HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-  for (const std::string head : {"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-                                 "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
-                                 "Content-Length: 0\r\nContent-Length: 5\r\n\r\n", "Content-Length: 0, 5\r\n\r\n"}) {
+  for (const std::string head :
+       {"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+        "Content-Length: 0\r\nContent-Length: 5\r\n\r\n", "Content-Length: 0, 5\r\n\r\n",
+        "Transfer-Encoding : chunked\r\nContent-Length: 0\r\n\r\n", "Transfer-Encoding\t: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "Transfer-Encoding: xchunked\r\n\r\n"}) {
     const std::string answer = send_raw(server->port(), "POST / HTTP/1.1\r\nHost: localhost\r\n" + head + smuggled);
     EXPECT_NE(answer.find(" 400 "), std::string::npos) << head << answer;
     EXPECT_EQ(answer.find(" 200 "), std::string::npos) << head << answer;

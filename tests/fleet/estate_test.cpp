@@ -67,6 +67,23 @@ TEST(Estate, ReadsRatesPricesAndRules) {
   EXPECT_EQ(p.rules[0].where, "e.toml:11:1");
 }
 
+// Who writes an estate in a request names no file of the server: not its model either.
+TEST(Estate, ReadsNoFileForThoseWhoMayNameNone) {
+  static const Knowledge knowledge = testing_support::knowledge();
+  static const auto economics = load_economics(std::string(RIDGE_DATA_DIR) + "/economics", knowledge.catalogue);
+  static const auto policy = search::load_policy(std::string(RIDGE_DATA_DIR) + "/policy");
+  const std::string config = std::string(RIDGE_DATA_DIR) + "/../examples/my-model/config.json";
+  const std::string text = replaced(kPlain, "llama3.1-8b", config);
+  ASSERT_TRUE(read_estate(text, "e.toml", knowledge, *economics, *policy, {}, true));
+  const auto refused = read_estate(text, "e.toml", knowledge, *economics, *policy, {}, false);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("there is no model"), std::string::npos) << refused.error().message;
+  const auto named = read_estate(replaced(kPlain, "llama3.1-8b", "Llama-3.1-8B-Instruct"), "e.toml", knowledge,
+                                 *economics, *policy, {}, false);
+  ASSERT_TRUE(named) << named.error().message;
+  EXPECT_EQ(named->problem.services[0].model, "llama3.1-8b");
+}
+
 TEST(Estate, SaysWhereItIsWrong) {
   const auto wrong = [](const std::string& from, const std::string& to) {
     const auto estate = estate_of(replaced(kPlain, from, to));
@@ -100,6 +117,12 @@ TEST(Estate, WhatIsEmptyOrMisspeltIsRefused) {
   }
   EXPECT_NE(wrong(replaced(kPlain, "rate = 10", "rate = 10\nresidency = []")).find("empty list"), std::string::npos);
   EXPECT_NE(wrong(replaced(kPlain, "rate = 10", "rate = 10\ndevices = []")).find("empty list"), std::string::npos);
+  EXPECT_NE(wrong(replaced(kPlain, "rate = 10", "rate = 10\nvalue = \"$1e29\"")).find("all the money"),
+            std::string::npos);
+  EXPECT_NE(wrong(replaced(kPlain, "rate = 10", "rate = 1e-9")).find("less than a request a day"), std::string::npos);
+  EXPECT_NE(
+      wrong(replaced(replaced(kPlain, "rate = 10", "rate = 1e9"), "\"10%\"", "\"100%\"")).find("billion requests"),
+      std::string::npos);
   const auto rate = [&](const char* line) { return wrong(replaced(kPlain, "CNY = \"$0.14\"", line)); };
   EXPECT_NE(rate("CNY = \"$0.14\"\nUSD = \"$2\"").find("a dollar is a dollar"), std::string::npos);
   EXPECT_NE(rate("CNX = \"$0.14\"").find("CNX"), std::string::npos) << "the rate of the data would be taken";

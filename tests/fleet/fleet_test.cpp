@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "fleet/brute_force.hpp"
 #include "fleet/checker.hpp"
@@ -47,6 +48,24 @@ TEST(Solver, SaysThatNothingSolvesIt) {
   p.row(3, kNoLimit, {{x, 1}});
   EXPECT_TRUE(solve(p, {}).infeasible);
   EXPECT_TRUE(solve(p, {.relaxed = true}).infeasible);
+}
+
+// CLP asserts, and so ends the program, where a cost or a coefficient is 1e25 and more or no number.
+TEST(Solver, TakesWhatNobodyCanPay) {
+  for (const double absurd : {1e30, 1e300, std::numeric_limits<double>::infinity(), std::nan("")}) {
+    LinearProgram p;
+    const int x = p.column(absurd, 0, 10, true);
+    const int y = p.column(4, 0, 10, true);
+    const int z = p.column(4, 0, 10, true);
+    p.row(6, kNoLimit, {{x, 3}, {y, 2}});
+    p.row(-1, kNoLimit, {{z, -absurd}, {y, 1}});
+    for (const bool relaxed : {true, false}) {
+      const Solution s = solve(p, {.relaxed = relaxed});
+      ASSERT_TRUE(s.found) << absurd;
+      EXPECT_NEAR(s.cost, 12, 1e-6) << absurd;
+      EXPECT_NEAR(s.x[static_cast<std::size_t>(y)], 3, 1e-6) << absurd;
+    }
+  }
 }
 
 TEST(Fleet, EqualsBruteForceOnTwoHundredEstates) {

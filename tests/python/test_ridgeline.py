@@ -106,6 +106,14 @@ class Module(unittest.TestCase):
         for flags in ({"tp": 2, "modle": 1}, {"tp": 2, "colour": numpy.array([1])}, {}):
             with self.assertRaises(ridgeline.BadInput):
                 ridgeline.evaluate_batch("infer", **SERVE, **flags)
+        for value in (b"8", 8j, object(), {8}, "\ud800", 10**400, float("nan"), [[[8]]], numpy.datetime64("now"), numpy.array([8j])):
+            with self.assertRaises(ridgeline.BadInput) as caught:
+                ridgeline.estimate("infer", model="llama3.1-8b", device="h200-sxm", gpus=value)
+            self.assertIn("gpus" if not isinstance(value, (str, int)) else "flags", caught.exception.where)
+        for column in (numpy.array([8j]), numpy.array(["a"]), numpy.array([{}], dtype=object), numpy.array(["2026"], "M8[Y]")):
+            with self.assertRaises(ridgeline.BadInput) as caught:
+                ridgeline.evaluate_batch("infer", tp=2, concurrency=column, **SERVE)
+            self.assertEqual(caught.exception.where, "concurrency")
         with self.assertRaises(ridgeline.Refused) as refused:
             ridgeline.estimate("infer", model="llama3.3-70b", device="h100-sxm", gpus=1)
         self.assertFalse(refused.exception.answer.fits)

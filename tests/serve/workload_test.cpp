@@ -138,6 +138,11 @@ TEST(Traces, ThatAreBadAreRefusedWithLineAndColumn) {
   starts(of("{\"timestamp\": 0, \"input_length\": \"a\", \"output_length\": 1}\n", "t.jsonl"), "t.jsonl:1:18: ");
   starts(of("{\"timestamp\": 9, \"input_length\": 1, \"output_length\": 1}\n{\"timestamp\": 1,", "t.jsonl"),
          "t.jsonl:2:");
+  EXPECT_NE(of("{\"timestamp\": 0, \"input_length\": 1, \"output_length\": 1}\n{\"session\": \"line:1:\", \"session\": "
+               "\"b\"}",
+               "t.jsonl")
+                .find("t.jsonl:2:24: 'session' was said already, at t.jsonl:2:2: say it once"),
+            std::string::npos);
   starts(of("", "t.csv"), "t.csv: there are no requests");
 }
 

@@ -26,6 +26,7 @@ inline constexpr Limit kDraws{"draws of a Monte-Carlo", 1e7, "", "quantiles stan
 inline constexpr Limit kRequestTokens{"tokens of one request, in or out", 1e7, "",
                                       "no model reads or writes as many in one piece"};
 inline constexpr Limit kRequests{"requests of one simulation", 1e9, "", "hours of work"};
+inline constexpr Limit kEngines{"engines of one simulation", 1e5, "", "each has a queue and a cache of its own"};
 inline constexpr Limit kFailedStarts{"failures of engines in a row without a request finished", 1e4, "",
                                      "engines that fail faster than they answer never will"};
 inline constexpr Limit kPower{"watts of a site", 1e12, "W", "a third of the electricity of the world"};
@@ -65,6 +66,7 @@ inline constexpr std::array kAll = {kThreads,
                                     kDraws,
                                     kRequestTokens,
                                     kRequests,
+                                    kEngines,
                                     kFailedStarts,
                                     kPower,
                                     kPue,

@@ -320,9 +320,11 @@ struct Estate {
 };
 
 /// docs/fleet.md says how it is written. Refuses (bad_input, not_found), at file:line:column: unknown keys, words and
-/// names, amounts without a unit or of another dimension, what is negative, dates outside of the plan.
+/// names, amounts without a unit or of another dimension, what is negative, dates outside of the plan. A model may be
+/// the path of a config.json where whoever wrote the text `may_name_files`.
 Result<Estate> read_estate(const std::string& text, const std::string& file, const Knowledge& knowledge,
-                           const EconomicsData& economics, const search::Policy& policy, const std::string& as_of = {});
+                           const EconomicsData& economics, const search::Policy& policy, const std::string& as_of = {},
+                           bool may_name_files = true);
 
 /// Asks the search for the best way to serve each model and to run each job on each kind of device that is there or on
 /// offer. Refuses (infeasible) a service or job that no kind can do, with what comes nearest, and (refused) to guess

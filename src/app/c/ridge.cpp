@@ -55,6 +55,8 @@ auto guarded(const Work& work) -> decltype(work()) {
     return work();
   } catch (const std::exception& problem) {
     return ridge::Error{ridge::ErrorCode::bad_input, "", problem.what()};
+  } catch (...) {  // the solver's own are none of the standard library's
+    return ridge::Error{ridge::ErrorCode::refused, "", "this could not be done"};
   }
 }
 

@@ -1,5 +1,9 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -40,6 +44,20 @@ std::string with_example(std::string text, const std::vector<std::string>& words
     text += "\n  for example: " + std::string(example) + "\n  `ridge help " + words[0] + "` has more";
   }
   return text;
+}
+
+/// Who starts the program may have closed them, and the next file or socket would take their place: a warning then goes
+/// to a client, into a database or into the queue of the server's events. What stands in for them takes and gives
+/// nothing.
+void keep_standard_streams() {
+  for (const auto& [stream, mode] :
+       {std::pair(STDIN_FILENO, O_WRONLY), {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_RDONLY}}) {
+    if (fcntl(stream, F_GETFD) != -1) continue;
+    const int other = open("/dev/null", mode);
+    if (other == stream || other < 0) continue;
+    dup2(other, stream);
+    close(other);
+  }
 }
 
 int run(std::vector<std::string> words) {
@@ -85,7 +103,13 @@ int run(std::vector<std::string> words) {
 }  // namespace ridge::cli
 
 int main(int argc, char** argv) {
-  const int code = ridge::cli::run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+  ridge::cli::keep_standard_streams();
+  int code = ridge::cli::kRefused;
+  try {
+    code = ridge::cli::run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+  } catch (const std::bad_alloc&) {
+    std::fputs("ridge: the system gives no more memory: ask for less, or set --memory-limit to end earlier\n", stderr);
+  }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     std::perror("ridge: the output could not be written");
     return ridge::cli::kBadInput;

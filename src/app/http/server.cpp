@@ -71,6 +71,8 @@ Response guarded(const std::function<Response()>& work) noexcept {
     return work();
   } catch (const std::exception& failure) {
     return Response::error(500, failure.what());
+  } catch (...) {  // the solver's own are none of the standard library's
+    return Response::error(500, "this could not be done");
   }
 }
 
@@ -83,6 +85,7 @@ struct Exchange {
   Stage stage = Stage::reading;
   bool too_large = false;
   bool zero_byte = false;     ///< in the address, of which the library hands on what stands before
+  bool blank_name = false;    ///< of a header: what a proxy before this server may have read as another
   int hosts = 0;              ///< Host headers
   std::size_t discarded = 0;  ///< bytes of a body that is too large
   std::size_t keys = 0;
@@ -232,9 +235,13 @@ struct Server::Core {
   /// Called by MHD once the headers are there.
   MHD_Result headers_are_there(MHD_Connection* connection, Exchange& exchange) {
     exchange.connection = connection;
+    if (exchange.blank_name) return refuse(exchange, 400, "the name of a header has no blanks");
     // Of a length that is said twice another reader, a proxy before this one, might take the other.
     const std::string_view length = exchange.request.header("content-length");
-    const bool chunked = !exchange.request.header("transfer-encoding").empty();
+    const std::string_view coding = exchange.request.header("transfer-encoding");
+    const bool chunked = !coding.empty();
+    if (chunked && lower(coding) != "chunked")
+      return refuse(exchange, 400, "a body comes in chunks or with its length");
     if ((chunked && !length.empty()) || length.find(',') != std::string_view::npos) {
       return refuse(exchange, 400, "the length of the body is said in two ways");
     }
@@ -332,6 +339,7 @@ MHD_Result take_header(void* into, MHD_ValueKind /*kind*/, const char* key, cons
   auto& exchange = *static_cast<Exchange*>(into);
   const std::string name = lower(key);
   if (name == "host") ++exchange.hosts;
+  if (name.empty() || name.find_first_of(" \t") != std::string::npos) exchange.blank_name = true;
   std::string& known = exchange.request.headers[name];
   // Several of one name are one list (RFC 9110, 5.2): the last does not hide the others.
   known += (known.empty() ? "" : ", ") + std::string(value == nullptr ? "" : value);

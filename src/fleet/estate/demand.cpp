@@ -6,12 +6,14 @@
 
 #include "fleet/estate/read.hpp"
 #include "ridge/base/text.hpp"
+#include "ridge/catalogue/names.hpp"
 
 namespace ridge::fleet {
 
 namespace {
 
 constexpr double kMostRate = 1e9;
+constexpr double kLeastRate = 1e-5;  ///< about one request a day: a share of a device that no solver tells from none
 
 /// Shares of the busiest hour by hour of the day.
 struct NamedShape {
@@ -47,6 +49,17 @@ std::vector<bool> EstateReader::sites_in(TableReader& t, std::string_view key, c
   return allowed;
 }
 
+Status EstateReader::known(std::string& model) const {
+  if (may_name_files_ || model.starts_with("dense:") || model.starts_with("moe:")) {
+    const Result<Model> found = knowledge_.catalogue.find_model(model);
+    return found ? Status() : Status(found.error());
+  }
+  const Result<const Model*> found = model_named(knowledge_.catalogue, model);
+  if (!found) return found.error();
+  model = (*found)->id;
+  return {};
+}
+
 void EstateReader::service(TableReader& t, const TomlNode& node) {
   Problem& p = estate_.problem;
   Service s;
@@ -55,8 +68,7 @@ void EstateReader::service(TableReader& t, const TomlNode& node) {
   s.model = t.text("model");
   asked.where = where(node);
   if (t.failed()) return;
-  if (const auto model = knowledge_.catalogue.find_model(s.model); !model)
-    return t.refuse("model", model.error().message);
+  if (const Status is = known(s.model); !is) return t.refuse("model", is.error().message);
   asked.isl = count(t, "isl", asked.isl, kMostRequestTokensHere);
   asked.osl = count(t, "osl", asked.osl, kMostRequestTokensHere);
   asked.ttft_s = t.has("ttft") ? t.quantity<Seconds>("ttft", seconds(1e-4), seconds(1e5)).value() : 0;
@@ -69,6 +81,7 @@ void EstateReader::service(TableReader& t, const TomlNode& node) {
   s.spot = t.flag("spot");
   if (t.has("value")) s.value = money<Dollars>(t, "value");
   const double rate = t.number("rate", 0, kMostRate);
+  if (rate > 0 && rate < kLeastRate) return t.refuse("rate", "is less than a request a day: write 0 for none");
   std::array<double, kHours> shape = kShapes[0].share;
   const TomlMember* hours = node.find("hours");
   if (hours != nullptr && hours->value.kind == TomlNode::Kind::array) {
@@ -96,8 +109,10 @@ void EstateReader::service(TableReader& t, const TomlNode& node) {
     for (int h = 0; h < kHours; ++h)
       s.demand.push_back(rate * shape[static_cast<std::size_t>(h)] * std::pow(1 + growth, m));
   }
+  for (double& each : s.demand) each = each < kLeastRate ? 0 : each;
   const int index = static_cast<int>(p.services.size());
   const double peak = *std::max_element(s.demand.begin(), s.demand.end());
+  if (peak > kMostRate) return t.refuse("growth", "makes more than a billion requests a second of it");
   s.demand_rule = rule(RuleKind::demand, index, fmt::format("{} gets {:.4g} requests/s", s.id, peak),
                        where(node, "rate"), peak, "requests/s");
   if (s.spare > 0)
@@ -200,8 +215,7 @@ void EstateReader::job(TableReader& t, const TomlNode& node) {
         "id", "say the model and how many tokens to train on, or the work by device: gpu_hours = { h100-sxm = 20000 }");
   }
   if (asked.gpu_hours.empty()) {
-    if (const auto model = knowledge_.catalogue.find_model(asked.model); !model)
-      return t.refuse("model", model.error().message);
+    if (const Status is = known(asked.model); !is) return t.refuse("model", is.error().message);
   }
   const int index = static_cast<int>(p.jobs.size());
   j.rule = rule(RuleKind::deadline, index, fmt::format("{} is done by the end of {}", j.id, p.month_name(j.last)),

@@ -68,10 +68,11 @@ void EstateReader::exchange(TableReader& t) {
 }
 
 Result<Estate> read_estate(const std::string& text, const std::string& file, const Knowledge& knowledge,
-                           const EconomicsData& economics, const search::Policy& policy, const std::string& as_of) {
+                           const EconomicsData& economics, const search::Policy& policy, const std::string& as_of,
+                           bool may_name_files) {
   const Result<TomlNode> root = parse_toml(text, file);
   if (!root) return root.error();
-  return EstateReader(*root, file, knowledge, economics, policy, as_of).read();
+  return EstateReader(*root, file, knowledge, economics, policy, as_of, may_name_files).read();
 }
 
 }  // namespace ridge::fleet

@@ -18,16 +18,20 @@ namespace ridge::fleet {
 
 inline constexpr double kMostGpus = 1e7;
 
+inline constexpr double kMostMoney = 1e15;
+
 class EstateReader {
  public:
   EstateReader(const TomlNode& root, const std::string& file, const Knowledge& knowledge,
-               const EconomicsData& economics, const search::Policy& policy, const std::string& as_of)
+               const EconomicsData& economics, const search::Policy& policy, const std::string& as_of,
+               bool may_name_files)
       : root_(root),
         file_(file),
         knowledge_(knowledge),
         economics_(economics),
         policy_(policy),
         as_of_(as_of),
+        may_name_files_(may_name_files),
         exchange_(economics, as_of),
         layers_{{{&root, file}}},
         entry_("estate", layers_, sources_) {}
@@ -38,6 +42,8 @@ class EstateReader {
   [[nodiscard]] Error nothing(const char* what, const char* message) const {
     return Error{ErrorCode::bad_input, file_ + ":1:1", fmt::format("there is no [[{}]]: {}", what, message)};
   }
+  /// Refuses a model that nobody knows. Who may name no files gets its id, behind which nobody looks for a folder.
+  [[nodiscard]] Status known(std::string& model) const;
   [[nodiscard]] std::string where(const TomlNode& node, std::string_view key = {}) const {
     const TomlMember* member = key.empty() ? nullptr : node.find(key);
     return member != nullptr ? place_text(file_, member->line, member->column)
@@ -65,6 +71,7 @@ class EstateReader {
       return otherwise;
     }
     if (*value < 0) t.refuse(key, "an amount of money is not negative");
+    if (*value > kMostMoney) t.refuse(key, "is more than all the money there is: at most $1e15");
     return *value;
   }
   double share(TableReader& t, std::string_view key, double otherwise) {
@@ -132,6 +139,7 @@ class EstateReader {
   const EconomicsData& economics_;
   const search::Policy& policy_;
   const std::string as_of_;
+  const bool may_name_files_;
   Exchange exchange_;
   SourceIndex sources_;
   std::array<EntryLayer, 1> layers_;

@@ -58,6 +58,12 @@ class StopWhenOver : public CbcEventHandler {
   Patience patience_;
 };
 
+/// What CLP calculates with: beyond 1e25 it ends the program. Nobody takes what costs as much, whatever it costs.
+double bearable(double value) {
+  constexpr double kMost = 1e20;
+  return std::isnan(value) ? kMost : std::clamp(value, -kMost, kMost);
+}
+
 void load(const LinearProgram& p, OsiClpSolverInterface& osi) {
   const double infinity = osi.getInfinity();
   std::vector<int> row_of;
@@ -68,7 +74,7 @@ void load(const LinearProgram& p, OsiClpSolverInterface& osi) {
     for (std::size_t t = p.starts[at]; t < p.starts[at + 1]; ++t) {
       row_of.push_back(r);
       column_of.push_back(p.terms[t].column);
-      value.push_back(p.terms[t].times);
+      value.push_back(bearable(p.terms[t].times));
     }
   }
   CoinPackedMatrix matrix(true, row_of.data(), column_of.data(), value.data(), static_cast<CoinBigIndex>(value.size()));
@@ -81,7 +87,9 @@ void load(const LinearProgram& p, OsiClpSolverInterface& osi) {
   const std::vector<double> high = bounded(p.high);
   const std::vector<double> row_low = bounded(p.row_low);
   const std::vector<double> row_high = bounded(p.row_high);
-  osi.loadProblem(matrix, low.data(), high.data(), p.cost.data(), row_low.data(), row_high.data());
+  std::vector<double> cost = p.cost;
+  std::transform(cost.begin(), cost.end(), cost.begin(), bearable);
+  osi.loadProblem(matrix, low.data(), high.data(), cost.data(), row_low.data(), row_high.data());
 }
 
 void be_quiet(OsiClpSolverInterface& osi) {
@@ -183,7 +191,7 @@ Solution solve_with_rows(LinearProgram& program, const SolveOptions& options,
       std::vector<double> times;
       for (const Term& term : row.terms) {
         columns.push_back(term.column);
-        times.push_back(term.times);
+        times.push_back(bearable(term.times));
       }
       osi.addRow(static_cast<int>(columns.size()), columns.data(), times.data(),
                  std::clamp(row.least, -osi.getInfinity(), osi.getInfinity()),

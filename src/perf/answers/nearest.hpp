@@ -4,6 +4,8 @@
 //   first_doubled(tp * 2, 64, [&](int tp) { return offer_tensor_parallel(tp); });    // the narrowest that fits
 #pragma once
 
+#include <algorithm>
+
 namespace ridge {
 
 /// The first of `from`, twice that, and so on up to `most`.
@@ -33,10 +35,10 @@ bool first_below(int from, Offer&& offer) {
   return false;
 }
 
-/// The nearest on either side of `value`, up to `most`.
+/// The nearest on either side of `value`, none above `most`.
 template <class Offer>
 bool either_side(int value, int most, Offer&& offer) {
-  bool any = first_below(value - 1, offer);
+  bool any = first_below(std::min(value - 1, most), offer);
   for (int above = value + 1; above <= most; ++above) {
     if (offer(above)) return true;
   }

@@ -8,13 +8,19 @@ namespace ridge::report {
 
 namespace {
 
-std::vector<std::pair<std::string, std::string>> fields(const LaunchPlan& p) {
-  std::vector<std::pair<std::string, std::string>> out;
+struct Field {
+  const char* key;
+  std::string text;
+  Json value;  ///< a text that is digits alone, such as the name of a model, stays one
+};
+
+std::vector<Field> fields(const LaunchPlan& p) {
+  std::vector<Field> out;
   const auto text = [&](const char* key, std::string_view value) {
-    if (!value.empty()) out.emplace_back(key, value);
+    if (!value.empty()) out.push_back({key, std::string(value), Json(std::string(value))});
   };
   const auto number = [&](const char* key, int value, int usual) {
-    if (value != usual) out.emplace_back(key, std::to_string(value));
+    if (value != usual) out.push_back({key, std::to_string(value), Json(value)});
   };
   text("runner", name(p.runner));
   text("release", p.release);
@@ -58,7 +64,8 @@ std::vector<std::pair<std::string, std::string>> fields(const LaunchPlan& p) {
     number("input_tokens", p.isl, 0);
     number("output_tokens", p.osl, 0);
     number("concurrency", p.concurrency, 0);
-    if (p.memory_utilization > 0) out.emplace_back("memory_utilization", fmt::format("{}", p.memory_utilization));
+    if (p.memory_utilization > 0)
+      out.push_back({"memory_utilization", fmt::format("{}", p.memory_utilization), Json(p.memory_utilization)});
   }
   return out;
 }
@@ -67,10 +74,10 @@ std::vector<std::pair<std::string, std::string>> fields(const LaunchPlan& p) {
 
 Table launch_table(const LaunchPlan& plan) {
   Table table = two_columns("");
-  for (const auto& [key, value] : fields(plan)) {
-    std::string spoken = key;
+  for (const Field& field : fields(plan)) {
+    std::string spoken = field.key;
     for (char& c : spoken) c = c == '_' ? ' ' : c;
-    table.rows.push_back({Cell(spoken), Cell(value)});
+    table.rows.push_back({Cell(spoken), Cell(field.text)});
   }
   return table;
 }
@@ -109,11 +116,7 @@ Json launch_json(const LaunchCheck& check, const std::vector<std::string>& diffe
     return array;
   };
   Json plan = Json::object();
-  for (const auto& [key, value] : fields(check.plan)) {
-    const bool whole = value.find_first_not_of("0123456789") == std::string::npos;
-    const bool share = key == "memory_utilization";
-    plan.set(key, whole ? Json(std::stoi(value)) : share ? Json(check.plan.memory_utilization) : Json(value));
-  }
+  for (Field& field : fields(check.plan)) plan.set(field.key, std::move(field.value));
   Json json = Json::object();
   json.set("schema", kEmitSchema).set("target", name(check.target)).set("plan", std::move(plan));
   json.set("contradictions", list(check.problems))

@@ -27,12 +27,16 @@ class LineReader {
   }
 
   Status read(TraceBuilder& builder) const {
-    const Result<JsonNode> root = parse_json(line_, "line");
-    if (!root) {  // "line:1:17"
+    constexpr std::string_view kHere = "line:1:";  // as a place in this line is said, also one within the message
+    const Result<JsonNode> root = parse_json(line_, kHere.substr(0, 4));
+    if (!root) {
       const std::string& where = root.error().where;
       const std::size_t colon = where.rfind(':');
       const std::string column = colon == std::string::npos ? "1" : where.substr(colon + 1);
-      return Error{ErrorCode::bad_input, fmt::format("{}:{}:{}", file_, number_, column), root.error().message};
+      std::string message = root.error().message;
+      const std::size_t at = message.rfind(kHere);
+      if (at != std::string::npos) message.replace(at, kHere.size(), fmt::format("{}:{}:", file_, number_));
+      return Error{ErrorCode::bad_input, fmt::format("{}:{}:{}", file_, number_, column), std::move(message)};
     }
     static constexpr std::string_view kKeys[3] = {"timestamp", "input_length", "output_length"};
     double values[3] = {0, 0, 0};

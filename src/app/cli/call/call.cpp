@@ -103,7 +103,7 @@ class CallMaker {
     std::string name = "--" + given.key;
     std::replace(name.begin(), name.end(), '_', '-');
     const OptionText* option = find(name);
-    if (option == nullptr) return unknown(given.key, name);
+    if (option == nullptr) return unknown(given.key);
     if (limits_.files == Files::refused) {
       for (const Owned& owned : kOwned) {
         if (owned.flag == name && (owned.verb.empty() || owned.verb == verb_.name)) {
@@ -135,12 +135,15 @@ class CallMaker {
            (limits_.files == Files::allowed || (!text.takes.path && !changes_data(verb_.name, text.name)));
   }
 
-  [[nodiscard]] Error unknown(std::string_view key, std::string_view name) const {
-    std::vector<std::string_view> known;
+  [[nodiscard]] Error unknown(std::string_view key) const {
+    std::vector<std::string> keys;  // as they are written here
     for (const OptionText& text : *options_) {
-      if (!text.name.empty() && may_set(text)) known.push_back(text.name);
+      if (!text.name.starts_with("--") || !may_set(text)) continue;
+      keys.push_back(text.name.substr(2));
+      std::replace(keys.back().begin(), keys.back().end(), '-', '_');
     }
-    const std::string near = nearest(name, known.data(), known.size());
+    const std::vector<std::string_view> known(keys.begin(), keys.end());
+    const std::string near = nearest(key, known.data(), known.size());
     return wrong(key, "is no key of " + std::string(verb_.name) + (near.empty() ? "" : "; did you mean " + near + "?"));
   }
 

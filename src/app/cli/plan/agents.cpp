@@ -46,8 +46,8 @@ Result<AgentGoal> agent_goal(Session& session, const PlanFlags& flags) {
   SimulationQuery& q = goal.base;
   const Result<std::string> data = session.data_directory();
   if (!data) return data.error();
-  Result<Workload> workload = find_workload(*data + "/workloads", flags.value("--workload"));
-  if (!workload) return wrong("--workload", workload.error().message);
+  Result<Workload> workload = named_workload(flags.value("--workload"), *data, session.files());
+  if (!workload) return workload.error();
   q.workload = *std::move(workload);
   q.load.kind = OfferedKind::rate;
   const Result<double> rate = flags.number("--request-rate", 0);

@@ -16,6 +16,7 @@
 #include "app/cli/fields/flags.hpp"
 #include "app/cli/session/file_access.hpp"
 #include "ridge/search/plan.hpp"
+#include "ridge/serve/workload.hpp"
 
 namespace ridge::cli {
 
@@ -42,6 +43,9 @@ struct PlanContext {
   std::string data_directory;  ///< for policy/vendors.toml
   FileAccess files;            ///< for --traffic
 };
+
+/// A workload of the data folder, or a TOML file that whoever asks may read. Traces are for `ridge simulate`.
+Result<Workload> named_workload(const std::string& name, const std::string& data_directory, const FileAccess& files);
 
 /// Refuse (bad_input, `where` = the flag): what is no number or name, and what needs another flag beside it.
 Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& context);

@@ -139,8 +139,8 @@ Result<int> plan_fleet(Session& session, const std::vector<std::string>& words, 
   if (session.software_date() != session.price_date()) {
     return Error{ErrorCode::bad_input, "--software-as-of", "an estate has one date: say --as-of"};
   }
-  const Result<fleet::Estate> estate =
-      fleet::read_estate(text->text, text->name, *knowledge, **economics, **policy, session.price_date());
+  const Result<fleet::Estate> estate = fleet::read_estate(text->text, text->name, *knowledge, **economics, **policy,
+                                                          session.price_date(), session.may_name_files());
   if (!estate) return estate.error();
   if (const Status s = are_of_estate(asked_about, estate->problem); !s) return s.error();
   const auto start = std::chrono::steady_clock::now();

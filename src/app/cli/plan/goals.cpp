@@ -58,14 +58,7 @@ Status complete_buyer(const PlanFlags& flags, const PlanContext& context, Buyer&
 
 /// Single requests: a plan is sized for a rate of them.
 Result<Workload> workload_of(const std::string& name, const PlanContext& context) {
-  Result<Workload> workload = Error{};
-  if (name.ends_with(".toml")) {
-    const Result<std::string> text = context.files.read(name, kTrafficLimit);
-    if (!text) return text.error();
-    workload = parse_workload(*text, name);
-  } else {
-    workload = find_workload(context.data_directory + "/workloads", name);
-  }
+  Result<Workload> workload = named_workload(name, context.data_directory, context.files);
   if (workload && workload->mean_turns() > 1) {
     return wrong("--workload", "is of conversations: `ridge simulate` plays them; a plan takes single requests");
   }
@@ -99,6 +92,17 @@ Status take_traffic(const PlanFlags& flags, const PlanContext& context, ServingG
 }
 
 }  // namespace
+
+Result<Workload> named_workload(const std::string& name, const std::string& data_directory, const FileAccess& files) {
+  if (name.ends_with(".csv") || name.ends_with(".jsonl")) {
+    return wrong("--workload",
+                 "is a trace, which `ridge simulate` plays: a plan takes the name or the TOML file of a workload");
+  }
+  if (name.ends_with(".toml") || name.find('/') != std::string::npos) {
+    if (const Status s = files.may_read(name); !s) return s.error();
+  }
+  return find_workload(data_directory + "/workloads", name);
+}
 
 Result<ServingGoal> serving_goal(const PlanFlags& flags, const PlanContext& context) {
   ServingGoal goal;

@@ -39,7 +39,7 @@ namespace {
 /// Whether a bundled workload is of sessions with several turns, which are played instead of searched for.
 bool has_turns(Session& session, const std::string& workload) {
   const Result<std::string> data = session.data_directory();
-  const Result<Workload> found = data ? find_workload(*data + "/workloads", workload) : Result<Workload>(Error{});
+  const Result<Workload> found = data ? named_workload(workload, *data, session.files()) : Result<Workload>(Error{});
   return found && found->mean_turns() > 1;
 }
 

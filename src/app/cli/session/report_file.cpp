@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -48,10 +49,17 @@ std::string take_flag(std::vector<std::string>& words, std::initializer_list<std
   return value;
 }
 
+/// The one one stands in where $TMPDIR is no folder.
+fs::path passing_folder() {
+  std::error_code none;
+  const fs::path folder = fs::temp_directory_path(none);
+  return none ? fs::path(".") : folder;
+}
+
 }  // namespace
 
 std::string passing_page() {
-  return (fs::temp_directory_path() / fmt::format("ridge-report-{}.html", getpid())).string();
+  return (passing_folder() / fmt::format("ridge-report-{}.html", getpid())).string();
 }
 
 Result<std::optional<ForwardedReport>> forwarded_report(const std::vector<std::string>& words) {
@@ -109,12 +117,16 @@ Status print_pdf(const std::string& html, const std::string& pdf) {
         "browser and print it"};
   }
   std::error_code failure;
-  const fs::path profile = fs::temp_directory_path() / fmt::format("ridge-chromium-{}", getpid());
+  // Of this run alone: a name that others can guess could hold what they put there for the browser.
+  std::string profile = (passing_folder() / "ridge-chromium-XXXXXX").string();
+  if (mkdtemp(profile.data()) == nullptr) {
+    return Error{ErrorCode::refused, "--pdf", "there is no folder for temporary files; name one by $TMPDIR"};
+  }
   std::vector<std::string> words = {"--headless",
                                     "--disable-gpu",
                                     "--no-first-run",
                                     "--no-pdf-header-footer",
-                                    "--user-data-dir=" + profile.string(),
+                                    "--user-data-dir=" + fs::absolute(profile, failure).string(),
                                     "--print-to-pdf=" + fs::absolute(pdf, failure).string(),
                                     "file://" + fs::absolute(html, failure).string()};
   if (geteuid() == 0) words.insert(words.begin(), "--no-sandbox");  // it refuses to run as root otherwise

@@ -22,7 +22,7 @@ tp=2, gpus=2
 >>> ridgeline.estimate(kind="infer", modle="llama3.3-70b")
 Traceback (most recent call last):
     ...
-ridgeline.BadInput: modle: is no key of estimate; did you mean '--model', ...
+ridgeline.BadInput: modle: is no key of estimate; did you mean 'model'?
 """
 
 from __future__ import annotations
@@ -156,9 +156,17 @@ def _plain(flags: Mapping[str, Any]) -> str:
     def simple(value: Any) -> Any:  # NumPy's numbers and arrays
         if isinstance(value, os.PathLike):
             return os.fspath(value)
-        return value.tolist()
+        if isinstance(value, (numpy.generic, numpy.ndarray)) and value.dtype.kind in "biufU":
+            return value.tolist()
+        raise TypeError(f"{type(value).__name__} is no text, number or list of texts")
 
-    return json.dumps({key.rstrip("_"): value for key, value in flags.items()}, default=simple)
+    said = []
+    for key, value in flags.items():
+        try:
+            said.append(f"{json.dumps(key.rstrip('_'))}: {json.dumps(value, default=simple)}")
+        except (TypeError, ValueError, RecursionError) as wrong:
+            raise BadInput(key, str(wrong)) from None
+    return "{" + ", ".join(said) + "}"
 
 
 def call(verb: str, **flags: Flag) -> Result:
@@ -372,7 +380,7 @@ def evaluate_batch(
     names = list(outputs) if outputs is not None else _USUAL.get(kind, ["reason"])
     given = {key: value for key, value in flags.items() if isinstance(value, numpy.ndarray)}
     shape = numpy.broadcast_shapes(*(array.shape for array in given.values()))
-    columns = [(key, _column(array, shape)) for key, array in given.items()]
+    columns = [(key, _column(key, array, shape)) for key, array in given.items()]
     rest = _plain({key: value for key, value in flags.items() if key not in given})
     try:
         results = _session().evaluate(kind, rest, columns, names, threads)
@@ -381,7 +389,10 @@ def evaluate_batch(
     return {name: result.reshape(shape) for name, result in zip(names, results)}
 
 
-def _column(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+def _column(key: str, array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     if array.dtype not in (numpy.int32, numpy.int64, numpy.float64):
-        array = array.astype(numpy.float64)
+        try:
+            array = array.astype(numpy.float64, casting="unsafe" if array.dtype.kind == "O" else "same_kind")
+        except (TypeError, ValueError) as wrong:
+            raise BadInput(key, str(wrong)) from None
     return numpy.ascontiguousarray(numpy.broadcast_to(array, shape).reshape(-1))

@@ -97,8 +97,12 @@ void EstateReader::service(TableReader& t, const TomlNode& node) {
       s.demand.push_back(rate * shape[static_cast<std::size_t>(h)] * std::pow(1 + growth, m));
   }
   const int index = static_cast<int>(p.services.size());
-  const double peak = *std::max_element(s.demand.begin(), s.demand.end());
-  s.demand_rule = rule(RuleKind::demand, index, fmt::format("{} gets {:.4g} requests/s", s.id, peak),
+  const auto busiest = std::max_element(s.demand.begin(), s.demand.end());
+  const double peak = *busiest;
+  const auto in_month = static_cast<int>(busiest - s.demand.begin()) / kHours;
+  s.demand_rule = rule(RuleKind::demand, index,
+                       fmt::format("{} gets {} requests/s{}", s.id, format_number(peak),
+                                   growth != 0 ? " in " + p.month_name(in_month) : std::string()),
                        where(node, "rate"), peak, "requests/s");
   if (s.spare > 0)
     s.spare_rule = rule(RuleKind::spare, index,

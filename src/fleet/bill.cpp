@@ -35,10 +35,72 @@ void route_no_more(const Problem& problem, Answer& answer) {
   }
 }
 
+/// As low a level as takes `amount` in all, above what each hour has already and within its room; what is poured on by
+/// hour.
+std::vector<double> poured(double amount, const std::vector<double>& there, const std::vector<double>& room) {
+  const auto at_level = [&](double level, std::size_t h) { return std::clamp(level - there[h], 0.0, room[h]); };
+  double low = 0;
+  double high = amount;
+  for (std::size_t h = 0; h < there.size(); ++h) high = std::max(high, there[h] + amount);
+  for (int i = 0; i < 60; ++i) {
+    const double middle = 0.5 * (low + high);
+    double sum = 0;
+    for (std::size_t h = 0; h < there.size(); ++h) sum += at_level(middle, h);
+    (sum < amount ? low : high) = middle;
+  }
+  std::vector<double> out(there.size());
+  for (std::size_t h = 0; h < there.size(); ++h) out[h] = at_level(high, h);
+  return out;
+}
+
+/// The hours of a day in which a job works cost the same unless power does not, and a program takes any of them: all of
+/// its work in one hour, on thousands of devices. As few devices as do it, over all hours that have some to spare.
+void spread_jobs(const Problem& problem, Answer& answer) {
+  for (JobUse& use : answer.jobs) {
+    const Site& site = problem.sites[static_cast<std::size_t>(problem.pools[static_cast<std::size_t>(use.pool)].site)];
+    const bool flat = std::all_of(site.usd_per_kwh.begin(), site.usd_per_kwh.end(),
+                                  [&](double usd) { return usd == site.usd_per_kwh.front(); });
+    if (use.stock < 0 && site.energy_paid && !flat) continue;
+    const double at_once = problem.jobs[static_cast<std::size_t>(use.job)].most_gpus;
+    for (int m = 0; m < problem.months; ++m) {
+      double amount = 0;
+      std::vector<double> there;  // of the job, elsewhere
+      std::vector<double> room;
+      double held = use.stock >= 0 ? problem.stocks[static_cast<std::size_t>(use.stock)].most : 0;
+      for (const Holding& holding : answer.holdings) {
+        const bool here = problem.stocks[static_cast<std::size_t>(holding.stock)].pool == use.pool;
+        if (use.stock < 0 && here) held += holding.held[static_cast<std::size_t>(m)];
+      }
+      for (int h = 0; h < problem.hours; ++h) {
+        const std::size_t at = problem.at(m, h);
+        amount += use.gpus[at];
+        double busy = 0;
+        for (const Placement& p : answer.placements) {
+          if (p.stock != use.stock || p.pool != use.pool) continue;
+          const Option& option = problem.options[static_cast<std::size_t>(p.option)];
+          busy += option.gpus * (p.stock >= 0 ? p.replicas[at] : p.routed[at] / option.requests_per_s);
+        }
+        there.push_back(0);
+        for (const JobUse& other : answer.jobs) {
+          if (&other == &use) continue;
+          if (other.stock == use.stock && other.pool == use.pool) busy += other.gpus[at];
+          if (other.job == use.job) there.back() += other.gpus[at];
+        }
+        const double most = std::min(held - busy, at_once > 0 ? at_once - there.back() : held);
+        room.push_back(std::max(use.gpus[at], most));  // the solver's tolerance aside
+      }
+      if (!(amount > 0)) continue;
+      const std::vector<double> spread = poured(amount, there, room);
+      for (int h = 0; h < problem.hours; ++h) use.gpus[problem.at(m, h)] = spread[static_cast<std::size_t>(h)];
+    }
+  }
+}
+
 }  // namespace
 
 void settle(const Problem& problem, Answer& answer) {
   route_no_more(problem, answer);
+  spread_jobs(problem, answer);
   answer.months.assign(static_cast<std::size_t>(problem.months), {});
   const auto bill = [&](int month) -> MonthBill& { return answer.months[static_cast<std::size_t>(month)]; };
   // `watts` of devices in one hour of every day of a month; the price of what is rented includes it.

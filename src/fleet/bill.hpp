@@ -5,8 +5,8 @@
 
 namespace ridge::fleet {
 
-/// Replicas take no more requests than there are; then `months`, `usd` and `commitments` are of what stands in
-/// the answer.
+/// Replicas take no more requests than there are, jobs no more devices at once than they need; then `months`, `usd` and
+/// `commitments` are of what stands in the answer.
 void settle(const Problem& problem, Answer& answer);
 
 }  // namespace ridge::fleet

@@ -73,9 +73,9 @@ Solved solve_hourly(const Problem& problem, const Program& hourly, const PlanOpt
 }
 
 /// A bound by bands, whole numbers near it, and what these cost by the hour. Each step is left out where the gap is
-/// small enough without it: whole numbers by rounding; rows of whole replicas; month after month on its devices; a
-/// bound by months; month after month with other devices; then the program in whole numbers, of nothing but the ways to
-/// serve that came up so far.
+/// small enough without it: the answer before, mended; whole numbers by rounding; rows of whole replicas; month after
+/// month on its devices; a bound by months; month after month with other devices; then the program in whole numbers, of
+/// nothing but the ways to serve that came up so far.
 Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOptions& options, int bands) {
   const Stopwatch watch(options.seconds);
   Solved out;
@@ -83,7 +83,7 @@ Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOpt
   const Solution relaxed = solve(loose.linear(), {.seconds = watch.left(), .relaxed = true});
   out.infeasible = relaxed.infeasible;
   if (!relaxed.found) return out;
-  double bound = relaxed.cost;
+  double bound = std::max(relaxed.cost, options.before != nullptr ? options.before->bound : 0);
   Answer best;
   WholePlan best_plan;
   std::vector<const std::vector<double>*> seen = {&relaxed.x};
@@ -112,7 +112,11 @@ Solved solve_banded(const Problem& problem, const Program& hourly, const PlanOpt
   const auto within = [&](double share) {
     return SolveOptions{.seconds = share * watch.left(), .gap = options.gap / 4, .patience = options.patience};
   };
-  const Solution near = solve(loose.rounded(relaxed.x), within(0.1));
+  if (options.before != nullptr) {
+    refine(whole_plan_of(problem, hourly.places(), *options.before), options.before->jobs);
+  }
+  Solution near;
+  if (!is_over()) near = solve(loose.rounded(relaxed.x), within(0.1));
   consider(loose, near.x);
   if (near.found) seen.push_back(&near.x);
   Solution tight;
@@ -176,6 +180,7 @@ Solved solve_very_large(const Problem& problem, const PlanOptions& options) {
   const Problem small = with_options(problem, few.kept);
   PlanOptions rest = options;
   rest.seconds = watch.left();
+  rest.before = nullptr;  // of other options
   Solved out = solve_banded(small, Program(small, Bands::hourly(small)), rest, kFewBands);
   if (!out.answer.found) return out;
   for (Placement& placement : out.answer.placements) {
@@ -208,6 +213,9 @@ Solved solve_problem(const Problem& problem, const PlanOptions& options) {
     out = solve_banded(problem, hourly, options, bands);
   }
   if (out.answer.found) {
+    if (options.before != nullptr) {
+      out.answer.bound = std::min(out.answer.usd, std::max(out.answer.bound, options.before->bound));
+    }
     out.answer.gap = std::max(0.0, (out.answer.usd - out.answer.bound) / std::max(1e-9, out.answer.usd));
     if (out.answer.bands < problem.hours) out.answer.aggregation = out.answer.gap;
   }
@@ -253,6 +261,7 @@ void value_limits(const Problem& problem, Answer& answer, const PlanOptions& opt
     Marginal marginal{static_cast<int>(r), more, 0, true};
     if (quick) {
       PlanOptions again = options;
+      again.before = nullptr;  // of another problem
       again.seconds = watch.left();
       const Solved solved = solve_problem(eased, again);
       if (!solved.answer.found || solved.answer.stopped) continue;
@@ -280,6 +289,9 @@ std::vector<std::vector<int>> choices_of(const Problem& problem, const Answer& a
   for (const Placement& p : answer.placements) {
     const bool rents = p.stock >= 0 && std::any_of(p.routed.begin(), p.routed.end(), [](double r) { return r > 1e-9; });
     if (rents) taken.insert(p.stock);
+  }
+  for (const JobUse& use : answer.jobs) {
+    if (use.stock >= 0) taken.insert(use.stock);
   }
   std::vector<std::vector<int>> out;
   std::map<Way, int> ways;
@@ -322,6 +334,7 @@ void value_choices(const Problem& problem, Answer& answer, const PlanOptions& op
     }
     if (in_full && loose.found) {
       PlanOptions again = options;
+      again.before = nullptr;  // of another problem
       again.seconds = watch.left() / static_cast<double>(choices.size() - i);
       const Solved solved = solve_problem(rest, again);
       const bool is_known = solved.infeasible || (solved.answer.found && !solved.answer.stopped);

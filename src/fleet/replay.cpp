@@ -184,6 +184,7 @@ Result<Replayed> plan_replayed(const Estate& estate, Problem problem, PlanOption
   options.marginals = false;
   std::optional<Replayed> before;
   for (int round = 0; round < kRounds; ++round) {
+    options.before = before ? &before->answer : nullptr;
     out.answer = plan_fleet(out.problem, options);
     out.days.clear();
     // Time was over: the plan before is the best so far, and its days say what it misses.

@@ -67,7 +67,11 @@ Problem with_amount(const Problem& problem, int position, double amount) {
       break;
     case RuleKind::forbidden:
       for (Pool& pool : out.pools) {
-        if (pool.forbidden == position) pool.forbidden = -1;
+        pool.forbidden_too.erase(std::remove(pool.forbidden_too.begin(), pool.forbidden_too.end(), position),
+                                 pool.forbidden_too.end());
+        if (pool.forbidden != position) continue;
+        pool.forbidden = pool.forbidden_too.empty() ? -1 : pool.forbidden_too.front();
+        if (pool.forbidden >= 0) pool.forbidden_too.erase(pool.forbidden_too.begin());
       }
       break;
   }

@@ -69,11 +69,13 @@ TEST(Sentence, BareComparisonsAreOfTheFormatThatIsNamedOrOfNone) {
   expect_verdict(finding_of(audit("GB300 has 50% more FP4 than GB200"), "50%"), Verdict::right);
   expect_verdict(finding_of(audit("B200 has 2.3x the compute of H100"), "2.3x"), Verdict::right);
   expect_verdict(finding_of(audit("B200 has 4x the compute of H100"), "4x"), Verdict::cannot_check);
+  expect_verdict(finding_of(audit("A B200 is 2.5x H100 for training"), "2.5x"), Verdict::cannot_check);
   EXPECT_TRUE(audit("A DGX has 8x H100").findings.empty());
 }
 
 TEST(Sentence, ChineseOrderNamesThePartnerFirst) {
   expect_verdict(finding_of(audit("GB200 是 H100 的 5 倍"), "5x"), Verdict::cannot_check);
+  expect_verdict(finding_of(audit("H200 比 H100 快 2 倍"), "2x"), Verdict::cannot_check);
   expect_verdict(finding_of(audit("B200 的 FP4 算力是 H100 FP8 的 4.5 倍"), "4.5x"), Verdict::right);
   expect_verdict(finding_of(audit("H100 的 FP8 算力是 BF16 的三倍"), "3x"), Verdict::wrong, 2);
   expect_verdict(finding_of(audit("H20 的算力只有 H100 的 15%"), "15%"), Verdict::right);
@@ -84,6 +86,29 @@ TEST(Sentence, ChineseOrderNamesThePartnerFirst) {
   expect_verdict(audit("A single H100 can't run Llama 3.1 8B").findings.at(0), Verdict::wrong);
   EXPECT_TRUE(audit("A single H100 cannot serve Llama 3.1 8B at 900 requests/s").findings.empty());
   EXPECT_TRUE(audit("On a single H100 we did not train Llama 3.1 8B").findings.empty());
+}
+
+TEST(Sentence, CanRunIsReadInEveryForm) {
+  expect_verdict(audit("八张H100能跑DeepSeek-R1").findings.at(0), Verdict::wrong);
+  expect_verdict(audit("8张H200能运行DeepSeek-R1").findings.at(0), Verdict::right);
+  expect_verdict(audit("一张H100不能跑Llama 3.1 405B").findings.at(0), Verdict::right);
+  expect_verdict(audit("An H100 cannot run Llama 3.3 70B in BF16").findings.at(0), Verdict::right);
+  expect_verdict(audit("An H100 can run Llama 3.1 405B").findings.at(0), Verdict::wrong);
+  EXPECT_TRUE(audit("An H100 server can run Llama 3.1 405B").findings.empty());
+}
+
+TEST(Sentence, AnHourOfADeviceIsHeldAgainstItsQuotes) {
+  // Somebody asks as much, and says so; what nobody asks may still be somebody's price.
+  const Finding quoted = finding_of(audit("An H100 costs $3.29 an hour"), "$3.29 an hour");
+  expect_verdict(quoted, Verdict::right);
+  EXPECT_NE(quoted.formula.find("providers that quote h100-sxm on demand"), std::string::npos);
+  const Finding cheap = finding_of(audit("An H100 costs $0.20 an hour"), "$0.20 an hour");
+  expect_verdict(cheap, Verdict::cannot_check);
+  EXPECT_NE(cheap.because.find("providers ask"), std::string::npos);
+  expect_verdict(finding_of(audit("A B200 is $2.12 an hour on the spot market"), "$2.12 an hour"), Verdict::right);
+  EXPECT_TRUE(audit("8 H100 cost $24 an hour").findings.empty());
+  EXPECT_TRUE(audit("An H100 costs $2 an hour if you own it").findings.empty());
+  EXPECT_TRUE(audit("An H100 costs $2 an hour less than a B200 at $5 an hour").findings.empty());
 }
 
 TEST(Sentence, ChangesFromOneValueToAnother) {

@@ -152,6 +152,30 @@ TEST(Estate, PolicyForbidsPoolsByItsLine) {
   EXPECT_EQ(estate->problem.rules[static_cast<std::size_t>(rule)].where, "e.toml:31:1");
 }
 
+TEST(Estate, EveryReasonThatForbidsAPoolIsKept) {
+  const std::string china = replaced(kPlain, "country = \"DE\"", "country = \"CN\"");
+  const auto estate = estate_of(china + "\n[policy]\norigin = [\"CN\"]\n");
+  ASSERT_TRUE(estate) << estate.error().message;
+  const Pool& pool = estate->problem.pools[0];
+  ASSERT_GE(pool.forbidden, 0);
+  ASSERT_EQ(pool.forbidden_too.size(), 1U);
+  // To give up one of them does not let it in, to give up both does.
+  const Problem one = without(estate->problem, pool.forbidden);
+  EXPECT_EQ(one.pools[0].forbidden, pool.forbidden_too[0]);
+  EXPECT_EQ(without(estate->problem, pool.forbidden_too[0]).pools[0].forbidden, pool.forbidden);
+  EXPECT_EQ(without(one, pool.forbidden_too[0]).pools[0].forbidden, -1);
+}
+
+TEST(Estate, WhatIsOwnedIsNoLeaveToBuyMore) {
+  const std::string china = replaced(kPlain, "country = \"DE\"", "country = \"CN\"");
+  const auto estate = estate_of(china + "\n[[owned]]\ndevice = \"h100-sxm\"\ngpus = 8\nsite = \"north\"\n");
+  ASSERT_TRUE(estate) << estate.error().message;
+  for (const Stock& stock : estate->problem.stocks) {
+    const int by = estate->problem.pools[static_cast<std::size_t>(stock.pool)].forbidden;
+    EXPECT_EQ(by >= 0, stock.way == Way::buy);
+  }
+}
+
 TEST(Estate, ADayOfTheAnswerHoldsItsLimitsAndEveryRule) {
   const std::string text =
       replaced(kPlain, "hours = \"office\"", "hours = \"office\"\nspare = 1\nresidency = [\"DE\"]");

@@ -223,6 +223,37 @@ TEST(Fleet, DoingWithoutWhatItTakesCostsWhatTheNextBestDoes) {
   EXPECT_FALSE(std::isfinite(answer.without[0].usd));
 }
 
+// Any hour of the day costs as much: the work is not done in one of them on as many devices as it has hours.
+TEST(Fleet, JobsTakeAsFewDevicesAtOnceAsTheyCan) {
+  Problem problem = one_service(60);
+  problem.hours = kHours;
+  problem.days = 730.0 / kHours;
+  problem.sites[0].usd_per_kwh.assign(kHours, 0.1);
+  problem.services[0].demand.assign(kHours, 40);
+  problem.stocks.push_back(problem.stocks[0]);
+  Stock& spot = problem.stocks.back();
+  spot.way = Way::spot;
+  spot.usd_month = 0;
+  spot.usd_hour = 0.2;
+  spot.most = 1e6;
+  Job job;
+  job.id = "train";
+  job.last = problem.months - 1;
+  job.spot = true;
+  job.allowed = {true};
+  job.rates = {{problem.pools[0].device, 1.0 / 73000, 1000, ""}};
+  problem.jobs = {job};
+  const Answer answer = plan_fleet(problem, {.seconds = 20, .gap = 0, .marginals = false});
+  ASSERT_TRUE(answer.found);
+  EXPECT_TRUE(Checker(problem, answer).complaints().empty()) << all_of(Checker(problem, answer).complaints());
+  // Around the clock.
+  double rented = 0;
+  for (const JobUse& use : answer.jobs) {
+    for (std::size_t i = 0; i < use.gpus.size(); ++i) rented = std::max(rented, use.gpus[i]);
+  }
+  EXPECT_LE(rented, 73000 / problem.hours_of_month() + 0.5);
+}
+
 TEST(Fleet, TheSameProblemGivesTheSameAnswer) {
   const Problem problem = large_problem(5, 2, 2, 1, 1);
   const Answer first = plan_fleet(problem, {.seconds = 30, .marginals = false});
@@ -236,6 +267,27 @@ TEST(Fleet, TheSameProblemGivesTheSameAnswer) {
     EXPECT_EQ(first.placements[i].replicas, second.placements[i].replicas);
     EXPECT_EQ(first.placements[i].routed, second.placements[i].routed);
   }
+}
+
+// A day that was replayed shows that some devices do less: what was found before is where the next search starts.
+TEST(Fleet, StartsFromTheAnswerBeforeWhenDevicesDoLess) {
+  Problem problem = large_problem(5, 4, 4, 4, 2);
+  const PlanOptions options{.seconds = 60, .gap = 0.03, .marginals = false, .bands = 4};
+  const Answer before = plan_fleet(problem, options);
+  ASSERT_TRUE(before.found);
+  PlanOptions again = options;
+  again.before = &before;
+  const Answer same = plan_fleet(problem, again);
+  ASSERT_TRUE(same.found);
+  EXPECT_LE(same.usd, before.usd * (1 + 1e-9));
+  EXPECT_GE(same.bound, before.bound);
+  for (Option& option : problem.options) {
+    if (option.device == "d1") option.requests_per_s *= 0.95;
+  }
+  const Answer less = plan_fleet(problem, again);
+  ASSERT_TRUE(less.found);
+  EXPECT_GE(less.bound, before.bound);
+  EXPECT_TRUE(Checker(problem, less).complaints().empty()) << all_of(Checker(problem, less).complaints());
 }
 
 TEST(Fleet, BandsGiveABoundAndAPlanThatHoldsEveryHour) {

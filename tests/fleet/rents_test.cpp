@@ -101,6 +101,16 @@ TEST(Rents, RowsOfWholeReplicasRaiseTheBoundAndCutNoPlanOff) {
   EXPECT_LE(tight.cost, answer.usd);
 }
 
+TEST(Improve, TakesTheWholeNumbersOfAnAnswer) {
+  const Problem problem = tests::large_problem(5, 4, 4, 4, 1);
+  const Answer answer = plan_fleet(problem, {.seconds = 8, .gap = 0.05, .marginals = false, .bands = 2});
+  ASSERT_TRUE(answer.found);
+  const Program hourly(problem, Bands::hourly(problem));
+  const Solution routed = solve_tidied(hourly.fixed_to(whole_plan_of(problem, hourly.places(), answer)), {});
+  ASSERT_TRUE(routed.found);
+  EXPECT_NEAR(routed.cost, answer.usd, 1e-6 * answer.usd);
+}
+
 TEST(Improve, MakesARoundedPlanCheaperAndKeepsEveryRule) {
   const Problem problem = tests::large_problem(5, 4, 4, 4, 1);
   const Program program(problem, Bands::alike(problem, 2, BandDemand::mean));

@@ -82,8 +82,9 @@ struct Pool {
   int site = 0;
   double watts = 0;  ///< of one device with its share of the host, at full load
   double idle_watts = 0;
-  double racks = 0;    ///< that one device takes
-  int forbidden = -1;  ///< by this rule
+  double racks = 0;                     ///< that one device takes
+  int forbidden = -1;                   ///< by this rule
+  std::vector<int> forbidden_too = {};  ///< and by these
 };
 
 enum class Way : std::uint8_t { owned, extend, buy, lease, reserved, on_demand, spot };
@@ -277,6 +278,9 @@ struct PlanOptions {
   double gap = 0.01;
   bool marginals = true;
   int bands = 0;  ///< of a day; 0 = as many as can be solved
+  /// An answer to the same problem when its ways to serve were rated as high as now or higher: where the search starts,
+  /// and nothing costs less than its bound.
+  const Answer* before = nullptr;
   Patience patience = {};
 };
 [[nodiscard]] Answer plan_fleet(const Problem& problem, const PlanOptions& options);

@@ -39,6 +39,7 @@ namespace ridge::claims {
   KIND(training_cost) \
   KIND(training_time) \
   KIND(run_cost) \
+  KIND(rent) \
   KIND(mlperf) \
   KIND(mlperf_comparable) \
   KIND(statement) \

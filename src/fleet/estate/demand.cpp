@@ -111,9 +111,13 @@ void EstateReader::service(TableReader& t, const TomlNode& node) {
   }
   for (double& each : s.demand) each = each < kLeastRate ? 0 : each;
   const int index = static_cast<int>(p.services.size());
-  const double peak = *std::max_element(s.demand.begin(), s.demand.end());
+  const auto busiest = std::max_element(s.demand.begin(), s.demand.end());
+  const double peak = *busiest;
   if (peak > kMostRate) return t.refuse("growth", "makes more than a billion requests a second of it");
-  s.demand_rule = rule(RuleKind::demand, index, fmt::format("{} gets {:.4g} requests/s", s.id, peak),
+  const auto in_month = static_cast<int>(busiest - s.demand.begin()) / kHours;
+  s.demand_rule = rule(RuleKind::demand, index,
+                       fmt::format("{} gets {} requests/s{}", s.id, format_number(peak),
+                                   growth != 0 ? " in " + p.month_name(in_month) : std::string()),
                        where(node, "rate"), peak, "requests/s");
   if (s.spare > 0)
     s.spare_rule = rule(RuleKind::spare, index,

@@ -148,6 +148,7 @@ class EstateReader {
   std::string owner_ = "small-neocloud";
   // By site.
   std::vector<std::string> licence_, country_name_, rack_where_, air_where_;
+  std::vector<bool> excepted_;  ///< by pool: it is owned where no more of it may come
   std::vector<double> rack_w_;
   // Policy.
   std::vector<std::string> allowed_vendors_, avoid_, licences_, residency_;

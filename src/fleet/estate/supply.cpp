@@ -165,8 +165,10 @@ std::optional<int> EstateReader::site_named(TableReader& t, std::string_view key
 
 int EstateReader::pool_of(const Device& device, int site, bool owned) {
   Problem& p = estate_.problem;
+  // What is owned stands where it stands, whatever forbids more of it.
   for (std::size_t i = 0; i < p.pools.size(); ++i) {
-    if (p.pools[i].device == device.id && p.pools[i].site == site) return static_cast<int>(i);
+    const bool other = owned ? p.pools[i].forbidden >= 0 : excepted_[i];
+    if (p.pools[i].device == device.id && p.pools[i].site == site && !other) return static_cast<int>(i);
   }
   Pool pool;
   pool.device = device.id;
@@ -178,23 +180,31 @@ int EstateReader::pool_of(const Device& device, int site, bool owned) {
   pool.idle_watts = tdp * perf::power_coefficients(knowledge_.calibration, device.architecture).idle + host;
   const auto s = static_cast<std::size_t>(site);
   const double node = device.node_size ? device.node_size->value : 1;
-  const auto forbid = [&](int by) {
-    if (!owned && pool.forbidden < 0) pool.forbidden = by;
+  bool excepted = false;
+  const auto forbid_by = [&](int by) {
+    excepted = excepted || owned;
+    if (owned) return;
+    if (pool.forbidden < 0) {
+      pool.forbidden = by;
+    } else {
+      pool.forbidden_too.push_back(by);
+    }
+  };
+  const auto forbid = [&](std::string text, const std::string& place) {
+    forbid_by(owned ? -1 : rule(RuleKind::forbidden, 0, std::move(text), place, 0, ""));
   };
   if (rack_w_[s] > 0) {
     const double servers = std::floor(rack_w_[s] / (node * pool.watts) + 1e-9);
     pool.racks = servers >= 1 ? 1 / (servers * node) : 1;
     if (servers < 1) {
-      forbid(rule(RuleKind::forbidden, 0,
-                  fmt::format("one server of {} takes {}, a rack of {} has {}", device.id,
-                              format(Watts(node * pool.watts)), p.sites[s].id, format(Watts(rack_w_[s]))),
-                  rack_where_[s], 0, ""));
+      forbid(fmt::format("one server of {} takes {}, a rack of {} has {}", device.id, format(Watts(node * pool.watts)),
+                         p.sites[s].id, format(Watts(rack_w_[s]))),
+             rack_where_[s]);
     }
   }
   const System* system = search::smallest_system(knowledge_.catalogue, device.id);
   if (!air_where_[s].empty() && system != nullptr && system->cooling == "liquid") {
-    forbid(rule(RuleKind::forbidden, 0, fmt::format("{} is cooled by air, {} by liquid", p.sites[s].id, system->name),
-                air_where_[s], 0, ""));
+    forbid(fmt::format("{} is cooled by air, {} by liquid", p.sites[s].id, system->name), air_where_[s]);
   }
   const bool home = is_from(device.vendor, p.sites[s].country);
   std::string letter;
@@ -204,20 +214,19 @@ int EstateReader::pool_of(const Device& device, int site, bool owned) {
     const search::ExportRules rules{none, policy_.dies()};
     const std::string of_class = search::export_class(device, rules);
     if (!of_class.empty()) {
-      forbid(rule(RuleKind::forbidden, 0,
-                  fmt::format("{} needs an export licence for {} ({})", device.id, country_name_[s], of_class),
-                  licence_[s], 0, ""));
+      forbid(fmt::format("{} needs an export licence for {} ({})", device.id, country_name_[s], of_class), licence_[s]);
     }
     if (!owned && search::licensed_by_letter(device, rules)) letter = search::letter_text({device.id});
   }
   const auto has = [&](const std::vector<std::string>& list) {
     return std::any_of(list.begin(), list.end(), [&](const std::string& v) { return slug(v) == slug(device.vendor); });
   };
-  if (origin_rule_ >= 0 && !has(allowed_vendors_)) forbid(origin_rule_);
-  if (avoid_rule_ >= 0 && has(avoid_)) forbid(avoid_rule_);
+  if (origin_rule_ >= 0 && !has(allowed_vendors_)) forbid_by(origin_rule_);
+  if (avoid_rule_ >= 0 && has(avoid_)) forbid_by(avoid_rule_);
   const bool said = std::find(p.assumptions.begin(), p.assumptions.end(), letter) != p.assumptions.end();
   if (pool.forbidden < 0 && !letter.empty() && !said) p.assumptions.push_back(letter);
   p.pools.push_back(std::move(pool));
+  excepted_.push_back(excepted);
   return static_cast<int>(p.pools.size()) - 1;
 }
 bool EstateReader::is_from(const std::string& vendor, const std::string& country) const {

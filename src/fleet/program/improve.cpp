@@ -344,6 +344,37 @@ class Improver {
 
 }  // namespace
 
+WholePlan whole_plan_of(const Problem& problem, const std::vector<Place>& places, const Answer& answer) {
+  const auto months = at(problem.months);
+  WholePlan plan;
+  plan.units.assign(problem.stocks.size(), std::vector<double>(months, 0.0));
+  for (const Holding& holding : answer.holdings) {
+    const Stock& stock = problem.stocks[at(holding.stock)];
+    const std::vector<double>& gpus = is_kept(stock.way) ? holding.held : holding.begun;
+    for (std::size_t m = 0; m < months; ++m) plan.units[at(holding.stock)][m] = std::round(gpus[m] / stock.unit);
+  }
+  for (const Place& place : places) {
+    std::vector<double>& replicas = plan.replicas.emplace_back(months, 0.0);
+    for (const Placement& p : answer.placements) {
+      if (p.stock >= 0 || p.option != place.option || p.pool != place.pool) continue;
+      for (std::size_t m = 0; m < months; ++m) replicas[m] = std::round(p.replicas[m]);
+    }
+  }
+  for (std::size_t j = 0; j < problem.jobs.size(); ++j) {
+    const Job& job = problem.jobs[j];
+    int kind = job.mixed ? -1 : 0;
+    for (const JobUse& use : answer.jobs) {
+      if (use.job != static_cast<int>(j) || job.mixed) continue;
+      const std::string& device = problem.pools[at(use.pool)].device;
+      const auto rate =
+          std::find_if(job.rates.begin(), job.rates.end(), [&](const JobRate& r) { return r.device == device; });
+      kind = static_cast<int>(rate - job.rates.begin());
+    }
+    plan.kinds.push_back(kind);
+  }
+  return plan;
+}
+
 WholePlan improved(const Problem& problem, const std::vector<Place>& places, WholePlan plan,
                    const std::vector<JobUse>& jobs, const SolveOptions& options) {
   return Improver(problem, places, std::move(plan), jobs, options).run();

@@ -27,6 +27,9 @@ struct WholePlan {
   std::vector<int> kinds;                     ///< by job: the position of its kind of device, -1 if mixed
 };
 
+/// The whole numbers of an answer by the hour.
+[[nodiscard]] WholePlan whole_plan_of(const Problem& problem, const std::vector<Place>& places, const Answer& answer);
+
 [[nodiscard]] WholePlan improved(const Problem& problem, const std::vector<Place>& places, WholePlan plan,
                                  const std::vector<JobUse>& jobs, const SolveOptions& options);
 

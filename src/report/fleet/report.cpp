@@ -20,8 +20,8 @@ using fleet::Stock;
 
 std::string fleet_spoken(const FleetAction& action, const Problem& p) {
   const Pool& pool = fleet_at(p.pools, action.stock->pool);
-  const std::string devices =
-      fmt::format("{:.0f} {} in {}", std::ceil(action.gpus - 1e-6), pool.device, fleet_at(p.sites, pool.site).id);
+  const std::string devices = fmt::format("{} {} in {}", format_number(std::ceil(action.gpus - 1e-6), 7), pool.device,
+                                          fleet_at(p.sites, pool.site).id);
   if (action.what == "on demand" || action.what == "spot")
     return fmt::format("rent up to {} {}", devices, action.what == "spot" ? "as spot" : action.what);
   if (action.what == "lease") return fmt::format("lease {} for {} months", devices, action.stock->term);
@@ -132,7 +132,8 @@ std::string fleet_amount(double value, const std::string& unit) {
   if (unit == "$") return fleet_money(value);
   if (unit == "kW") return format(Watts(1000 * value));
   if (unit == "%") return fmt::format("{:.0f} %", value);
-  return fmt::format("{} {}", format_number(value), unit);
+  const bool one = value == 1 && unit.ends_with('s') && unit.find('/') == std::string::npos;
+  return fmt::format("{} {}", format_number(value), one ? unit.substr(0, unit.size() - 1) : unit);
 }
 
 std::string fleet_change(const fleet::Clash::Change& change, const Problem& p) {

@@ -52,17 +52,10 @@ std::vector<FleetAction> fleet_actions_of(const FleetView& view) {
       }
     }
   }
-  std::map<int, std::pair<int, double>> rented;  // by stock: first month and most devices at once
+  std::map<int, std::vector<double>> rented;  // by stock: devices, of all services and jobs together
   const auto rent = [&](int stock, const std::vector<double>& gpus, double each) {
-    for (int m = 0; m < p.months; ++m) {
-      for (int h = 0; h < p.hours; ++h) {
-        const double now = gpus[p.at(m, h)] * each;
-        if (!(now > 1e-6)) continue;
-        auto& [first, most] = rented.emplace(stock, std::make_pair(m, 0.0)).first->second;
-        first = std::min(first, m);
-        most = std::max(most, now);
-      }
-    }
+    std::vector<double>& sum = rented.try_emplace(stock, gpus.size(), 0.0).first->second;
+    for (std::size_t i = 0; i < gpus.size(); ++i) sum[i] += gpus[i] * each;
   };
   for (const Placement& placement : view.answer.placements) {
     if (placement.stock >= 0) rent(placement.stock, placement.replicas, fleet_at(p.options, placement.option).gpus);
@@ -70,8 +63,11 @@ std::vector<FleetAction> fleet_actions_of(const FleetView& view) {
   for (const fleet::JobUse& use : view.answer.jobs) {
     if (use.stock >= 0) rent(use.stock, use.gpus, 1);
   }
-  for (const auto& [stock, when] : rented) {
-    out.push_back({when.first, std::string(fleet::name(fleet_at(p.stocks, stock).way)), when.second,
+  for (const auto& [stock, gpus] : rented) {
+    const auto first = std::find_if(gpus.begin(), gpus.end(), [](double v) { return v > 1e-6; });
+    if (first == gpus.end()) continue;
+    out.push_back({static_cast<int>(first - gpus.begin()) / p.hours,
+                   std::string(fleet::name(fleet_at(p.stocks, stock).way)), *std::max_element(gpus.begin(), gpus.end()),
                    &fleet_at(p.stocks, stock), 0});
   }
   std::stable_sort(out.begin(), out.end(),
@@ -244,6 +240,7 @@ Table fleet_reasons(const FleetView& view) {
         std::string why;
         if (pool.forbidden >= 0) {
           why = fleet_at(p.rules, pool.forbidden).text;
+          for (const int rule : pool.forbidden_too) why += "; " + fleet_at(p.rules, rule).text;
         } else if (!p.services[s].allowed[static_cast<std::size_t>(pool.site)]) {
           why = fleet_at(p.rules, p.services[s].residency_rule).text;
         } else if (stock.way == Way::spot && !p.services[s].spot) {
@@ -321,7 +318,7 @@ Table fleet_actions(const FleetView& view) {
     const Pool& pool = fleet_at(p.pools, action.stock->pool);
     const std::string often = action.stock->way == Way::buy || action.usd == 0 ? "" : " a month";
     table.rows.push_back(
-        {Cell(p.month_name(action.month)), Cell(action.what), Cell(action.gpus), Cell(pool.device),
+        {Cell(p.month_name(action.month)), Cell(action.what), Cell(std::ceil(action.gpus - 1e-6)), Cell(pool.device),
          Cell(fleet_at(p.sites, pool.site).id), Cell(action.stock->name),
          action.usd > 0 ? Cell(Dollars(action.usd)).shown_as(fleet_money(action.usd) + often) : Cell()});
   }

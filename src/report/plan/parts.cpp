@@ -248,7 +248,8 @@ std::string limits_text(const Buyer& buyer, std::string_view budget_of) {
   if (buyer.measured) add("measured designs only");
   if (buyer.vendor_share < 1) add(fmt::format("no vendor over {:.0f} %", 100 * buyer.vendor_share));
   for (const Fleet& fleet : buyer.fleet) add(fmt::format("{} {} there already", fleet.gpus, fleet.device));
-  if (buyer.purchase != Purchase::on_demand) add(std::string(name(buyer.purchase)));
+  if (buyer.purchase == Purchase::any) add("bought or rented, whichever is cheapest");
+  if (buyer.purchase != Purchase::on_demand && buyer.purchase != Purchase::any) add(std::string(name(buyer.purchase)));
   return out;
 }
 

@@ -319,8 +319,9 @@ std::string formats_text(const ServingPlan& plan) {
 std::string goal_text(const ServingGoal& goal) {
   std::string text = "Serve " + goal.model;
   if (goal.request_rate > 0) {
-    text += fmt::format(" · {} requests/s ({} tok/s in, {} out)", format_number(goal.request_rate),
-                        format_count(goal.request_rate * goal.isl), format_count(goal.request_rate * goal.osl));
+    text += fmt::format(" · {} {}/s ({} tok/s in, {} out)", format_number(goal.request_rate),
+                        goal.request_rate == 1 ? "request" : "requests", format_count(goal.request_rate * goal.isl),
+                        format_count(goal.request_rate * goal.osl));
   } else {
     text += fmt::format(" · as many requests as {} devices take ({} tokens in, {} out)", goal.buyer.gpus,
                         format_number(goal.isl, 7), format_number(goal.osl, 7));

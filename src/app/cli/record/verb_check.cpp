@@ -181,6 +181,9 @@ class Check {
   /// Commands that answer what a sentence leaves open; empty where there are none.
   static std::string where_to_ask(const Finding& f) {
     const auto& inputs = f.claim.inputs;
+    if (f.claim.kind == "rent") {
+      return fmt::format("All quotes: ridge show prices --device {}\n", inputs.at("device").text);
+    }
     const auto figure = inputs.find("figure");
     if (figure == inputs.end() || figure->second.text != "speed") return "";
     const std::string& of = inputs.at("of").text;

@@ -47,7 +47,9 @@ Surroundings look_around() {
     const int asked = std::atoi(columns);  // 0, no limit, for what is no number
     if (asked > 0 && asked <= kWidest) found.width = asked;
   }
-  if (isatty(STDOUT_FILENO) != 0) {
+  // The terminal of a rank is one that mpirun made, whatever reads in the end.
+  const bool is_rank = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
+  if (!is_rank && isatty(STDOUT_FILENO) != 0) {
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) found.width = size.ws_col;
     const char* no_colour = std::getenv("NO_COLOR");

@@ -504,6 +504,11 @@ bool compare_plain(const Passage& sentence, std::size_t at, Collector& out) {
     figure = tokens[after + 1].name->id;
     after += 2;
   }
+  // "for training": still not of which model.
+  while (figure == "speed" && after < tokens.size() &&
+         any_word(tokens, after, after + 1, {"for", "in", "at", "training", "inference", "serving"})) {
+    ++after;
+  }
   // What the other part does not compute in cannot be compared with by itself.
   const Device* lacks = other.name->kind == NameKind::device ? out.context().catalogue.device(other.name->id) : nullptr;
   if (lacks != nullptr && peak_format(figure) && !device_figure(*lacks, figure)) figure = "speed";
@@ -517,6 +522,23 @@ bool compare_plain(const Passage& sentence, std::size_t at, Collector& out) {
               ? fmt::format("{} is {}{} {}", own.text, tokens[at].text, fast ? " as fast as" : "", other.text)
               : fmt::format("{}: {} {} of {}", own.text, figure_words(figure), tokens[at].text, other.text),
           {{"of", own.name->id}, {"to", other.name->id}, {"figure", figure}, {"as", ""}});
+  return true;
+}
+
+/// "H200 compared to H100 2x" with "faster" before the number, as Chinese says it (H200 比 H100 快 2 倍): at what it
+/// does not say.
+bool compare_speed_before_number(const Passage& sentence, std::size_t at, Collector& out) {
+  const Tokens& tokens = sentence.tokens;
+  if (sentence.previous != nullptr || tokens[at].measure.form != Measure::Form::factor || at != 5) return false;
+  const bool ends = at + 1 == tokens.size() || (at + 2 == tokens.size() && tokens[at + 1].is("."));
+  const Token& own = tokens[0];
+  const Token& other = tokens[3];
+  if (!ends || !own.is_name(NameKind::device) || !tokens[1].is("compared") || !tokens[2].is("to") ||
+      !other.is_name(NameKind::device) || !tokens[4].is("faster") || own.name->id == other.name->id) {
+    return false;
+  }
+  out.add(comparison_kind(), tokens[at], fmt::format("{} is {} as fast as {}", own.text, tokens[at].text, other.text),
+          {{"of", own.name->id}, {"to", other.name->id}, {"figure", "speed"}, {"as", ""}});
   return true;
 }
 
@@ -540,7 +562,7 @@ void recognise_comparison(const Passage& passage, Collector& out) {
     }
     Partner partner = partner_of(tokens, i);
     if (compare_systems(passage, i, partner, out) || compare_formats(passage, i, out) ||
-        compare_plain(passage, i, out)) {
+        compare_plain(passage, i, out) || compare_speed_before_number(passage, i, out)) {
       continue;
     }
     const std::string beside = figure_beside(tokens, i);

@@ -183,6 +183,12 @@ void recognise_fits_clause(const Passage& passage, const Tokens& tokens, Collect
     double gpus = 1;
     const Token* count = nullptr;
     bool counted = any_word(tokens, {"single", "one"}) || fit || holds;
+    // "an H100 cannot run Llama", but not "an H100 server".
+    if (serves && device != kNowhere && device > 0) {
+      counted = counted || (any_word(tokens, device - 1, device, {"a", "an"}) &&
+                            !any_stem(tokens, device + 1, std::min(device + 2, tokens.size()),
+                                      {"node", "server", "box", "machine", "system", "cluster", "rack", "pod"}));
+    }
     for (std::size_t j = 0; j < tokens.size(); ++j) {
       if (!tokens[j].is_number()) continue;
       const Measure& m = tokens[j].measure;

@@ -9,46 +9,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr std::uint32_t low(std::uint64_t v) {
-  return static_cast<std::uint32_t>(v);
-}
-constexpr std::uint32_t high(std::uint64_t v) {
-  return static_cast<std::uint32_t>(v >> 32);
-}
-
 }  // namespace
-
-// Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11: two 32x32 → 64 bit multiplications
-// a round, the halves crossed over and mixed with a key that advances by a Weyl sequence.
-std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
-                                        std::array<std::uint32_t, 2> key) noexcept {
-  constexpr int kRounds = 10;
-  constexpr std::uint64_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
-  constexpr std::uint32_t kGoldenRatio = 0x9E3779B9, kSquareRootOf3 = 0xBB67AE85;
-  for (int round = 0; round < kRounds; ++round) {
-    const std::uint64_t p0 = kMultiplier0 * counter[0];
-    const std::uint64_t p1 = kMultiplier1 * counter[2];
-    counter = {high(p1) ^ counter[1] ^ key[0], low(p1), high(p0) ^ counter[3] ^ key[1], low(p0)};
-    key[0] += kGoldenRatio;
-    key[1] += kSquareRootOf3;
-  }
-  return counter;
-}
-
-std::uint64_t Random::bits() noexcept {
-  if (left_ == 0) {
-    block_ = philox4x32({low(index_), high(index_), low(stream_), high(stream_)}, {low(seed_), high(seed_)});
-    ++index_;
-    left_ = 2;
-  }
-  const auto at = static_cast<std::size_t>(4 - 2 * left_);
-  --left_;
-  return static_cast<std::uint64_t>(block_[at + 1]) << 32 | block_[at];
-}
-
-double Random::uniform() noexcept {
-  return static_cast<double>(bits() >> 11) * 0x1p-53;
-}
 
 // Inverse of the distribution function; 1 - u is in (0, 1], so the logarithm is finite.
 double Random::exponential() noexcept {

@@ -61,6 +61,7 @@ ServingTraits read_serving(TableReader& t, ServingTraits traits) {
   traits.dispatch_ranks = t.optional_number("dispatch_ranks", 0, 1e6).value_or(traits.dispatch_ranks);
   traits.two_batches = t.flag("two_batches", traits.two_batches);
   traits.rebalances_experts = t.flag("rebalances_experts", traits.rebalances_experts);
+  if (t.has("fuses_shared_on")) traits.fuses_shared_on = t.texts("fuses_shared_on");
   traits.pads_heads = t.flag("pads_heads", traits.pads_heads);
   traits.static_shapes = t.flag("static_shapes", traits.static_shapes);
   traits.decode_block = t.optional_number("decode_block", 1, 1024).value_or(traits.decode_block);

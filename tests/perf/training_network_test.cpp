@@ -39,6 +39,29 @@ Degrees degrees(const TrainingJob& job) {
 
 constexpr TrainingPlan kDeep = {.gpus = 64, .tp = 2, .pp = 4, .sequence = 4096, .global_batch = 64};
 
+// 64 devices in eight nodes, experts spread within each, so that their weights are gathered across the network: 8 x
+// 4,096 tokens a device are work enough to hide that. Layers launched one by one do hide it, a whole program waits:
+// with a network of twice the rate it gains half of what was gathered, 6 bytes of each weight but the own eighth.
+TEST(TrainingRanks, WholeProgramsWaitForExpertsOfOtherNodes) {
+  const auto gained = [](const char* engine) {
+    TrainingPlan plan{.gpus = 64, .ep = 8, .sequence = 4096, .global_batch = 512, .micro_batch = 8};
+    plan.sharding = Sharding::zero3;
+    plan.recompute = Recompute::full;
+    TrainingQuery query = question(plan, "deepseek-v3", engine);
+    query.device = "mi355x";
+    query.precision = Format::bf16;
+    query.network_per_gpu = 50e9;
+    const double slow = estimate(query).step_time_s.mid;
+    query.network_per_gpu = 100e9;
+    return slow - estimate(query).step_time_s.mid;
+  };
+  const double experts = 58 * 256 * 3 * 7168.0 * 2048 / 8;
+  const double share = knowledge().calibration.value("training.scale_out", {"cdna4"});
+  const double half = 0.5 * 6 * experts * 7 / 8 / (50e9 * share);
+  EXPECT_GT(gained("maxtext"), 0.9 * half);
+  EXPECT_LT(gained("fsdp"), 0.6 * half);
+}
+
 // 64 devices, TP 2, PP 4, DP 8, nodes of 8. Usual order: replicas 2 apart, four of them in a node; stages 16 apart. The
 // other order: a replica of 2 x 4 is a node, and every replica is in a node of its own.
 TEST(TrainingRanks, OrderSaysWhatStandsTogether) {

@@ -41,6 +41,42 @@ TEST(StepClock, IsTheModelToTheNanosecondAtItsKnots) {
   EXPECT_NEAR(static_cast<double>(clock.decode(24, 670)), model.step(step).seconds * kTicksPerSecond, 64);
 }
 
+/// Counts how often it is asked.
+class CountedModel final : public serve::StepModel {
+ public:
+  [[nodiscard]] perf::StepTime step(const perf::Step& s) const noexcept override {
+    ++asked;
+    return model_.step(s);
+  }
+  mutable int asked = 0;
+
+ private:
+  ToyModel model_{1.3e-7, 3.7e-11, 2e-8};
+};
+
+// The first prompt of a length is timed by itself, others of that length from knots of 64 tokens of context; the model
+// is linear in it, so that both agree. Two knots serve a thousand steps.
+TEST(StepClock, StepsWithPromptsOfOneShapeAreTimedOnce) {
+  const CountedModel model;
+  StepClock clock(model, toy_shape());
+  const serve::PrefillShape prompt{1000, 1, 1000 * 500.0, 1000};
+  serve::Work work;
+  const auto exactly = [&](std::uint32_t sequences, double context) {
+    return 1e-6 + 1.3e-7 * sequences + 3.7e-11 * sequences * context + 2e-8 * 1000;
+  };
+  for (int i = 0; i < 1000; ++i) {
+    const std::int64_t context = 640 + i % 64;
+    const Ticks ticks = clock.mixed(24, context, prompt, work);
+    ASSERT_NEAR(static_cast<double>(ticks), exactly(24, static_cast<double>(context)) * kTicksPerSecond, 64) << i;
+  }
+  EXPECT_EQ(model.asked, 3);
+  (void)clock.mixed(25, 640, prompt, work);
+  (void)clock.mixed(0, 0, prompt, work);
+  EXPECT_EQ(model.asked, 5);
+  (void)clock.mixed(24, 640, {999, 1, 999 * 500.0, 999}, work);  // another shape, and a new one
+  EXPECT_EQ(model.asked, 6);
+}
+
 // Long answers are drawn many steps at a time: as many steps as drawing each would give, on average and in spread.
 TEST(Drafts, TakeAsManyStepsAsDrawingEach) {
   const serve::Drafts drafts(3, 0.8);

@@ -90,10 +90,13 @@ struct ServingTraits {
   double dispatch_ranks = 0;        ///< groups of so many ranks and more reach experts by dispatch kernels; 0 = none
   bool two_batches = false;         ///< can hide the exchange of one half of a batch behind the other half
   bool rebalances_experts = false;  ///< can place and copy experts by their load (EPLB)
-  bool pads_heads = false;          ///< heads that do not divide by the ranks are filled up with zeros
-  bool static_shapes = false;       ///< compiled for one batch and length: the cache is read as far as it may grow
-  double decode_block = 1;          ///< sequences whose queries are one block, all of it passing over the cache of each
-  double product_rows = 64;         ///< rows that its products compute at least: those of the narrowest tile
+  /// Architectures on which experts that every token passes are one more choice of the routed product, where each
+  /// device has a part of every expert.
+  std::vector<std::string> fuses_shared_on;
+  bool pads_heads = false;     ///< heads that do not divide by the ranks are filled up with zeros
+  bool static_shapes = false;  ///< compiled for one batch and length: the cache is read as far as it may grow
+  double decode_block = 1;     ///< sequences whose queries are one block, all of it passing over the cache of each
+  double product_rows = 64;    ///< rows that its products compute at least: those of the narrowest tile
 };
 
 /// A span of releases that behave alike: the scope of calibration parameters such as `host.step@vllm-2024`.

@@ -77,6 +77,13 @@ std::vector<std::string> place_experts(ResolvedInference& r, const Model& model,
     if (s.plan.redundant > 0 && r.redundant != asked)
       said.back() += fmt::format(" ({:.0f} copies do not deal them out evenly)", asked);
   }
+  // Where one more choice is written down beside several: DeepSeek-V3 and its like, not Llama 4 (one choice) or ERNIE
+  // (two shared experts).
+  const auto& fused_on = s.traits.fuses_shared_on;
+  r.fuses_shared = r.ep <= 1 && !r.ideal && s.weights != Format::mxfp4 && layer.shared_experts == 1 &&
+                   layer.top_k > 1 && layer.shared_width == layer.width &&
+                   std::find(fused_on.begin(), fused_on.end(), r.device.architecture) != fused_on.end();
+  if (r.fuses_shared) said.emplace_back("the shared expert is one more choice of the product of the routed ones");
   r.ranks_inside = std::clamp(s.domain, 1.0, r.expert_ranks);
   r.bytes_out = bytes_on_the_way(s.sent);
   r.exchange_cores = calibration.value("exchange.cores");

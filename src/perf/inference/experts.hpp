@@ -18,9 +18,10 @@ struct ExpertSetting {
   const ExpertPlan& plan;
   const ServingTraits& traits;
   const Device& device;
-  double nic = 0;              ///< bytes/s per device and direction
-  double domain = 1;           ///< devices that the scale-up fabric joins; 1 if there is none of its own
-  Format sent = Format::bf16;  ///< of activations
+  double nic = 0;                 ///< bytes/s per device and direction
+  double domain = 1;              ///< devices that the scale-up fabric joins; 1 if there is none of its own
+  Format sent = Format::bf16;     ///< of activations
+  Format weights = Format::bf16;  ///< MXFP4: of routed experts alone
 };
 std::vector<std::string> place_experts(ResolvedInference& r, const Model& model, const ExpertSetting& setting,
                                        const Calibration& calibration);

@@ -351,8 +351,8 @@ class Resolver {
     r.expert_term = term(r.expert_ranks);
     r.stage_link = link(r.tp * r.pp);
     const double nic = device_->nic_per_direction ? device_->nic_per_direction->value.value() : kUsualNic;
-    const perf::ExpertSetting setting{q_.experts, engine_.serving(),       *device_,
-                                      nic,        own_fabric ? joined : 1, formats_.activations};
+    const perf::ExpertSetting setting{q_.experts,           engine_.serving(), *device_, nic, own_fabric ? joined : 1,
+                                      formats_.activations, formats_.weights};
     for (const std::string& text : perf::place_experts(r, *model_, setting, k_.calibration)) assume("{}", text);
   }
 

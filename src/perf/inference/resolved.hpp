@@ -104,6 +104,7 @@ struct ResolvedInference {
   double ranks_inside = 1;      ///< of them, in one scale-up domain
   double redundant = 0;         ///< copies of experts in each layer, beside the experts
   bool rebalanced = false;      ///< experts are placed by their load
+  bool fuses_shared = false;    ///< experts that every token passes are one more choice of the routed product
   double expert_imbalance = 1;  ///< busiest expert-parallel rank against the mean, from what texts prefer
   ExpertExchange exchange = ExpertExchange::gather;
   perf::ExchangeRates exchange_rates;

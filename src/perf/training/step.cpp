@@ -90,9 +90,12 @@ void add_data_parallel(const ResolvedTraining& job, const Degrees& d, const Stag
 }
 
 /// ZeRO-3: gathers before each pass, as the weights are stored, and a reduce-scatter after; hidden behind the pass as
-/// far as it is longer. Weights on the host cross its link first, each device's part of them.
+/// far as it is longer. Weights on the host cross its link first, each device's part of them. Programs compiled as a
+/// whole wait for weights of experts that cross the network: what the compiler cannot place beside anything it runs in
+/// the stream of the kernels (openxla/xla, issue 14397).
 struct Gathered {
   double forward = 0, backward = 0;
+  double waited = 0;  ///< in both, beside nothing
   bool crosses = false;
 };
 Gathered gather_time(const ResolvedTraining& job, const Degrees& d, double layers, bool with_ends,
@@ -101,12 +104,15 @@ Gathered gather_time(const ResolvedTraining& job, const Degrees& d, double layer
   Gathered g;
   const bool frozen = job.task == TrainingTask::lora;
   const double weight = job.weight_bytes;
-  const auto add = [&](const Group& group, double parameters) {
+  const auto add = [&](const Group& group, double parameters, bool experts) {
     if (group.ranks <= 1 || parameters <= 0) return;
     const Tier t = tier(job, group);
-    g.forward += weight * parameters * t.seconds_per_byte + t.latency * layers;
     const double gradient = frozen ? 0 : kGradientBytes;
-    g.backward += (weight + gradient) * parameters * t.seconds_per_byte + 2 * t.latency * layers;
+    const double forward = weight * parameters * t.seconds_per_byte + t.latency * layers;
+    const double backward = (weight + gradient) * parameters * t.seconds_per_byte + 2 * t.latency * layers;
+    const bool waits = experts && t.crosses && job.traits.compiled && !job.ideal;
+    (waits ? g.waited : g.forward) += forward;
+    (waits ? g.waited : g.backward) += backward;
     g.crosses = g.crosses || t.crosses;
   };
   if (from_host) {
@@ -114,8 +120,8 @@ Gathered gather_time(const ResolvedTraining& job, const Degrees& d, double layer
     g.forward += each;
     g.backward += each;
   }
-  add(replica_group(job, d, d.weight_shards), p.shared);
-  add(expert_replica_group(job, d, d.expert_weight_shards), p.experts);
+  add(replica_group(job, d, d.weight_shards), p.shared, false);
+  add(expert_replica_group(job, d, d.expert_weight_shards), p.experts, true);
   return g;
 }
 
@@ -190,7 +196,7 @@ StageTime stage_time(const ResolvedTraining& job, const Degrees& d, const StepWo
     const double stretch = busy / s.device;
     s.gather_crosses = g.crosses;
     const double waits = perf::smooth_max(front * stretch, g.forward) + perf::smooth_max(rear * stretch, g.backward) -
-                         busy + c.shard_exposed * (g.forward + g.backward);
+                         busy + c.shard_exposed * (g.forward + g.backward) + g.waited;
     (d.weight_shards > 1 ? s.gather : s.host) += waits;
   }
   // Activations travel beside the passes, each way beside one of them.

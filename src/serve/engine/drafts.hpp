@@ -4,8 +4,8 @@
 //   drafts.steps(500, random);                   // about 500 / 2.95
 //
 // A step brings k tokens more than one with a probability of acceptance^k (1 - acceptance), the last of them without
-// the second factor. Sums over 8 and 32 steps have tables of their own, so that few draws do for a long answer: the
-// distribution is that of drawing each step. A value; any thread.
+// the second factor. Sums over 8, 32 and 128 steps have tables of their own, so that few draws do for a long answer:
+// the distribution is that of drawing each step. A value; any thread.
 #pragma once
 
 #include <algorithm>
@@ -60,8 +60,8 @@ class Drafts {
   }
 
  private:
-  static constexpr std::array<std::uint32_t, 3> kSteps = {1, 8, 32};
-  static constexpr std::size_t kEntries = 64;  ///< a power of two: shares of them are exact
+  static constexpr std::array<std::uint32_t, 4> kSteps = {1, 8, 32, 128};
+  static constexpr std::size_t kEntries = 512;  ///< a power of two: shares of them are exact
 
   struct Table {
     std::vector<double> below;                    ///< probability of so many tokens beyond one a step, or fewer

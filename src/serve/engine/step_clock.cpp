@@ -67,8 +67,8 @@ std::uint64_t StepClock::steps_until(std::uint32_t sequences, std::int64_t conte
   return steps;
 }
 
-Ticks StepClock::mixed(std::uint32_t sequences, std::int64_t context, const PrefillShape& prefill, Work& work) {
-  perf::Step step = lane(sequences, static_cast<double>(std::max<std::int64_t>(context, 1)));
+StepClock::Mixed StepClock::timed(std::uint32_t sequences, double context, const PrefillShape& prefill) const {
+  perf::Step step = lane(sequences, std::max(1.0, context));
   step.decode = sequences / shape_.lanes;
   // Prompts go to lanes whole: a lane has its share of the tokens, and one of them at least the longest part.
   const double tokens = std::max(prefill.longest, prefill.tokens / shape_.lanes);
@@ -81,10 +81,41 @@ Ticks StepClock::mixed(std::uint32_t sequences, std::int64_t context, const Pref
     step.expert_tokens = (prefill.tokens + sequences * step.tokens_each) * shape_.expert_lanes / shape_.lanes;
   }
   const perf::StepTime t = model_.step(step);
-  work.flops += t.powered_flops();
+  return {t.seconds, t.powered_flops(), t.bytes, t.waiting()};
+}
+
+const StepClock::Mixed& StepClock::mixed_knot(std::uint64_t shape, std::uint32_t sequences, std::int64_t bucket,
+                                              const PrefillShape& prefill) {
+  const std::uint64_t key = (shape << kSequenceBits | sequences) << kBucketBits | static_cast<std::uint64_t>(bucket);
+  const auto [at, is_new] = mixed_.try_emplace(key);
+  if (is_new) at->second = timed(sequences, static_cast<double>(bucket * kSpan), prefill);
+  return at->second;
+}
+
+StepClock::Mixed StepClock::mixed_at(std::uint32_t sequences, std::int64_t context, const PrefillShape& prefill) {
+  const std::int64_t bucket = context / kSpan;
+  const bool fits = (sequences >> kSequenceBits) == 0 && ((bucket + 1) >> kBucketBits) == 0;
+  const auto known = shapes_.find(prefill);
+  if (known == shapes_.end() || !fits) {
+    if (shapes_.size() < kMostShapes && fits) shapes_.emplace(prefill, shapes_.size());
+    return timed(sequences, static_cast<double>(context), prefill);
+  }
+  const Mixed low = mixed_knot(known->second, sequences, bucket, prefill);
+  const std::int64_t offset = context - bucket * kSpan;
+  if (offset == 0) return low;
+  const Mixed& high = mixed_knot(known->second, sequences, bucket + 1, prefill);
+  const double share = static_cast<double>(offset) / kSpan;
+  const auto between = [share](double a, double b) { return a + share * (b - a); };
+  return {between(low.seconds, high.seconds), between(low.flops, high.flops), between(low.bytes, high.bytes),
+          between(low.waiting, high.waiting)};
+}
+
+Ticks StepClock::mixed(std::uint32_t sequences, std::int64_t context, const PrefillShape& prefill, Work& work) {
+  const Mixed t = mixed_at(sequences, sequences > 0 ? context : 0, prefill);
+  work.flops += t.flops;
   work.bytes += t.bytes;
   work.seconds += t.seconds;
-  work.waiting += t.waiting();
+  work.waiting += t.waiting;
   return std::max<Ticks>(1, nanoseconds_of(t.seconds)) * kTicksPerNanosecond;
 }
 

@@ -1,5 +1,6 @@
 // Times of steps in ticks: decode steps from a table that is piecewise linear in the context, so that a run of them is
-// an arithmetic series; steps with prefill straight from the model.
+// an arithmetic series; steps with prefill straight from the model, or, where prompts of the same shape come again and
+// again, from tables of their own with the same knots.
 //
 //   StepClock clock(model, shape);
 //   Ticks one = clock.decode(24, 1300);                    // 24 sequences, 1,300 tokens behind each on average
@@ -10,7 +11,10 @@
 // knots is a whole number of ticks per token, and sums are exact. Fills its table as it is asked; one thread.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "serve/cache/ticks.hpp"
@@ -33,6 +37,7 @@ struct PrefillShape {
   double prompts = 0;
   double pairs = 0;    ///< of query and key, summed over the prompts
   double longest = 0;  ///< tokens of the largest part
+  bool operator==(const PrefillShape&) const = default;
 };
 
 class StepClock {
@@ -94,12 +99,31 @@ class StepClock {
     return fill(sequences, bucket);
   }
   Knot& fill(std::uint32_t sequences, std::int64_t bucket);
+
+  // Steps with prompts.
+  static constexpr std::uint64_t kMostShapes = 1024;
+  static constexpr int kSequenceBits = 24, kBucketBits = 28;  // and ten of the shape: one key
+  struct Mixed {
+    double seconds = 0, flops = 0, bytes = 0, waiting = 0;
+  };
+  struct ShapeHash {
+    std::size_t operator()(const PrefillShape& s) const {
+      const std::hash<double> of;
+      return ((of(s.tokens) * 31 + of(s.prompts)) * 31 + of(s.pairs)) * 31 + of(s.longest);
+    }
+  };
+  [[nodiscard]] Mixed timed(std::uint32_t sequences, double context, const PrefillShape& prefill) const;
+  const Mixed& mixed_knot(std::uint64_t shape, std::uint32_t sequences, std::int64_t bucket,
+                          const PrefillShape& prefill);
+  [[nodiscard]] Mixed mixed_at(std::uint32_t sequences, std::int64_t context, const PrefillShape& prefill);
   [[nodiscard]] perf::Step lane(std::uint32_t sequences, double context) const;
 
   const StepModel& model_;
   EngineShape shape_;
   Drafts drafts_;
-  std::vector<std::vector<Knot>> rows_;  // by number of sequences; then by context
+  std::vector<std::vector<Knot>> rows_;                                // by number of sequences; then by context
+  std::unordered_map<PrefillShape, std::uint64_t, ShapeHash> shapes_;  // those seen, numbered
+  std::unordered_map<std::uint64_t, Mixed> mixed_;                     // by shape, sequences and context
 };
 
 }  // namespace ridge::serve

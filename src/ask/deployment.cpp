@@ -353,6 +353,7 @@ constexpr Field kFields[] = {
     {.key = "frames", .value_name = "N", .help = "frames of a clip: 81", .verbs = kDiffusion | kTrain, .takes = Takes::whole, .low = 1, .high = 1e6},
     {.key = "passes", .value_name = "N", .help = "passes of the network per step: 1 where guidance is distilled, 2 with guidance", .verbs = kDiffusion,
      .takes = Takes::whole, .low = 1, .high = 8},
+    {.key = "model_offload", .value_name = "", .help = "text encoders, network and decoder wait on the host and take turns on the device", .verbs = kDiffusion, .takes = Takes::on},
     {.key = "compiled", .value_name = "", .help = "kernels are fused and steps replayed as a graph: TensorRT, torch.compile", .verbs = kDiffusion, .takes = Takes::on},
     {.key = "vae_parallel", .value_name = "", .help = "devices share the work of the decoder", .verbs = kDiffusion, .takes = Takes::on},
     {.key = "attention_precision", .value_name = "F", .help = "precision of queries, keys and values: fp8 (default: bf16)", .verbs = kDiffusion,

@@ -67,7 +67,7 @@ inline constexpr std::array kHelpGroups = {
         "Precision and engine",
         " --precision --weight-precision --activation-precision --kv-precision --attention-precision --engine "
         "--engine-version --max-batched-tokens --max-num-seqs --gpu-memory-utilization --cpu-offload-gb "
-        "--draft-tokens --acceptance --no-speculation --power-cap --compiled --wide-layers --offload "
+        "--draft-tokens --acceptance --no-speculation --power-cap --compiled --model-offload --wide-layers --offload "
         "--offload-optimizer --offload-weights --optimizer --recompute --recompute-layers "},
     HelpGroup{"Layout",
               " --tp --pp --vp --cp --ep --etp --dp --micro-batch --sharding --shard-group --schedule --cp-kind "

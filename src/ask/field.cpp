@@ -31,12 +31,16 @@ Error wrong(const Field& field, std::string message) {
   return {ErrorCode::bad_input, std::string(field.key), std::move(message)};
 }
 
+/// A limit as people write it.
+std::string limit_text(double limit) {
+  return limit < 1 ? fmt::format("{:g}", limit) : format_number(limit, 7);
+}
+
 Result<double> number_in_range(const Field& field, std::string_view text) {
   const Result<double> number = parse_count(text);
   if (!number) return wrong(field, number.error().message);
   if (*number < field.low || *number > field.high) {
-    return wrong(field, fmt::format("{} is outside of {} to {}", text, format_number(field.low, 7),
-                                    format_number(field.high, 7)));
+    return wrong(field, fmt::format("{} is outside of {} to {}", text, limit_text(field.low), limit_text(field.high)));
   }
   return number;
 }
@@ -508,7 +512,9 @@ std::vector<Setting> settings_any(std::span<const Field> fields, const void* kin
 }
 
 std::vector<Setting> settings_of(const RlQuery& query) {
-  return settings(query, &Field::rl, rl_fields());
+  std::vector<Setting> out = settings(query, &Field::rl, rl_fields());
+  for (Setting& shared : settings(query, &Field::rl)) out.push_back(std::move(shared));
+  return out;
 }
 
 std::vector<Setting> settings_of(const InferenceQuery& query) {

@@ -283,7 +283,7 @@ constexpr Field kPlanFields[] = {
      .own = text_by<Serve, take_devices<Serve>, write_devices<Serve>>(), .other = text_by<Train, take_devices<Train>, write_devices<Train>>()},
     {.key = "gpus", .value_name = "N", .help = "serving: most devices to use; training: how many, or a list: 512,1024", .verbs = kEveryPlan,
      .takes = Takes::parsed, .check = check_gpus, .own = text_by<Serve, take_most_gpus, write_most_gpus>(), .other = text_by<Train, take_gpus, write_gpus>()},
-    {.key = "engine", .value_name = "E", .help = "serving: vllm (default), trtllm, sglang, ...; training: megatron (default), hf-peft (default of adapters), nemo, fsdp, ...", .verbs = kEveryPlan, .takes = Takes::engine,
+    {.key = "engine", .value_name = "E", .help = "serving: vllm (default), trtllm, sglang, ...; training: megatron (default), hf-peft (default of sft and lora), nemo, fsdp, ...", .verbs = kEveryPlan, .takes = Takes::engine,
      .own = name_in<&Serve::engine>(), .other = name_in<&Train::engine>()},
     {.key = "precision", .value_name = "LIST", .help = "serving: precisions of the weights to search: bf16,fp8; training: precisions to search: bf16,fp8", .verbs = kEveryPlan, .takes = Takes::formats,
      .own = formats_in<&Serve::precisions>(), .other = formats_in<&Train::precisions>()},

@@ -109,8 +109,6 @@ constexpr Field kRlFields[] = {
      .takes = Takes::word, .words = kOnOff, .rl = kReferenceOn},
     {.key = "engine_log_probs", .value_name = "", .help = "train on the engine's log-probabilities, compute none again", .verbs = kRl,
      .takes = Takes::on, .rl = kEngineLogProbs},
-    {.key = "packing", .value_name = "on|off", .help = "sequences share rows; off: each is padded to the longest", .verbs = kRl,
-     .takes = Takes::word, .words = kOnOff, .rl = at<&RlQuery::packing>()},
     {.key = "critic", .value_name = "M", .help = "ppo: model that is trained to judge (default: a copy of the policy)", .verbs = kRl,
      .takes = Takes::model, .rl = kCriticName},
     {.key = "reward_model", .value_name = "M", .help = "model that judges answers", .verbs = kRl, .takes = Takes::model, .rl = kRewardName},

@@ -85,6 +85,10 @@ class RlQuestion {
     if (q.algorithm == RlAlgorithm::online_dpo && q.samples < 2) {
       return bad_question("samples", "online DPO compares two answers: write 2 or more");
     }
+    if ((q.algorithm == RlAlgorithm::grpo || q.algorithm == RlAlgorithm::dapo) && q.samples < 2) {
+      return bad_question("samples", fmt::format("{} compares the answers to a prompt with each other: write 2 or more",
+                                                 name(q.algorithm)));
+    }
     if (!(q.prompts >= 1) || !(q.prompts * q.samples * q.oversample <= kMostSamples)) {
       return bad_question("prompts", fmt::format("a step has 1 to {} answers", format_number(kMostSamples)));
     }
@@ -149,6 +153,11 @@ class RlQuestion {
     if (!d) return d.error();
     answers_ = *d;
     moments_ = moments_of(answers_, q.prompt_tokens);
+    const Result<Model> model = knowledge_.catalogue.find_model(q.model);
+    if (model && model->context > 0 && q.prompt_tokens + answers_.high > model->context) {
+      assume("{} was trained for {} tokens: a prompt and its longest answer are {}", model->id,
+             format_number(model->context, 7), format_number(q.prompt_tokens + answers_.high, 7));
+    }
     if (q.answers.shares.empty())
       assume("lengths vary by {} of their mean before they are cut", format_number(q.answers.cv));
     return {};
@@ -170,6 +179,20 @@ class RlQuestion {
     return tp;
   }
 
+  /// What would do for an engine, said as what engines are asked by.
+  static void of_engines(Refusal& refusal) {
+    constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+        {"tp", "gen_tp"}, {"pp", "gen_pp"}, {"ep", "gen_ep"}, {"precision", "gen_precision"}};
+    for (NearestPlan& plan : refusal.nearest) {
+      std::erase_if(plan.changes, [](const auto& c) { return c.field == "gpus"; });
+      for (auto& change : plan.changes) {
+        for (const auto& [one, engines] : kNames) {
+          if (change.field == one) change.field = engines;
+        }
+      }
+    }
+  }
+
   Status engines() {
     RlQuery& q = out_.query;
     InferenceQuery& g = q.generation;
@@ -183,7 +206,7 @@ class RlQuestion {
     }
     g.load = {.mode = LoadMode::offline,
               .isl = std::max(1.0, q.prompt_tokens),
-              .osl = std::max(1.0, moments_.mean),
+              .osl = std::max(1.0, std::round(moments_.mean)),
               .natural_text = 1};
     if (!g.weights) {  // engines take the trainer's weights, whatever the checkpoint came in
       g.weights = Format::bf16;
@@ -210,6 +233,7 @@ class RlQuestion {
     if (found->refusal) {
       out_.refusal = found->refusal;
       out_.refusal->why = "drawing: " + out_.refusal->why;
+      of_engines(*out_.refusal);
       return {};
     }
     g = found->query;
@@ -280,6 +304,7 @@ class RlQuestion {
       return {};
     }
     q.training = policy_.answer.query;
+    out_.recompute = policy_.answer.outcome.estimate.recompute;
     out_.training.dp = q.training.plan.dp;
     const int beside = q.critic_gpus > 0 ? q.critic_gpus : out_.trainers;
     const auto other = [&](const std::string& model, const char* what, rl::Passes& into) -> Status {

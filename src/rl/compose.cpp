@@ -41,9 +41,9 @@ class Composer {
     seconds(RlPhase::other) = around;
   }
 
-  double add(RlPhase phase, double start) {
+  double add(RlPhase phase, double start, int pool = 0) {
     if (seconds(phase) <= 0) return start;
-    e_.timeline.push_back({phase, 0, start, seconds(phase)});
+    e_.timeline.push_back({phase, pool, start, seconds(phase)});
     return start + seconds(phase);
   }
 
@@ -56,9 +56,10 @@ class Composer {
       }
       return start;
     }
-    const double judged = start + seconds(RlPhase::reward) + seconds(RlPhase::values);
+    constexpr int kCritic = 2;
+    const double judged = add(RlPhase::values, add(RlPhase::reward, start, kCritic), kCritic);
     start = std::max(judged, add(RlPhase::reference, add(RlPhase::log_probs, start)));
-    const double critic = start + seconds(RlPhase::critic);
+    const double critic = add(RlPhase::critic, start, kCritic);
     start = std::max(critic, add(RlPhase::training, start));
     return add(RlPhase::other, start);
   }
@@ -92,16 +93,28 @@ class Composer {
     return now;
   }
 
+  /// When all answers of a batch are judged. Where answers flow, several batches wait for a verdict at once, but
+  /// sandboxes judge no more in a step than they can.
+  [[nodiscard]] double judged_after(double drawn) const {
+    if (p_.placement == RlPlacement::one_step_off) return drawn + p_.drawing.judging;
+    return std::max(drawn + p_.drawing.judging / (1 + p_.staleness), p_.drawing.judging_work);
+  }
+
   double apart() {
     const double drawn = flowing();
     seconds(RlPhase::generation) = drawn;
     const double moved = seconds(RlPhase::weights);
+    // Sandboxes judge one batch while the trainers work on another; models that judge are the trainers' work.
+    seconds(RlPhase::reward) -= p_.drawing.judging;
     const double trained = train(0);
+    seconds(RlPhase::reward) += p_.drawing.judging;
     const bool streamed = p_.placement == RlPlacement::asynchronous && p_.staleness <= 0;
-    const double judged = drawn + p_.drawing.judging;
+    const double judged = judged_after(drawn);
     const double longer = streamed ? stream(judged, trained) : std::max(trained, judged);
     const double step = longer + moved;
+    judging_binds_ = judged > trained && p_.drawing.judging_work > drawn;
     e_.timeline.push_back({RlPhase::generation, 1, 0, drawn});
+    if (judged > drawn) e_.timeline.push_back({RlPhase::reward, 1, drawn, judged - drawn});
     e_.timeline.push_back({RlPhase::weights, 0, longer, moved});
     e_.timeline.push_back({RlPhase::weights, 1, longer, moved});
     e_.wait_s = longer - trained;
@@ -138,12 +151,14 @@ class Composer {
         e_.binds = phase;
       }
     }
+    if (judging_binds_) e_.binds = RlPhase::reward;
   }
 
   const RlParts& p_;
   const RlFactors& f_;
   RlEstimate e_;
   std::array<double, kRlPhases> seconds_{};
+  bool judging_binds_ = false;  ///< sandboxes do not keep up with the engines
 };
 
 }  // namespace

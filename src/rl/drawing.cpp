@@ -109,6 +109,9 @@ Result<Drawing> draw(const DrawingQuestion& q, const InferenceQuery& deployment_
   Drawing d;
   d.seconds = result->makespan;
   d.judging = judging_after(finishes.at, q.verifier);
+  if (q.verifier.parallel > 0) {
+    d.judging_work = static_cast<double>(finishes.at.size()) * q.verifier.seconds / q.verifier.parallel;
+  }
   d.busy = result->busy_share;
   d.running = result->mean_running;
   d.tail_share = d.seconds > 0 ? 1 - finishes.at[finishes.at.size() * 9 / 10] / d.seconds : 0;

@@ -32,6 +32,7 @@ inline constexpr std::size_t kTwentieths = 20;
 
 struct Drawing {
   double seconds = 0;          ///< until the last token
+  double judging_work = 0;     ///< seconds that all sandboxes together need for a batch
   double judging = 0;          ///< after it, until the last answer is judged
   double flowing_seconds = 0;  ///< of one batch in a steady flow; `seconds` unless `ahead` was asked for
   double busy = 0;             ///< share of the engines' time in which they work

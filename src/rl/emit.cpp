@@ -67,6 +67,58 @@ bool drawn_apart(const RlAnswer& a) {
   return a.query.placement != RlPlacement::colocated;
 }
 
+/// What trainers keep of a pass, said in Megatron's words.
+const char* recompute_word(const RlAnswer& a) {
+  return a.recompute == Recompute::full ? "full" : a.recompute == Recompute::selective ? "selective" : nullptr;
+}
+
+/// The plan draws more answers than it trains on, and leaves out those that are all alike.
+bool filters(const RlQuery& q) {
+  return q.oversample > 1;
+}
+
+bool trains_narrow(const RlQuery& q) {
+  return q.training.precision && bytes_per_element(*q.training.precision) < 2;
+}
+
+/// What no framework but verl can be told, or none at all.
+Status check_words(const RlAnswer& a, RlFramework framework) {
+  const RlQuery& q = a.query;
+  const std::string_view who = framework == RlFramework::verl      ? "verl"
+                               : framework == RlFramework::nemo_rl ? "NeMo-RL"
+                                                                   : "OpenRLHF";
+  const bool verl = framework == RlFramework::verl;
+  const std::string& engine = a.generation.engine;
+  const bool other = engine == "sglang" || engine == "trtllm";
+  if (engine != "vllm" && !(verl && other)) {
+    return rl_cannot(
+        fmt::format("{} does not draw with {}: say ⟦gen_engine=vllm⟧{}", who, engine, other ? ", or ⟦for=verl⟧" : ""));
+  }
+  if (trains_narrow(q) && !(framework == RlFramework::nemo_rl && !shards(a))) {
+    return rl_cannot(fmt::format("{} trains in 16 bits{}: leave out ⟦precision⟧, or ⟦for=nemo-rl⟧", who,
+                                 framework == RlFramework::nemo_rl ? " without Megatron" : ""));
+  }
+  if (verl && filters(q)) {
+    return rl_cannot("verl's main trainer draws what it trains on: leave out ⟦oversample⟧, or ⟦for=nemo-rl⟧");
+  }
+  if (verl) return {};
+  if (!q.old_log_probs) {
+    return rl_cannot(
+        fmt::format("{} computes the log-probabilities again: leave out ⟦engine_log_probs⟧, or ⟦for=verl⟧", who));
+  }
+  if (framework == RlFramework::openrlhf) {
+    if (q.generation.max_sequences > 0) {
+      return rl_cannot("OpenRLHF cannot bound what an engine runs at once: leave out ⟦max_num_seqs⟧, or ⟦for=verl⟧");
+    }
+    return {};
+  }
+  if (q.epochs > 1) return rl_cannot("NeMo-RL trains once on a batch: leave out ⟦epochs⟧, or ⟦for=verl⟧");
+  if (!q.reward_model.empty()) {
+    return rl_cannot("NeMo-RL's configuration of mathematics judges by rules: leave out ⟦reward_model⟧, or ⟦for=verl⟧");
+  }
+  return {};
+}
+
 Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& checkpoint, int per_node) {
   const RlQuery& q = a.query;
   if (q.critic_gpus > 0) return rl_cannot("verl puts the critic on the trainers' devices: leave out ⟦critic_gpus⟧");
@@ -123,9 +175,20 @@ Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& che
     c.add("reward_model.enable=true reward_model.model.path=\"$REWARD_MODEL\"");
     c.add("reward_model.rollout.name=vllm");
   }
+  const std::string states = actor + (megatron ? ".megatron" : ".fsdp_config");
   if (!drawn_apart(a)) {  // what the step counts as swaps
-    const std::string states = actor + (megatron ? ".megatron" : ".fsdp_config");
     c.add("{}.param_offload=true {}.optimizer_offload=true", states, states);
+  } else if (p.offload_optimizer) {
+    c.add("{}.optimizer_offload=true", states);
+  }
+  if (const char* recompute = recompute_word(a); megatron && recompute != nullptr) {
+    const std::string layers = actor + ".megatron.override_transformer_config.";
+    c.add("{}recompute_granularity={}", layers, recompute);
+    if (a.recompute == Recompute::full) {
+      c.add("{}recompute_method=uniform {}recompute_num_layers=1", layers, layers);
+    }
+  } else if (!megatron) {
+    c.add("actor_rollout_ref.model.enable_gradient_checkpointing={}", on_off(recompute != nullptr));
   }
   std::vector<std::string> cut = {actor, "actor_rollout_ref.ref"};
   if (q.algorithm == RlAlgorithm::ppo) cut.emplace_back("critic");
@@ -135,7 +198,7 @@ Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& che
     c.add("{}.megatron.context_parallel_size={} {}.megatron.expert_model_parallel_size={}", of, p.cp, of, p.ep);
   }
   const std::string rollout = "actor_rollout_ref.rollout";
-  c.add("{}.name={} {}.n={}", rollout, a.generation.engine == "sglang" ? "sglang" : "vllm", rollout, whole(q.samples));
+  c.add("{}.name={} {}.n={}", rollout, a.generation.engine, rollout, whole(q.samples));
   c.add("{}.tensor_model_parallel_size={}", rollout, a.generation.tp);
   if (a.generation.pp > 1) c.add("{}.pipeline_model_parallel_size={}", rollout, a.generation.pp);
   if (a.generation.dp > 1) c.add("{}.data_parallel_size={}", rollout, a.generation.dp);
@@ -159,8 +222,11 @@ Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& che
     c.add("async_training.use_rollout_log_probs={} {}.calculate_log_probs=true", on_off(!q.old_log_probs), rollout);
     // It would end after 100 prompts; null is all of the data.
     c.add("rollout.total_rollout_steps={}", q.steps > 0 ? fmt::format("{:.0f}", q.steps * q.prompts) : "null");
-  } else if (q.steps > 0) {
-    c.add("trainer.total_training_steps={}", whole(q.steps));
+  } else {
+    if (!q.old_log_probs) {
+      c.add("algorithm.rollout_correction.bypass_mode=true {}.calculate_log_probs=true", rollout);
+    }
+    if (q.steps > 0) c.add("trainer.total_training_steps={}", whole(q.steps));
   }
   std::string needs =
       ": \"${TRAIN_FILES:?parquet files to train on}\" \"${VAL_FILES:?parquet files to validate with}\"";
@@ -193,7 +259,7 @@ Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& che
   y += fmt::format("grpo:\n  num_prompts_per_step: {}\n  num_generations_per_prompt: {}\n", whole(q.prompts),
                    whole(q.samples));
   if (q.steps > 0) y += fmt::format("  max_num_steps: {}\n", whole(q.steps));
-  if (q.algorithm == RlAlgorithm::dapo && q.oversample > 1) {
+  if (filters(q)) {
     y += fmt::format("  use_dynamic_sampling: true\n  batch_multiplier: {}\n", q.oversample);
   }
   if (drawn_apart(a)) {
@@ -210,15 +276,27 @@ Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& che
       checkpoint, whole(q.mini_batch * q.samples), length);
   y += fmt::format("  sequence_packing:\n    enabled: {}\n", q.packing ? "true" : "false");
   y += fmt::format("  dtensor_cfg:\n    enabled: {}\n", megatron ? "false" : "true");
-  if (!megatron) y += fmt::format("    tensor_parallel_size: {}\n    context_parallel_size: {}\n", p.tp, p.cp);
+  if (!megatron) {
+    y += fmt::format(
+        "    tensor_parallel_size: {}\n    context_parallel_size: {}\n    activation_checkpointing: {}\n    "
+        "cpu_offload: {}\n",
+        p.tp, p.cp, on_off(recompute_word(a) != nullptr), on_off(p.offload_optimizer));
+  }
   const std::string adapters = fmt::format("enabled: {}\n      dim: {}\n", q.lora_rank > 0, q.lora_rank);
   if (!megatron && q.lora_rank > 0) y += "    lora_cfg:\n      " + adapters;
   y += fmt::format("  megatron_cfg:\n    enabled: {}\n", megatron ? "true" : "false");
   if (megatron) {
     y += fmt::format(
         "    tensor_model_parallel_size: {}\n    pipeline_model_parallel_size: {}\n    context_parallel_size: {}\n    "
-        "expert_model_parallel_size: {}\n",
-        p.tp, p.pp, p.cp, p.ep);
+        "expert_model_parallel_size: {}\n    activation_checkpointing: {}\n",
+        p.tp, p.pp, p.cp, p.ep, on_off(recompute_word(a) != nullptr));
+    if (p.offload_optimizer) {
+      y += "    optimizer:\n      optimizer_cpu_offload: true\n      optimizer_offload_fraction: 1.0\n";
+    }
+    if (trains_narrow(q)) {
+      y += fmt::format("    fp8_cfg:\n      enabled: true\n      fp8: e4m3\n      fp8_recipe: {}\n",
+                       q.training.block_scales ? "blockwise" : "tensorwise");
+    }
     if (q.lora_rank > 0) y += "    peft:\n      " + adapters;
   }
   y += fmt::format(
@@ -227,6 +305,10 @@ Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& che
       "max_model_len: {}\n      precision: {}\n",
       whole(q.answers.most), a.generation.tp, a.generation.pp, a.generation.ep, memory_share(q), length,
       a.generation.weights == Format::fp8 ? "fp8" : "bfloat16");
+  std::string running;
+  if (q.generation.max_sequences > 0) {
+    running = fmt::format("    vllm_kwargs:\n      max_num_seqs: {}\n", whole(q.generation.max_sequences));
+  }
   if (drawn_apart(a)) {
     const Result<PoolNodes> drawing = pool_nodes(a.generators, per_node, "draw");
     if (!drawing) return drawing.error();
@@ -237,12 +319,12 @@ Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& che
                       a.generators, all->per_node));
     }
     y += fmt::format(
-        "      async_engine: true\n    colocated:\n      enabled: false\n      resources:\n        gpus_per_node: {}\n "
-        "  "
-        "     num_nodes: {}\n",
-        drawing->per_node, all->nodes > 1 ? fmt::format("{}", drawing->nodes) : "null");
+        "      async_engine: true\n{}    colocated:\n      enabled: false\n      resources:\n        gpus_per_node: "
+        "{}\n"
+        "        num_nodes: {}\n",
+        running, drawing->per_node, all->nodes > 1 ? fmt::format("{}", drawing->nodes) : "null");
   } else {
-    y += "    colocated:\n      enabled: true\n";
+    y += running + "    colocated:\n      enabled: true\n";
   }
   y += fmt::format("cluster:\n  gpus_per_node: {}\n  num_nodes: {}\n", all->per_node, all->nodes);
   ShellCommand c("uv run examples/run_grpo.py");
@@ -297,8 +379,9 @@ Result<std::vector<RlFile>> openrlhf_files(const RlAnswer& a, const std::string&
   c.add("--algo.advantage.estimator {}", q.algorithm == RlAlgorithm::ppo ? "gae" : "group_norm");
   if (q.algorithm == RlAlgorithm::ppo) c.add("{}", place("critic", judging));
   if (q.algorithm == RlAlgorithm::dapo) {
-    c.add("--actor.eps_clip_low_high 0.2 0.28{}", q.oversample > 1 ? " --algo.dynamic_filtering_enable" : "");
+    c.add("--actor.eps_clip_low_high 0.2 0.28");
   }
+  if (filters(q)) c.add("--algo.dynamic_filtering_enable");
   if (!q.reward_model.empty()) {
     c.add("--reward.model_name_or_path \"$REWARD_MODEL\" {}", place("reward", judging));
   } else {
@@ -319,12 +402,17 @@ Result<std::vector<RlFile>> openrlhf_files(const RlAnswer& a, const std::string&
   }
   c.add("--rollout.batch_size {} --rollout.n_samples_per_prompt {}", whole(q.prompts), whole(q.samples));
   c.add("--train.batch_size {} --train.micro_batch_size {} --train.max_epochs {}", whole(q.mini_batch * q.samples),
-        std::max(1, p.micro_batch), q.epochs);
+        q.packing ? 1 : std::max(1, p.micro_batch), q.epochs);
+  if (q.packing) {  // a row takes as many sequences as fit it, and has to hold the longest
+    const int longest = whole(q.prompt_tokens * 2 + q.answers.most);
+    const int row = std::max(p.sequence * p.micro_batch, longest);
+    c.add("--train.dynamic_batch_enable --train.max_tokens_per_gpu {} --rollout.max_tokens_per_gpu {}", row, row);
+  }
   c.add("--data.max_len {} --rollout.max_new_tokens {}", whole(q.prompt_tokens * 2 + q.answers.most),
         whole(q.answers.most));
   const int stage = p.sharding == Sharding::zero1 ? 1 : p.sharding == Sharding::zero2 ? 2 : 3;
   c.add("--ds.zero_stage {} --ds.param_dtype bf16{}{}", stage,
-        p.recompute == Recompute::none ? "" : " --actor.gradient_checkpointing_enable",
+        recompute_word(a) == nullptr ? "" : " --actor.gradient_checkpointing_enable",
         q.packing ? " --ds.packing_samples" : "");
   if (p.tp > 1) c.add("--ds.tensor_parallel_size {}", p.tp);
   if (p.cp > 1) c.add("--ds.ring_attn_size {}", p.cp);
@@ -357,6 +445,7 @@ Result<std::vector<RlFile>> emit_rl(const RlAnswer& answer, RlFramework framewor
   if (answer.query.algorithm == RlAlgorithm::online_dpo) {
     return rl_cannot("verl, NeMo-RL and OpenRLHF have no online DPO: say ⟦algorithm=grpo⟧");
   }
+  if (const Status s = check_words(answer, framework); !s) return s.error();
   switch (framework) {
     case RlFramework::verl:
       return verl_files(answer, checkpoint, per_node);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cut_lognormal.hpp"
 #include "ridge/base/text.hpp"
 #include "ridge/rl/rl.hpp"
 
@@ -22,15 +23,6 @@ Error bad_lengths(std::string message) {
 
 double normal_share(double x) {
   return 0.5 * std::erfc(-x / std::sqrt(2.0));
-}
-
-/// Mean of a log-normal of that mean and cv once everything above `most` is `most`.
-double cut_mean(double mean, double cv, double most) {
-  const double variance = std::log1p(cv * cv);
-  const double sigma = std::sqrt(variance);
-  const double mu = std::log(mean) - 0.5 * variance;
-  const double z = (std::log(most) - mu) / sigma;
-  return mean * normal_share(z - sigma) + most * (1 - normal_share(z));
 }
 
 double quantile_of(const LengthDistribution& d, double at) {
@@ -135,20 +127,13 @@ Result<LengthDistribution> distribution_of(const AnswerLengths& lengths) {
                     format_number(mean, 7), format_number(lengths.most, 7)));
   }
   if (!(lengths.cv >= 0 && lengths.cv <= 10)) return bad_lengths("lengths vary by 0 to 10 of their mean");
+  const CutLognormal cut = cut_lognormal(mean, lengths.cv, lengths.most);
   LengthDistribution d;
   d.high = lengths.most;
-  d.mean = mean;
-  // Nothing left to vary: every answer is as long as it may be.
-  if (lengths.cv < 1e-3 || mean > 0.995 * lengths.most) return d;
+  d.mean = cut.mean;
+  if (cut.cv <= 0) return d;
   d.kind = LengthKind::lognormal;
-  d.cv = lengths.cv;
-  double low = mean, high = mean;
-  while (cut_mean(high, d.cv, d.high) < mean && high < 1e12) high *= 2;
-  for (int i = 0; i < 60; ++i) {
-    const double mid = std::sqrt(low * high);
-    (cut_mean(mid, d.cv, d.high) < mean ? low : high) = mid;
-  }
-  d.mean = high;
+  d.cv = cut.cv;
   return d;
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kWorthSaying = 0.03;  ///< of a gain
 constexpr std::size_t kMostSaid = 3;
+constexpr double kMoreJudges = 4;  ///< times as many sandboxes
 
 struct RlVariant {
   Changes changes;
@@ -53,6 +54,15 @@ std::vector<RlVariant> variants_of(const RlQuery& query, const RlAnswer& a) {
   }
   if (a.generation.weights == Format::bf16) {
     add({{"gen_precision", "fp8"}}, [](RlQuery& q) { q.generation.weights = q.generation.activations = Format::fp8; });
+  }
+  const Verifier& judge = query.verifier;
+  if (judge.seconds > 0 && judge.parallel > 0) {
+    add({{"verifier_parallel", fmt::format("{:.0f}", kMoreJudges * judge.parallel)}},
+        [](RlQuery& q) { q.verifier.parallel *= kMoreJudges; });
+  }
+  for (const int other : {query.critic_gpus / 2, query.critic_gpus * 2}) {
+    if (other < 1 || other >= query.gpus) continue;
+    add({{"critic_gpus", std::to_string(other)}}, [&](RlQuery& q) { q.critic_gpus = other; });
   }
   if (!query.packing) add({{"packing", "on"}}, [](RlQuery& q) { q.packing = true; });
   if (query.old_log_probs) add({{"engine_log_probs", "true"}}, [](RlQuery& q) { q.old_log_probs = false; });

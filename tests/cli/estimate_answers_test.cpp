@@ -36,6 +36,55 @@ TEST(EmbeddingModels, SayTextsASecond) {
   EXPECT_FALSE(typed({"estimate", "infer", "--model", "e5-large-v2", "--device", "l4", "--isl", "1024"}));
 }
 
+// The command that goes on asks for the same pictures and sound, not for their tokens.
+TEST(Media, StandInTheNextCommand) {
+  const auto seen = typed({"estimate", "infer", "--model", "qwen3-vl-8b", "--device", "h100-sxm", "--isl", "200",
+                           "--images", "2", "--image-size", "1280x720"});
+  ASSERT_TRUE(seen) << seen.error().text();
+  const std::string next = seen->json.substr(seen->json.find("Next"));
+  EXPECT_NE(next.find("--isl 200 "), std::string::npos) << next;
+  EXPECT_NE(next.find("--images 2 --image-size 1280x720"), std::string::npos) << next;
+  const auto heard = typed(
+      {"estimate", "infer", "--model", "whisper-large-v3", "--device", "l4", "--audio", "10min", "--concurrency", "4"});
+  ASSERT_TRUE(heard) << heard.error().text();
+  const std::string again = heard->json.substr(heard->json.find("Next"));
+  EXPECT_NE(again.find("--concurrency 4 "), std::string::npos) << again;
+  EXPECT_NE(again.find("--audio 10min"), std::string::npos) << again;
+}
+
+TEST(FineTuning, PacksOrPadsExamples) {
+  const auto with = [&](std::initializer_list<const char*> more) {
+    std::vector<std::string> words = {"estimate", "train",        "--model", "llama3.1-8b",   "--device",
+                                      "h100-sxm", "--seq-length", "2048",    "--micro-batch", "8"};
+    words.insert(words.end(), more.begin(), more.end());
+    return typed(words);
+  };
+  const auto padded = with({"--task", "lora", "--example-tokens", "400", "--packing", "off"});
+  ASSERT_TRUE(padded) << padded.error().text();
+  EXPECT_NE(padded->json.find("is padding"), std::string::npos) << padded->json;
+  const auto packed = with({"--task", "lora", "--example-tokens", "400", "--json"});
+  ASSERT_TRUE(packed) << packed.error().text();
+  EXPECT_NE(packed->json.find("\"padding_share\": 0,"), std::string::npos) << packed->json;
+  EXPECT_EQ(with({"--task", "lora", "--packing", "off"}).error().where, "--packing");
+  EXPECT_EQ(with({"--gpus", "1", "--example-tokens", "400"}).error().where, "--example-tokens");
+  EXPECT_FALSE(with({"--task", "lora", "--example-tokens", "4000"}));
+}
+
+// bitsandbytes calls its four bits nf4; full fine-tuning runs in what has its optimizers.
+TEST(FineTuning, TakesTheWordsOfItsLibraries) {
+  const auto asked = [](const char* format) {
+    return typed({"estimate", "train", "--model", "llama3.1-8b", "--device", "rtx4090", "--task", "lora", "--frozen",
+                  format, "--json"});
+  };
+  const auto nf4 = asked("nf4");
+  ASSERT_TRUE(nf4) << nf4.error().text();
+  EXPECT_EQ(nf4->json, asked("int4")->json);
+  const auto whole = typed({"estimate", "train", "--model", "llama3.1-8b", "--device", "h100-sxm", "--gpus", "1",
+                            "--task", "sft", "--optimizer", "adamw-8bit", "--seq-length", "2048"});
+  ASSERT_TRUE(whole) << whole.error().text();
+  EXPECT_NE(whole->json.find("transformers"), std::string::npos) << whole->json;
+}
+
 TEST(Speech, IsAnsweredInSound) {
   const std::vector<std::string> ask = {"estimate", "infer", "--model", "whisper-large-v3", "--device", "l4"};
   const auto with = [&](std::initializer_list<const char*> more) {
@@ -55,6 +104,7 @@ TEST(Speech, IsAnsweredInSound) {
   EXPECT_NE(long_one->json.find("of sound are 3"), std::string::npos) << long_one->json;
   EXPECT_NE(long_one->json.find("12 clients"), std::string::npos) << long_one->json;
   EXPECT_EQ(with({"--images", "1"}).error().where, "--images");
+  EXPECT_EQ(with({"--prefill"}).error().where, "--prefill");
   EXPECT_EQ(with({"--audio", "0s"}).error().where, "--audio");
   EXPECT_FALSE(with({"--isl", "1000"}));
 }

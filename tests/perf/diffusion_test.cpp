@@ -266,6 +266,26 @@ TEST(DiffusionProperty, TheNameOfTheEngineMakesNoDifference) {
   }
 }
 
+// Parts that take turns need the memory of the largest, and cross from the host and back in every call.
+TEST(DiffusionKnownAnswer, PartsThatTakeTurnsFitWhereAllTogetherDoNot) {
+  DiffusionQuery q = question("flux.2-dev", "h100-sxm");
+  EXPECT_EQ(answer(q).reason, Reason::out_of_memory);
+  q.takes_turns = true;
+  EXPECT_EQ(answer(q).reason, Reason::none);
+
+  DiffusionQuery large = question("flux.1-dev", "h100-sxm");
+  const DiffusionEstimate all = answer(large).estimate;
+  large.takes_turns = true;
+  const DiffusionEstimate turns = answer(large).estimate;
+  const auto weights = [](const DiffusionEstimate& e) {
+    return e.memory_bytes[static_cast<std::size_t>(MemoryPart::weights)];
+  };
+  EXPECT_LT(weights(turns), weights(all) - 9e9);  // the text encoders, of 4.9 billion parameters
+  const double moved = 2 * weights(all) / 64e9;   // a PCIe 5 link at most
+  EXPECT_GT(turns.batch_latency_s.mid, all.batch_latency_s.mid + 0.9 * moved);
+  EXPECT_LT(turns.batch_latency_s.mid, all.batch_latency_s.mid + 3 * moved);
+}
+
 // UNet 2.57, text encoders 0.82 billion parameters of two bytes: 6.8 of the 16 GB.
 TEST(DiffusionKnownAnswer, SdxlFitsATpuV5e) {
   const DiffusionOutcome o = answer(question("sdxl-unet", "tpu-v5e"));

@@ -495,6 +495,74 @@ TEST(TrainingMemory, PagesGoToTheHostWhereDeviceMemoryIsShort) {
   EXPECT_GT(term(paged.estimate, Term::optimizer), 2 * 4 * 8.03e9 / job.resolved->host_link);
 }
 
+TrainingOutcome with_examples(const TrainingQuery& query, const ExampleLengths& examples) {
+  return evaluate(*job_of(query).resolved, query.plan, examples);
+}
+
+TrainingQuery tuned(int micro_batch) {
+  TrainingPlan plan;
+  plan.sequence = 2048;
+  plan.micro_batch = micro_batch;
+  plan.global_batch = 64;
+  plan.recompute = Recompute::full;
+  TrainingQuery query = question("llama3.1-8b", "hf-peft", plan);
+  query.task = TrainingTask::lora;
+  return query;
+}
+
+// Examples as long as a row are what there was before; shorter ones all alike take the time of their length.
+TEST(TrainingExamples, ThatFillRowsChangeNothing) {
+  const TrainingQuery query = tuned(2);
+  const double plain = answer(query).estimate.step_time_s.mid;
+  for (const bool packing : {true, false}) {
+    EXPECT_EQ(with_examples(query, {.mean = 2048, .packing = packing}).estimate.step_time_s.mid, plain);
+  }
+  TrainingQuery shorter = query;
+  shorter.plan.sequence = 512;
+  shorter.plan.recompute_layers = 32;
+  const TrainingOutcome padded = with_examples(query, {.mean = 512, .cv = 0, .packing = false});
+  EXPECT_EQ(padded.estimate.step_time_s.mid, answer(shorter).estimate.step_time_s.mid);
+  EXPECT_EQ(padded.estimate.memory_bytes, answer(query).estimate.memory_bytes);  // the longest may come
+}
+
+// Padding costs what belongs to no example, the more the more share a micro-batch; packing costs nothing, and examples
+// that attend to themselves alone save attention.
+TEST(TrainingExamples, LoseTimeToPaddingUnlessTheyArePacked) {
+  const ExampleLengths packed{.mean = 400}, padded{.mean = 400, .packing = false};
+  double before = 0;
+  for (const int micro : {1, 2, 8}) {
+    const TrainingQuery query = tuned(micro);
+    const double rows = with_examples(query, packed).estimate.tokens_per_s.mid;
+    const double alone = with_examples(query, padded).estimate.tokens_per_s.mid;
+    EXPECT_GT(rows, answer(query).estimate.tokens_per_s.mid) << micro;
+    EXPECT_GT(rows, alone) << micro;
+    const double wasted = example_use(padded, query.plan, Sharding::none).padding;
+    if (micro == 1) {
+      EXPECT_NEAR(wasted, 0, 0.002);
+    } else {
+      EXPECT_GT(wasted, before + 0.1);
+    }
+    before = wasted;
+  }
+  // Replicas that gather weights together wait for the longest of all.
+  TrainingPlan wide = tuned(1).plan;
+  wide.gpus = 8;
+  EXPECT_GT(example_use(padded, wide, Sharding::zero3).row, 1.5 * example_use(padded, wide, Sharding::zero2).row);
+}
+
+// What gives a vector is learnt from vectors: no logits, and tokens attend both ways.
+TEST(TrainingTask, OfAnEmbeddingModelPredictsNothingOfTheVocabulary) {
+  TrainingPlan plan;
+  plan.sequence = 512;
+  plan.global_batch = 64;
+  TrainingQuery query = question("bge-m3", "hf-peft", plan);
+  const TrainingEstimate e = answer(query).estimate;
+  EXPECT_EQ(term(e, Term::head), 0);
+  EXPECT_LT(e.mfu.mid, 1);
+  query.model = "whisper-large-v3";
+  EXPECT_FALSE(resolve(query, testing_support::knowledge()));
+}
+
 TEST(TrainingDate, LaterSoftwareIsFaster) {
   TrainingPlan plan;
   plan.gpus = 64;

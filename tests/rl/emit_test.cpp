@@ -107,6 +107,62 @@ TEST(RlFiles, RefuseWhatAFrameworkHasNoWordsFor) {
   EXPECT_FALSE(emit_rl(split, RlFramework::nemo_rl, "x"));
 }
 
+// What a plan says stands in its file, or the file is refused: nothing is left out in silence.
+TEST(RlFiles, SayAllOfThePlanOrRefuseIt) {
+  const auto with = [](auto&& change, RlPlacement placement = RlPlacement::colocated) {
+    RlAnswer a = planned(placement);
+    change(a);
+    return a;
+  };
+  const auto refused = [](const RlAnswer& a, RlFramework f, std::string_view part) {
+    const auto files = emit_rl(a, f, "x");
+    return !files && files.error().message.find(part) != std::string::npos;
+  };
+  const RlAnswer sglang = with([](RlAnswer& a) { a.generation.engine = "sglang"; });
+  EXPECT_TRUE(written(sglang, RlFramework::verl, {"rollout.name=sglang"}));
+  EXPECT_TRUE(refused(sglang, RlFramework::nemo_rl, "gen_engine=vllm"));
+  EXPECT_TRUE(refused(sglang, RlFramework::openrlhf, "gen_engine=vllm"));
+  EXPECT_TRUE(
+      written(with([](RlAnswer& a) { a.generation.engine = "trtllm"; }), RlFramework::verl, {"rollout.name=trtllm"}));
+  const RlAnswer filtered = with([](RlAnswer& a) { a.query.oversample = 1.5; });
+  EXPECT_TRUE(refused(filtered, RlFramework::verl, "oversample"));
+  EXPECT_TRUE(written(filtered, RlFramework::nemo_rl, {"use_dynamic_sampling: true", "batch_multiplier: 1.5"}));
+  EXPECT_TRUE(written(filtered, RlFramework::openrlhf, {"--algo.dynamic_filtering_enable"}));
+  const RlAnswer twice = with([](RlAnswer& a) { a.query.epochs = 2; });
+  EXPECT_TRUE(written(twice, RlFramework::openrlhf, {"--train.max_epochs 2"}));
+  EXPECT_TRUE(refused(twice, RlFramework::nemo_rl, "epochs"));
+  const RlAnswer taken = with([](RlAnswer& a) { a.query.old_log_probs = false; });
+  EXPECT_TRUE(written(taken, RlFramework::verl, {"bypass_mode=true"}));
+  EXPECT_TRUE(refused(taken, RlFramework::nemo_rl, "engine_log_probs"));
+  EXPECT_TRUE(refused(taken, RlFramework::openrlhf, "engine_log_probs"));
+  const RlAnswer bounded = with([](RlAnswer& a) { a.query.generation.max_sequences = 128; });
+  EXPECT_TRUE(written(bounded, RlFramework::verl, {"max_num_seqs=128"}));
+  EXPECT_TRUE(written(bounded, RlFramework::nemo_rl, {"max_num_seqs: 128"}));
+  EXPECT_TRUE(refused(bounded, RlFramework::openrlhf, "max_num_seqs"));
+  RlAnswer narrow = with([](RlAnswer& a) { a.query.training.precision = Format::fp8; });
+  EXPECT_TRUE(refused(narrow, RlFramework::nemo_rl, "precision"));
+  EXPECT_TRUE(refused(narrow, RlFramework::verl, "for=nemo-rl"));
+  narrow.training.engine = "megatron-lm";
+  EXPECT_TRUE(written(narrow, RlFramework::nemo_rl, {"fp8_recipe: tensorwise"}));
+  EXPECT_TRUE(
+      refused(with([](RlAnswer& a) { a.query.reward_model = "llama3.1-8b"; }), RlFramework::nemo_rl, "reward_model"));
+  RlAnswer again = with([](RlAnswer& a) { a.recompute = Recompute::full; });
+  EXPECT_TRUE(written(again, RlFramework::openrlhf, {"--actor.gradient_checkpointing_enable"}));
+  EXPECT_TRUE(written(again, RlFramework::nemo_rl, {"activation_checkpointing: true"}));
+  again.training.engine = "megatron-lm";
+  EXPECT_TRUE(written(again, RlFramework::verl, {"recompute_granularity=full"}));
+}
+
+// Rows of OpenRLHF are filled with as many sequences as fit, and hold the longest.
+TEST(RlFiles, FillRowsOfOpenRlhfByTokens) {
+  RlAnswer a = planned(RlPlacement::colocated);
+  EXPECT_TRUE(written(a, RlFramework::openrlhf, {"--train.micro_batch_size 1", "--train.max_tokens_per_gpu 4608"}));
+  a.query.packing = false;
+  const auto padded = emit_rl(a, RlFramework::openrlhf, "x");
+  ASSERT_TRUE(padded);
+  EXPECT_EQ(padded->front().text.find("max_tokens_per_gpu"), std::string::npos);
+}
+
 // Rows are filled up until the ranks of context parallelism share them evenly: no length is refused for being odd.
 TEST(RlRows, AreSharedByAnyNumberOfRanks) {
   RlQuery q;
@@ -191,17 +247,20 @@ std::vector<RlAnswer> ways_of(const RlAnswer& answer) {
   vary([](RlAnswer& a) { a.query.lora_rank = 16; });
   vary([](RlAnswer& a) {
     a.query.packing = false;
-    a.query.old_log_probs = false;
     a.query.steps = 50;
-    a.query.generation.max_sequences = 128;
+    a.recompute = Recompute::full;
   });
   vary([](RlAnswer& a) {
     a.query.training.plan.cp = 2;
     a.query.training.plan.offload_optimizer = true;
     a.query.training.plan.sharding = Sharding::zero2;
     a.generation.ep = 2;
-    a.query.oversample = 1.5;
+    a.recompute = Recompute::selective;
   });
+  vary([](RlAnswer& a) { a.query.oversample = 1.5; });
+  vary([](RlAnswer& a) { a.query.generation.max_sequences = 128; });
+  vary([](RlAnswer& a) { a.query.old_log_probs = false; });
+  vary([](RlAnswer& a) { a.query.training.precision = Format::fp8; });
   vary([](RlAnswer& a) {
     a.generation.weights = Format::fp8;
     if (a.training.engine == "megatron") a.query.training.plan.pp = 2;

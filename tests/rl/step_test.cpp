@@ -1,6 +1,7 @@
 // A step put together: what overlaps, what is waited for, and that more of something never helps where it cannot.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ridge/rl/rl.hpp"
@@ -123,6 +124,84 @@ TEST(RlStep, MovesAdaptersInsteadOfWeightsWithLora) {
   const RlAnswer adapters = answered(q);
   EXPECT_LT(adapters.estimate.weight_bytes, 0.05 * whole.estimate.weight_bytes);
   EXPECT_LT(adapters.estimate.phase(RlPhase::weights).mid, whole.estimate.phase(RlPhase::weights).mid);
+}
+
+// A critic on devices of its own works beside the policy, and is seen to.
+TEST(RlStep, ShowsWhatACriticApartDoes) {
+  RlQuery q = small();
+  q.algorithm = RlAlgorithm::ppo;
+  q.samples = 1;
+  q.critic_gpus = 4;
+  const RlEstimate e = answered(q).estimate;
+  double of_critic = 0;
+  for (const RlSpan& s : e.timeline) {
+    EXPECT_LE(s.start + s.seconds, e.step_s.mid * (1 + 1e-9)) << name(s.phase);
+    if (s.pool == 2) of_critic += s.seconds;
+  }
+  const double wanted = e.phase(RlPhase::reward).mid + e.phase(RlPhase::values).mid + e.phase(RlPhase::critic).mid;
+  EXPECT_GT(wanted, 0);
+  EXPECT_NEAR(of_critic, wanted, 1e-9 * wanted);
+}
+
+// Sandboxes judge one batch while the trainers are busy with another: their time is not the trainers'. Where answers
+// flow only what they cannot keep up with is waited for.
+TEST(RlStep, JudgesBesideTheTrainersWherePoolsAreApart) {
+  RlQuery q = small();
+  q.placement = RlPlacement::asynchronous;
+  q.generators = 8;
+  q.partial = true;
+  const double plain = answered(q).estimate.step_s.mid;
+  q.verifier = {.seconds = 1, .parallel = 0};  // all at once
+  EXPECT_LT(answered(q).estimate.step_s.mid, plain + 1);
+  q.verifier = {.seconds = 10, .parallel = 8};  // 512 answers take 640 s
+  const RlEstimate slow = answered(q).estimate;
+  EXPECT_NEAR(slow.step_s.mid, 640 + slow.phase(RlPhase::weights).mid, 1);
+  EXPECT_EQ(slow.binds, RlPhase::reward);
+  q.verifier.parallel = 32;
+  EXPECT_LT(answered(q).estimate.step_s.mid, 0.4 * slow.step_s.mid);
+}
+
+TEST(RlStep, SaysThatMoreSandboxesWouldHelp) {
+  RlQuery q = small();
+  q.verifier = {.seconds = 10, .parallel = 8};
+  const Result<RlAnswer> a = answer(q, knowledge());
+  ASSERT_TRUE(a);
+  ASSERT_FALSE(a->suggestions.empty());
+  EXPECT_EQ(a->suggestions.front().changes, (Changes{{"verifier_parallel", "32"}}));
+}
+
+// What would do for an engine is said in words for engines; the trainers have tensor parallelism of their own.
+TEST(RlStep, RefusesAnEngineInWordsForEngines) {
+  RlQuery q = small();
+  q.generation.tp = 3;
+  const Result<RlAnswer> a = answer(q, knowledge(), {.suggest = false});
+  ASSERT_TRUE(a);
+  ASSERT_TRUE(a->refusal);
+  ASSERT_FALSE(a->refusal->nearest.empty());
+  for (const NearestPlan& plan : a->refusal->nearest) {
+    ASSERT_EQ(plan.changes.size(), 1U) << plan.effect;
+    EXPECT_EQ(plan.changes.front().field, "gen_tp");
+    EXPECT_EQ(plan.effect.find('.'), std::string::npos) << plan.effect;
+  }
+}
+
+TEST(RlStep, ComparesAnswersWithEachOther) {
+  RlQuery q = small();
+  q.samples = 1;
+  const Result<RlAnswer> a = answer(q, knowledge(), {.suggest = false});
+  ASSERT_FALSE(a);
+  EXPECT_EQ(a.error().where, "samples");
+}
+
+TEST(RlStep, SaysThatAnswersAreLongerThanTheModelWasTrainedFor) {
+  RlQuery q = small();
+  const auto said = [&] {
+    const auto all = answered(q).assumptions;
+    return std::any_of(all.begin(), all.end(), [](const auto& s) { return s.find("was trained for") != s.npos; });
+  };
+  EXPECT_FALSE(said());
+  q.answers.most = 200'000;
+  EXPECT_TRUE(said());
 }
 
 TEST(RlStep, PacksOrPads) {

@@ -108,6 +108,7 @@ inline TrainingQuery random_training(Random& r) {
   p.offload_optimizer = coin(r);
   p.offload_weights = coin(r);
   p.optimizer = static_cast<Optimizer>(r.below(4));
+  if (coin(r)) q.examples = {1.0 + static_cast<double>(r.below(4096)), to_places(r, 10, 3), coin(r)};
   return q;
 }
 
@@ -132,7 +133,7 @@ inline bool same(const TrainingQuery& a, const TrainingQuery& b) {
                     c.data_rate, c.data_bytes, p.gpus, p.tp, p.pp, p.vp, p.cp, p.ep, p.etp, p.dp, p.sequence,
                     p.global_batch, p.micro_batch, p.sharding, p.shard_group, p.recompute, p.recompute_layers,
                     p.schedule, p.context, p.imbalance, p.capacity, p.offload, p.offload_optimizer, p.offload_weights,
-                    p.optimizer);
+                    p.optimizer, q.examples.mean, q.examples.cv, q.examples.packing);
   };
   return all(a) == all(b);
 }

@@ -43,6 +43,7 @@ struct DiffusionQuery {
   int cfg = 1;                       ///< 2: the passes with and without the prompt run on devices of their own
   int passes = 0;                    ///< of the network per step; 0 = the model's, 1 where guidance is distilled
   bool compiled = false;             ///< kernels fused, steps replayed as a graph
+  bool takes_turns = false;          ///< parts wait on the host and are on the device one after the other
   bool vae_parallel = false;         ///< devices share the decoder's work; otherwise each does all of it
   std::optional<Format> weights;
   std::optional<Format> attention;  ///< of queries, keys and values; 16 bits unless said

@@ -68,6 +68,15 @@ struct TrainingPlan {
   bool offload_optimizer = false;  ///< state and update of the optimizer are on the host
   bool offload_weights = false;    ///< weights wait on the host and cross to the device, layer by layer, in each pass
   Optimizer optimizer = Optimizer::adamw;
+  int attended = 0;  ///< tokens of a row that attend to each other, where it holds several texts; 0 = `sequence`
+};
+
+/// Texts of fine-tuning, which do not fill a row of `TrainingPlan::sequence` tokens by themselves. Log-normal, cut at a
+/// row; `mean` is that after the cut.
+struct ExampleLengths {
+  double mean = 0;      ///< tokens; 0 = rows are full
+  double cv = 0.8;      ///< standard deviation over mean, before the cut
+  bool packing = true;  ///< several share a row, each attends to itself; false: padded to the longest beside it
 };
 
 /// Fastest first: what stands inside a scale-up domain and what crosses the network.
@@ -109,6 +118,7 @@ struct TrainingQuery {
   bool block_scales = false;     ///< fp8 with a scale per block instead of one per tensor
   int wide_layers = 0;           ///< layers whose products stay in 16 bits under a narrow recipe
   TrainingPlan plan;
+  ExampleLengths examples;
 };
 
 enum class TrainingMemory : std::uint8_t { weights, gradients, optimizer, activations, buffers };
@@ -179,6 +189,19 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
 
 /// Pure; allocates nothing; any thread.
 [[nodiscard]] TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan) noexcept;
+
+/// What examples make of a plan. Packed ones fill its rows. Padded ones are a row each: memory holds the longest there
+/// may be, time is that of the longest in a micro-batch (under ZeRO-3 of all replicas, which wait for each other);
+/// tokens/s and MFU count the tokens of examples alone.
+struct ExampleUse {
+  double row = 0;      ///< tokens that a row is computed with, on average
+  double padding = 0;  ///< share of them that belongs to no example
+  double in_row = 1;   ///< examples
+};
+[[nodiscard]] ExampleUse example_use(const ExampleLengths& examples, const TrainingPlan& plan,
+                                     Sharding sharding) noexcept;
+[[nodiscard]] TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan,
+                                       const ExampleLengths& examples) noexcept;
 
 /// Memory of one device of pipeline stage `stage` (0 = the one with the embedding), by component; zeros if the plan
 /// cannot run for another reason than memory.

@@ -60,6 +60,7 @@ struct TrainingAnswer {
   TrainingQuery query;  ///< with the layout that was chosen
   TrainingFacts facts;
   TrainingOutcome outcome;
+  std::optional<ExampleUse> examples;                       ///< where they do not fill rows by themselves
   std::vector<std::array<double, kTrainingMemory>> stages;  ///< memory of one device, by pipeline stage
   std::vector<std::string> assumptions;
   std::optional<Refusal> refusal;          ///< set if and only if the plan cannot run

@@ -129,7 +129,7 @@ enum class RlPhase : std::uint8_t {
 inline constexpr std::size_t kRlPhases = 10;
 [[nodiscard]] std::string_view name(RlPhase phase);
 
-/// Where a phase stands in a step: for a timeline. Pool 0 trains (or does all), pool 1 draws.
+/// Where a phase stands in a step: for a timeline. Pool 0 trains (or does all), 1 draws, 2 is a critic apart.
 struct RlSpan {
   RlPhase phase = RlPhase::generation;
   int pool = 0;
@@ -163,6 +163,7 @@ struct RlAnswer {
   int engines = 0, generators = 0, trainers = 0;  ///< colocated: both are all devices
   DeploymentFacts generation;
   TrainingFacts training;
+  Recompute recompute = Recompute::none;  ///< of the policy's passes, as evaluated
   RlEstimate estimate;
   std::vector<Suggestion> suggestions;  ///< best first, at most three; gain in steps per second
   std::vector<std::string> assumptions;

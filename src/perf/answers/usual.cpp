@@ -18,7 +18,7 @@ std::optional<Format> four_bits(const Device& device) {
 }
 
 const char* usual_training_engine(TrainingTask task) {
-  return task == TrainingTask::lora ? "hf-peft" : "megatron";
+  return task == TrainingTask::pretrain ? "megatron" : "hf-peft";
 }
 
 Format eight_bit_cache(const Device& device, const Catalogue& catalogue) {

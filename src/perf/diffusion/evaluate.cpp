@@ -97,11 +97,14 @@ class DiffusionEvaluation {
     const double tile = std::min(vae, kDecoderTile * kDecoderTile * at_once * r_.vae_bytes_per_pixel);
     const double tokens = images_ * (image_here_ + text_here_);
     const double steps = kLiveActivations * kElement * tokens * r_.hidden;
-    const double weights = r_.weight_bytes + 2 * r_.text_parameters;
-    const double room = kUsable * r_.device.memory_capacity - weights;
+    const double weights = r_.resident_bytes;
+    const double usable = kUsable * r_.device.memory_capacity;
+    const double room = usable - weights;
+    const double beside = r_.moved_bytes > 0 ? weights : 0;  // the decoder has the device to itself, or not
+    const auto needed = [&](double decoder) { return r_.ideal ? 0 : std::max(decoder - beside, steps); };
     DiffusionEstimate& e = out_.estimate;
-    e.vae_tiled = !r_.ideal && std::max(vae, steps) > room && std::max(tile, steps) <= room;
-    const double activations = r_.ideal ? 0 : std::max(e.vae_tiled ? tile : vae, steps);
+    e.vae_tiled = needed(vae) > room && needed(tile) <= room;
+    const double activations = needed(e.vae_tiled ? tile : vae);
     e.memory_bytes[static_cast<std::size_t>(MemoryPart::weights)] = weights;
     e.memory_bytes[static_cast<std::size_t>(MemoryPart::activations)] = activations;
     e.memory_bytes[static_cast<std::size_t>(MemoryPart::reserve)] = (1 - kUsable) * r_.device.memory_capacity;
@@ -276,6 +279,11 @@ class DiffusionEvaluation {
       call.network += seconds;
     }
     call.add_host(r_.costs.call);
+    if (r_.moved_bytes > 0) {
+      const double moved = r_.moved_bytes / r_.device.host_link;
+      call.terms[perf::index(Term::offload)] += moved;
+      call.fixed += moved;
+    }
   }
 
   [[nodiscard]] double power(const Work& call, double seconds) const noexcept {

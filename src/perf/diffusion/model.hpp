@@ -97,6 +97,8 @@ struct ResolvedDiffusion {
   double parameters = 0;
   double weight_bytes = 0;     ///< transformers or UNet and VAE, on every device
   double pass_bytes = 0;       ///< of them, what one pass reads
+  double resident_bytes = 0;   ///< weights that are on a device at once
+  double moved_bytes = 0;      ///< weights that cross from the host and back in every call
   double text_parameters = 0;  ///< of the text encoders
   double vae_flops_per_pixel = 0;
   double vae_bytes_per_pixel = 0;  ///< largest set of live activations of the decoder

@@ -308,8 +308,15 @@ class DiffusionResolver {
   }
 
   void memory() {
-    const double fixed = r_.weight_bytes + 2 * r_.text_parameters;
-    if (fixed > r_.device.memory_capacity) infeasible(Reason::out_of_memory, fixed - r_.device.memory_capacity);
+    const double text = 2 * r_.text_parameters;
+    r_.resident_bytes = q_.takes_turns ? std::max(r_.pass_bytes, text) : r_.weight_bytes + text;
+    if (q_.takes_turns) {
+      r_.moved_bytes = 2 * (r_.weight_bytes + text);
+      assume("each part crosses from host memory and back in every call, at {}",
+             format(BytesPerSecond(r_.device.host_link)));
+    }
+    const double missing = r_.resident_bytes - r_.device.memory_capacity;
+    if (missing > 0) infeasible(Reason::out_of_memory, missing);
   }
 
   void spreads() {

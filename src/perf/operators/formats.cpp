@@ -38,6 +38,8 @@ constexpr auto kSpellings = std::to_array<std::pair<std::string_view, Format>>(
      {"fp8-e4m3", Format::fp8},  {"e4m3", Format::fp8},     {"fp8-block", Format::fp8}, {"fp8_block", Format::fp8},
      {"mxfp8", Format::mxfp8},   {"int8", Format::int8},    {"w8a16", Format::int8},    {"w8a8", Format::int8},
      {"int4", Format::int4},     {"awq", Format::int4},     {"gptq", Format::int4},     {"w4a16", Format::int4},
+     {"nf4", Format::int4},  // bitsandbytes' own four bits, stored and widened as integers are
+
      {"mxfp4", Format::mxfp4},   {"nvfp4", Format::nvfp4},  {"fp4", Format::nvfp4},     {"q4-k-m", Format::q4_k_m},
      {"q4_k_m", Format::q4_k_m}, {"q4-0", Format::q4_0},    {"q4_0", Format::q4_0},     {"q6-k", Format::q6_k},
      {"q6_k", Format::q6_k},     {"q8-0", Format::q8_0},    {"q8_0", Format::q8_0}});

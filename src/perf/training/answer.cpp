@@ -28,21 +28,27 @@ std::vector<int> choices(bool free, int asked, int most) {
 }
 
 /// Where the layout cannot share out the usual batch: the nearest that it can.
-int shared_batch(const TrainingPlan& plan, TrainingTask task) {
+int shared_batch(const TrainingPlan& plan, TrainingTask task, double tokens) {
   const int model = plan.tp * plan.pp * plan.cp;
   const int dp = plan.dp > 0 ? plan.dp : std::max(1, plan.gpus / model);
   const int unit = dp * plan.micro_batch;
-  const double wanted = usual_batch_tokens(plan.gpus, task) / plan.sequence;
+  const double wanted = usual_batch_tokens(plan.gpus, task) / tokens;
   return std::max(1, static_cast<int>(std::lround(wanted / unit))) * unit;
+}
+
+/// Tokens that a sequence of the batch brings: a padded example brings its own.
+double tokens_of_a_row(const TrainingQuery& query) {
+  const bool padded = query.examples.mean > 0 && !query.examples.packing;
+  return padded ? query.examples.mean : query.plan.sequence;
 }
 
 class LayoutSearch {
  public:
-  LayoutSearch(const ResolvedTraining& job, const TrainingFreedom& freedom, const TrainingPlan& asked)
-      : job_(job), free_(freedom), asked_(asked) {
+  LayoutSearch(const ResolvedTraining& job, const TrainingFreedom& freedom, const TrainingQuery& query)
+      : job_(job), free_(freedom), examples_(query.examples), row_(tokens_of_a_row(query)), asked_(query.plan) {
     if (free_.global_batch) {
       const long micro = free_.micro_batch ? 1 : asked_.micro_batch;
-      asked_.global_batch = usual_batch(asked_.sequence, micro * asked_.gpus, asked_.gpus, job_.task);
+      asked_.global_batch = usual_batch(static_cast<int>(row_), micro * asked_.gpus, asked_.gpus, job_.task);
     }
     best_ = asked_;
   }
@@ -51,7 +57,7 @@ class LayoutSearch {
     consider_all();
     if (fitting_ == 0 && free_.global_batch) {
       sharing_ = true;
-      if (least_ < 0) best_.global_batch = shared_batch(best_, job_.task);
+      if (least_ < 0) best_.global_batch = shared_batch(best_, job_.task, row_);
       consider_all();
     }
     return best_;
@@ -78,8 +84,8 @@ class LayoutSearch {
     plan.pp = pp;
     plan.ep = ep;
     plan.micro_batch = micro;
-    if (sharing_) plan.global_batch = shared_batch(plan, job_.task);
-    const TrainingOutcome o = evaluate(job_, plan);
+    if (sharing_) plan.global_batch = shared_batch(plan, job_.task, row_);
+    const TrainingOutcome o = evaluate(job_, plan, examples_);
     if (o.reason == Reason::none) {
       ++fitting_;
       if (o.estimate.tokens_per_s.mid > rate_) {
@@ -94,6 +100,8 @@ class LayoutSearch {
 
   const ResolvedTraining& job_;
   const TrainingFreedom& free_;
+  ExampleLengths examples_;
+  double row_;
   TrainingPlan asked_;
   TrainingPlan best_;
   bool sharing_ = false;  ///< nothing can run with the usual batch
@@ -181,10 +189,16 @@ Result<TrainingAnswer> answer(const TrainingQuery& query, const TrainingFreedom&
     a.query.plan.sequence = usual_sequence(*model);
     a.assumptions.push_back(fmt::format("sequences of {} tokens", format_number(a.query.plan.sequence, 7)));
   }
+  if (query.examples.mean > a.query.plan.sequence) {
+    return Error{ErrorCode::bad_input, "⟦example_tokens⟧",
+                 fmt::format("examples of {} tokens on average do not fit a row of {}: lower the mean or raise "
+                             "⟦seq_length⟧",
+                             format_number(query.examples.mean, 7), format_number(a.query.plan.sequence, 7))};
+  }
   {
     const auto draft = resolve(a.query, knowledge);
     if (!draft) return draft.error();
-    LayoutSearch search(*draft->resolved, freedom, a.query.plan);
+    LayoutSearch search(*draft->resolved, freedom, a.query);
     a.query.plan = search.run();
     if (freedom.schedule && runs_both_ways(*draft->resolved, a.query.plan)) {
       a.query.plan.schedule = Schedule::dual_pipe;
@@ -201,10 +215,17 @@ Result<TrainingAnswer> answer(const TrainingQuery& query, const TrainingFreedom&
   const TrainingPlan& plan = a.query.plan;
   if (freedom.global_batch) {
     a.assumptions.push_back(fmt::format("a batch of {} sequences, {} tokens", format_number(plan.global_batch, 7),
-                                        format_number(static_cast<double>(plan.global_batch) * plan.sequence, 9)));
+                                        format_number(plan.global_batch * tokens_of_a_row(a.query), 9)));
   }
   a.assumptions.insert(a.assumptions.end(), job->assumptions.begin(), job->assumptions.end());
-  a.outcome = evaluate(r, plan);
+  a.outcome = evaluate(r, plan, query.examples);
+  if (query.examples.mean > 0) {
+    const Sharding sharding = a.outcome.reason == Reason::none ? a.outcome.estimate.sharding : a.query.plan.sharding;
+    a.examples = example_use(query.examples, plan, sharding);
+    a.assumptions.push_back(fmt::format("examples vary by {} of their mean before they are cut at {} tokens{}",
+                                        format_number(query.examples.cv), format_number(plan.sequence, 7),
+                                        query.examples.packing ? "; each attends to itself alone" : ""));
+  }
   a.facts = {r.device,
              r.engine,
              r.era,
@@ -253,7 +274,7 @@ ScalingCurve scaling(const TrainingAnswer& answer, Scaling kind, int from, int t
     point.plan.dp = 0;
     if (kind == Scaling::weak)
       point.plan.global_batch = std::max(1, static_cast<int>(std::lround(per_device * static_cast<double>(gpus))));
-    point.outcome = evaluate(*answer.job->resolved, point.plan);
+    point.outcome = evaluate(*answer.job->resolved, point.plan, answer.query.examples);
     if (point.outcome.reason == Reason::none) {
       ++running;
       const double each = point.outcome.estimate.tokens_per_s.mid / static_cast<double>(gpus);

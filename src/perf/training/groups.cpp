@@ -25,6 +25,7 @@ void add_attention(TrainingGroup& group, const Mixer& mixer, double hidden) {
   group.key_dim = mixer.head_dim;
   group.value_dim = mixer.v_head_dim > 0 ? mixer.v_head_dim : mixer.head_dim;
   group.window = mixer.window;
+  group.both_ways = mixer.both_ways;
   const double query = group.heads * group.key_dim;
   const double key = group.kv_heads * group.key_dim;
   const double value = group.kv_heads * group.value_dim;

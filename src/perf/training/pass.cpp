@@ -118,7 +118,8 @@ class LayerWork {
       backward_.attention += g.count * (2 * flops / c_.wide.flops + 0.6 * traffic) * drift;
       return;
     }
-    const double reach = mean_reach(plan_.sequence, g.window);
+    const bool all = g.both_ways && (g.window <= 0 || g.window >= attended(plan_));
+    const double reach = all ? attended(plan_) : mean_reach(attended(plan_), g.window);
     // A ring attends in as many calls as it has ranks, each over its share of the keys.
     const double calls = plan_.context == ContextParallel::ring ? d_.cp : 1;
     const double ramp = 1 + c_.attention_ramp * calls / (2 * reach);
@@ -220,6 +221,7 @@ Passes layer_passes(const ResolvedTraining& job, const TrainingPlan& plan, const
 // Three products (two where the weights are frozen) in 16 bits, and passes over the logits.
 double head_time(const ResolvedTraining& job, const Degrees& d) noexcept {
   const TrainingCoefficients& c = job.coefficients;
+  if (job.vocab <= 0) return 0;
   const double vocab = job.vocab / d.tp;
   double products = gemm(c.wide, d.tokens, vocab, job.hidden) + gemm(c.wide, d.tokens, job.hidden, vocab);
   if (job.task != TrainingTask::lora) {

@@ -1,7 +1,8 @@
-// What a plan means: degrees, stages, chunks, and why it may be impossible.
+// What a plan means: degrees, stages, chunks, why it may be impossible, and what examples make of its rows.
 #include <algorithm>
 #include <cmath>
 
+#include "base/cut_lognormal.hpp"
 #include "perf/training/resolved.hpp"
 
 namespace ridge {
@@ -132,6 +133,55 @@ int usual_chunks(const ResolvedTraining& job, const TrainingPlan& plan) noexcept
     if (per_stage % chunks == 0) return chunks;
   }
   return 1;
+}
+
+namespace {
+
+CutLognormal lengths_of(const ExampleLengths& examples, const TrainingPlan& plan) noexcept {
+  return cut_lognormal(examples.mean, examples.cv, plan.sequence);
+}
+
+void scale_interval(Interval& i, double by) noexcept {
+  i = {i.low * by, i.mid * by, i.high * by};
+}
+
+}  // namespace
+
+ExampleUse example_use(const ExampleLengths& examples, const TrainingPlan& plan, Sharding sharding) noexcept {
+  if (examples.packing) return {1.0 * plan.sequence, 0, plan.sequence / examples.mean};
+  const bool together = sharding == Sharding::zero3 || sharding == Sharding::hsdp;
+  const int replicas = plan.dp > 0 ? plan.dp : std::max(1, plan.gpus / std::max(1, plan.tp * plan.pp * plan.cp));
+  const CutLognormal lengths = lengths_of(examples, plan);
+  const double longest = lengths.longest_of(1.0 * plan.micro_batch * (together ? replicas : 1));
+  const double ranks = std::max(1, plan.cp);  // which share a row evenly
+  const double row = std::min(1.0 * plan.sequence, std::ceil(longest / ranks - 1e-6) * ranks);
+  return {row, 1 - examples.mean / row, 1};
+}
+
+TrainingOutcome evaluate(const ResolvedTraining& job, const TrainingPlan& plan,
+                         const ExampleLengths& examples) noexcept {
+  if (examples.mean <= 0) return evaluate(job, plan);
+  if (examples.packing) {
+    const CutLognormal lengths = lengths_of(examples, plan);
+    TrainingPlan packed = plan;
+    packed.attended = static_cast<int>(std::ceil(lengths.moment(2) / lengths.moment(1) - 1e-6));
+    return evaluate(job, packed);
+  }
+  const TrainingOutcome whole = evaluate(job, plan);
+  if (whole.reason != Reason::none) return whole;
+  const ExampleUse use = example_use(examples, plan, whole.estimate.sharding);
+  TrainingPlan padded = plan;
+  padded.sequence = static_cast<int>(use.row);
+  padded.recompute = whole.estimate.recompute;  // chosen for the longest there may be
+  if (padded.recompute == Recompute::full && plan.recompute_layers == 0) {
+    const double layers = job.layers / std::max(1, plan.pp * std::max(1, whole.estimate.vp));
+    padded.recompute_layers = std::max(1, static_cast<int>(std::lround(whole.estimate.recompute_share * layers)));
+  }
+  TrainingOutcome o = evaluate(job, padded);
+  o.estimate.memory_bytes = whole.estimate.memory_bytes;
+  scale_interval(o.estimate.tokens_per_s, 1 - use.padding);
+  scale_interval(o.estimate.mfu, 1 - use.padding);
+  return o;
 }
 
 }  // namespace ridge

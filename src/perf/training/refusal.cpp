@@ -64,7 +64,7 @@ class TrainingRefuser {
 
   bool offer(const TrainingPlan& plan, Changes changes) {
     if (refusal_.nearest.size() >= kNearest) return true;
-    const TrainingOutcome o = evaluate(job_, plan);
+    const TrainingOutcome o = evaluate(job_, plan, a_.query.examples);
     if (o.reason != Reason::none) return false;
     refusal_.nearest.push_back(
         {std::move(changes), fmt::format("runs: {} a step, MFU {:.1f} %", format(Seconds(o.estimate.step_time_s.mid)),
@@ -120,13 +120,13 @@ class TrainingRefuser {
     if (!job) return;
     TrainingPlan plan = plan_;
     Changes changes = {{"frozen", "int4"}};
-    TrainingOutcome o = evaluate(*job->resolved, plan);
+    TrainingOutcome o = evaluate(*job->resolved, plan, a_.query.examples);
     if (o.reason == Reason::out_of_memory) {
       plan.micro_batch = 1;
       plan.recompute = Recompute::full;
       changes.push_back({"micro_batch", "1"});
       changes.push_back({"recompute", "full"});
-      o = evaluate(*job->resolved, plan);
+      o = evaluate(*job->resolved, plan, a_.query.examples);
     }
     if (o.reason != Reason::none) return;
     refusal_.nearest.push_back(
@@ -259,7 +259,7 @@ class TrainingRefuser {
       query.precision = f;
       const auto job = resolve(query, k_);
       if (!job) continue;
-      const TrainingOutcome o = evaluate(*job->resolved, plan_);
+      const TrainingOutcome o = evaluate(*job->resolved, plan_, a_.query.examples);
       if (o.reason != Reason::none) continue;
       refusal_.nearest.push_back({{{"precision", std::string(name(f))}},
                                   fmt::format("runs: {} a step", format(Seconds(o.estimate.step_time_s.mid)))});

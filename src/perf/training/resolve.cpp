@@ -22,11 +22,11 @@ Format compute_precision(const TrainingQuery& query) {
 void set_model(ResolvedTraining& job, const Model& model, const TrainingQuery& query) {
   const Parameters counted = count_parameters(model);
   job.hidden = model.hidden;
-  job.vocab = model.vocab;
-  job.tied = model.tied_embeddings;
+  job.vocab = model.embeds ? 0 : model.vocab;  // a vector is learnt from other vectors, not from the vocabulary
+  job.tied = model.tied_embeddings || model.embeds;
   job.moe = model.is_moe();
   job.parameters = counted.total;
-  job.active_parameters = counted.active;
+  job.active_parameters = counted.active - (model.embeds ? counted.embedding : 0);
   job.embedding_parameters = counted.embedding;
   job.head_parameters = static_cast<double>(model.hidden) * model.vocab;
   for (const LayerGroup& layer : model.groups) {
@@ -249,6 +249,10 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
   if (model->type != ModelType::language) {
     return Error{ErrorCode::refused, query.model, "training is modelled for language models only"};
   }
+  if (model->cross_tokens() > 0) {
+    return Error{ErrorCode::refused, query.model,
+                 model->id + " writes down what it hears: training of models of speech is not modelled"};
+  }
   if (query.mtp && model->mtp_layers == 0) {
     return Error{ErrorCode::bad_input, "⟦mtp⟧",
                  model->id + " has no multi-token-prediction layers: leave it out, or say ⟦set=model.mtp_layers=1⟧"};
@@ -321,6 +325,8 @@ Result<TrainingJob> resolve(const TrainingQuery& query, const Knowledge& knowled
                                             name(e.recompute), 100 * e.recompute_share));
     }
   }
+  if (model->embeds) job.assumptions.emplace_back("trained on its vectors: nothing is predicted of the vocabulary");
+  if (model->encoder.layers > 0) job.assumptions.emplace_back("text alone: pictures and sound are not counted");
   if (resolved.moe && job.plan.imbalance <= 1) job.assumptions.push_back("tokens spread evenly over the experts");
   return job;
 }

@@ -42,6 +42,7 @@ struct TrainingGroup {
   double count = 0;
   MixerKind mixer = MixerKind::none;
   bool moe = false;
+  bool both_ways = false;  ///< tokens attend to those after them too
   int product_count = 0;
   std::array<Product, kProducts> products{};  ///< of mixer, dense FFN and shared experts
 
@@ -223,5 +224,10 @@ struct Degrees {
                                                                   const Degrees& d, const Stages& stages, int stage,
                                                                   double full_share, bool selective,
                                                                   bool squeezed) noexcept;
+
+/// Tokens of a row that attend to each other.
+[[nodiscard]] inline double attended(const TrainingPlan& plan) noexcept {
+  return plan.attended > 0 ? plan.attended : plan.sequence;
+}
 
 }  // namespace ridge

@@ -267,10 +267,10 @@ double weight_flops(const ResolvedTraining& job) noexcept {
 }
 
 double model_flops(const ResolvedTraining& job, const TrainingPlan& plan) noexcept {
-  double flops = weight_flops(job) + job.attention_flops_per_position * plan.sequence;
+  double flops = weight_flops(job) + job.attention_flops_per_position * attended(plan);
   for (int i = 0; i < job.window_count; ++i) {
     const auto& w = job.windows[static_cast<std::size_t>(i)];
-    flops += w.flops_per_position * std::min(w.reach, static_cast<double>(plan.sequence));
+    flops += w.flops_per_position * std::min(w.reach, attended(plan));
   }
   return flops;
 }

@@ -31,6 +31,7 @@ std::string deployment(const DiffusionQuery& q) {
   if (q.ring > 1) text += fmt::format(", ring {}", q.ring);
   if (q.cfg > 1) text += ", guidance on two halves";
   if (q.compiled) text += ", compiled";
+  if (q.takes_turns) text += ", parts take turns";
   return text + ", " + q.engine;
 }
 
@@ -175,6 +176,7 @@ Json diffusion_json(const DiffusionAnswer& a) {
   query.set("model", a.query.model).set("device", a.query.device).set("engine", a.query.engine);
   query.set("gpus", a.query.gpus).set("ulysses", a.query.ulysses).set("ring", a.query.ring);
   query.set("cfg_parallel", a.query.cfg).set("compiled", a.query.compiled);
+  if (a.query.takes_turns) query.set("model_offload", true);
   Json json = Json::object();
   json.set("schema", kEstimateSchema).set("kind", "diffusion").set("query", std::move(query));
   json.set("fits", fits).set("reason", fits ? Json() : Json(diffusion_refusal(a)));

@@ -233,13 +233,15 @@ std::string how_sure(const IntervalClass& c) {
       c.rows, c.resembles, 100 * c.median_error, 100 * c.p90_error);
 }
 
-Table next_commands(const InferenceAnswer& a) {
+Table next_commands(const InferenceAnswer& a, const InferenceReportOptions& options) {
   Table table;
   table.title = "Next";
   table.headings = false;
   table.columns = {{.key = "command", .heading = "command"}};
-  const std::string flags = command_flags(a.query);
-  table.rows.push_back({Cell("ridge estimate infer " + flags + " ⟦explain⟧")});
+  InferenceQuery asked = a.query;
+  if (options.asked) asked.load = *options.asked;
+  const std::string media = options.media.empty() ? "" : marked(options.media) + " ";
+  table.rows.push_back({Cell("ridge estimate infer " + command_flags(asked) + " " + media + "⟦explain⟧")});
   return table;
 }
 
@@ -268,7 +270,7 @@ Document inference_page(const InferenceAnswer& a, const InferenceReportOptions& 
   }
   if (const std::string sure = how_sure(a.facts.resembles); !sure.empty()) page.blocks.emplace_back(Paragraph{sure});
   add_assumptions(page, a.assumptions);
-  page.blocks.emplace_back(next_commands(a));
+  page.blocks.emplace_back(next_commands(a, options));
   return page;
 }
 

@@ -7,9 +7,11 @@
 // Pure; any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "report/page/page.hpp"
+#include "ridge/base/change.hpp"
 #include "ridge/perf/answer.hpp"
 #include "ridge/report/report.hpp"
 
@@ -18,10 +20,12 @@ namespace ridge::report {
 inline constexpr std::string_view kEstimateSchema = "ridge.estimate/1";
 
 struct InferenceReportOptions {
-  bool operators = false;  ///< the operator tables
-  double sold_bytes = 0;   ///< memory of one device as its vendor names it; 0 = not known
-  bool embeds = false;     ///< texts become vectors or scores
-  double sound_s = 0;      ///< seconds of sound that one sequence stands for; 0 = no speech
+  bool operators = false;                   ///< the operator tables
+  double sold_bytes = 0;                    ///< memory of one device as its vendor names it; 0 = not known
+  bool embeds = false;                      ///< texts become vectors or scores
+  double sound_s = 0;                       ///< seconds of sound that one sequence stands for; 0 = no speech
+  std::optional<InferenceLoad> asked = {};  ///< the load without what pictures and sound make of it
+  Changes media = {};                       ///< pictures and sound of a prompt, as they were asked for
 };
 
 /// "Memory of one device: sold as 180 GB (counted in GiB), 192 GB usable"; one figure where the two are alike.

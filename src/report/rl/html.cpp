@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "report/chart/svg.hpp"
 #include "report/rl/report.hpp"
@@ -19,9 +21,10 @@ constexpr double kRlWidth = 900, kRlLane = 46, kRlLeft = 96, kRlTop = 40, kRlLeg
 
 std::string rl_timeline_svg(const RlAnswer& a) {
   const RlEstimate& e = a.estimate;
-  const bool apart = a.query.placement != RlPlacement::colocated;
-  const int lanes = apart ? 2 : 1;
-  const double below = kRlTop + lanes * kRlLane;
+  std::set<int> pools;
+  for (const RlSpan& s : e.timeline) pools.insert(s.pool);
+  const auto lane_of = [&](int pool) { return static_cast<double>(std::distance(pools.begin(), pools.find(pool))); };
+  const double below = kRlTop + static_cast<double>(pools.size()) * kRlLane;
   std::vector<RlPhase> legend;
   for (const RlSpan& s : e.timeline) {
     if (std::find(legend.begin(), legend.end(), s.phase) == legend.end()) legend.push_back(s.phase);
@@ -30,14 +33,14 @@ std::string rl_timeline_svg(const RlAnswer& a) {
   Svg svg(kRlWidth, below + 30 + kRlLegend * static_cast<double>(lines));
   svg.text(kRlLeft, 20, fmt::format("A step, {}", format(Seconds(e.step_s.mid))), {.size = 14, .bold = true});
   const double scale = (kRlWidth - kRlLeft - 20) / e.step_s.mid;
-  for (int lane = 0; lane < lanes; ++lane) {
-    const char* who = !apart ? "all" : lane == 0 ? "trainers" : "generators";
-    svg.text(kRlLeft - 8, kRlTop + (lane + 0.6) * kRlLane, who, {.anchor = "end"});
+  for (const int pool : pools) {
+    const double lane = lane_of(pool);
+    svg.text(kRlLeft - 8, kRlTop + (lane + 0.6) * kRlLane, rl_pool(a, pool), {.anchor = "end"});
     svg.rectangle(kRlLeft, kRlTop + lane * kRlLane, e.step_s.mid * scale, kRlLane - 8, {.stroke = "#d0d7de"});
   }
   for (const RlSpan& s : e.timeline) {
-    svg.rectangle(kRlLeft + s.start * scale, kRlTop + s.pool * kRlLane, std::max(1.0, s.seconds * scale), kRlLane - 8,
-                  {.fill = colour(static_cast<int>(s.phase))});
+    svg.rectangle(kRlLeft + s.start * scale, kRlTop + lane_of(s.pool) * kRlLane, std::max(1.0, s.seconds * scale),
+                  kRlLane - 8, {.fill = colour(static_cast<int>(s.phase))});
   }
   for (std::size_t i = 0; i < legend.size(); ++i) {
     const double x = kRlLeft + static_cast<double>(i % 5) * 150;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <tuple>
 
 #include "report/estimate/inference_report.hpp"
 #include "report/page/findings.hpp"
@@ -30,18 +32,23 @@ bool pools_apart(const RlAnswer& a) {
   return a.query.placement != RlPlacement::colocated;
 }
 
+/// Worth a sentence.
+constexpr double kWorthSaying = 0.005;
+
 /// What a reader should take away, in two sentences.
 std::string rl_summary(const RlAnswer& a) {
   const RlEstimate& e = a.estimate;
   std::string text =
       fmt::format("A step takes {}, most of it {}.", format(Seconds(e.step_s.mid)), spaced(name(e.binds)));
   if (!pools_apart(a)) {
+    if (e.trainers_idle < kWorthSaying) return text;
     return text + fmt::format(" {} % of the devices' time is the tail of drawing, when engines have run dry.",
                               format_number(100 * e.trainers_idle, 2));
   }
   const bool draws = e.wait_s > 0;
   text += fmt::format(" Trainers wait {} % of the time, generators {} %.", format_number(100 * e.trainers_idle, 2),
                       format_number(100 * std::max(0.0, e.generators_idle), 2));
+  if (e.binds == RlPhase::reward) return text + " Judging binds.";
   if (e.balanced_generators != a.generators) {
     text += fmt::format(" {} devices that draw would balance them, instead of {}: {} binds.", e.balanced_generators,
                         a.generators, draws ? "drawing" : "training");
@@ -63,8 +70,7 @@ Table rl_timeline_table(const RlAnswer& a, bool bars) {
     return x.pool != y.pool ? x.pool < y.pool : x.start < y.start;
   });
   for (const RlSpan& s : spans) {
-    const char* who = !pools_apart(a) ? "all" : s.pool == 0 ? "trainers" : "generators";
-    table.rows.push_back({Cell(who), Cell(spaced(name(s.phase))), Cell(Seconds(s.seconds)),
+    table.rows.push_back({Cell(rl_pool(a, s.pool)), Cell(spaced(name(s.phase))), Cell(Seconds(s.seconds)),
                           bars ? Cell(span_bar(s, e.step_s.mid, kTimelineWidth)) : Cell(Seconds(s.start))});
   }
   return table;
@@ -108,6 +114,12 @@ std::string rl_text(const RlAnswer& a) {
                      a.engines == 1 ? "" : "s", a.query.generation.gpus, trained_text(a.query.training.plan));
 }
 
+std::string_view rl_pool(const RlAnswer& a, int pool) {
+  if (pool == 2) return "critic";
+  if (pool == 1) return "generators";
+  return pools_apart(a) ? "trainers" : a.query.critic_gpus > 0 ? "policy" : "all";
+}
+
 std::string span_bar(const RlSpan& span, double step, int width) {
   const auto place = [&](double t) { return std::clamp(static_cast<int>(std::lround(t / step * width)), 0, width); };
   int from = place(span.start);
@@ -128,8 +140,9 @@ Document rl_page(const RlAnswer& a, const RlReportOptions& options) {
   page.blocks.emplace_back(rl_timeline_table(a, options.bars));
   if (q.steps > 0) {
     Table run = two_columns(fmt::format("{} steps", format_number(q.steps, 7)));
-    const double days = q.steps / kDay;
-    run.rows.push_back({Cell("time"), Cell(in_unit(rl_scaled(e.step_s, days), "days"))});
+    const bool long_run = e.step_s.mid * q.steps >= kDay;
+    run.rows.push_back({Cell("time"), long_run ? Cell(in_unit(rl_scaled(e.step_s, q.steps / kDay), "days"))
+                                               : time_cell(rl_scaled(e.step_s, q.steps))});
     run.rows.push_back({Cell("GPU-hours"), Cell(in_unit(rl_scaled(e.step_s, q.steps * q.gpus / kHour), "h"))});
     if (options.usd_per_gpu_hour) {
       const Interval usd = rl_scaled(e.step_s, q.steps * q.gpus / kHour * *options.usd_per_gpu_hour);
@@ -189,9 +202,7 @@ Json rl_json(const RlAnswer& a, const RlReportOptions& options) {
   for (const RlSpan& s : e.timeline) {
     timeline.push(Json::object()
                       .set("phase", name(s.phase))
-                      .set("pool", !pools_apart(a) ? "all"
-                                   : s.pool == 0   ? "trainers"
-                                                   : "generators")
+                      .set("pool", rl_pool(a, s.pool))
                       .set("start_s", s.start)
                       .set("seconds", s.seconds));
   }
@@ -257,13 +268,28 @@ Table rl_plan_table(const std::vector<RlPick>& picks) {
   return table;
 }
 
+namespace {
+
+/// Of each device, number and placement the first: splits beside it differ little.
+std::vector<RlPick> best_splits(const std::vector<RlPick>& picks) {
+  std::set<std::tuple<std::string, int, RlPlacement>> seen;
+  std::vector<RlPick> out;
+  for (const RlPick& pick : picks) {
+    const RlAnswer& a = pick.answer;
+    if (seen.insert({a.generation.device, a.query.gpus, a.query.placement}).second) out.push_back(pick);
+  }
+  return out;
+}
+
+}  // namespace
+
 Document rl_plan_page(const std::vector<RlPick>& picks, std::size_t rows) {
   Document page;
   const RlAnswer& best = picks.front().answer;
   page.title = fmt::format("{} of {}: {}", name(best.query.algorithm), best.query.model, drawn_text(best.query));
   page.blocks.emplace_back(
       Paragraph{fmt::format("Best: {}, a step in {}.", rl_text(best), format(Seconds(best.estimate.step_s.mid)))});
-  Table table = rl_plan_table(picks);
+  Table table = rl_plan_table(best_splits(picks));
   if (table.rows.size() > rows) table.rows.resize(rows);
   page.blocks.emplace_back(std::move(table));
   add_assumptions(page, best.assumptions);

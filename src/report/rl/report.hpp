@@ -33,6 +33,8 @@ struct RlReportOptions {
 [[nodiscard]] Table rl_table(const RlAnswer& answer);
 /// "32 × h100-sxm, colocated, engines of 1, trained TP 2, DP 16".
 [[nodiscard]] std::string rl_text(const RlAnswer& answer);
+/// Whose devices a span is on: "all", "policy", "trainers", "generators", "critic".
+[[nodiscard]] std::string_view rl_pool(const RlAnswer& answer, int pool);
 /// One line of the timeline: where a span stands in a step, in `width` characters.
 [[nodiscard]] std::string span_bar(const RlSpan& span, double step, int width);
 

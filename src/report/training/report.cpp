@@ -43,6 +43,13 @@ std::string mfu_convention(const TrainingAnswer& a) {
                      format(FlopsPerSecond(a.facts.peak)));
 }
 
+/// How examples fill rows.
+std::string examples_text(const TrainingAnswer& a) {
+  if (a.query.examples.packing) return fmt::format("{} examples each", format_number(a.examples->in_row));
+  return fmt::format("padded to {} tokens on average: {} % is padding", format_number(a.examples->row, 7),
+                     format_number(100 * a.examples->padding, 2));
+}
+
 Table predictions(const TrainingAnswer& a, const TrainingReportOptions& options) {
   const TrainingEstimate& e = a.outcome.estimate;
   const double gpus = a.query.plan.gpus;
@@ -51,6 +58,10 @@ Table predictions(const TrainingAnswer& a, const TrainingReportOptions& options)
   add("step", time_cell(e.step_time_s).text());
   add("tokens", in_unit(e.tokens_per_s, "tok/s"));
   add("tokens, per GPU", in_unit(over(e.tokens_per_s, gpus), "tok/s"));
+  if (a.examples) {
+    add("examples", in_unit(over(e.tokens_per_s, a.query.examples.mean), "a second"));
+    add("rows", examples_text(a));
+  }
   add("model FLOPs, per GPU", in_unit(over(e.tokens_per_s, gpus), "TFLOP/s", e.model_flops_per_token * 1e-12));
   add("MFU", in_unit(e.mfu, "%", 100));
   const double six_p = e.six_p_flops_per_token / e.model_flops_per_token;
@@ -101,7 +112,9 @@ Table kernel_table(const TrainingEstimate& e) {
 }
 
 TrainingTraffic traffic_of(const TrainingAnswer& a) {
-  return training_traffic(*a.job->resolved, a.query.plan);
+  TrainingPlan plan = a.query.plan;
+  if (a.examples) plan.sequence = static_cast<int>(a.examples->row);
+  return training_traffic(*a.job->resolved, plan);
 }
 
 /// Which collective crosses which tier.
@@ -277,6 +290,13 @@ Json training_json(const TrainingAnswer& a, const TrainingReportOptions& options
   }
   json.set("work_terms_s", fits ? std::move(work) : Json());
   json.set("collectives", fits ? to_json(collective_table(traffic_of(a))) : Json());
+  if (a.examples) {
+    Json examples = Json::object();
+    examples.set("mean_tokens", a.query.examples.mean).set("packing", a.query.examples.packing);
+    examples.set("row_tokens", a.examples->row).set("padding_share", a.examples->padding);
+    examples.set("in_row", a.examples->in_row);
+    json.set("examples", examples.set("per_s", predicted(over(e.tokens_per_s, a.query.examples.mean))));
+  }
   json.set("tokens_per_s", predicted(e.tokens_per_s))
       .set("tokens_per_s_per_gpu", predicted(over(e.tokens_per_s, gpus)));
   const double six_p = fits ? e.six_p_flops_per_token / e.model_flops_per_token : 0;

@@ -12,6 +12,7 @@ const form: Field[] = [
   { key: "placement", label: "Placement", kind: "select", options: [["colocated", "colocated"], ["one-step-off", "two pools, one step off"], ["async", "two pools, asynchronous"]], group: "Placement" },
   { key: "generators", label: "Devices that generate", hint: "half", group: "Placement" }, { key: "staleness", label: "Staleness, batches", hint: "1", group: "Placement" },
   { key: "partial_rollouts", label: "Answers under way when weights change", kind: "select", options: [["", "are waited for"], ["true", "go on with the new ones"]], group: "Placement" },
+  { key: "critic_gpus", label: "Devices of critic and reward model", hint: "the trainers'", group: "Placement" },
   { key: "prompts", label: "Prompts per step", hint: "512", group: "Batch" }, { key: "samples", label: "Answers per prompt", hint: "16", group: "Batch" },
   { key: "mini_batch", label: "Prompts per update", hint: "all", group: "Batch" },
   { key: "answer_tokens", label: "Tokens of an answer, mean", hint: "2000", group: "Answers" }, { key: "answer_most", label: "… and at most", hint: "20k", group: "Answers" },
@@ -19,6 +20,8 @@ const form: Field[] = [
   { key: "gen_tp", label: "Tensor parallel, engines", hint: "best", group: "Layout" }, { key: "tp", label: "Tensor parallel, training", hint: "best", group: "Layout" }, { key: "pp", label: "Pipeline stages", hint: "best", group: "Layout" },
   { key: "lora_rank", label: "Rank of adapters", hint: "all weights", group: "Layout" },
 ];
+/// A phase keeps its colour, whatever else a step has.
+const phaseOrder = ["generation", "reward", "log-probs", "reference", "values", "training", "critic", "weights", "swap", "other"];
 const columns: Column<Answer>[] = [
   { name: "devices", show: (s) => s.pool }, { name: "phase", show: (s) => words(s.phase) },
   { name: "from", number: true, show: (s) => seconds(s.start_s), plain: (s) => s.start_s }, { name: "takes", number: true, show: (s) => seconds(s.seconds), plain: (s) => s.seconds },
@@ -28,10 +31,10 @@ export const show: Show = (into, values, go) => {
   const top = h("div"), timeline = h("figure"), spans = h("div"), rest = h("div");
   const view = bench({
     into, values, go, live: true, list: form, title: "Reinforcement learning", lede: "One step by phase: generation, rewards, log-probs, training and the transfer of weights, and which devices wait.",
-    defaults: { model: "qwen2.5-7b", device: "h100-sxm", gpus: "32", algorithm: "grpo", steps: "500", placement: "colocated", generators: "", staleness: "", partial_rollouts: "", prompts: "512", samples: "16", mini_batch: "128", answer_tokens: "2000", answer_most: "20k", verifier_seconds: "", verifier_parallel: "", lora_rank: "", gen_tp: "", tp: "", pp: "" },
+    defaults: { model: "qwen2.5-7b", device: "h100-sxm", gpus: "32", algorithm: "grpo", steps: "500", placement: "colocated", generators: "", staleness: "", partial_rollouts: "", critic_gpus: "", prompts: "512", samples: "16", mini_batch: "128", answer_tokens: "2000", answer_most: "20k", verifier_seconds: "", verifier_parallel: "", lora_rank: "", gen_tp: "", tp: "", pp: "" },
     ask: async (v) => {
       const apart = v.placement !== "colocated";
-      const question: Record<string, unknown> = { kind: "rl", ...body(v, [...(apart ? [] : ["generators"]), ...(v.placement === "async" ? [] : ["staleness", "partial_rollouts"])]) };
+      const question: Record<string, unknown> = { kind: "rl", ...body(v, [...(apart ? [] : ["generators"]), ...(v.placement === "async" ? [] : ["staleness", "partial_rollouts"]), ...(v.algorithm === "ppo" ? [] : ["critic_gpus"])]) };
       const answer = await post("estimate", question);
       return () => paint(answer, question);
     },
@@ -52,9 +55,9 @@ export const show: Show = (into, values, go) => {
         { what: "Layout", big: `${a.engines} × ${a.generation.gpus} to generate`, note: `trained TP${a.training.tp} PP${a.training.pp} DP${a.training.dp}` },
         { what: apart ? "Balanced" : "Weights to one engine", big: apart ? `${a.balanced_generators} generate` : bytesText(a.weight_bytes), note: apart ? `now ${a.generators}` : "" },
       ]), a.suggestions?.length ? section("What would make steps faster", table([{ name: "change", show: (s: Answer) => changed(s.change) }, { name: "more steps", number: true, show: (s: Answer) => percent(s.gain), plain: (s: Answer) => s.gain }], a.suggestions)) : "");
-      const phases = [...new Set((a.timeline as Answer[]).map((s) => s.phase as string))];
+      const all = a.timeline as Answer[], phases = phaseOrder.filter((p) => all.some((s) => s.phase === p)), lanes = new Set(all.map((s) => s.pool)).size;
       void draw(timeline, "Timeline of a step", (p) => ({
-        height: apart ? 150 : 100, marginLeft: 80, x: { label: "seconds →" }, y: { type: "band", label: null, padding: 0.15 }, color: { legend: true, domain: phases, range: phases.map((_, i) => palette[i % palette.length]) },
+        height: 50 + 50 * lanes, marginLeft: 80, x: { label: "seconds →" }, y: { type: "band", label: null, padding: 0.15 }, color: { legend: true, domain: phases, range: phases.map((p) => palette[phaseOrder.indexOf(p) % palette.length]) },
         marks: [p.rect(a.timeline, { x1: "start_s", x2: (s: Answer) => s.start_s + s.seconds, y: "pool", fill: "phase", stroke: "var(--page)", strokeWidth: 0.5, title: (s: Answer) => `${s.phase}: ${seconds(s.seconds)}` })],
       }));
       spans.replaceChildren(table(columns, a.timeline));

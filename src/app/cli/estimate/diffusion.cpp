@@ -55,6 +55,7 @@ Result<report::DiffusionAnswer> question(const EstimateFlags& flags, const Catal
   if (const Status s = whole("--cfg-parallel", q.cfg); !s) return s.error();
   if (const Status s = whole("--passes", q.passes); !s) return s.error();
   q.compiled = flags.is_on("--compiled");
+  q.takes_turns = flags.is_on("--model-offload");
   q.vae_parallel = flags.is_on("--vae-parallel");
   if (flags.given("--precision")) {
     const Result<Format> format = parse_format(flags.value("--precision"));
@@ -138,11 +139,16 @@ std::string would_fit(const report::DiffusionAnswer& a, const Knowledge& knowled
     q.load.batch = batch;
     if (offer(fmt::format("--batch {:.0f}", batch), q)) break;
   }
+  DiffusionQuery turns = a.query;
+  turns.takes_turns = true;
+  if (!a.query.takes_turns) offer("--model-offload", turns);
   for (const Format format : {Format::fp8, Format::int8, Format::nvfp4, Format::int4}) {
     DiffusionQuery q = a.query;
     q.weights = format;
     if (q.weights != a.query.weights && offer(fmt::format("--precision {}", name(format)), q)) break;
   }
+  turns.weights = Format::fp8;  // what cards for games are mostly asked for
+  if (lines.empty() && !a.query.takes_turns) offer("--model-offload --precision fp8", turns);
   // The smallest memory of the same maker in which it fits, no slower than here.
   const auto here = knowledge.catalogue.find_device(a.query.device);
   std::vector<const Device*> larger;

@@ -99,6 +99,13 @@ class TrainingQuestioner {
       }
       q.task = TrainingTask::lora;
     }
+    for (const char* flag : {"--packing", "--example-cv"}) {
+      if (!flags_.given(flag) || flags_.given("--example-tokens")) continue;
+      return wrong(flag, "is of examples shorter than a row: say how long they are, for example --example-tokens 400");
+    }
+    if (flags_.given("--example-tokens") && q.task == TrainingTask::pretrain) {
+      return wrong("--example-tokens", "is of fine-tuning: say --task sft or --task lora");
+    }
     if (!flags_.given("--engine")) {
       q.engine = usual_training_engine(q.task);
       assume("engine {}", q.engine);

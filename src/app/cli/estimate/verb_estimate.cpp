@@ -151,6 +151,9 @@ static Result<double> listen(const EstimateFlags& flags, const Model& model, Inf
   for (const char* of_pictures : {"--images", "--image-size"}) {
     if (flags.given(of_pictures)) return Error{ErrorCode::bad_input, of_pictures, model.id + " hears and does not see"};
   }
+  if (flags.is_on("--prefill")) {
+    return Error{ErrorCode::bad_input, "--prefill", model.id + " writes down what it hears: leave it out"};
+  }
   const double clip = model.encoder.clip_s;
   double sound = clip;
   if (flags.given("--audio")) {
@@ -197,10 +200,18 @@ Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
   const Result<Model> model = knowledge->catalogue.find_model(question->query.model);
   double sound = 0;
   Result<MediaLoad> media = MediaLoad{};
+  InferenceLoad asked = question->query.load;  // without what pictures and sound make of it
+  Changes said;
+  for (const char* key : {"images", "image_size", "audio"}) {
+    const std::string flag = ask::flag_of(*ask::find_field(key));
+    if (flags.given(flag)) said.push_back({key, flags.value(flag)});
+  }
   if (model && model->cross_tokens() > 0) {
     const Result<double> heard = listen(flags, *model, *question);
     if (!heard) return heard.error();
     sound = *heard;
+    asked.isl = question->query.load.isl;
+    asked.osl = question->query.load.osl;
   } else {
     media = media_question(flags, *knowledge, *question);
   }
@@ -211,7 +222,9 @@ Result<int> estimate_infer(Session& session, const EstimateFlags& flags) {
   const report::InferenceReportOptions options{.operators = flags.is_on("--explain"),
                                                .sold_bytes = sold_memory(knowledge->catalogue, answer->facts.device),
                                                .embeds = model && model->embeds,
-                                               .sound_s = sound};
+                                               .sound_s = sound,
+                                               .asked = asked,
+                                               .media = std::move(said)};
   if (session.form() == Form::json) {
     session.print(report::inference_json(*answer, options).text());
     return answer->refusal ? kRefused : kFine;

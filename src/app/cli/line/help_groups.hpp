@@ -25,14 +25,15 @@ inline constexpr std::array kHelpGroups = {
         "--offline --prefill --lengths --images --image-size --audio --requests --request-rate --scenario --arrivals "
         "--speed --duration --seed --limit-share --find-rate --kind --nodes "},
     HelpGroup{"The run",
-              " --tokens --days --task --seq-length --global-batch --goodput --lora-rank --frozen --steps --resolution "
+              " --tokens --days --task --seq-length --global-batch --goodput --lora-rank --frozen --example-tokens "
+              "--example-cv --packing --steps --resolution "
               "--frames "
               "--passes --text-encoders --mtp --data-rate --data-bytes --scale --from --to "},
     HelpGroup{
         "Reinforcement learning",
         " --algorithm --placement --generators --staleness --partial-rollouts --prompts --samples --prompt-tokens "
         "--answer-tokens --answer-most --answer-cv --answer-lengths --oversample --mini-batch --epochs --reference "
-        "--engine-log-probs --packing --critic --reward-model --critic-gpus --verifier-seconds --verifier-parallel "
+        "--engine-log-probs --critic --reward-model --critic-gpus --verifier-seconds --verifier-parallel "
         "--gen-engine --gen-tp --gen-pp --gen-ep --gen-precision "},
     HelpGroup{"Load and spares",
               " --load --max-load --peak --spares --rolling --traffic --growth --cold-start --replicas --router "
@@ -62,11 +63,12 @@ inline constexpr std::array kHelpGroups = {
     HelpGroup{"Money and constraints",
               " --budget --power --max-rack --air-cooled --rent --own --purchase --region --price-spread --vendors "
               "--avoid-vendors --origin --destination --vendor-share --fleet --measured --announced --profile "},
-    HelpGroup{"Precision and engine",
-              " --precision --weight-precision --activation-precision --kv-precision --attention-precision --engine "
-              "--engine-version --max-batched-tokens --max-num-seqs --gpu-memory-utilization --cpu-offload-gb "
-              "--draft-tokens --acceptance --no-speculation --power-cap --compiled --wide-layers --offload "
-              "--offload-optimizer --offload-weights --optimizer --recompute --recompute-layers "},
+    HelpGroup{
+        "Precision and engine",
+        " --precision --weight-precision --activation-precision --kv-precision --attention-precision --engine "
+        "--engine-version --max-batched-tokens --max-num-seqs --gpu-memory-utilization --cpu-offload-gb "
+        "--draft-tokens --acceptance --no-speculation --power-cap --compiled --model-offload --wide-layers --offload "
+        "--offload-optimizer --offload-weights --optimizer --recompute --recompute-layers "},
     HelpGroup{"Layout",
               " --tp --pp --vp --cp --ep --etp --dp --micro-batch --sharding --shard-group --schedule --cp-kind "
               "--rank-order --dispatch --redundant-experts --two-batch-overlap --eplb --imbalance --capacity --ulysses "

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "ridge/catalogue/response.hpp"
+
 namespace ridge {
 
 double Sureness::time() const {
@@ -44,10 +46,21 @@ double Sureness::deviation(std::string_view metric) const {
 }
 
 Spread80 Sureness::spread(std::string_view metric, bool grows) const {
-  const EffectRest* r = rest(metric);
+  return ridge::spread(*this, metric, grows, {});
+}
+
+double deviation(double shared_variance, double run_variance, double response) {
+  const double squared = response * response;
+  return std::sqrt(squared * shared_variance + std::max(1.0, squared) * run_variance);
+}
+
+Spread80 spread(const Sureness& sure, std::string_view metric, bool grows, const Response& response) {
+  const EffectRest* r = sure.rest(metric);
   if (r == nullptr) return {};
-  const double deviation_ = deviation(metric);
-  const double faster = r->low * deviation_, slower = r->high * deviation_;
+  const Sureness::Variance v = sure.variance(*r);
+  const double shared = v.device + v.software + v.stack;
+  const double faster = r->low * deviation(shared, v.run, response.faster);
+  const double slower = r->high * deviation(shared, v.run, response.slower);
   return grows ? Spread80{std::exp(faster), std::exp(slower)} : Spread80{std::exp(-slower), std::exp(-faster)};
 }
 

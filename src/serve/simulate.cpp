@@ -216,7 +216,8 @@ Result<SimulationResult> run(const SimulationQuery& query, const InferenceDeploy
     pool.engines = scaling->most;
   }
   setup.pools.push_back(pool);
-  setup.server_seconds = query.server_overhead ? main.costs.server : 0;
+  setup.server_seconds =
+      query.server_overhead ? main.costs.server + main.costs.server_token * query.workload.mean_input() : 0;
   result.engines = 0;
   result.gpus = 0;
   for (const EnginePool& p : setup.pools) {

@@ -101,6 +101,24 @@ TEST(EffectFit, FewerRowsAreNeverSurer) {
   }
 }
 
+// A figure that answers to slowness with three times itself moves as far and is as unsure.
+TEST(EffectFit, IntervalsFollowHowAFigureAnswers) {
+  Made m = two_vendors();
+  const EffectFit plain = m.fit();
+  for (ResultRow& r : m.rows) r.response = {3, 3};
+  const EffectFit queues = m.fit();
+  const auto width = [](const ResultRow& r) { return std::log(r.predicted.high / r.predicted.low); };
+  EXPECT_GT(width(queues.folds[0].rows[0]), 2 * width(plain.folds[0].rows[0]));
+}
+
+// Two publishers of one design say how they differ, not how the next design will.
+TEST(EffectFit, OneDesignSaysLittleOfTheNext) {
+  const Effects e = two_vendors().fit().effects;
+  for (const EffectRest& r : e.rests()) {
+    if (!r.measured) EXPECT_GT(r.high, 2) << r.metric;
+  }
+}
+
 TEST(EffectFit, WhatIsLeftOutTogetherHasNoEffectOfItsOwn) {
   const EffectFit fit = two_vendors().fit();
   ASSERT_EQ(fit.folds.size(), 3U);

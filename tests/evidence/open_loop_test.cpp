@@ -2,6 +2,8 @@
 // little.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "evidence/predict/predict.hpp"
 #include "support/knowledge.hpp"
 
@@ -46,6 +48,40 @@ TEST(OpenLoopRuns, TheEndOfARunBelongsToIt) {
   const double asked = 4 * 1000.0;  // tokens a second
   EXPECT_LT(run(4, 20, 1000).output, 0.7 * asked);
   EXPECT_NEAR(run(4, 2000, 1000).output, asked, 0.05 * asked);
+}
+
+/// Of a list of 200 prompts at so many requests a second, new to the server or not.
+std::vector<Prediction> listed(double rate, bool seen) {
+  InferenceQuery q;
+  q.model = "llama3.1-8b";
+  q.device = "h100-sxm";
+  q.gpus = q.tp = 1;
+  q.load = {.mode = LoadMode::open_loop, .isl = 2000, .osl = 100, .rate = rate, .requests = 200};
+  if (seen) {
+    q.load.distinct = 200;
+    q.load.prefix_hit = 0.97;
+  }
+  Case c;
+  c.kind = CaseKind::inference;
+  c.mode = "open-loop";
+  c.input = q;
+  c.targets = {{Metric::ttft_ms, 1}, {Metric::output_tok_s, 1}};
+  return predict(c, testing_support::knowledge(), Basis::calibrated);
+}
+
+TEST(OpenLoopRuns, AListThatTheServerHasSeenIsFoundInItsCache) {
+  EXPECT_LT(listed(8, true)[0].value.mid, 0.5 * listed(8, false)[0].value.mid);
+}
+
+// An engine a little slower than predicted lets a queue grow near saturation, and nothing much far from it.
+TEST(OpenLoopRuns, IntervalsOfQueuesAreAsWideAsTheEngineIsUnsure) {
+  const auto width = [](const Interval& i) { return std::log(i.high / i.low); };
+  const auto idle = listed(1, false);
+  const auto near = listed(14, false);
+  EXPECT_GT(near[0].response.slower, 2 * idle[0].response.slower);
+  EXPECT_GT(width(near[0].value), 1.5 * width(idle[0].value));
+  EXPECT_LT(idle[1].response.slower, 0.2) << "what comes out is what came in";
+  EXPECT_GT(listed(100, false)[1].response.slower, 0.8) << "what comes out is what the engine can do";
 }
 
 }  // namespace

@@ -170,6 +170,38 @@ TEST(Serving, PowerIsAMeanOverTime) {
   EXPECT_NEAR(half - idle, 0.5 * (always - idle), 1e-9 * always);
 }
 
+// Stacks draw by the bytes they move: an H100 moves 0.7 of an H200's on the same 700 W.
+TEST(Serving, MemoryThatMovesLessOnTheSameBoardDrawsLess) {
+  const auto d = deployed("llama3.1-8b", "h200-sxm", "vllm", "0.12.0");
+  perf::DeviceRates less = d.resolved->device;
+  less.memory_bandwidth *= 0.7;
+  const auto watts = [&](const perf::DeviceRates& rates) {
+    return perf::device_power(rates, d.resolved->power, {0, rates.memory_bandwidth, 1, 0});
+  };
+  EXPECT_LT(watts(less), 0.97 * watts(d.resolved->device));
+  EXPECT_GT(watts(less), 0.8 * watts(d.resolved->device));
+}
+
+// Libraries of 2024 had no kernels tuned for an MI300X: what computes is slow, what reads is not.
+TEST(Serving, ProductsOnANewChipWereSlowWhereTheyCompute) {
+  const auto early = deployed("llama3.1-8b", "mi300x", "vllm", "0.5.0", Format::bf16);
+  const auto later = deployed("llama3.1-8b", "mi300x", "vllm", "0.9.0", Format::bf16);
+  const auto products = [](const InferenceDeployment& d, double sequences) {
+    const perf::StepTime t = perf::step_time(*d.resolved, {.decode = sequences, .context = 500});
+    return t.terms[static_cast<std::size_t>(Term::linear)];
+  };
+  EXPECT_GT(products(early, 256), 2 * products(later, 256));
+  EXPECT_LT(products(early, 1), 1.3 * products(later, 1));
+}
+
+// A server reads prompts token by token before the scheduler sees them, and not more than that.
+TEST(Serving, TheWayToTheSchedulerGrowsWithThePrompt) {
+  const perf::EngineCosts& k = deployed("llama3.1-8b", "h100-sxm", "vllm", "0.12.0").resolved->costs;
+  EXPECT_LT(k.server, 0.01);
+  EXPECT_GT(k.server_token, 1e-6);
+  EXPECT_LT(1000 * k.server_token, 0.01);
+}
+
 // Routing and permutation are kernels of their own: the device works, if not on anything that streams.
 TEST(Serving, SmallKernelsAroundExpertsAreNoWaiting) {
   const auto moe = deployed("qwen3-30b-a3b", "h100-sxm", "vllm", "0.12.0");

@@ -5,13 +5,15 @@
 //   play_first_token(query, knowledge, estimate);  // its ttft_s and e2e_s become those that were played
 //
 // A formula knows the mean step, not which prompts wait for which, and no start: times to first token want to be
-// played. Nothing is returned, or changed, if the load cannot be played: too many clients, no room in memory. Pure; any
-// thread.
+// played. An open loop whose list of prompts the server has seen before (`distinct` and `prefix_hit`) sends it twice;
+// the second time counts. Nothing is returned, or changed, if the load cannot be played: too many clients, no room in
+// memory. Pure; any thread.
 #pragma once
 
 #include <optional>
 
 #include "ridge/base/patience.hpp"
+#include "ridge/catalogue/response.hpp"
 #include "ridge/perf/inference.hpp"
 #include "ridge/serve/simulation.hpp"
 
@@ -36,6 +38,15 @@ struct PlayLimits {
 
 [[nodiscard]] std::optional<PlayedMeans> play(SimulationQuery simulation, const InferenceLoad& load,
                                               const Knowledge& knowledge, const PlayLimits& limits = {});
+
+/// How the figures of an open loop answer to a slower or faster engine.
+struct PlayedResponse {
+  Response output, ttft, tpot, e2e;
+};
+/// Played twice more: an engine that takes f times as long is the same engine at f times the rate, with a clock that
+/// ticks f times as slowly.
+[[nodiscard]] PlayedResponse play_response(const SimulationQuery& simulation, const InferenceLoad& load,
+                                           const PlayedMeans& means, const Knowledge& knowledge);
 
 /// Of a closed loop of up to some thousand clients; rates and times per token stay those of `estimate`. The interval
 /// keeps its factors.

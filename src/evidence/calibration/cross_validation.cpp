@@ -126,8 +126,8 @@ CrossValidation cross_validate(const FullFit& all, CaseKind kind, FoldBy by, std
     const auto [f, k] = place[i];
     for (std::size_t t = 0; t < cases[i].targets.size(); ++t) {
       const Prediction& p = predictions[f][k][t];
-      out.rows.push_back(
-          {i, cases[i].targets[t].metric, cases[i].targets[t].measured, p.value, p.refusal, kNothing, kNothing});
+      out.rows.push_back({i, cases[i].targets[t].metric, cases[i].targets[t].measured, p.value, p.refusal, kNothing,
+                          kNothing, p.response});
       out.fold_of.push_back(f);
     }
   }

@@ -21,6 +21,9 @@ constexpr int kFewestEffects = 20;  ///< residuals that make a quantile
 constexpr double kEffectTail = 0.1;
 constexpr double kNormalTail = 1.28;  ///< where 10 % of a normal distribution lie beyond
 constexpr double kNormalPublishers = 4;
+/// Where 10 % of Student's distributions of 1, 2, ... degrees lie beyond: of a spread that is known from so many draws
+/// and one.
+constexpr std::array<double, 10> kStudentTails = {3.08, 1.89, 1.64, 1.53, 1.48, 1.44, 1.41, 1.40, 1.38, 1.37};
 
 /// One unseen error, and what it is about.
 struct Row {
@@ -373,8 +376,9 @@ class Fit {
     std::map<std::string, std::vector<double>> stacks;
     for (const Judged& j : judged) {
       if (j.row->measured != measured || !matches(j.row->key, key)) continue;
-      stacks[fmt::format("{}|{}|{}|{}", j.fold, j.row->publisher, j.row->engine, j.row->device)].push_back(j.y -
-                                                                                                           j.mean);
+      const double missed = beyond_mean(j);
+      stacks[fmt::format("{}|{}|{}|{}", j.fold, j.row->publisher, j.row->engine, j.row->device)].push_back(
+          missed / std::max(1.0, response(*j.row, missed)));
     }
     std::vector<std::pair<double, double>> weighted;
     for (auto& [stack, errors] : stacks) {
@@ -410,8 +414,17 @@ class Fit {
     return key == wanted || (wanted.find('/') == std::string_view::npos && key.substr(0, key.find('/')) == wanted);
   }
 
+  /// What the effects leave of an error in time: a figure may answer to them with more than itself, or with less.
+  static double beyond_mean(const Judged& j) { return j.y - j.row->from->response.to(j.mean); }
+  static double response(const Row& row, double error) {
+    return error > 0 ? row.from->response.slower : row.from->response.faster;
+  }
+  [[nodiscard]] double deviation(const Judged& j, double within, double response) const {
+    return ridge::deviation(j.effects_variance + squared_between(j.row->key), within * within, response);
+  }
   [[nodiscard]] double standardised(const Judged& j, double within) const {
-    return (j.y - j.mean) / std::sqrt(j.effects_variance + squared_between(j.row->key) + within * within);
+    const double missed = beyond_mean(j);
+    return missed / deviation(j, within, response(*j.row, missed));
   }
 
   struct Quantiles {
@@ -420,11 +433,12 @@ class Fit {
   };
   [[nodiscard]] Quantiles quantiles(const std::vector<Judged>& judged, std::string_view key, bool measured,
                                     double within, std::string_view without = {}) const {
-    std::map<std::string_view, std::vector<double>> by_publisher;
+    // The next publisher is one of many. So is the next design whose kernels nobody measured, but of few.
+    std::map<std::string_view, std::vector<double>> alike;
     std::size_t rows = 0;
     for (const Judged& j : judged) {
       if (j.row->measured != measured || !matches(j.row->key, key) || j.row->publisher == without) continue;
-      by_publisher[j.row->publisher].push_back(standardised(j, within));
+      alike[measured ? j.row->publisher : j.row->architecture].push_back(standardised(j, within));
       ++rows;
     }
     Quantiles q;
@@ -433,18 +447,18 @@ class Fit {
       q.rows = 0;
       return q;
     }
-    // The next publisher is one of many: each counts as the root of its rows, between once and once a row.
+    // Each counts as the root of its rows, between once and once a row.
     std::vector<std::pair<double, double>> weighted;
-    for (const auto& [name, errors] : by_publisher) {
+    for (const auto& [name, errors] : alike) {
       for (const double z : errors) weighted.emplace_back(z, 1 / std::sqrt(static_cast<double>(errors.size())));
     }
     const auto at = [&](double share) { return weighted_quantile(weighted, share); };
-    // Few publishers say little about tails: what they say counts against a normal distribution's as so many more
-    // would.
-    const auto publishers = static_cast<double>(by_publisher.size());
-    const double told = publishers / (publishers + kNormalPublishers);
-    q.low = std::min(told * at(kEffectTail) - (1 - told) * kNormalTail, -0.3);
-    q.high = std::max(told * at(1 - kEffectTail) + (1 - told) * kNormalTail, 0.3);
+    // Few of them say little about tails: what they say counts against a known distribution's as so many more would.
+    const auto known = static_cast<double>(alike.size());
+    const double told = known / (known + kNormalPublishers);
+    const double tail = measured ? kNormalTail : kStudentTails[std::clamp<std::size_t>(alike.size(), 2, 11) - 2];
+    q.low = std::min(told * at(kEffectTail) - (1 - told) * tail, -0.3);
+    q.high = std::max(told * at(1 - kEffectTail) + (1 - told) * tail, 0.3);
     return q;
   }
 
@@ -471,7 +485,7 @@ class Fit {
         std::vector<double> errors;
         for (const Judged& j : judged) {
           if (j.row->measured != measured || !matches(j.row->key, key)) continue;
-          errors.push_back(std::fabs(std::exp(j.row->sign * (j.mean - j.y)) - 1));
+          errors.push_back(std::fabs(std::exp(-j.row->sign * beyond_mean(j)) - 1));
         }
         if (!errors.empty()) {
           r.median_error = digits(quantile(errors, 0.5));
@@ -513,12 +527,11 @@ class Fit {
               quantiles(judged, j.row->key.substr(0, j.row->key.find('/')), j.row->measured, own, j.row->publisher);
         }
       }
-      const double deviation = std::sqrt(j.effects_variance + squared_between(j.row->key) + own * own);
       ResultRow row = *j.row->from;
       const double physics = row.measured / std::exp(j.row->sign * j.y);
-      const double mid = physics * std::exp(j.row->sign * j.mean);
-      const double a = mid * std::exp(j.row->sign * at->second.low * deviation);
-      const double b = mid * std::exp(j.row->sign * at->second.high * deviation);
+      const double mid = physics * std::exp(j.row->sign * row.response.to(j.mean));
+      const double a = mid * std::exp(j.row->sign * at->second.low * deviation(j, own, row.response.faster));
+      const double b = mid * std::exp(j.row->sign * at->second.high * deviation(j, own, row.response.slower));
       row.predicted = {std::min(a, b), mid, std::max(a, b)};
       out.push_back(std::move(row));
     }

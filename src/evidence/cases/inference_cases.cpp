@@ -38,15 +38,20 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kModeSpe
 
 constexpr double kMostCached = 0.97;  ///< the last block, 16 of some 500 tokens, is computed again
 
-/// A list of prompts sent several times, measured between the moment when every client has begun and the one when the
-/// first has nothing left to send: what begins in between comes from the end of the list, and is new only in its first
-/// round.
-double cached_share(const AssumedWorkload& w, double clients) {
+double times_sent(const AssumedWorkload& w, double clients) {
   double times = 1;
   for (const auto& r : w.repeats) {
     times = r.times;
     if (clients <= r.clients) break;
   }
+  return times;
+}
+
+/// A list of prompts sent several times, measured between the moment when every client has begun and the one when the
+/// first has nothing left to send: what begins in between comes from the end of the list, and is new only in its first
+/// round.
+double cached_share(const AssumedWorkload& w, double clients) {
+  const double times = times_sent(w, clients);
   const double begun = w.prompts * times - clients;
   if (w.prompts <= 0 || begun <= 0) return 0;
   const double fresh = std::max(0.0, w.prompts - clients);
@@ -121,6 +126,10 @@ void read_load(CaseRow& row, const AssumedWorkloads& workloads, InferenceLoad& l
   if (load.mode == LoadMode::open_loop) {
     if (row.require("rate")) load.rate = row.number("rate", 1e-6, 1e7).value_or(1);
     load.requests = row.number("requests", 1, 1e9).value_or(0);
+    if (assumed != nullptr && times_sent(*assumed, load.rate) > 1) {  // the server has seen the whole list before
+      load.prefix_hit = kMostCached;
+      load.distinct = assumed->prompts;
+    }
     return;
   }
   if (load.mode == LoadMode::prefill && row.text("batch").empty() && row.text("concurrency").empty()) {

@@ -29,8 +29,8 @@ struct AssumedWorkload {
   bool median_gap = false;  ///< tpot is the median gap between tokens, not the mean time per token
   double prompts = 0;       ///< different prompts in the list of requests; 0 = all
   struct Repeat {
-    double clients = 0;  ///< up to so many
-    double times = 1;    ///< the list is sent so often
+    double clients = 0;  ///< up to so many, or up to so many requests a second
+    double times = 1;    ///< the list is sent so often; of open loops, for the so-manieth time
   };
   std::vector<Repeat> repeats;  ///< by rising number of clients
 };

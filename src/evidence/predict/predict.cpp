@@ -64,6 +64,22 @@ Prediction inference_metric(const InferenceEstimate& e, Metric metric, bool medi
   }
 }
 
+Response response_of(const PlayedResponse& r, Metric metric) {
+  switch (metric) {
+    case Metric::output_tok_s:
+    case Metric::total_tok_s:
+      return r.output;
+    case Metric::ttft_ms:
+      return r.ttft;
+    case Metric::tpot_ms:
+      return r.tpot;
+    case Metric::e2e_ms:
+      return r.e2e;
+    default:
+      return {};
+  }
+}
+
 bool needs_decoding(Metric metric) {
   return metric == Metric::output_tok_s || metric == Metric::tpot_ms || metric == Metric::joules_per_output_token;
 }
@@ -119,10 +135,14 @@ class Predictor {
     if (!deployment) return all(unpredicted(why_refused(deployment.error())));
     InferenceOutcome outcome = evaluate(*deployment->resolved, query.load);
     if (outcome.reason != Reason::none) return all(unpredicted(why_infeasible(outcome.reason, outcome.short_by)));
+    PlayedResponse response;
     const bool open = query.load.mode == LoadMode::open_loop && basis_ != Basis::roofline;
     if (open || (basis_ == Basis::simulated && query.load.mode == LoadMode::closed_loop)) {
       const ServerSettings* settings = find_settings(settings_, case_.source, query);
-      outcome.estimate = simulated_estimate(query, knowledge_, outcome.estimate, settings);
+      const Simulated played =
+          simulated_estimate(query, knowledge_, outcome.estimate, deployment->facts.sure, settings);
+      outcome.estimate = played.estimate;
+      response = played.response;
     } else if (basis_ == Basis::calibrated && query.load.mode == LoadMode::closed_loop && asks_for_first_token()) {
       const ServerSettings* settings = find_settings(settings_, case_.source, query);
       outcome.estimate = with_played_first_token(query, knowledge_, outcome.estimate, settings);
@@ -132,6 +152,7 @@ class Predictor {
       out.push_back(query.load.mode == LoadMode::prefill && needs_decoding(t.metric)
                         ? unpredicted("not predicted: prefill alone, nothing is decoded")
                         : inference_metric(outcome.estimate, t.metric, case_.median_gap));
+      out.back().response = response_of(response, t.metric);
     }
     return out;
   }

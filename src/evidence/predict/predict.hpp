@@ -15,6 +15,7 @@
 #include "evidence/cases/case.hpp"
 #include "evidence/settings/published_settings.hpp"
 #include "ridge/base/patience.hpp"
+#include "ridge/catalogue/response.hpp"
 #include "ridge/perf/inference.hpp"
 
 namespace ridge::evidence {
@@ -27,8 +28,9 @@ enum class Basis : std::uint8_t {
 };
 
 struct Prediction {
-  Interval value;       ///< NaN if refused
-  std::string refusal;  ///< "kind: detail", or empty
+  Interval value;          ///< NaN if refused
+  std::string refusal;     ///< "kind: detail", or empty
+  Response response = {};  ///< to a slower engine
 };
 
 /// `settings` are read where requests are played.

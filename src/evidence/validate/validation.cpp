@@ -112,8 +112,8 @@ std::vector<ResultRow> validate(std::span<const Case> cases, const Knowledge& kn
       const Prediction& p = calibrated[i][t];
       rows.push_back({i, cases[i].targets[t].metric, cases[i].targets[t].measured, p.value, p.refusal,
                       // Where requests come by themselves, their rate is the bound.
-                      options.roofline && cases[i].mode != "open-loop" ? roofline[i][t].value.mid : kNothing,
-                      kNothing});
+                      options.roofline && cases[i].mode != "open-loop" ? roofline[i][t].value.mid : kNothing, kNothing,
+                      p.response});
     }
   }
   return rows;

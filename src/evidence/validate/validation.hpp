@@ -26,10 +26,11 @@ struct ResultRow {
   std::size_t case_index = 0;
   Metric metric = Metric::step_time_s;
   double measured = 0;
-  Interval predicted;    ///< NaN if refused
-  std::string refusal;   ///< "kind: detail", or empty
-  double roofline = 0;   ///< what the datasheet alone gives; NaN if it gives nothing or was not asked for
-  double in_sample = 0;  ///< cross-validated rows: what the fit to all rows gives; else NaN
+  Interval predicted;      ///< NaN if refused
+  std::string refusal;     ///< "kind: detail", or empty
+  double roofline = 0;     ///< what the datasheet alone gives; NaN if it gives nothing or was not asked for
+  double in_sample = 0;    ///< cross-validated rows: what the fit to all rows gives; else NaN
+  Response response = {};  ///< of the figure to a slower engine
 
   [[nodiscard]] Comparison comparison() const { return {measured, predicted.mid, predicted.low, predicted.high}; }
   [[nodiscard]] Comparison against(double other) const { return {measured, other, other, other}; }

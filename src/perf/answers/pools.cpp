@@ -55,7 +55,8 @@ PoolsOutcome evaluate_pools(const ResolvedInference& prefill, const ResolvedInfe
   const Interval& alone = out.prefill.prefill_s;
   const double spread_low = alone.mid > 0 ? alone.low / alone.mid : 1;
   const double spread_high = alone.mid > 0 ? alone.high / alone.mid : 1;
-  const double ttft = decode.costs.server + alone.mid * (1 + wait) + out.transfer_s + out.decode.decode_step_s.mid;
+  const double server = decode.costs.server + decode.costs.server_token * load.isl * mean;
+  const double ttft = server + alone.mid * (1 + wait) + out.transfer_s + out.decode.decode_step_s.mid;
   out.ttft_s = {ttft * spread_low, ttft, ttft * spread_high};
   out.tpot_s = out.decode.tpot_s;
   const double engines = out.prefill_engines;

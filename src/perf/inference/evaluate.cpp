@@ -241,7 +241,7 @@ double ttft_of(const ResolvedInference& r, const Lengths& n, const Steady& s, do
   const double unseen = 0.5 * (r.poll_steps - 1) * s.token;  // until the scheduler looks
   const double own = chunks * s.with_prefill;
   const double slot = waiting > 0 && s.requests_per_s > 0 ? waiting / s.requests_per_s : 0;
-  return r.costs.server + step_in_progress + unseen + own + s.queue + slot;
+  return r.costs.server + r.costs.server_token * n.prompt + step_in_progress + unseen + own + s.queue + slot;
 }
 
 Interval interval(double mid, Spread spread) noexcept {

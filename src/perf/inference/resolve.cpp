@@ -457,7 +457,11 @@ class Resolver {
     r.moe.gemm.bandwidth /= untuned;
     r.moe.gemm.flops /= untuned;
     r.moe.gemm.fixed *= untuned;
+    // Products that libraries had not tuned yet for the chip, of prompts and of steps alike.
+    const double slow_products = c.value("serving.products", {both});
+    for (perf::GemmRates& g : r.gemm) g.flops /= slow_products;
     k.server = c.value("ttft.server", {family, era == family ? std::string_view() : era});
+    k.server_token = c.value("ttft.token");
     k.fill = c.value("memory.fill");
     // What a user's own stack does differently from those that were published (data/calibration/user.toml).
     const std::string stack = fmt::format("{}-{}", family, kind);
@@ -475,11 +479,11 @@ class Resolver {
     }
     const double own = c.value("user.time", {stack}) * sure_.time();
     if (device_->core_speed) {
-      for (double* cost : {&k.step, &k.sequence, &k.layer_eager, &k.server})
+      for (double* cost : {&k.step, &k.sequence, &k.layer_eager, &k.server, &k.server_token})
         *cost *= 100.0 / device_->core_speed->value;
     }
     for (double* cost : {&k.step, &k.sequence, &k.layer_eager, &k.layer_small, &k.collective, &k.prefill,
-                         &k.prefill_attention, &k.decode, &k.server}) {
+                         &k.prefill_attention, &k.decode, &k.server, &k.server_token}) {
       *cost *= own;
     }
     if (learnt) {  // a server that was measured shows its host and its prompts apart

@@ -75,6 +75,7 @@ struct EngineCosts {
   double prefill_attention = 1;  ///< the same of its attention, which experts do not slow down
   double decode = 1;             ///< factor on the device time of decode
   double server = 0;             ///< from the client to the scheduler and back
+  double server_token = 0;       ///< beside it, a token of the prompt
   double fill = 0.6;             ///< share of the output that a running sequence holds on average when blocks grow
 };
 

@@ -507,10 +507,6 @@ std::vector<Setting> settings_any(std::span<const Field> fields, const void* kin
   return out;
 }
 
-std::vector<Setting> settings_of(const RlQuery& query) {
-  return settings(query, &Field::rl, rl_fields());
-}
-
 std::vector<Setting> settings_of(const InferenceQuery& query) {
   return settings(query, &Field::infer);
 }

@@ -241,7 +241,7 @@ constexpr Field kFields[] = {
     {.key = "activation_precision", .value_name = "F", .help = "precision of the activations alone (default: --precision)", .verbs = kDeployment | kEmit, .takes = Takes::format, .infer = kActivations},
     {.key = "kv_precision", .value_name = "F", .help = "precision of the KV cache: bf16, fp8, int8 (default: the engine's)", .verbs = kDeployment | kFit | kRl | kEmit,
      .takes = Takes::format, .infer = at<&InferenceQuery::kv>()},
-    {.key = "engine", .value_name = "E", .help = "serving: vllm (default), trtllm, sglang, pytorch, ideal (datasheet peaks only), ...; training: megatron (default; adapters: hf-peft), nemo, fsdp, ...", .verbs = kAll | kEmit | kSite,
+    {.key = "engine", .value_name = "E", .help = "serving: vllm (default), trtllm, sglang, pytorch, ideal (datasheet peaks only), ...; training: megatron (default), hf-peft (default for adapters), nemo, fsdp, ...", .verbs = kAll | kEmit | kSite,
      .takes = Takes::engine, .infer = name_at<&InferenceQuery::engine>(), .train = name_at<&TrainingQuery::engine>()},
     {.key = "engine_version", .value_name = "V", .help = "release of the engine: 0.12 (default: the newest known)", .verbs = kDeployment | kTrain | kEmit | kSite,
      .takes = Takes::release, .infer = name_at<&InferenceQuery::engine_version>(), .train = name_at<&TrainingQuery::engine_version>()},

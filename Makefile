@@ -1,8 +1,9 @@
 # Two commands: `make run` answers the default question, `make test` runs every test. Both install what is missing.
 PRESET ?= release
 JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
 
-.PHONY: run program build test lint format deps fuzz attack bench python package docs-pictures clean
+.PHONY: run program install build test lint format deps fuzz attack bench python package docs-pictures clean
 
 run: program
 	@build/$(PRESET)/ridge plan examples/chat-70b.toml
@@ -13,6 +14,12 @@ program:
 	@tools/install_deps.sh program
 	@cmake --preset $(PRESET) -DRIDGE_TESTS=OFF > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@NINJA_STATUS='building ridge, about 4 min the first time on two cores: %p  ' cmake --build build/$(PRESET) -j $(JOBS) --target ridge
+
+# Program, C library and catalogue, below PREFIX (and DESTDIR).
+install: program
+	@cmake --build build/$(PRESET) -j $(JOBS) --target ridgeline
+	@cmake --install build/$(PRESET) --prefix $(PREFIX) > build/install.log 2>&1 || { cat build/install.log; exit 1; }
+	@echo "installed: $(DESTDIR)$(PREFIX)/bin/ridge"
 
 build: deps
 	@cmake --preset $(PRESET) -DRIDGE_TESTS=ON > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
@@ -56,7 +63,9 @@ docs-pictures: program
 	@node tools/docs_pictures.mjs build/$(PRESET)/ridge && ls docs/images
 
 # A Debian package of the program, the library and the catalogue, in build/PRESET/package.
-package: build
+package: program
+	@tools/install_deps.sh package
+	@cmake --build build/$(PRESET) -j $(JOBS) --target ridgeline
 	@cd build/$(PRESET) && cpack -G DEB > cpack.log 2>&1 || { cat cpack.log; exit 1; }
 	@ls build/$(PRESET)/package/*.deb
 

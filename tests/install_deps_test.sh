@@ -53,6 +53,11 @@ deps program > /dev/null
 if grep -qE 'chromium|slurm|gtest' "$place/installed"; then fail "the program alone wants packages of the tests"; fi
 
 system
+deps package > /dev/null
+grep -qx dpkg-dev "$place/installed" || fail "nothing writes the names of libraries into the package"
+if grep -qE 'chromium|slurm|gtest' "$place/installed"; then fail "the Debian package wants packages of the tests"; fi
+
+system
 if PATH="$place/bare" bash "$root/tools/install_deps.sh" program > out; then fail "without apt-get it goes on"; fi
 grep -q libmicrohttpd out || fail "without apt-get it names no libraries"
 echo "four systems and one without apt-get"

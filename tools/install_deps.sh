@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Installs the packages that are missing: of the program alone, or of everything (tests, lint, Python, pictures).
+# Installs the packages that are missing: of the program alone, of its Debian package, or of everything (tests, lint,
+# Python, pictures).
 #
 #   tools/install_deps.sh program      what `make run` needs
+#   tools/install_deps.sh package      what `make package` needs
 #   tools/install_deps.sh              everything: what `make test` needs
 #   tools/install_deps.sh --list all   prints the packages this system would get, installs nothing
 #
@@ -27,6 +29,8 @@ libcurl|libcurl4-openssl-dev libcurl4-gnutls-dev|
 COIN-OR CBC|coinor-libcbc-dev|
 MPI (optional)|libopenmpi-dev|
 mpirun (optional)|openmpi-bin|'
+package_needs='
+dpkg-dev|dpkg-dev|'
 other_needs='
 clang|clang-14 clang-19 clang|
 sanitizers and fuzzing of clang|libclang-rt-14-dev libclang-common-14-dev libclang-rt-19-dev|
@@ -47,8 +51,7 @@ NumPy|python3-numpy|
 pandas|python3-pandas|
 nbclient (optional)|python3-nbclient|
 ipykernel (optional)|python3-ipykernel|
-mypy|mypy|
-dpkg-dev|dpkg-dev|'
+mypy|mypy|'
 # Some machines have node and npm from elsewhere, and the two packages would quarrel with those.
 if ! command -v npm > /dev/null; then
   program_needs+='
@@ -60,7 +63,11 @@ by_hand="Install what is missing by hand, then \`touch build/deps-by-hand\`, so 
 only_list=
 if [ "${1:-}" = --list ]; then only_list=yes; shift; fi
 needs=$program_needs
-[ "${1:-all}" = program ] || needs+=$other_needs
+case "${1:-all}" in
+  program) ;;
+  package) needs+=$package_needs ;;
+  *) needs+=$package_needs$other_needs ;;
+esac
 
 if ! command -v apt-get > /dev/null; then
   [ -z "$only_list" ] && [ -e build/deps-by-hand ] && exit 0

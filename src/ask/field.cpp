@@ -511,12 +511,6 @@ std::vector<Setting> settings_any(std::span<const Field> fields, const void* kin
   return out;
 }
 
-std::vector<Setting> settings_of(const RlQuery& query) {
-  std::vector<Setting> out = settings(query, &Field::rl, rl_fields());
-  for (Setting& shared : settings(query, &Field::rl)) out.push_back(std::move(shared));
-  return out;
-}
-
 std::vector<Setting> settings_of(const InferenceQuery& query) {
   return settings(query, &Field::infer);
 }

@@ -211,8 +211,6 @@ struct Setting {
 };
 [[nodiscard]] std::vector<Setting> settings_of(const InferenceQuery& query);
 [[nodiscard]] std::vector<Setting> settings_of(const TrainingQuery& query);
-/// Its own fields; the layout of its trainers is settings_of(query.training).
-[[nodiscard]] std::vector<Setting> settings_of(const RlQuery& query);
 /// Of a question of any other kind; `usual` is one that says nothing.
 [[nodiscard]] std::vector<Setting> settings_any(std::span<const Field> fields, const void* kind, const void* query,
                                                 const void* usual);

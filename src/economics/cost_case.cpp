@@ -130,7 +130,7 @@ class CaseBuilder {
     } else {
       assume("host_power", "{:.0f} W a GPU for the rest of the server, in the proportion of a DGX H100", power.host_w);
     }
-    const bool liquid = system_ != nullptr && system_->cooling == "liquid";
+    const bool liquid = system_ != nullptr && system_->cooling == Cooling::liquid;
     power.pue = liquid ? profile_->pue_liquid : profile_->pue_air;
     power.network_storage_share = profile_->network_power_share;
     assume("pue", "PUE {:.2f} ({})", power.pue, liquid ? "liquid cooling" : "air cooling");

@@ -26,7 +26,7 @@ const System* usual_system(const Catalogue& catalogue, std::string_view device) 
   for (const System& s : catalogue.systems()) {
     if (s.device != device) continue;
     const bool rented = s.id.rfind("aws-", 0) == 0 || s.id.rfind("azure-", 0) == 0 || s.id.rfind("gcp-", 0) == 0;
-    const int rank = (s.power_max ? 0 : 2) + (s.kind == "node" ? 0 : 1) + (rented ? 4 : 0);
+    const int rank = (s.power_max ? 0 : 2) + (s.kind == SystemKind::node ? 0 : 1) + (rented ? 4 : 0);
     if (rank < best_rank) {
       best = &s;
       best_rank = rank;
@@ -189,7 +189,8 @@ class Answerer {
   void heat() {
     limits_ = q_.limits;
     const CoolingClass* has = data_.cooling_class(q_.limits.cooling);
-    const bool air = a_.system->cooling == "air" || (a_.system->cooling.empty() && a_.system->kind == "node");
+    const bool air = a_.system->cooling == Cooling::air ||
+                     (a_.system->cooling == Cooling::unknown && a_.system->kind == SystemKind::node);
     if (has != nullptr) {
       limits_.rack_heat = has->high;
     } else if (air && !q_.limits.rack_power) {
@@ -250,7 +251,7 @@ class Answerer {
     r.port_rate = a_.scale_out->port_per_direction->value;
     r.radix = a_.scale_out->switch_radix->value;
     if (a_.scale_out->kind == FabricKind::infiniband) r.management_ports = kManagementPorts;
-    if (a_.system->kind == "rack") {
+    if (a_.system->kind == SystemKind::rack) {
       // As in the reference architecture of GB200: a leaf for each rail of a rack, eight racks to a scalable unit, and
       // a third level that joins the units.
       r.to_leaf = Metres(10);

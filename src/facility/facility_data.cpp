@@ -275,11 +275,6 @@ std::string_view name(LinkMedium medium) {
   return kNames[static_cast<std::size_t>(medium)];
 }
 
-std::string_view name(StorageKind kind) {
-  constexpr std::string_view kNames[] = {"local", "parallel", "object", "nas"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 std::string_view name(Severity severity) {
   constexpr std::string_view kNames[] = {"note", "warning", "failure"};
   return kNames[static_cast<std::size_t>(severity)];
@@ -341,15 +336,6 @@ const ErrorCorrection* FacilityData::correction(std::string_view id) const {
 
 const RackShare* FacilityData::rack_share(std::string_view system) const {
   return by_id(rack_shares, system);
-}
-
-const CudaRelease* FacilityData::native_cuda(std::string_view driver) const {
-  const CudaRelease* best = nullptr;
-  for (const CudaRelease& c : cuda) {
-    if (compare_versions(c.native, driver) > 0) continue;
-    if (best == nullptr || compare_versions(c.version, best->version) > 0) best = &c;
-  }
-  return best;
 }
 
 int compare_versions(std::string_view a, std::string_view b) {

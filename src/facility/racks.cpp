@@ -51,7 +51,7 @@ class Planner {
   }
 
  private:
-  [[nodiscard]] bool is_rack() const { return r_.system->kind != "node"; }
+  [[nodiscard]] bool is_rack() const { return r_.system->kind != SystemKind::node; }
 
   void limit(double most, RackBound bound) {
     if (most < best_) {
@@ -126,7 +126,7 @@ class Planner {
       p_.racks = (wanted + p_.share - 1) / p_.share;
       p_.devices = p_.racks * p_.share;
       p_.racks += r_.share->others * p_.systems;
-    } else if (r_.system->kind == "pod") {
+    } else if (r_.system->kind == SystemKind::pod) {
       p_.assumptions.push_back(
           fmt::format("how many racks a {} takes is not published: counted as one", r_.system->id));
     }
@@ -137,7 +137,7 @@ class Planner {
     p_.cooling = data_.cooling_for(per_rack);
     if (p_.cooling == nullptr) return;
     // A cold-plate system brings its own plates, also where the heat alone would not ask for them, or asks for more.
-    if (r_.system->cooling != "liquid") return;
+    if (r_.system->cooling != Cooling::liquid) return;
     const auto plates = std::find_if(data_.cooling.begin(), data_.cooling.end(),
                                      [](const CoolingClass& c) { return c.liquid_to_chip; });
     if (plates != data_.cooling.end()) p_.cooling = &*plates;
@@ -161,7 +161,7 @@ class Planner {
     }
     cooling_of(p_.per_rack_power);
     const CoolingClass* door = data_.cooling_class(kRearDoor);
-    if (s.cooling == "air" && door != nullptr) {
+    if (s.cooling == Cooling::air && door != nullptr) {
       p_.per_rack_by_air = std::min(p_.per_rack, static_cast<int>(std::floor(door->high / each_ + 1e-9)));
     }
     if (r_.switch_count > 0) {

@@ -73,7 +73,7 @@ class Checker {
       add("cooling", fmt::format("{} takes the heat", has->name), enough ? SiteVerdict::pass : SiteVerdict::fail,
           fmt::format("{}, up to {}", heat, format(has->high)),
           enough ? "" : "spread over more racks, or cool closer to the chip");
-      const bool needs_liquid = r.system->cooling == "liquid";
+      const bool needs_liquid = r.system->cooling == Cooling::liquid;
       if (needs_liquid && !has->liquid_to_chip) {
         add("cooling", "liquid reaches the cold plates", SiteVerdict::fail,
             fmt::format("{} is liquid-cooled", r.system->id), "a coolant loop with distribution units");
@@ -85,7 +85,7 @@ class Checker {
       add("cooling", "a way to take the heat", SiteVerdict::fail, heat,
           "more than any class takes: spread over more racks");
     }
-    if (r.system->cooling == "air" && r.per_rack_by_air < r.per_rack) {
+    if (r.system->cooling == Cooling::air && r.per_rack_by_air < r.per_rack) {
       add("cooling", "air can carry the heat of air-cooled systems", SiteVerdict::fail,
           fmt::format("{}; a rear door takes {} of them", heat, r.per_rack_by_air),
           fmt::format("at most {} per rack", r.per_rack_by_air));

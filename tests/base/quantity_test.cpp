@@ -47,11 +47,5 @@ TEST(Quantity, ComparesLikeItsNumber) {
   EXPECT_FALSE(bytes(std::numeric_limits<double>::quiet_NaN()) <= bytes(1));
 }
 
-TEST(Quantity, InfinityAndNanAreNotFinite) {
-  EXPECT_TRUE(is_finite(bytes(std::numeric_limits<double>::max())));
-  EXPECT_FALSE(is_finite(bytes(std::numeric_limits<double>::infinity())));
-  EXPECT_FALSE(is_finite(bytes(std::numeric_limits<double>::quiet_NaN())));
-}
-
 }  // namespace
 }  // namespace ridge

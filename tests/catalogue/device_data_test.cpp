@@ -138,7 +138,7 @@ TEST(BundledDevices, FiguresFromMemoryAreMarkedAsEstimates) {
   for (const Model& model : bundled().models())
     models += bundled().sources()[model.source].id == "model-configs-quoted";
   EXPECT_LE(models, 1);  // shapes of which no public copy was found
-  EXPECT_EQ(bundled().device("mlu590")->confidence, "none");
+  EXPECT_EQ(bundled().device("mlu590")->confidence, Backing::none);
 }
 
 // peak = cores x clock x rate per core and clock. Cards that accumulate in FP32 at half rate reach 0.5 of it.

@@ -26,7 +26,7 @@ TEST(Fabric, InfiniBandDoublesWithEveryGeneration) {
   for (const auto& [id, rate] : gigabytes_per_second) {
     EXPECT_DOUBLE_EQ(fabric_of(id).port_per_direction->value.value(), rate * 1e9) << id;
   }
-  EXPECT_EQ(fabric_of("infiniband-gdr").status, "announced");
+  EXPECT_EQ(fabric_of("infiniband-gdr").status, Sale::announced);
 }
 
 TEST(Fabric, SwitchesCarryTheSameWhetherPortsAreSplitOrNot) {

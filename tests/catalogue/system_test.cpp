@@ -151,7 +151,7 @@ TEST(System, OfAUserIsAdded) {
   const System* rack = loaded->system("my-rack");
   ASSERT_NE(rack, nullptr);
   EXPECT_EQ(rack->devices(), 32);
-  EXPECT_EQ(rack->status, "shipping");
+  EXPECT_EQ(rack->status, Sale::shipping);
   EXPECT_DOUBLE_EQ(scale_out_per_node(*loaded, *rack)->value(), 200e9);
   EXPECT_EQ(loaded->source(rack->power_max->source).id, "mine");
 }

@@ -157,10 +157,10 @@ TEST(Verbs, EachHasASummaryAndAnExampleThatParses) {
   }
 }
 
-std::string help_of(const std::vector<std::string>& words) {
+std::string help_of(const std::vector<std::string>& words, int width = 100) {
   GlobalOptions globals;
   const Result<Command> command = parse_command_line(words, verbs(), globals);
-  return command && command->help ? to_terminal(*command->help, {.width = 100}) : "";
+  return command && command->help ? to_terminal(*command->help, {.width = width}) : "";
 }
 
 TEST(Help, AKindOfQuestionHasItsOwnOptionsAlone) {
@@ -206,7 +206,8 @@ TEST(Help, OfAFlagIsAPhrase) {
   }
 }
 
-TEST(Help, EveryPageFitsAHundredColumns) {
+// Of what is said of several kinds of question a page shows a part: no bracket stays open.
+TEST(Help, EveryPageFitsItsTerminalAndClosesItsBrackets) {
   std::vector<std::vector<std::string>> pages = {{"help"}};
   for (const Verb& verb : verbs()) {
     pages.push_back({"help", std::string(verb.name)});
@@ -215,9 +216,12 @@ TEST(Help, EveryPageFitsAHundredColumns) {
     }
   }
   for (const std::vector<std::string>& words : pages) {
-    const std::string page = help_of(words);
-    ASSERT_FALSE(page.empty()) << words.back();
-    for (const std::string& line : split_words(page, '\n')) EXPECT_LE(display_width(line), 100) << line;
+    for (const int width : {80, 100}) {
+      const std::string page = help_of(words, width);
+      ASSERT_FALSE(page.empty()) << words.back();
+      for (const std::string& line : split_words(page, '\n')) EXPECT_LE(display_width(line), width) << line;
+      EXPECT_EQ(std::count(page.begin(), page.end(), '('), std::count(page.begin(), page.end(), ')')) << page;
+    }
   }
 }
 

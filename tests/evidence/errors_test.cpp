@@ -49,11 +49,5 @@ TEST(Errors, QuantileInterpolatesBetweenOrderStatistics) {
   EXPECT_DOUBLE_EQ(quantile({7}, 0.9), 7);
 }
 
-TEST(Errors, KolmogorovSmirnovDistanceIsTheLargestGap) {
-  EXPECT_DOUBLE_EQ(ks_distance({1, 2, 3, 4}, {1, 2, 3, 4}), 0);
-  EXPECT_DOUBLE_EQ(ks_distance({1, 2}, {3, 4}), 1);
-  EXPECT_DOUBLE_EQ(ks_distance({1, 2, 3, 4}, {3, 4, 5, 6}), 0.5);
-}
-
 }  // namespace
 }  // namespace ridge::evidence

@@ -25,8 +25,8 @@ TEST(InfraFacts, PortsRunAtTheAuditedRates) {
   EXPECT_DOUBLE_EQ(port("roce-v2-800"), 800);
   EXPECT_DOUBLE_EQ(port("ethernet-400g"), 400);
   // XDR ships; the guide called it planned.
-  EXPECT_EQ(bundle().catalogue.fabric("infiniband-xdr")->status, "shipping");
-  EXPECT_EQ(bundle().catalogue.fabric("infiniband-gdr")->status, "announced");
+  EXPECT_EQ(bundle().catalogue.fabric("infiniband-xdr")->status, Sale::shipping);
+  EXPECT_EQ(bundle().catalogue.fabric("infiniband-gdr")->status, Sale::announced);
 }
 
 // All ports of a node, one direction, GB/s.
@@ -74,7 +74,7 @@ TEST(InfraFacts, ADgxHasEightDevicesAndAnNvl72HasSeventyTwo) {
   const System* rack = bundle().catalogue.system("rack-gb200-nvl72");
   EXPECT_EQ(rack->devices(), 72);
   EXPECT_EQ(rack->nodes * 2, 36);  // two Grace to a tray
-  EXPECT_EQ(bundle().catalogue.system("dgx-b200")->cooling, "air");
+  EXPECT_EQ(bundle().catalogue.system("dgx-b200")->cooling, Cooling::air);
   EXPECT_NEAR(rack->weight->value.value(), 1360, 1);
   EXPECT_NEAR(bundle().catalogue.system("dgx-b200")->local_storage->value.value(), 8 * 3.84e12, 1e9);
 }

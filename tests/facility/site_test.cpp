@@ -29,7 +29,7 @@ RackPlan racks(const SiteRequest& r) {
 TEST(Site, DgxH100Draws10200WattsAndSixOfThem61Kilowatts) {
   const RackPlan p = racks(site("dgx-h100", 6));
   EXPECT_DOUBLE_EQ(p.system->power_max->value.value(), 10'200);
-  EXPECT_EQ(p.system->cooling, "air");
+  EXPECT_EQ(p.system->cooling, Cooling::air);
   EXPECT_EQ(p.per_rack, 6);  // 6 x 8 = 48 units
   EXPECT_NEAR(p.per_rack_power.value(), 61'200, 1e-6);
   EXPECT_EQ(p.bound, RackBound::units);
@@ -54,7 +54,7 @@ TEST(Site, DgxB200Draws14300WattsAndSixOfThem86Kilowatts) {
   r.limits.rack_units = 60;
   const RackPlan p = racks(r);
   EXPECT_DOUBLE_EQ(p.system->power_max->value.value(), 14'300);
-  EXPECT_EQ(p.system->cooling, "air");
+  EXPECT_EQ(p.system->cooling, Cooling::air);
   EXPECT_EQ(p.per_rack, 6);
   EXPECT_NEAR(p.per_rack_power.value(), 85'800, 1e-6);
 }

@@ -5,6 +5,7 @@
 #include "report/chart/line_chart.hpp"
 #include "report/chart/ranges.hpp"
 #include "report/page/html.hpp"
+#include "report/plan/parts.hpp"
 #include "report/simulate/report.hpp"
 
 namespace ridge::report {
@@ -24,6 +25,22 @@ TEST(Pages, EndWithSourcesAndTheCommand) {
   EXPECT_NE(text.find("<code>ridge plan serve --model 'a b'</code>"), std::string::npos);
   EXPECT_EQ(text.find("<script"), std::string::npos);
   EXPECT_EQ(text.find("src="), std::string::npos);
+}
+
+// A doubt that many rows share is said once.
+TEST(Pages, DoubtsNameTheRowsThatHaveThem) {
+  struct Row {
+    std::string device;
+    std::vector<std::string> doubts;
+  };
+  const std::vector<Row> rows = {
+      {"a", {"one quote", "not measured"}}, {"b", {}}, {"c", {"not measured"}}, {"d", {"x"}}};
+  const auto text = [&](std::size_t shown) {
+    return doubts_text(
+        rows, shown, [](const Row& r) { return r.device; }, [](const Row& r) { return r.doubts; });
+  };
+  EXPECT_EQ(text(3), "! one quote: a; not measured: a, c.");
+  EXPECT_EQ(text(0), "");
 }
 
 TEST(Pages, AreForDarkScreensAndPaper) {

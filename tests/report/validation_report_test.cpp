@@ -47,6 +47,17 @@ TEST(ValidationReport, EachFigureSaysWhetherItsIntervalHoldsIt) {
   EXPECT_EQ(table.rows[3].back().text(), "not predicted");
 }
 
+// A time above its interval is worse, a rate above it better.
+TEST(ValidationReport, SaysHowManyFiguresAreAsPredicted) {
+  auto some = rows(4);
+  some[3].predicted = {kNothing, kNothing, kNothing};  // counts for nothing
+  some.push_back({0, Metric::output_tok_s, 9, {1, 2, 3}, {}, kNothing, kNothing});
+  some.push_back({0, Metric::ttft_ms, 9, {1, 2, 3}, {}, kNothing, kNothing});
+  EXPECT_EQ(cases_text(some), "2 of 5 figures are as predicted (inside the interval), 2 are better, 1 is worse.");
+  EXPECT_EQ(cases_text(rows(1)), "1 of 1 figure is as predicted (inside the interval), none is better, none is worse.");
+  EXPECT_EQ(cases_text({}), "");
+}
+
 TEST(ValidationReport, WorstComeFirstOncePerCase) {
   auto all = rows(12);
   all.push_back({11, Metric::power_w, 1, {50, 50, 50}, {}, kNothing, kNothing});  // the same case, another figure

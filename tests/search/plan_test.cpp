@@ -384,7 +384,7 @@ TEST(Plan, AFleetThatNobodySellsNeedsNoPrice) {
   goal.request_rate = 1;
   const Buyer nobody;
   for (const Device& device : bundle().catalogue.devices()) {
-    if (device.status == "announced" || price_of(bundle().catalogue, device.id, nobody, &economics())) continue;
+    if (device.status == Sale::announced || price_of(bundle().catalogue, device.id, nobody, &economics())) continue;
     goal.buyer.devices = {device.id};
     const auto quest = prepare(goal, knowledge(), &economics());
     if (!quest) continue;

@@ -30,7 +30,8 @@ export function digits(value: number, significant = 3): string {
   const size = Math.floor(Math.log10(Math.abs(value)));
   const decimals = Math.max(0, significant - 1 - size);
   const rounded = size >= significant ? Math.round(value) : value;
-  return rounded.toLocaleString("en-US", { maximumFractionDigits: Math.min(decimals, 12), minimumFractionDigits: 0 });
+  const kept = Number.isInteger(rounded) ? 0 : Math.min(decimals, 12);  // 24 is counted, 2.40 is estimated
+  return rounded.toLocaleString("en-US", { maximumFractionDigits: kept, minimumFractionDigits: kept });
 }
 
 const steps: [number, string][] = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];

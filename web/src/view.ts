@@ -103,8 +103,8 @@ export const bullets = (lines: string[]) => h("ul", { class: "tight" }, lines.ma
 export const section = (title: string, ...children: Child[]) => h("section", {}, h("h2", {}, title), ...(children as Node[]));
 export const assumptions = (lines: string[] | undefined) =>
   lines?.length ? h("details", {}, h("summary", {}, `Assumed (${lines.length})`), bullets(lines)) : null;
-/// A change as a program would send it, for people: `"tpot": "190ms"` → `tpot: 190ms`.
-export const changed = (text: string) => text.replace(/"/g, "").replace(/_/g, " ");
+/// A change as a program would send it, for people: `"tpot": "190ms"` → `tpot: 190ms`; what is switched on is named alone.
+export const changed = (text: string) => text.replace(/"/g, "").replace(/: true\b/g, "").replace(/_/g, " ");
 export const words = (key: string) => key.replace(/_/g, " ");
 
 export const precisions: [string, string][] = [["", "as the engine does"], ["bf16", "bf16"], ["fp8", "fp8"], ["int8", "int8"], ["int4", "int4"], ["awq", "awq"], ["mxfp4", "mxfp4"], ["nvfp4", "nvfp4"]];

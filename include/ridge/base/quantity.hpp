@@ -132,9 +132,4 @@ constexpr Dollars dollars(double v) { return Dollars(v); }
 constexpr Tokens tokens(double v) { return Tokens(v); }
 // clang-format on
 
-template <class Dim>
-[[nodiscard]] constexpr bool is_finite(Quantity<Dim> q) {
-  return q.value() - q.value() == 0;
-}
-
 }  // namespace ridge

@@ -97,6 +97,15 @@ struct Architecture {
   Place place;
 };
 
+/// Whether a thing can be bought.
+enum class Sale : std::uint8_t { shipping, announced, discontinued };
+enum class FormFactor : std::uint8_t { sxm, pcie, oam, superchip, tpu, card };
+/// What the figures of a device rest on.
+enum class Backing : std::uint8_t { primary, secondary, estimate, none };
+[[nodiscard]] std::string_view name(Sale status);
+[[nodiscard]] std::string_view name(FormFactor form);
+[[nodiscard]] std::string_view name(Backing confidence);
+
 /// A hardware partition of a device, e.g. a MIG slice "3g.40gb".
 struct Partition {
   std::string name;
@@ -114,9 +123,9 @@ struct Device {
   Design design;             ///< its architecture's
   std::string chip;
   std::string process;
-  std::string form;        ///< "sxm", "pcie", "oam", "superchip", "tpu", "card"
-  std::string status;      ///< "shipping", "announced", "discontinued"
-  std::string confidence;  ///< "primary", "secondary", "estimate", "none"
+  FormFactor form = FormFactor::card;
+  Sale status = Sale::shipping;
+  Backing confidence = Backing::none;
   std::string notes;
   int year = 0;
   SourceId source;  ///< default of the figures below
@@ -161,7 +170,7 @@ struct Fabric {
   std::string id;
   std::string name;
   FabricKind kind = FabricKind::ethernet;
-  std::string status;  ///< "shipping", "announced", "discontinued"
+  Sale status = Sale::shipping;
   std::string notes;
   SourceId source;
   Place place;
@@ -172,16 +181,21 @@ struct Fabric {
   bool in_network_reduction = false;
 };
 
+enum class SystemKind : std::uint8_t { node, rack, pod };
+enum class Cooling : std::uint8_t { unknown, air, liquid };
+[[nodiscard]] std::string_view name(SystemKind kind);
+[[nodiscard]] std::string_view name(Cooling cooling);  ///< "" if unknown
+
 /// A server, rack or pod that can be bought.
 struct System {
   std::string id;
   std::string name;
-  std::string kind;    ///< "node", "rack", "pod"
-  std::string status;  ///< "shipping", "announced", "discontinued"
+  SystemKind kind = SystemKind::node;
+  Sale status = Sale::shipping;
   std::string device;
   std::string scale_out;  ///< id of a Fabric, or empty
   std::string scale_up;   ///< id of a Fabric, or empty
-  std::string cooling;    ///< "air", "liquid", or empty
+  Cooling cooling = Cooling::unknown;
   std::string notes;
   SourceId source;
   Place place;

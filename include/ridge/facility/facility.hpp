@@ -73,7 +73,6 @@ struct ScaleUpDesign {
 };
 
 enum class StorageKind : std::uint8_t { local, parallel, object, nas };
-[[nodiscard]] std::string_view name(StorageKind kind);
 
 struct StorageClass {
   std::string id;
@@ -237,8 +236,6 @@ struct FacilityData {
   [[nodiscard]] const RackModel* rack(std::string_view id) const;
   /// nullptr for a system that fits into a rack.
   [[nodiscard]] const RackShare* rack_share(std::string_view system) const;
-  /// The newest CUDA toolkit whose native driver is not newer than `driver` ("550.54.15"); nullptr if it is too old.
-  [[nodiscard]] const CudaRelease* native_cuda(std::string_view driver) const;
 };
 
 /// Reads every *.toml of the directory. Refuses (file:line:column): malformed TOML, an unknown key or table, a figure

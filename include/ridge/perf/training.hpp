@@ -42,7 +42,6 @@ enum class Optimizer : std::uint8_t { adamw, adamw_8bit, paged_adamw, paged_adam
 [[nodiscard]] std::string_view name(TrainingTask task);
 [[nodiscard]] std::string_view name(Schedule schedule);
 [[nodiscard]] std::string_view name(ContextParallel kind);
-[[nodiscard]] std::string_view name(Optimizer optimizer);
 /// "none", "zero1", "zero-1", "fsdp" (zero3), "hsdp", ...; refuses others, naming the nearest.
 Result<Sharding> parse_sharding(std::string_view text);
 Result<Recompute> parse_recompute(std::string_view text);

@@ -35,7 +35,6 @@ inline constexpr double kNetwork = 25e9;  ///< bytes/s
 // What a chat needs, of those who choose.
 inline constexpr double kTtft = 2;  ///< seconds
 inline constexpr double kTpot = 0.1;
-inline constexpr double kConfidence = 0.8;
 
 // Of tokens that somebody else proposes, the share accepted. Where the model predicts them itself: the parameter
 // speculation.acceptance of the calibration.

@@ -147,7 +147,6 @@ struct HttpClient::Core {
   Clock::time_point rest = Clock::now();  ///< of those behind them in the same read
   Clock::time_point looked = Clock::now();
   Clock::time_point next_stall_check = Clock::now();
-  std::size_t in_flight = 0;
   bool something_ended = false;
   bool behind = false;  ///< the last look left sockets unserved
   bool slept = false;   ///< before this look
@@ -273,7 +272,6 @@ struct HttpClient::Core {
     t.refused = t.connected = false;
     t.begun = t.last = Clock::now();
     curl_easy_setopt(t.easy, CURLOPT_URL, t.path.c_str());
-    ++in_flight;
     curl_multi_add_handle(t.group->multi, t.easy);
     act(*t.group, CURL_SOCKET_TIMEOUT);  // it leaves now, not when all that are due have been added
   }
@@ -294,7 +292,6 @@ struct HttpClient::Core {
     curl_multi_remove_handle(t.group->multi, t.easy);
     Listener* listener = t.listener;
     t.listener = nullptr;
-    --in_flight;
     something_ended = true;
     listener->ended(trouble, static_cast<int>(status), detail, location, t.last);
   }
@@ -429,13 +426,9 @@ void HttpClient::abort(std::size_t slot) {
   if (t.listener == nullptr) return;
   curl_multi_remove_handle(t.group->multi, t.easy);
   t.listener = nullptr;
-  --core_->in_flight;
 }
 void HttpClient::pump(Clock::time_point until) {
   core_->pump(until);
-}
-std::size_t HttpClient::in_flight() const {
-  return core_->in_flight;
 }
 const LatencyDistribution& HttpClient::delay() const {
   return core_->delay;

@@ -69,7 +69,6 @@ class HttpClient {
   void abort(std::size_t slot);
   /// Serves sockets until the time, or until a request has ended.
   void pump(Clock::time_point until);
-  [[nodiscard]] std::size_t in_flight() const;
   /// From the bytes being there to their being read: what a closed loop sends its next request late by.
   [[nodiscard]] const LatencyDistribution& delay() const;
   /// Of those, how many the kernel gave no time for.

@@ -45,13 +45,6 @@ std::string_view Request::header(std::string_view name) const {
   return at == headers.end() ? std::string_view() : std::string_view(at->second);
 }
 
-std::string_view Request::parameter(std::string_view name) const {
-  for (const auto& [key, value] : query) {
-    if (key == name) return value;
-  }
-  return {};
-}
-
 Response Response::error(int status, std::string_view message, std::string_view where) {
   Json inner = Json::object();
   inner.set("message", message);

@@ -42,7 +42,6 @@ struct Request {
   Weight taken_for = Weight::heavy;         ///< where it was deferred to: a light one should not take long
 
   [[nodiscard]] std::string_view header(std::string_view name) const;
-  [[nodiscard]] std::string_view parameter(std::string_view name) const;
 };
 
 struct Response {

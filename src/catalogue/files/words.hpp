@@ -1,8 +1,7 @@
 // Keys that take one of a few words.
 //
 //   fabric.kind = enumerator<FabricKind>(t, "kind", kFabricKinds);   // the words in the order of the enumerators
-//   system.kind = word(t, "kind", kSystemKinds);                     // kept as text
-//   fabric.status = status(t);                                       // "shipping" if the key is absent
+//   fabric.status = sale(t);                                         // shipping if the key is absent
 //
 // All refuse any other word, naming those that there are.
 #pragma once
@@ -15,6 +14,7 @@
 #include <string_view>
 
 #include "catalogue/files/table_reader.hpp"
+#include "ridge/catalogue/catalogue.hpp"
 
 namespace ridge {
 
@@ -27,18 +27,14 @@ inline std::size_t word_index(TableReader& t, std::string_view key, std::span<co
   return 0;
 }
 
-inline std::string word(TableReader& t, std::string_view key, std::span<const std::string_view> words) {
-  return std::string(words[word_index(t, key, words)]);
-}
-
-inline std::string status(TableReader& t) {
-  static constexpr std::string_view kWords[] = {"shipping", "announced", "discontinued"};
-  return t.has("status") ? word(t, "status", kWords) : std::string(kWords[0]);
-}
-
 template <class E>
 E enumerator(TableReader& t, std::string_view key, std::span<const std::string_view> words) {
   return static_cast<E>(word_index(t, key, words));
+}
+
+inline constexpr std::string_view kSales[] = {"shipping", "announced", "discontinued"};
+inline Sale sale(TableReader& t) {
+  return t.has("status") ? enumerator<Sale>(t, "status", kSales) : Sale::shipping;
 }
 
 }  // namespace ridge

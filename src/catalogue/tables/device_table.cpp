@@ -118,6 +118,16 @@ constexpr std::string_view kConfidences[] = {"primary", "secondary", "estimate",
 
 }  // namespace
 
+std::string_view name(Sale status) {
+  return kSales[static_cast<std::size_t>(status)];
+}
+std::string_view name(FormFactor form) {
+  return kForms[static_cast<std::size_t>(form)];
+}
+std::string_view name(Backing confidence) {
+  return kConfidences[static_cast<std::size_t>(confidence)];
+}
+
 Device read_device(TableReader t, std::span<const Architecture> architectures) {
   Device device;
   device.id = t.id();
@@ -130,9 +140,9 @@ Device read_device(TableReader t, std::span<const Architecture> architectures) {
   }
   device.chip = t.optional_text("chip");
   device.process = t.optional_text("process");
-  device.form = word(t, "form", kForms);
-  device.status = status(t);
-  device.confidence = word(t, "confidence", kConfidences);
+  device.form = enumerator<FormFactor>(t, "form", kForms);
+  device.status = sale(t);
+  device.confidence = enumerator<Backing>(t, "confidence", kConfidences);
   device.notes = t.optional_text("notes");
   device.year = t.integer("year", 2010, 2040);
   device.source = t.source();

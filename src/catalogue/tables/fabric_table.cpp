@@ -20,7 +20,7 @@ Fabric read_fabric(TableReader t) {
   fabric.id = t.id();
   fabric.name = t.text("name");
   fabric.kind = enumerator<FabricKind>(t, "kind", kFabricKinds);
-  fabric.status = status(t);
+  fabric.status = sale(t);
   fabric.notes = t.optional_text("notes");
   fabric.source = t.source();
   fabric.place = t.place();

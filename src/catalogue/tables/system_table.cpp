@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "catalogue/files/words.hpp"
 #include "catalogue/tables/tables.hpp"
@@ -11,7 +12,7 @@ namespace ridge {
 namespace {
 
 constexpr std::string_view kSystemKinds[] = {"node", "rack", "pod"};
-constexpr std::string_view kCoolingWords[] = {"air", "liquid"};
+constexpr std::string_view kCoolings[] = {"", "air", "liquid"};
 constexpr int kMostInSystem = 1'000'000;
 
 void read_scale_up(TableReader t, System& system) {
@@ -53,21 +54,32 @@ void read_scale_out(TableReader t, System& system) {
 
 }  // namespace
 
+std::string_view name(SystemKind kind) {
+  return kSystemKinds[static_cast<std::size_t>(kind)];
+}
+std::string_view name(Cooling cooling) {
+  return kCoolings[static_cast<std::size_t>(cooling)];
+}
+
 System read_system(TableReader t) {
   System system;
   system.id = t.id();
   system.name = t.text("name");
-  system.kind = word(t, "kind", kSystemKinds);
-  system.status = status(t);
+  system.kind = enumerator<SystemKind>(t, "kind", kSystemKinds);
+  system.status = sale(t);
   t.require("device");
   system.device = t.reference("device", "device");
   system.nodes = t.optional_integer("nodes", 1, 1, 100'000);
   system.devices_per_node = t.integer("devices_per_node", 1, 1024);
-  if (t.has("cooling")) system.cooling = word(t, "cooling", kCoolingWords);
+  if (t.has("cooling")) {
+    const auto known = std::span(kCoolings).subspan(1);
+    system.cooling = static_cast<Cooling>(1 + word_index(t, "cooling", known));
+  }
   system.notes = t.optional_text("notes");
   system.source = t.source();
   system.place = t.place();
-  if (system.kind == "node" && system.nodes != 1) t.refuse("nodes", "a node is one node: call it a rack or a pod");
+  if (system.kind == SystemKind::node && system.nodes != 1)
+    t.refuse("nodes", "a node is one node: call it a rack or a pod");
 
   read_scale_up(t.table("scale_up"), system);
   read_scale_out(t.table("scale_out"), system);

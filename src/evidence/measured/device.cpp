@@ -107,12 +107,6 @@ Result<std::string> device_like(const measure::Profile& profile, const Catalogue
                            near.empty() ? "" : fmt::format(" (near: {})", near))};
 }
 
-std::string measured_architecture(const Device& device) {
-  constexpr std::string_view kSuffix = "-measured";
-  if (device.architecture.ends_with(kSuffix)) return device.architecture;
-  return device.architecture + std::string(kSuffix);
-}
-
 OverlayText measured_overlay(const measure::Profile& profile, const Device& device) {
   const measure::Facts& f = profile.facts;
   std::string text = fmt::format(

@@ -27,9 +27,6 @@ namespace ridge::evidence {
 /// Refuses (bad_input) a profile of a device that the catalogue does not have, naming the nearest.
 Result<std::string> device_like(const measure::Profile& profile, const Catalogue& catalogue);
 
-/// The scope of factors that hold on that measured device only: "hopper-measured".
-[[nodiscard]] std::string measured_architecture(const Device& device);
-
 /// What the profile's device is, as an overlay of the catalogue: replaces `device`.
 [[nodiscard]] OverlayText measured_overlay(const measure::Profile& profile, const Device& device);
 

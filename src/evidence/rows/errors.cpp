@@ -71,22 +71,4 @@ FoldLine fold_line(std::string what, std::span<const Comparison> left_out, std::
   return line;
 }
 
-double ks_distance(std::vector<double> a, std::vector<double> b) {
-  if (a.empty() || b.empty()) return 1;
-  std::sort(a.begin(), a.end());
-  std::sort(b.begin(), b.end());
-  double worst = 0;
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < a.size() && j < b.size()) {
-    const double at = std::min(a[i], b[j]);
-    while (i < a.size() && a[i] <= at) ++i;  // ties step together, else equal samples would differ
-    while (j < b.size() && b[j] <= at) ++j;
-    const double gap =
-        static_cast<double>(i) / static_cast<double>(a.size()) - static_cast<double>(j) / static_cast<double>(b.size());
-    worst = std::max(worst, std::abs(gap));
-  }
-  return worst;
-}
-
 }  // namespace ridge::evidence

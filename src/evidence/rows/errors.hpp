@@ -56,7 +56,4 @@ struct FoldLine {
 /// The q-quantile with linear interpolation between order statistics (position q (n-1)); NaN of nothing.
 [[nodiscard]] double quantile(std::vector<double> values, double q);
 
-/// Kolmogorov-Smirnov distance between two samples: the largest gap between their distribution functions.
-[[nodiscard]] double ks_distance(std::vector<double> a, std::vector<double> b);
-
 }  // namespace ridge::evidence

@@ -203,7 +203,7 @@ int EstateReader::pool_of(const Device& device, int site, bool owned) {
     }
   }
   const System* system = search::smallest_system(knowledge_.catalogue, device.id);
-  if (!air_where_[s].empty() && system != nullptr && system->cooling == "liquid") {
+  if (!air_where_[s].empty() && system != nullptr && system->cooling == Cooling::liquid) {
     forbid(fmt::format("{} is cooled by air, {} by liquid", p.sites[s].id, system->name), air_where_[s]);
   }
   const bool home = is_from(device.vendor, p.sites[s].country);

@@ -196,7 +196,7 @@ class Refuser {
     for (const Device& d : k_.catalogue.devices()) {
       const bool more =
           d.memory_capacity && own->memory_capacity && d.memory_capacity->value > own->memory_capacity->value;
-      if (more && d.vendor == own->vendor && d.status == "shipping") larger.push_back(&d);
+      if (more && d.vendor == own->vendor && d.status == Sale::shipping) larger.push_back(&d);
     }
     std::stable_sort(larger.begin(), larger.end(), [](const Device* a, const Device* b) {
       return a->memory_capacity->value < b->memory_capacity->value;

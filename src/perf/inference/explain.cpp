@@ -166,7 +166,7 @@ class Suggester {
   void other_devices() {
     Suggestion best;
     for (const Device& d : k_.catalogue.devices()) {
-      if (d.status != "shipping" || d.id == q_.device || d.vendor != vendor() || !offers_more(d)) continue;
+      if (d.status != Sale::shipping || d.id == q_.device || d.vendor != vendor() || !offers_more(d)) continue;
       InferenceQuery changed = q_;
       changed.device = d.id;
       changed.system.clear();

@@ -69,10 +69,6 @@ std::string_view name(ContextParallel kind) {
   constexpr std::string_view kNames[] = {"ring", "all-gather", "ulysses"};
   return kNames[static_cast<std::size_t>(kind)];
 }
-std::string_view name(Optimizer optimizer) {
-  constexpr std::string_view kNames[] = {"adamw", "adamw-8bit", "paged-adamw", "paged-adamw-8bit"};
-  return kNames[static_cast<std::size_t>(optimizer)];
-}
 std::string_view name(TrainingPhase phase) {
   constexpr std::string_view kNames[] = {"forward",
                                          "backward",

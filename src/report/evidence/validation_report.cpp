@@ -97,6 +97,29 @@ Table case_table(std::span<const Case> cases, std::span<const ResultRow> rows) {
   return table;
 }
 
+std::string cases_text(std::span<const ResultRow> rows) {
+  int inside = 0;
+  int better = 0;
+  int worse = 0;
+  for (const ResultRow& row : rows) {
+    if (!(std::isfinite(row.predicted.mid) && row.predicted.mid > 0)) continue;
+    const bool above = row.measured > row.predicted.high;
+    if (!above && row.measured >= row.predicted.low) {
+      ++inside;
+    } else {
+      const bool rate = axis_of(row.metric).first.find("/s") != std::string::npos;
+      ++(above == rate ? better : worse);
+    }
+  }
+  const int all = inside + better + worse;
+  if (all == 0) return "";
+  const auto count = [](int n) {
+    return n == 0 ? std::string("none is") : fmt::format("{} {}", n, n == 1 ? "is" : "are");
+  };
+  return fmt::format("{} of {} figure{} {} as predicted (inside the interval), {} better, {} worse.", inside, all,
+                     all == 1 ? "" : "s", inside == 1 ? "is" : "are", count(better), count(worse));
+}
+
 Table summary_table(std::span<const SummaryLine> lines, std::string_view grouped_by) {
   Table table;
   table.columns.push_back({.key = "metric", .heading = "metric"});

@@ -34,6 +34,10 @@ namespace ridge::report {
 /// 80 % interval holds it.
 [[nodiscard]] Table case_table(std::span<const evidence::Case> cases, std::span<const evidence::ResultRow> rows);
 
+/// "3 of 4 figures are as predicted (inside the interval), 1 is better, none is worse."; empty if none is predicted.
+/// More of what is counted by the second is better, less of everything else.
+[[nodiscard]] std::string cases_text(std::span<const evidence::ResultRow> rows);
+
 /// One figure per category with at least `least` predictions; a device has the same colour in all of them.
 [[nodiscard]] std::vector<Scatter> scatters(std::span<const evidence::Case> cases,
                                             std::span<const evidence::ResultRow> rows, int least = 5);

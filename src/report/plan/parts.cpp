@@ -78,14 +78,13 @@ void add_thin_prices(Document& page, const std::vector<std::pair<std::string, Pr
     if (price.quotes == 0) estimated.push_back(device);
   }
   std::string text;
-  if (!one.empty()) text += fmt::format("{} on one quote", joined_text(one, ", "));
+  if (!one.empty()) text += fmt::format("{} (one quote)", joined_text(one, ", "));
   if (!estimated.empty()) {
-    text += fmt::format("{}{} on no quote: estimated from analysts' or lessors' figures", text.empty() ? "" : "; ",
+    text += fmt::format("{}{} (no quote: estimated from analysts' or lessors' figures)", text.empty() ? "" : "; ",
                         joined_text(estimated, ", "));
   }
   if (text.empty()) return;
-  page.blocks.emplace_back(
-      paragraph(fmt::format("Rents that rest on little: {} (ridge show prices --device ID).", text)));
+  page.blocks.emplace_back(paragraph(fmt::format("Uncertain rents: {}. See ridge show prices --device ID.", text)));
 }
 
 void add_ways_taken(Document& page, const std::vector<std::pair<std::string, PriceQuote>>& prices) {
@@ -142,15 +141,15 @@ void add_losers(Document& page, const std::vector<Loser>& losers, const std::vec
           Emphasis::faint));
     }
   }
-  std::string left_out;
+  if (others.empty()) return;
+  Table left_out = two_columns("Left out (⟦why⟧ says how each could come in)", Overflow::wrap);
+  left_out.columns.front().overflow = Overflow::wrap;
   for (const auto& [reason, devices] : others) {
-    left_out +=
-        fmt::format("{}{} ({})", left_out.empty() ? "Left out: " : "; ", reason,
-                    devices.size() > 6 ? fmt::format("{} devices", devices.size()) : joined_text(devices, ", "));
+    left_out.rows.push_back(
+        {Cell(reason).with(Emphasis::faint),
+         Cell(devices.size() > 6 ? fmt::format("{} devices", devices.size()) : joined_text(devices, ", "))});
   }
-  if (!left_out.empty()) {
-    page.blocks.emplace_back(paragraph(left_out + "; ⟦why⟧ says how each could come in.", Emphasis::faint));
-  }
+  page.blocks.emplace_back(std::move(left_out));
 }
 
 std::vector<std::string> doubts(const std::optional<PriceQuote>& quote, const IntervalClass& resembles) {

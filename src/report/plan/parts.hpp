@@ -45,15 +45,24 @@ void set_statistics(Json& json, const PlanStatistics& statistics);
 [[nodiscard]] std::string chance_text(double probability);
 /// "Confidence: ..." of the first plan.
 [[nodiscard]] std::string evidence_text(const IntervalClass& resembles);
-/// The rows that have doubts, in one line; empty if none has.
+/// The rows that have doubts, by doubt: "! not measured: gh200-96, a30; one quote, of 2026-08: a30."; empty if none
+/// has.
 template <class Plan, class Name, class Doubts>
 [[nodiscard]] std::string doubts_text(const std::vector<Plan>& plans, std::size_t rows, const Name& name,
                                       const Doubts& doubts_of) {
-  std::string out;
+  std::vector<std::pair<std::string, std::string>> all;  // a doubt, the names that have it
   for (std::size_t i = 0; i < std::min(plans.size(), rows); ++i) {
-    const std::vector<std::string> all = doubts_of(plans[i]);
-    if (!all.empty()) out += (out.empty() ? "! " : "; ") + name(plans[i]) + ": " + joined_text(all, ", ");
+    for (const std::string& doubt : doubts_of(plans[i])) {
+      const auto at = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == doubt; });
+      if (at == all.end()) {
+        all.emplace_back(doubt, name(plans[i]));
+      } else {
+        at->second += ", " + name(plans[i]);
+      }
+    }
   }
+  std::string out;
+  for (const auto& [doubt, names] : all) out += (out.empty() ? "! " : "; ") + doubt + ": " + names;
   return out.empty() ? out : out + ".";
 }
 

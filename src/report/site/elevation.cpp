@@ -91,7 +91,7 @@ std::string elevation_svg(const FacilityAnswer& a, const FacilityData& data) {
   const RackPlan& r = a.racks;
   int units = r.rack->units;
   std::vector<Front> fronts;
-  Front devices = a.system->kind == "node" ? node_rack(a) : rack_system(a, data, units);
+  Front devices = a.system->kind == SystemKind::node ? node_rack(a) : rack_system(a, data, units);
   int needed = 0;
   for (const Box& box : devices.boxes) needed += box.units;
   units = std::max(units, needed);

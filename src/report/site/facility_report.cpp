@@ -31,18 +31,14 @@ std::string price_text(const PriceRange& price) {
 }
 
 std::vector<std::pair<std::string_view, double>> plugs_by_medium(const FabricDesign& d, const FacilityData& data) {
-  constexpr std::array<std::pair<LinkMedium, std::string_view>, 3> kOptics = {
-      {{LinkMedium::active_optical, "active optical"},
-       {LinkMedium::multimode, "multimode"},
-       {LinkMedium::single_mode, "single-mode"}}};
   std::vector<std::pair<std::string_view, double>> out;
-  for (const auto& [medium, word] : kOptics) {
+  for (const LinkMedium medium : {LinkMedium::active_optical, LinkMedium::multimode, LinkMedium::single_mode}) {
     double plugs = 0;
     for (const CableRun& run : d.runs) {
       const LinkModel* link = data.link(run.link);
       if (link != nullptr && link->medium == medium) plugs += link->transceivers * static_cast<double>(run.cables);
     }
-    if (plugs > 0) out.emplace_back(word, plugs);
+    if (plugs > 0) out.emplace_back(name(medium), plugs);
   }
   return out;
 }
@@ -201,7 +197,7 @@ Table rack_block(const FacilityAnswer& a) {
   Table table = two_columns("Racks, power and cooling");
   add(table, "systems", fmt::format("{} × {}, {} devices", count(r.systems), r.system->name, count(r.devices)));
   add(table, "per rack",
-      r.share > 0 ? fmt::format("{} devices, a part of a {}", r.share, r.system->kind)
+      r.share > 0 ? fmt::format("{} devices, a part of a {}", r.share, name(r.system->kind))
                   : fmt::format("{}, limited by {}", r.per_rack,
                                 r.bound == RackBound::own_rack ? "being a rack of its own"
                                 : r.bound == RackBound::asked  ? "the number asked for"

@@ -63,14 +63,18 @@ double total_processing_performance(const Device& device) {
   return most;
 }
 
+/// Cards and modules of servers, not of desks.
+bool for_data_centres(const Device& device) {
+  return device.form == FormFactor::pcie || device.form == FormFactor::sxm || device.form == FormFactor::oam;
+}
+
 std::string export_class(const Device& device, const ExportRules& rules) {
   const double tpp = total_processing_performance(device);
   if (names(rules.licence_free, device.vendor) || tpp < kLowest) return "";
   if (tpp >= kClassA) return "3A090.a: processing performance of 4,800 or more";
   const auto die =
       std::find_if(rules.dies.begin(), rules.dies.end(), [&](const auto& d) { return d.first == device.chip; });
-  const bool for_data_centres = device.form == "pcie" || device.form == "sxm" || device.form == "oam";
-  if (!for_data_centres || die == rules.dies.end()) return "";
+  if (!for_data_centres(device) || die == rules.dies.end()) return "";
   const double density = tpp / die->second;
   if (density >= kDenseA) return "3A090.a: 1,600 or more, and 5.92 or more per mm²";
   if (tpp >= kMiddle && density >= kSparseB) return "3A090.b: 2,400 or more, and 1.6 or more per mm²";
@@ -79,9 +83,8 @@ std::string export_class(const Device& device, const ExportRules& rules) {
 }
 
 bool licensed_by_letter(const Device& device, const ExportRules& rules) {
-  return !names(rules.licence_free, device.vendor) && export_class(device, rules).empty() &&
-         (device.form == "sxm" || device.form == "oam" || device.form == "pcie") && device.memory_bandwidth &&
-         device.memory_bandwidth->value.value() >= kLetterBandwidth;
+  return !names(rules.licence_free, device.vendor) && export_class(device, rules).empty() && for_data_centres(device) &&
+         device.memory_bandwidth && device.memory_bandwidth->value.value() >= kLetterBandwidth;
 }
 
 std::string letter_text(const std::vector<std::string>& devices) {
@@ -106,7 +109,7 @@ const System* smallest_system(const Catalogue& catalogue, const std::string& dev
 int rack_gpus(const Device& device, const Catalogue& catalogue) {
   int rack = 0;
   for (const System& system : catalogue.systems()) {
-    if (system.device == device.id && system.kind == "rack") rack = std::max(rack, system.devices());
+    if (system.device == device.id && system.kind == SystemKind::rack) rack = std::max(rack, system.devices());
   }
   if (rack > 0) return rack;
   return kServersARack * (device.node_size ? device.node_size->value : 8);
@@ -119,7 +122,8 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
   const bool asked = names(buyer.devices, device.id);
   if (!device.memory_capacity) return out("figures", "memory is not published");
   if (!device.memory_bandwidth) return out("figures", "memory bandwidth is not published");
-  if (device.status == "announced" && !buyer.announced && !asked) return out("delivery", "announced, not on sale yet");
+  if (device.status == Sale::announced && !buyer.announced && !asked)
+    return out("delivery", "announced, not on sale yet");
   if (!buyer.vendors.empty() && !names(buyer.vendors, device.vendor)) {
     return out("vendor", fmt::format("of {}, which is not among the vendors allowed", device.vendor));
   }
@@ -138,7 +142,7 @@ std::optional<Loser> refused(const Device& device, const Buyer& buyer, const Kno
     return out("maturity", "no measurements of its design or of serving or training on it are published");
   }
   const System* system = smallest_system(knowledge.catalogue, device.id);
-  if (buyer.air_cooled && system != nullptr && system->cooling == "liquid") {
+  if (buyer.air_cooled && system != nullptr && system->cooling == Cooling::liquid) {
     return out("cooling", fmt::format("{} is cooled by liquid", system->name));
   }
   if (buyer.power_w > 0 && !device.tdp) return unknown_power(device);

@@ -223,12 +223,10 @@ std::string regret_text(const std::string& device, double best, double regret, c
 std::vector<std::string> rationale(const ServingQuest& quest, const ServingVerdict& verdict) {
   std::vector<std::string> out;
   const ServingPlan& best = verdict.plans.front();
-  std::string first = fmt::format(
-      "{} needs {} device{} ({} replica{} of {}): one replica takes {} requests/s within the "
-      "limits, bound by {}.",
-      best.query.device, best.gpus, best.gpus == 1 ? "" : "s", best.replicas, best.replicas == 1 ? "" : "s",
-      best.query.gpus, format_number(best.requests_per_s), best.bound_text);
-  out.push_back(std::move(first));
+  out.push_back(
+      fmt::format("{} needs {} device{} ({} × {}): one replica takes {} requests/s within the limits, bound by {}.",
+                  best.query.device, best.gpus, best.gpus == 1 ? "" : "s", best.replicas,
+                  search::degrees_text(best.query, best.facts), format_number(best.requests_per_s), best.bound_text));
   if (verdict.plans.size() > 1 && best.usd_per_million) {
     const ServingPlan& second = verdict.plans[1];
     if (second.usd_per_million && best.usd_per_million->mid > 0) {

@@ -1,7 +1,5 @@
 #include "search/problems/training_space.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -227,20 +225,6 @@ TrainingPlan TrainingSpace::at(std::uint64_t i) const {
 
 TrainingSpace training_space(const TrainingShape& shape, int gpus) {
   return Builder(shape, gpus).run();
-}
-
-std::string describe(const TrainingSpace& space) {
-  const auto count = [&](auto read) {
-    std::set<int> values;
-    for (const Layout& layout : space.layouts) values.insert(read(layout));
-    return values.size();
-  };
-  return fmt::format("TP {} x PP {} x chunks {} x CP {} x EP {} x micro-batch {} x schedule {} x sharding {}",
-                     count([](const Layout& l) { return l.tp; }), count([](const Layout& l) { return l.pp; }),
-                     count([](const Layout& l) { return l.vp; }), count([](const Layout& l) { return l.cp; }),
-                     count([](const Layout& l) { return l.ep; }), count([](const Layout& l) { return l.micro_batch; }),
-                     count([](const Layout& l) { return static_cast<int>(l.schedule); }),
-                     count([](const Layout& l) { return static_cast<int>(l.sharding) * 1000 + l.shard_group; }));
 }
 
 }  // namespace ridge::search

@@ -83,7 +83,4 @@ class TrainingSpace {
 
 [[nodiscard]] TrainingSpace training_space(const TrainingShape& shape, int gpus);
 
-/// "tp 6 × pp 7 × ...": what the axes are, for people.
-[[nodiscard]] std::string describe(const TrainingSpace& space);
-
 }  // namespace ridge::search

@@ -459,8 +459,14 @@ std::string not_sure_text(const ServingGoal& goal, const Confirmed& looked) {
     return fmt::format("meets the TTFT limit with a probability of {:.0f} % at best, asked for {:.0f} % (simulated)",
                        std::floor(100 * looked.chance.all), 100 * goal.confidence);
   }
-  return fmt::format("simulated: even {} replicas do not meet the limits for 95 % of the requests ({})",
-                     looked.sized.replicas, looked.sized.broken);
+  const std::string& broken = looked.sized.broken;
+  if (broken == "overload") return fmt::format("even {} replicas cannot keep up (simulated)", looked.sized.replicas);
+  if (broken == "ttft" || broken == "tpot") {
+    return fmt::format("even {} replicas miss the {} limit for more than 5 % of the requests (simulated)",
+                       looked.sized.replicas, broken == "ttft" ? "TTFT" : "TPOT");
+  }
+  return fmt::format("even {} replicas do not meet the limits for 95 % of the requests (simulated: {})",
+                     looked.sized.replicas, broken);
 }
 
 }  // namespace
@@ -529,11 +535,11 @@ void confirm(const ServingQuest& quest, ServingVerdict& verdict, std::size_t fin
       if (miss.by > 1e-9) {
         if (surest == 0 && miss.by < closest) {
           closest = miss.by;
-          verdict.fails_first = fmt::format("{}: simulated, it {}", plan.query.device, miss.text);
+          verdict.fails_first = fmt::format("{}: {} (simulated)", plan.query.device, miss.text);
           verdict.nearest_goal = miss.feasible;
           verdict.nearest.assign(1, plan);
         }
-        verdict.losers.push_back({plan.query.device, "simulated, it " + miss.text, miss.limit, miss.by, true});
+        verdict.losers.push_back({plan.query.device, miss.text + " (simulated)", miss.limit, miss.by, true});
         continue;
       }
     }

@@ -81,7 +81,7 @@ export const show: Show = (into, values, go) => {
 
   function paint(m: Measured | null, question: Record<string, unknown>): void {
     chart.hidden = !m;
-    if (!m) { out.replaceChildren(h("p", { class: "faint" }, "No file yet. On the machine with the server: ridge bench URL --plan plan.toml --json > result.json")); return; }
+    if (!m) { out.replaceChildren(h("p", { class: "faint" }, "No file yet. On the machine with the server: ", h("code", {}, "ridge bench URL --plan plan.toml --json > result.json"))); return; }
     const told = m.figures.filter((f) => f.predicted), outside = told.filter((f) => !inside(f)).length;
     const by = (key: string) => m.figures.find((f) => f.key === key);
     const card = (what: string, key: string) => { const f = by(key); return { what, big: f ? shown(f, f.measured) : "–", note: f?.predicted ? `predicted ${shown(f, f.predicted.mid)}` : undefined }; };

@@ -2,7 +2,7 @@
 import { command, job, type Answer } from "../api";
 import { draw, figureOf } from "../charts";
 import { cards, csv, digits, h, interval, money, percent, seconds, table, tools, unit, type Child, type Column, type Field, type Interval, type Values } from "../ui";
-import { assumptions, bench, body, changed, bullets, section, span, type Show } from "../view";
+import { assumptions, bench, body, changed, bullets, section, span, words, type Show } from "../view";
 import { sureness } from "./sure";
 
 const usd = (v: number) => money(v);
@@ -32,7 +32,7 @@ const axes: Record<string, [Axis, Axis]> = {
   train: [{ name: "cost of the run (k$)", of: (p) => p.cost_usd, show: usd, scale: 1e-3 }, { name: "days", of: (p) => p.duration_days, show: days, scale: 1 }],
 };
 
-const shape = (p: Answer) => [p.replicas > 1 ? `${p.replicas} × ` : "", ["tp", "pp", "cp", "ep", "dp"].filter((k) => p[k] > 1).map((k) => `${k.toUpperCase()}${p[k]}`).join(" ") || "one device"].join("");
+const shape = (p: Answer) => [p.replicas > 1 ? `${p.replicas} × ` : "", ["tp", "pp", "cp", "dp", "ep"].filter((k) => k === "tp" || p[k] > 1).map((k) => `${k.toUpperCase()}${p[k]}`).join(" ")].join("");
 /// What the table of the terminal shows: the simulated 95th percentile where a plan was simulated, else the mean.
 const pace = (p: Answer, p95: string, mean: string): Child => (p[p95] != null ? `${seconds(p[p95])} p95` : span(p[mean], seconds));
 const paceCard = (what: string, p: Answer, p95: string, mean: string) => (p[p95] != null ? { what: `${what}, p95`, big: seconds(p[p95]), note: "simulated" } : interval(`${what}, mean`, p[mean], seconds));
@@ -45,7 +45,7 @@ function columns(kind: string): Column<Answer>[] {
     { name: "rank", number: true, show: (p): Child => (p.rank ? `${p.rank}${p.tie ? " =" : ""}` : "front"), plain: (p) => p.rank ?? "front" },
     { name: "device", show: (p) => h("a", { href: `#/catalogue?kind=devices&id=${p.device}` }, p.device), plain: (p) => p.device },
     { name: "devices", number: true, show: (p) => digits(p.gpus), plain: (p) => p.gpus },
-    { name: "layout", show: shape },
+    { name: "layout", show: (p) => h("span", { class: "whole" }, shape(p)), plain: shape },
     { name: "precision", show: (p) => (p.weights ? `${p.weights}, KV ${p.kv}` : p.precision) },
     number(kind === "serve" ? x.name : "cost of the run", x.of, x.show),
     kind === "serve" ? { name: "TPOT", number: true, show: (p) => pace(p, "tpot_p95_s", "tpot_s"), plain: (p) => p.tpot_p95_s ?? p.tpot_s?.mid } : number("duration", y.of, y.show),
@@ -117,7 +117,7 @@ export const show: Show = (into, values, go) => {
     limits.hidden = chart.hidden = !a.front.length;
     rest.replaceChildren(
       best && kind === "serve" ? sureness(a) : "",
-      a.losers.length ? section("Why the others lost", table<Answer>([{ name: "device", show: (l) => l.device }, { name: "limit", show: (l) => l.limit }, { name: "why", show: (l) => l.why }, { name: "missed by", number: true, show: (l) => (l.missed_by_share ? percent(l.missed_by_share) : "–") }], a.losers)) : "",
+      a.losers.length ? section("Why the others lost", table<Answer>([{ name: "device", show: (l) => l.device }, { name: "limit", show: (l) => (/^t[tp]ft$|^tpot$|^e2e$/.test(l.limit) ? l.limit.toUpperCase() : words(l.limit)) }, { name: "why", show: (l) => l.why }, { name: "missed by", number: true, show: (l) => (l.missed_by_share ? percent(l.missed_by_share) : "–") }], a.losers)) : "",
       a.nearest?.length ? section("Nearest", table(cols, a.nearest)) : "",
       assumptions(a.assumptions) ?? "",
       best && kind === "serve" ? h("p", {}, h("a", { href: `#/cost?${new URLSearchParams({ model: a.goal.model, device: best.device, gpus: best.gpus_per_replica, precision: best.weights, isl: a.goal.input_tokens, osl: a.goal.output_tokens, concurrency: best.concurrency_per_replica })}` }, "What a token of the best plan is made of, and whether to own, rent or pay by the token"), " · ",

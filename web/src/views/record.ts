@@ -17,7 +17,7 @@ const form: Field[] = [
 ];
 const columns = (rows: Answer[]): Column<Answer>[] => Object.keys(rows[0] ?? {}).map((key) => {
   const number = rows.some((r) => typeof r[key] === "number");
-  return { name: key.replace(/_/g, " "), number, show: (r: Answer) => (typeof r[key] === "number" ? digits(r[key], 4) : r[key] ?? "–"), plain: (r: Answer) => r[key] };
+  return { name: key.replace(/_/g, " "), number, show: (r: Answer) => (typeof r[key] === "number" ? digits(r[key]) : r[key] ?? "–"), plain: (r: Answer) => r[key] };
 });
 
 export const show: Show = (into, values, go) => {

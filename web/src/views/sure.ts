@@ -56,12 +56,13 @@ async function cost(into: HTMLElement, plans: Answer[]): Promise<void> {
 async function tornado(into: HTMLElement, a: Answer): Promise<void> {
   const now = a.plans[0].usd_per_million_output_tokens.mid;
   const less = "usd_per_million_output_tokens_at_less", more = "usd_per_million_output_tokens_at_more";
-  const ends = a.sensitivity.flatMap((s: Answer) => [{ what: s.what, at: s[less], end: s.less }, { what: s.what, at: s[more], end: s.more }]);
+  const ends: Answer[] = a.sensitivity.flatMap((s: Answer) => [{ what: s.what, at: s[less], end: s.less, left: s[less] <= s[more] }, { what: s.what, at: s[more], end: s.more, left: s[more] < s[less] }]);
   await draw(into, `Dollars per million output tokens of rank 1 (${a.plans[0].device}), ${money(now)} as planned, at both ends of each uncertainty.`, (p) => ({
-    height: 70 + 40 * a.sensitivity.length, marginLeft: 150, marginRight: 60, x: { label: "$ per 1M output tokens →" }, y: { label: null, domain: a.sensitivity.map((s: Answer) => s.what) },
+    height: 70 + 40 * a.sensitivity.length, marginLeft: 130, insetLeft: 80, insetRight: 80, x: { label: "$ per 1M output tokens →" }, y: { label: null, domain: a.sensitivity.map((s: Answer) => s.what) },
     marks: [
       p.barX(a.sensitivity, { x1: less, x2: more, y: "what", fill: "var(--accent, steelblue)", fillOpacity: 0.6 }), p.ruleX([now], { stroke: "currentColor" }),
-      p.text(ends, { x: "at", y: "what", text: "end", dy: -14, fill: "currentColor" }),
+      p.text(ends.filter((d) => d.left), { x: "at", y: "what", text: "end", dx: -5, textAnchor: "end", fill: "currentColor" }),
+      p.text(ends.filter((d) => !d.left), { x: "at", y: "what", text: "end", dx: 5, textAnchor: "start", fill: "currentColor" }),
       p.tip(ends, p.pointer({ x: "at", y: "what", title: (d) => `${d.what}: ${d.end}\n${money(d.at)} per 1M output tokens`, fill: "var(--page)" })),
     ],
   }));

@@ -316,7 +316,7 @@ static Action declare_catalogue(Options& options) {
 }
 
 Verb catalogue_verb() {
-  return {"catalogue", "how old the data is; price lists of others, compared before they are taken",
+  return {"catalogue", "how old the data is; price lists of others, compared with it",
           "Nothing is taken without --take, and nothing in part: a list that is broken anywhere is refused with its "
           "place, and the prices stay as they are.",
           "ridge catalogue age\n"

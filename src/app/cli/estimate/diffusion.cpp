@@ -153,7 +153,7 @@ std::string would_fit(const report::DiffusionAnswer& a, const Knowledge& knowled
   const auto here = knowledge.catalogue.find_device(a.query.device);
   std::vector<const Device*> larger;
   for (const Device& d : knowledge.catalogue.devices()) {
-    if (here && d.vendor == here->vendor && d.memory_capacity && d.status == "shipping") larger.push_back(&d);
+    if (here && d.vendor == here->vendor && d.memory_capacity && d.status == Sale::shipping) larger.push_back(&d);
   }
   std::stable_sort(larger.begin(), larger.end(), [](const Device* x, const Device* y) {
     return x->memory_capacity->value < y->memory_capacity->value;

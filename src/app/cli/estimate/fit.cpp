@@ -29,7 +29,7 @@ Result<std::vector<Device>> devices_of(const EstimateFlags& flags, const Catalog
     return devices;
   }
   for (const Device& device : catalogue.devices()) {
-    if (device.status == "shipping" && device.memory_capacity && device.memory_bandwidth) devices.push_back(device);
+    if (device.status == Sale::shipping && device.memory_capacity && device.memory_bandwidth) devices.push_back(device);
   }
   std::stable_sort(devices.begin(), devices.end(), [](const Device& a, const Device& b) {
     return a.memory_capacity->value > b.memory_capacity->value;

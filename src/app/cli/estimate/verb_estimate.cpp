@@ -282,7 +282,7 @@ static bool estimate_takes(const OptionText& option) {
 }
 
 static constexpr VerbKind kEstimateKinds[] = {
-    {"infer", estimate_takes<kInfer>, "serving: throughput, latency, memory and energy, with 80 % intervals",
+    {"infer", estimate_takes<kInfer>, "serving: throughput, latency, memory and energy",
      "--model --device --gpus --precision --concurrency --isl --osl",
      "ridge estimate infer --model llama3.3-70b --device h200-sxm --gpus 2 --concurrency 64\n"
      "ridge estimate infer --model deepseek-r1 --device b200-sxm-180 --gpus 8 --offline --explain"},

@@ -334,6 +334,9 @@ class Validation {
     constexpr std::size_t kFewFigures = 40;
     if (!arguments_.cases.empty() && !rows_.empty() && rows_.size() <= kFewFigures) {
       page.blocks.emplace_back(report::case_table(cases_, rows_));
+      if (const std::string text = report::cases_text(rows_); !text.empty()) {
+        page.blocks.emplace_back(Paragraph{text});
+      }
     }
     if (left_out_.empty()) add({}, rows_);
     for (const auto& left_out : left_out_) add(left_out.what, left_out.rows);

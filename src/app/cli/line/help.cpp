@@ -48,9 +48,10 @@ Table lines_table(std::string title, std::string_view text) {
   return table;
 }
 
+constexpr std::size_t kLongest = 76;  // with a blank before and a backslash behind it fits 80 columns
+
 /// As one types it: what is too long for a terminal goes on behind a backslash, at a flag.
 std::string typed_lines(std::string_view examples) {
-  constexpr std::size_t kLongest = 96;
   std::string out;
   for (const std::string& line : split_words(examples, '\n')) {
     std::string_view rest = line;
@@ -65,6 +66,14 @@ std::string typed_lines(std::string_view examples) {
     out += fmt::format("{}{}\n", indent, rest);
   }
   return out;
+}
+
+/// Many words to choose from go on in a second line.
+Table usage_table(std::string usage) {
+  if (usage.size() > kLongest) {
+    if (const std::size_t at = usage.rfind('|', kLongest); at != std::string::npos) usage.insert(at + 1, "\n    ");
+  }
+  return lines_table("Usage", usage);
 }
 
 Table examples_table(std::string_view examples) {
@@ -245,7 +254,7 @@ Document verb_help(const Grammar& grammar, std::size_t index, std::string_view w
   for (const OptionText& option : text.options) {
     if (option.name.empty()) usage += " " + option.value;
   }
-  page.blocks.push_back(lines_table("Usage", usage + " [OPTIONS]"));
+  page.blocks.push_back(usage_table(usage + " [OPTIONS]"));
   add_paragraphs(page, text.verb->details);
   constexpr std::size_t kLongList = 20;
   if (text.verb->kinds.empty() && text.options.size() > kLongList) {

@@ -143,10 +143,6 @@ Takes whole(double low, double high) {
   });
 }
 
-Takes share() {
-  return parsed(parse_share);
-}
-
 Takes measure(Result<double> (*read)(std::string_view), std::string example, limits::Limit most, bool may_be_zero) {
   return checked([=](Session&, const std::string& text) -> Status {
     const Result<double> value = read(text);

@@ -24,8 +24,6 @@ namespace ridge::cli::value {
 /// Numbers from low to high, with or without a suffix: 15T.
 [[nodiscard]] Takes number(double low, double high);
 [[nodiscard]] Takes whole(double low, double high);
-/// 0.4 or 40 %.
-[[nodiscard]] Takes share();
 
 /// What measure() reads, in base units, above 0 (or from 0) and at most limits::kNumber, or another limit.
 [[nodiscard]] Takes measure(Result<double> (*read)(std::string_view), std::string example,

@@ -29,7 +29,7 @@ std::vector<std::string> trained_on(const Knowledge& knowledge, const std::strin
   std::vector<std::string> out;
   for (const Device& d : knowledge.catalogue.devices()) {
     const bool large = d.memory_capacity && d.memory_capacity->value >= kEnough;
-    if (!large || d.status != "shipping" || !knowledge.calibration.knows_kernels_of(d.architecture)) continue;
+    if (!large || d.status != Sale::shipping || !knowledge.calibration.knows_kernels_of(d.architecture)) continue;
     if (price_of(knowledge.catalogue, d.id, buyer, nullptr)) out.push_back(d.id);
   }
   return out;

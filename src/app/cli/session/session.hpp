@@ -104,7 +104,6 @@ struct StopSign {
   /// Why, or empty: "its time is over". Once it says so it stays so.
   [[nodiscard]] std::string_view why() const;
   mutable std::atomic<const char*> said = nullptr;  ///< what why() said
-  [[nodiscard]] bool is_up() const { return !why().empty(); }
 };
 
 /// Whether whoever asks is at home on this machine and may name its files: C, Python and people may, HTTP may not.

@@ -55,9 +55,9 @@ const FieldReader<Device> kDeviceFields[] = {
        return d.year == 0 ? Value{} : Value{Cell(d.year).shown_as(std::to_string(d.year)), {}};
      }},
     {text_field("process", "process", "Design"), [](D d, C) { return known(d.process); }},
-    {text_field("form", "form", "Design"), [](D d, C) { return known(d.form); }},
-    {text_field("status", "status", "Design"), [](D d, C) { return known(d.status); }},
-    {text_field("confidence", "confidence", "Design"), [](D d, C) { return known(d.confidence); }},
+    {text_field("form", "form", "Design"), [](D d, C) { return known(name(d.form)); }},
+    {text_field("status", "status", "Design"), [](D d, C) { return known(name(d.status)); }},
+    {text_field("confidence", "confidence", "Design"), [](D d, C) { return known(name(d.confidence)); }},
     {peak_field("peak_dense.fp64", "fp64"), peak<PeakFormat::fp64>},
     {peak_field("peak_dense.fp64_tensor", "fp64 tensor"), peak<PeakFormat::fp64_tensor>},
     {peak_field("peak_dense.fp32", "fp32"), peak<PeakFormat::fp32>},

@@ -28,7 +28,7 @@ Table missing_table(const Catalogue& catalogue) {
                    {.key = "figures", .heading = "other figures", .overflow = Overflow::wrap},
                    {.key = "prices", .heading = "prices", .overflow = Overflow::wrap}};
   for (const Device& device : catalogue.devices()) {
-    if (device.status != "shipping") continue;
+    if (device.status != Sale::shipping) continue;
     std::vector<std::string_view> needed, figures, prices;
     const auto want = [](std::vector<std::string_view>& list, bool known, std::string_view what) {
       if (!known) list.push_back(what);

@@ -44,7 +44,7 @@ Table rents_table(const Catalogue& catalogue, const search::Policy& policy, cons
                    {.key = "dearest_at", .heading = "at"},
                    {.key = "newest", .heading = "newest"}};
   for (const Device& device : catalogue.devices()) {
-    if (only.empty() ? device.status != "shipping" : device.id != only) continue;
+    if (only.empty() ? device.status != Sale::shipping : device.id != only) continue;
     for (const PriceKind kind : {PriceKind::on_demand, PriceKind::spot, PriceKind::reserved}) {
       const RentMarket market = rent_market(catalogue, device.id, kind, "", as_of, exchange);
       if (!market.estimate.empty()) {

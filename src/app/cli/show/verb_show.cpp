@@ -455,7 +455,7 @@ static Action declare_show(Options& options) {
 }
 
 Verb show_verb() {
-  return {"show", "what the catalogue holds: devices, systems, fabrics, models, prices and their sources",
+  return {"show", "the catalogue: devices, systems, fabrics, models, prices, sources",
           "A kind alone is listed; with an ID the entry is explained, every figure with its source. Numbers in "
           "conditions "
           "carry their unit: memory>=80GB, memory_bandwidth>3TB/s, parameters<=70B.",

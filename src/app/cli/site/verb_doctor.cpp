@@ -136,7 +136,7 @@ Action declare_doctor(Options& options) {
 }  // namespace
 
 Verb doctor_verb() {
-  return {"doctor", "is this host fit for accelerators: driver, links, network, kernel, limits",
+  return {"doctor", "is this host fit for accelerators: driver, links, network, kernel",
           "Looks at files and tools of this host, or at facts recorded on others, and says what is wrong, why it "
           "matters, how to "
           "fix it and, where known, what it costs. Of several hosts it also says where they differ.\n\n"

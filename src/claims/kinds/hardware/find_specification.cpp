@@ -143,7 +143,7 @@ void recognise_row(const Passage& row, Collector& out) {
     if (any_word(cell.tokens, {"pod"})) {
       const System* pod = nullptr;
       for (const System& s : out.context().catalogue.systems()) {
-        if (s.kind == "pod" && s.device == subject->name->id) pod = &s;
+        if (s.kind == SystemKind::pod && s.device == subject->name->id) pod = &s;
       }
       if (pod == nullptr) continue;
       inputs[0].text = pod->id;

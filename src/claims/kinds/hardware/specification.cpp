@@ -177,7 +177,7 @@ Result<Recomputed> recompute_specification(Inputs& inputs) {
   const Measure& claimed = inputs.claim().claimed;
   if (!looked) {
     const bool other_peaks = device.peak(PeakFormat::bf16) && peak_format(figure);
-    if (!other_peaks || device.confidence == "none" || figure == "fp16") return looked.error();
+    if (!other_peaks || device.confidence == Backing::none || figure == "fp16") return looked.error();
     // The catalogue knows the part's rates and none in this format: it has no such units.
     result.compare = Compare::holds;
     result.holds = false;

@@ -112,7 +112,7 @@ std::string device_of(const Token& subject, const Catalogue& catalogue) {
 double priced_together(const TableCell& cell, const std::string& device, const Catalogue& catalogue) {
   if (any_word(cell.tokens, {"rack"})) {
     for (const System& s : catalogue.systems()) {
-      if (s.kind == "rack" && s.device == device) return s.devices();
+      if (s.kind == SystemKind::rack && s.device == device) return s.devices();
     }
     return 0;
   }

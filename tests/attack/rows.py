@@ -474,7 +474,7 @@ def small_things(folder, server):
     script = folder / "serve.sh"
     script.write_text(ridge.run("emit", "--for", "vllm", "--model", "llama3.1-8b", "--device", "h100-sxm", "--gpus", "2").stdout.replace("meta-llama/Llama-3.1-8B-Instruct", "99999999999999999999"))
     done = ridge.run("emit", "--check", script, "--json")
-    check("a model that is called by a number is no number", done.returncode == 0 and json.loads(done.stdout)["plan"]["model"] == "99999999999999999999", (done.returncode, done.stderr[-200:], done.stdout[:300]))
+    check("a checkpoint that is called by a number is no number", done.returncode == 0 and json.loads(done.stdout)["plan"]["checkpoint"] == "99999999999999999999", (done.returncode, done.stderr[-200:], done.stdout[:300]))
     secret = folder / "token"
     secret.write_text("first\nsecond\n")
     for words, env in ((["--token-file", str(secret)], {}), ([], {"RIDGE_TOKEN": "first"})):

@@ -474,7 +474,7 @@ def small_things(folder, server):
     script = folder / "serve.sh"
     script.write_text(ridge.run("emit", "--for", "vllm", "--model", "llama3.1-8b", "--device", "h100-sxm", "--gpus", "2").stdout.replace("meta-llama/Llama-3.1-8B-Instruct", "99999999999999999999"))
     done = ridge.run("emit", "--check", script, "--json")
-    check("a model that is called by a number is no number", done.returncode == 0 and json.loads(done.stdout)["plan"]["model"] == "99999999999999999999", (done.returncode, done.stderr[-200:], done.stdout[:300]))
+    check("a checkpoint that is called by a number is no number", done.returncode == 0 and json.loads(done.stdout)["plan"]["checkpoint"] == "99999999999999999999", (done.returncode, done.stderr[-200:], done.stdout[:300]))
     secret = folder / "token"
     secret.write_text("first\nsecond\n")
     for words, env in ((["--token-file", str(secret)], {}), ([], {"RIDGE_TOKEN": "first"})):
@@ -486,6 +486,12 @@ def small_things(folder, server):
             check("and ps does not show it", b"first" not in shown, shown)
         finally:
             locked.stop()
+    for nothing in ("", "  ", "\n"):
+        try:
+            done = ridge.run("serve", "--port", "0", timeout=5, env={"RIDGE_TOKEN": nothing})
+            check("a token that nobody filled in is no open door", done.returncode == 1 and "RIDGE_TOKEN" in done.stderr, done.stderr)
+        except subprocess.TimeoutExpired:
+            check("a token that nobody filled in is no open door", False, repr(nothing))
     done = ridge.run("serve", "--host", "0.0.0.0", "--port", "0", timeout=10)
     check("beyond this machine a token is needed", done.returncode == 1 and "RIDGE_TOKEN" in done.stderr, done.stderr)
     status, _, body = server.post("/v1/estimate", '{"kind": "infer",\n "model": "llama3.1-8b", "gpus": 1,\n "model": "llama3.3-70b"}')
@@ -568,6 +574,15 @@ def estimates_end(server):
         status, _, body = server.post("/v1/estimate", {"kind": "infer", "model": "llama3.1-8b", "device": "h100-sxm", **asked})
         used = cpu_seconds(server) - start
         check(f"an estimate of {asked} is answered ({used:.1f} s of a processor)", status == 200 and expected in str(body) and used < 2 and server.memory() - before < 1e9, (status, used, server.memory(), str(body)[:200]))
+
+
+def batches_have_so_many_sequences(server):
+    """Devices times micro-batch was counted in an int: 65,536 of each are 0, by which was divided, and the server was gone."""
+    for asked in ({"gpus": 65536, "tp": 1, "pp": 1, "dp": 65536, "micro_batch": 65536, "global_batch": 65536}, {"gpus": 131073, "tp": 2, "pp": 1, "micro_batch": 65536, "global_batch": 65536},
+                  {"gpus": 65536, "tp": 1, "pp": 1, "micro_batch": 65536}):
+        status, _, body = server.post("/v1/estimate", {"kind": "train", "model": "llama3.1-8b", "device": "h100-sxm", **asked})
+        check(f"training with {asked} is refused", status == 200 and "cannot run" in json.dumps(body) or status in (400, 422), (status, str(body)[:300]))
+    check("the server is still there", server.alive())
 
 
 def simulations_have_so_many_engines(server):
@@ -659,7 +674,7 @@ def main():
         folder = pathlib.Path(name)
         server = Server(sys.argv[1])
         parts = [(threads_and_cross_site, server), (results_know_what_they_were_made_with, folder), (results_are_not_believed_blindly, folder), (other_peoples_databases_stay, folder),
-                 (policy_words,), (garbage_in_flags,), (hosts_and_paths, server), (infinities,), (the_bound_is_a_bound,), (files_of_the_server, folder), (small_things, folder, server), (files_are_named, folder), (values_of_plans_are_placed, folder), (commands_to_copy, folder), (full_disk, folder), (calls_return, sys.argv[1]), (closed_streams, sys.argv[1]), (memory_that_is_not_there, sys.argv[1]), (simulations_have_so_many_engines, server),
+                 (policy_words,), (garbage_in_flags,), (hosts_and_paths, server), (infinities,), (the_bound_is_a_bound,), (files_of_the_server, folder), (small_things, folder, server), (files_are_named, folder), (values_of_plans_are_placed, folder), (commands_to_copy, folder), (full_disk, folder), (calls_return, sys.argv[1]), (closed_streams, sys.argv[1]), (memory_that_is_not_there, sys.argv[1]), (simulations_have_so_many_engines, server), (batches_have_so_many_sequences, server),
                  (jobs_have_owners, server), (work_has_limits, server), (estimates_end, server), (short_questions_that_are_none, server), (idle_connections_lock_nobody_out, server), (long_answers_block_nobody, server), (ten_thousand_connections, server), (one_client_does_not_shut_out_others, server)]
         wanted = sys.argv[2:]
         try:

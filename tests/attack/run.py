@@ -25,9 +25,14 @@ GARBAGE = ["", "0", "-1", "1e308", "-1e308", "nan", "inf", "1e-320", "9999999999
            "1e9", "1e7", "65536", "2.0000001", "on-off:1ns,1ns", "gamma:1e300", "dense:layers=1e9", "moe:", "null"]
 # No number, no quantity, no name of anything: whichever flag gets one refuses it.
 NONSENSE = ["zzz", "1x2y", "nan", "-inf", "1e308", "-1", "0x10", "½", "١٢", "\x1b[2J", "' OR 1=1", "%n%s", "🚀", "${HOME}", "banana", "a=b", "moe:", "on-off:1ns,1ns", "gamma:1e300", "$-5", "5parsecs", "x" * 5000]
+# Counts whose products are 0 or negative in 32 bits.
+POWERS = [1, 2, 1024, 32768, 65536, 131072, 1048576, 16777216, 2147483647]
+COUNTS = {"gpus", "tp", "pp", "dp", "ep", "cp", "vp", "etp", "replicas", "batch", "micro_batch", "global_batch", "isl", "osl", "concurrency", "requests", "prompts", "samples", "seq_length", "draft_tokens"}
 FREE = {"set", "text"}  # KEY=VALUE of which there are thousands, and sentences
 SEEDS = [("estimate", {"kind": "infer", "model": "llama3.1-8b", "device": "h100-sxm", "gpus": 2, "isl": 1000, "osl": 100, "concurrency": 8}),
          ("estimate", {"kind": "train", "model": "llama3.1-8b", "device": "h100-sxm", "gpus": 64}),
+         ("estimate", {"kind": "infer", "model": "llama3.1-8b", "device": "h100-sxm", "gpus": 16, "disaggregate": True}),
+         ("estimate", {"kind": "rl", "model": "qwen2.5-7b", "device": "h100-sxm", "gpus": 16}),
          ("estimate", {"kind": "fit", "device": "h100-sxm", "isl": "1k"}),
          ("estimate", {"kind": "diffusion", "model": "flux.1-dev", "device": "h100-sxm"}),
          ("simulate", {"model": "llama3.1-8b", "device": "h100-sxm", "workload": "chat", "requests": 100}),
@@ -66,7 +71,11 @@ def flags(ridge, found, until, rng, seconds):
                 found.check(f"{verb} {seed} with {key}: {nonsense[:20]!r} is refused", status in (400, 404) or key in FREE, (status, body[:200]))
                 continue
             value = dict(seed)
-            for _ in range(rng.choice([1, 1, 2, 3])):
+            counts = sorted(COUNTS & {flag.lstrip("-").replace("-", "_") for flag in known[verb]})
+            products = bool(counts) and rng.random() < 0.4
+            if products:
+                value.update({key: rng.choice(POWERS) for key in rng.sample(counts, min(len(counts), rng.choice([2, 3, 4])))})
+            for _ in range(0 if products else rng.choice([1, 1, 2, 3])):
                 key = rng.choice(known[verb]).lstrip("-").replace("-", "_") if rng.random() < 0.7 and known[verb] else rng.choice(list(value))
                 value[key] = rng.choice([rng.choice(GARBAGE), rng.choice(GARBAGE), rng.choice([0, -1, 1e308, 1e9, 10**30, 1.5, True, None, [], ["a"], {"a": 1}])])
             value.setdefault("time_limit", "2s")

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "fleet/brute_force.hpp"
 #include "fleet/checker.hpp"
@@ -66,6 +69,47 @@ TEST(Solver, TakesWhatNobodyCanPay) {
       EXPECT_NEAR(s.x[static_cast<std::size_t>(y)], 3, 1e-6) << absurd;
     }
   }
+}
+
+// A market split: which of 40 whole columns make four sums even, which takes branch and bound for ages.
+LinearProgram market_split() {
+  LinearProgram p;
+  std::uint64_t state = 7;
+  std::vector<int> columns;
+  for (int c = 0; c < 40; ++c) columns.push_back(p.column(0, 0, 1, true));
+  for (int r = 0; r < 5; ++r) {
+    std::vector<Term> terms;
+    double sum = 0;
+    for (const int c : columns) {
+      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+      terms.push_back({c, static_cast<double>((state >> 33) % 100)});
+      sum += terms.back().times;
+    }
+    const double half = std::floor(sum / 2);
+    terms.push_back({p.column(1, 0, kNoLimit, false), 1});
+    terms.push_back({p.column(1, 0, kNoLimit, false), -1});
+    p.row(half, half, terms);
+  }
+  return p;
+}
+
+TEST(Solver, WhoWaitsForAnotherSolveGoesWhenPatienceIsOver) {
+  std::atomic<bool> enough = false;
+  std::thread other([&] {
+    const Solution s = solve(market_split(), {.seconds = 30, .patience = Patience([&] { return enough.load(); })});
+    EXPECT_TRUE(s.stopped) << "too easy: it has to take long";
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  LinearProgram p;
+  const int x = p.column(1, 0, 2, true);
+  p.row(1, kNoLimit, {{x, 1}});
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_TRUE(solve(p, {.patience = Patience([] { return true; })}).stopped);
+  EXPECT_TRUE(solve(p, {.seconds = 0.1}).stopped);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  enough = true;
+  other.join();
+  EXPECT_TRUE(solve(p, {}).found);
 }
 
 TEST(Fleet, EqualsBruteForceOnTwoHundredEstates) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <mutex>
+#include <thread>
 
 #include "fleet/program/solver.hpp"
 
@@ -31,11 +32,42 @@ int LinearProgram::row(double least, double most, std::span<const Term> of) {
 
 namespace {
 
-/// CBC keeps state of its own in statics, and takes over SIGINT while it runs.
-std::mutex& cbc_lock() {
-  static std::mutex lock;
-  return lock;
-}
+/// CBC keeps state of its own in statics, and takes over SIGINT while it runs: one solves at a time. Who waits longer
+/// than its time and patience has no turn.
+class Turn {
+ public:
+  explicit Turn(const SolveOptions& options)
+      : end_(std::chrono::steady_clock::now() + std::chrono::duration<double>(options.seconds)) {
+    while (!(mine_ = lock().try_lock()) && left() > 0 && !options.patience.over()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  ~Turn() {
+    if (mine_) lock().unlock();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  [[nodiscard]] bool came() const { return mine_; }
+  /// Seconds, of those there were.
+  [[nodiscard]] double left() const {
+    return std::chrono::duration<double>(end_ - std::chrono::steady_clock::now()).count();
+  }
+  [[nodiscard]] static Solution none() {
+    Solution s;
+    s.stopped = true;
+    return s;
+  }
+
+ private:
+  static std::mutex& lock() {
+    static std::mutex lock;
+    return lock;
+  }
+
+  std::chrono::time_point<std::chrono::steady_clock, std::chrono::duration<double>> end_;
+  bool mine_ = false;
+};
 
 class KeepInterrupts {
  public:
@@ -124,12 +156,13 @@ int ignore(CbcModel* /*model*/, int /*where*/) {
 }  // namespace
 
 Solution solve(const LinearProgram& p, const SolveOptions& options) {
-  const std::lock_guard<std::mutex> alone(cbc_lock());
+  const Turn turn(options);
+  if (!turn.came()) return Turn::none();
   OsiClpSolverInterface osi;
   be_quiet(osi);
   load(p, osi);
   const bool any_whole = std::find(p.whole.begin(), p.whole.end(), 1) != p.whole.end();
-  if (options.relaxed || !any_whole) return solve_relaxed(osi, options.seconds);
+  if (options.relaxed || !any_whole) return solve_relaxed(osi, std::max(0.05, turn.left()));
   for (int c = 0; c < p.columns(); ++c) {
     if (p.whole[static_cast<std::size_t>(c)] != 0) osi.setInteger(c);
   }
@@ -143,7 +176,7 @@ Solution solve(const LinearProgram& p, const SolveOptions& options) {
   model.setLogLevel(0);
   StopWhenOver handler(options.patience);
   model.passInEventHandler(&handler);
-  const std::string seconds = std::to_string(std::max(0.05, options.seconds));
+  const std::string seconds = std::to_string(std::max(0.05, turn.left()));
   const std::string gap = std::to_string(options.gap);
   if (options.start != nullptr) {
     std::vector<std::pair<std::string, double>> named;
@@ -175,14 +208,13 @@ Solution solve(const LinearProgram& p, const SolveOptions& options) {
 
 Solution solve_with_rows(LinearProgram& program, const SolveOptions& options,
                          const std::function<std::vector<Row>(const Solution&)>& more) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.seconds);
-  const auto left = [&] { return std::chrono::duration<double>(end - std::chrono::steady_clock::now()).count(); };
-  const std::lock_guard<std::mutex> alone(cbc_lock());
+  const Turn turn(options);
+  if (!turn.came()) return Turn::none();
   OsiClpSolverInterface osi;
   be_quiet(osi);
   load(program, osi);
-  Solution s = solve_relaxed(osi, options.seconds);
-  while (s.found && left() > 0 && !options.patience.over()) {
+  Solution s = solve_relaxed(osi, std::max(0.05, turn.left()));
+  while (s.found && turn.left() > 0 && !options.patience.over()) {
     const std::vector<Row> rows = more(s);
     if (rows.empty()) break;
     for (const Row& row : rows) {
@@ -197,7 +229,7 @@ Solution solve_with_rows(LinearProgram& program, const SolveOptions& options,
                  std::clamp(row.least, -osi.getInfinity(), osi.getInfinity()),
                  std::clamp(row.most, -osi.getInfinity(), osi.getInfinity()));
     }
-    osi.getModelPtr()->setMaximumSeconds(std::max(0.05, left()));
+    osi.getModelPtr()->setMaximumSeconds(std::max(0.05, turn.left()));
     osi.resolve();
     Solution next = relaxed_solution(osi);
     // What time ended is as good as before; the rows bind all the same.

@@ -1,6 +1,7 @@
 // From the time of a step to what a load sees: latency, throughput, memory, power.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "perf/inference/resolved.hpp"
 
@@ -95,7 +96,7 @@ StepTime mixed_step(const ResolvedInference& r, const InferenceLoad& load, const
   step.context = context;
   step.prefill = prefill;
   step.prefill_length = std::min(prefill, n.isl);
-  step.prompts = prefill / step.prefill_length;
+  step.prompts = step.prefill_length > 0 ? prefill / step.prefill_length : 0;  // no prompt: the cache has all of it
   // A prompt cut into chunks sees on average half of what came before; what the prefix cache holds, it sees whole.
   step.prefill_context = (n.prompt - n.isl) + 0.5 * (n.isl + step.prefill_length);
   if (r.attention_dp && prefilling > 0) {
@@ -499,10 +500,11 @@ class Evaluation {
       ttft = ttft_of(r_, n_, s, waiting);
     }
     e.running_batch = running;
-    const Phase alone = prefill_phase(r_, load_, n_, 1);
-    e.prefill_s = with_spread(alone.seconds, Metric::prefill);
+    const double alone =
+        n_.isl > 0 ? prefill_phase(r_, load_, n_, 1).seconds : std::numeric_limits<double>::quiet_NaN();
+    e.prefill_s = with_spread(alone, Metric::prefill);  // nothing, where nothing is prefilled
     // The bound of a first token is its own prompt: for whom it waits is a matter of order, not of the datasheet.
-    const double first = r_.ideal ? std::min(ttft, alone.seconds) : ttft;
+    const double first = r_.ideal && alone < ttft ? alone : ttft;
     e.ttft_s = with_spread(first, Metric::ttft);
     e.tpot_s = with_spread(s.token, Metric::tpot);
     e.itl_s = with_spread(median_step(s, running) / tokens_per_step(load_), Metric::tpot);

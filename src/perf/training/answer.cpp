@@ -17,7 +17,6 @@ constexpr double kTuningBatchTokens = 128.0 * 1024;
 constexpr double kTokensADevice = 1024;
 constexpr double kMostBatchTokens = 64.0 * 1024 * 1024;
 constexpr int kUsualSequence = 8192;
-constexpr int kMostBatch = 1 << 30;  ///< sequences: what no product of devices and micro-batch exceeds
 
 /// Powers of two up to `most`, or the one value that was asked for.
 std::vector<int> choices(bool free, int asked, int most) {
@@ -31,9 +30,9 @@ std::vector<int> choices(bool free, int asked, int most) {
 int shared_batch(const TrainingPlan& plan, TrainingTask task, double tokens) {
   const int model = plan.tp * plan.pp * plan.cp;
   const int dp = plan.dp > 0 ? plan.dp : std::max(1, plan.gpus / model);
-  const int unit = dp * plan.micro_batch;
+  const long unit = static_cast<long>(dp) * plan.micro_batch;
   const double wanted = usual_batch_tokens(plan.gpus, task) / tokens;
-  return std::max(1, static_cast<int>(std::lround(wanted / unit))) * unit;
+  return static_cast<int>(std::min(std::max(1L, std::lround(wanted / static_cast<double>(unit))) * unit, kMostBatch));
 }
 
 /// Tokens that a sequence of the batch brings: a padded example brings its own.
@@ -173,7 +172,7 @@ int usual_batch(int sequence, long shares, int gpus, TrainingTask task) {
   const double wanted = usual_batch_tokens(gpus, task);
   shares = std::max(1L, shares);
   while (shares % 2 == 0) shares /= 2;
-  long batch = std::min(shares, static_cast<long>(kMostBatch));
+  long batch = std::min(shares, kMostBatch);
   // The next is nearer while the geometric mean of both is below.
   while (std::sqrt(2.0) * static_cast<double>(batch) * sequence <= wanted) batch *= 2;
   return static_cast<int>(batch);

@@ -23,6 +23,7 @@ Reason plan_degrees(const ResolvedTraining& job, const TrainingPlan& plan, Degre
   }
   if (plan.vp > 1 && static_cast<double>(plan.pp) * plan.vp > job.layers + 2) return Reason::layers_too_few;
   const long batch = static_cast<long>(plan.micro_batch) * dp;
+  if (batch > kMostBatch) return Reason::bad_value;
   if (plan.global_batch % batch != 0) {
     short_by = static_cast<double>(batch - plan.global_batch % batch);
     return Reason::batch_not_divisible;

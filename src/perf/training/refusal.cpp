@@ -187,8 +187,9 @@ class TrainingRefuser {
       if (plan_.dp > 0 && gpus != unit) return false;
       TrainingPlan plan = plan_;
       plan.gpus = gpus;
-      const int ranks = gpus / model * plan.micro_batch;
-      plan.global_batch = (plan.global_batch + ranks - 1) / ranks * ranks;
+      const long ranks = static_cast<long>(gpus / model) * plan.micro_batch;
+      if (ranks < 1 || ranks > kMostBatch) return false;
+      plan.global_batch = static_cast<int>((plan.global_batch + ranks - 1) / ranks * ranks);
       const bool same = plan.global_batch == plan_.global_batch;
       Changes changes = {{"gpus", std::to_string(gpus)}};
       if (!same) changes.push_back({"global_batch", std::to_string(plan.global_batch)});

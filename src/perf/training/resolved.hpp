@@ -34,6 +34,7 @@ struct Product {
   bool wide = false;  ///< in 16 bits whatever the recipe
 };
 
+inline constexpr long kMostBatch = 1L << 30;  ///< sequences a step: what no product of devices and micro-batch exceeds
 inline constexpr std::size_t kProducts = 8;
 inline constexpr std::size_t kGroups = 12;
 

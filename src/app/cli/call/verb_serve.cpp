@@ -68,12 +68,14 @@ Result<std::vector<std::string>> tokens_of(const ServeArguments& arguments) {
     return Error{ErrorCode::bad_input, "--token", "say either --token or --token-file"};
   }
   std::string text = arguments.token;
+  std::string said_by = arguments.token_file;  // who promised a token: one that is not filled in is no open door
   if (!arguments.token_file.empty()) {
     Result<std::string> read = read_file(arguments.token_file, kFileLimit);
     if (!read) return read.error();
     text = *std::move(read);
   } else if (const char* variable = std::getenv("RIDGE_TOKEN"); text.empty() && variable != nullptr) {
     text = variable;
+    said_by = "RIDGE_TOKEN";
   }
   std::vector<std::string> tokens;
   for (std::string_view rest = text; !rest.empty();) {
@@ -87,8 +89,8 @@ Result<std::vector<std::string>> tokens_of(const ServeArguments& arguments) {
     }
     if (!line.empty()) tokens.emplace_back(line);
   }
-  if (tokens.empty() && !arguments.token_file.empty()) {
-    return Error{ErrorCode::bad_input, arguments.token_file, "there is no token in it: write one on a line"};
+  if (tokens.empty() && !said_by.empty()) {
+    return Error{ErrorCode::bad_input, said_by, "there is no token in it: write one on a line"};
   }
   return tokens;
 }

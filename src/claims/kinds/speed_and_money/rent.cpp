@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "claims/kinds/all_kinds.hpp"
 #include "claims/reading/collector.hpp"
+#include "economics/cost_case.hpp"
 
 namespace ridge::claims {
 
@@ -19,48 +19,34 @@ PriceKind kind_of(std::string_view word) {
   return word == "spot" ? PriceKind::spot : word == "reserved" ? PriceKind::reserved : PriceKind::on_demand;
 }
 
-/// The newest quote of each provider, cheapest first.
-std::vector<const Price*> quotes_of(const Catalogue& catalogue, std::string_view device, PriceKind kind) {
-  std::map<std::string_view, const Price*> newest;
-  for (const Price& price : catalogue.prices()) {
-    if (price.device != device || price.kind != kind || !price.per_gpu_hour || price.provider.empty()) continue;
-    const Price*& known = newest[price.provider];
-    if (known == nullptr || known->date < price.date) known = &price;
-  }
-  std::vector<const Price*> quotes;
-  for (const auto& [provider, price] : newest) quotes.push_back(price);
-  std::stable_sort(quotes.begin(), quotes.end(),
-                   [](const Price* a, const Price* b) { return *a->per_gpu_hour < *b->per_gpu_hour; });
-  return quotes;
-}
-
 Result<Recomputed> recompute_rent(Inputs& inputs) {
   const auto device = inputs.device();
   if (!device) return device.error();
   const Measure& claimed = inputs.claim().claimed;
   if (!is_a<DollarsPerSecond>(claimed)) return cannot("it is no price of an hour");
   const std::string as = inputs.has("as") ? inputs.text("as") : "on demand";
-  const std::vector<const Price*> quotes = quotes_of(inputs.context().catalogue, (*device)->id, kind_of(as));
-  if (quotes.empty()) return cannot(fmt::format("no provider is known to quote {} {}", (*device)->id, as));
-  const auto said = [](const Price& price) {
-    return fmt::format("{} ({}, {})", shown(measure_of(*price.per_gpu_hour)), price.provider, price.date);
+  const RentMarket market = rent_market(inputs.context().catalogue, (*device)->id, kind_of(as), "", "", {});
+  if (market.quotes() == 0) return cannot(fmt::format("nobody is known to quote {} {}", (*device)->id, as));
+  const auto said = [&](std::size_t i) {
+    return fmt::format("${:.2f} ({}, {})", market.usd[i], market.offers[i]->provider, market.offers[i]->date);
   };
   // Any of them holds; what nobody quotes may still be somebody's price.
-  const auto same = std::find_if(quotes.begin(), quotes.end(), [&](const Price* price) {
-    const double usd = measure_of(*price->per_gpu_hour).value;
-    return usd >= claimed.value * (1 - kSamePrice) && usd <= claimed.high * (1 + kSamePrice);
-  });
-  if (same == quotes.end()) {
-    if (quotes.size() == 1) return cannot(fmt::format("one provider quotes it {}: {}", as, said(*quotes.front())));
-    return cannot(fmt::format("nobody in the catalogue quotes that {}: {} providers ask {} to {}, median {}", as,
-                              quotes.size(), said(*quotes.front()), said(*quotes.back()),
-                              shown(measure_of(*quotes[quotes.size() / 2]->per_gpu_hour))));
+  constexpr double kHour = 3600;
+  std::size_t nearest = 0;
+  const auto off = [&](std::size_t i) {
+    return std::abs(std::clamp(market.usd[i], claimed.value * kHour, claimed.high * kHour) - market.usd[i]);
+  };
+  for (std::size_t i = 1; i < market.usd.size(); ++i) nearest = off(i) < off(nearest) ? i : nearest;
+  if (off(nearest) > kSamePrice * market.usd[nearest]) {
+    if (market.quotes() == 1) return cannot(fmt::format("the one quote {} is {}", as, said(0)));
+    return cannot(fmt::format("nobody quotes that {}: {} quotes are {} to {}, median ${:.2f}", as, market.quotes(),
+                              said(0), said(market.usd.size() - 1), market.median()));
   }
   Recomputed result;
-  result.right = measure_of(*(*same)->per_gpu_hour);
+  result.right = measure_of(GpuRent(market.usd[nearest] / kHour));
   result.compare = Compare::holds;
   result.holds = true;
-  result.formula = fmt::format("{} of {} providers that quote {} {}", said(**same), quotes.size(), (*device)->id, as);
+  result.formula = fmt::format("one of {} quotes of {} {}: {}", market.quotes(), (*device)->id, as, said(nearest));
   return result;
 }
 

@@ -165,7 +165,7 @@ TEST(ExpertPlacement, SharedExpertsAreOneMoreChoiceWhereTheReleaseFusesThem) {
   step.decode = 16;
   step.context = 1000;
   const auto experts = [&](const Result<InferenceDeployment>& d) {
-    return perf::step_time(*d->resolved, step).terms[perf::index(Term::experts)];
+    return perf::step_time(*d->resolved, step).terms[static_cast<std::size_t>(Term::experts)];
   };
   EXPECT_LT(experts(fused), experts(before));
 }

@@ -8,6 +8,7 @@
 
 #include "perf/operators/kernels.hpp"
 #include "ridge/serve/simulation.hpp"
+#include "search/serving/filling.hpp"
 #include "world.hpp"
 
 namespace ridge {
@@ -231,6 +232,53 @@ TEST(Pools, HoldHoweverLongTheyAreSimulated) {
     EXPECT_EQ(broken_limit(*longer, q.limits), "");
   }
   EXPECT_GE(looked, 2);
+}
+
+// With one engine less of either kind a pair does not hold: an even chance asks for no slower steps than predicted.
+TEST(Pools, HaveNoEngineThatIsNotNeeded) {
+  ServingGoal goal;
+  goal.model = "deepseek-r1";
+  goal.engine = "sglang";
+  goal.buyer.devices = {"gb200-nvl72", "h200-sxm"};
+  goal.request_rate = 70;
+  goal.isl = 1000;
+  goal.osl = 1000;
+  goal.ttft_s = 1;
+  goal.tpot_s = 0.03;
+  goal.confidence = 0.5;
+  goal.disaggregate = true;
+  int looked = 0;
+  for (const Alternative& a : answer(goal).alternatives) {
+    const PoolPair& pair = *a.pools;
+    if (pair.decode.engines > 4) continue;  // played as a few of them
+    SCOPED_TRACE(a.text);
+    const auto holds = [&](int prompts, int tokens) {
+      SimulationQuery q;
+      q.deployment = pair.decode.query;
+      q.deployment.max_sequences = std::ceil(pair.decode.concurrency / std::max(1, pair.decode.query.dp));
+      q.workload = fixed_workload(goal.isl, goal.osl);
+      q.replicas = tokens;
+      q.load = {.kind = OfferedKind::rate, .rate = goal.request_rate};
+      q.requests = search::requests_to_fill(tokens * pair.decode.concurrency, 2000);
+      q.limits = {.ttft = goal.ttft_s, .tpot = goal.tpot_s, .e2e = 0, .share = 0.95};
+      q.policies.disaggregation = Disaggregation{};
+      q.policies.disaggregation->prefill = pair.prefill.query;
+      q.policies.disaggregation->prefill_engines = prompts;
+      q.policies.disaggregation->link_bytes_per_s = pair.link_bytes_per_s;
+      const auto r = simulate(q, knowledge());
+      return r && !r->overloaded && broken_limit(*r, q.limits).empty();
+    };
+    EXPECT_TRUE(holds(pair.prefill.engines, pair.decode.engines));
+    if (pair.decode.engines > 1) {
+      ++looked;
+      EXPECT_FALSE(holds(pair.prefill.engines, pair.decode.engines - 1));
+    }
+    if (pair.prefill.engines > 1) {
+      ++looked;
+      EXPECT_FALSE(holds(pair.prefill.engines - 1, pair.decode.engines));
+    }
+  }
+  EXPECT_GE(looked, 1);
 }
 
 // The ratio balances the pools: prompts arrive as fast as requests end.

@@ -25,6 +25,7 @@ constexpr std::size_t kDevicesSplit = 6;
 constexpr double kPrefillUse = 0.6;
 constexpr double kPrefillWait = 1.75;
 constexpr int kMostSteps = 16;
+constexpr int kFewEngines = 4;    ///< more are not tried at less than half of what the means ask for
 constexpr int kMostDecoders = 4;  ///< engines for tokens that are simulated; more of them are as many parts
 constexpr int kMostWhole = 12;    ///< pairs of no more engines for tokens are shown as all of them do
 constexpr double kFewestOfPools = 2000;
@@ -96,11 +97,16 @@ struct Pool {
   double ttft_slowness = 1;
   double kv_bytes = 0;          ///< of one request
   double link_bytes_per_s = 0;  ///< out of one engine
+  double use = 0;               ///< of what its engines can do, by the means
   [[nodiscard]] double usd_per_hour() const { return pool.engines * pool.query.gpus * usd_per_gpu_hour; }
 };
 
+/// Of pools that cost the same, the one with most to spare.
 void cheaper(std::optional<Pool>& best, Pool pool) {
-  if (!best || pool.usd_per_hour() < best->usd_per_hour()) best = std::move(pool);
+  const double dollars = pool.usd_per_hour();
+  if (!best || dollars < best->usd_per_hour() || (dollars == best->usd_per_hour() && pool.use < best->use)) {
+    best = std::move(pool);
+  }
 }
 
 class Splitter {
@@ -210,6 +216,8 @@ class Splitter {
     return found;
   }
 
+  /// The fewest engines of a pair with which simulated requests hold the limits: more until they do, then fewer of
+  /// each.
   std::optional<Alternative> confirmed(Pool prefill, Pool decode) const {
     const ServingGoal& goal = quest_.goal;
     SimulationQuery q;
@@ -231,27 +239,46 @@ class Splitter {
       PatientObserver observer(goal.patience);
       return simulate(q, knowledge_, &observer);
     };
-    const auto broken_in = [&](const SimulationResult& r) {
-      return r.overloaded ? std::string("overload") : broken_limit(r, q.limits);
+    const auto broken_in = [&](const Result<SimulationResult>& r) -> std::string {
+      return !r || goal.patience.over() ? "time" : r->overloaded ? "overload" : broken_limit(*r, q.limits);
     };
+    const auto broken_with = [&](int prompts, int tokens) {
+      return broken_in(played(part_of(prompts, tokens), slowness));
+    };
+    int& prompts = prefill.pool.engines;
+    int& tokens = decode.pool.engines;
+    std::string broken = "yes";
     for (int step = 0; step < kMostSteps; ++step) {
       if (!affordable(prefill, decode)) return {};  // more engines never cost less
-      const Part part = part_of(prefill.pool.engines, decode.pool.engines);
-      const auto result = played(part, slowness);
-      if (!result || goal.patience.over()) return {};
-      std::string broken = broken_in(*result);
-      if (broken.empty()) {  // as it is shown: as `ridge simulate` plays it where there are not too many engines
-        const Part shown =
-            decode.pool.engines <= kMostWhole ? Part{prefill.pool.engines, decode.pool.engines, 1} : part;
-        const auto predicted = played(shown, 1);
-        if (!predicted || goal.patience.over()) return {};
-        if (slowness >= 1) broken = broken_in(*predicted);
-        if (broken.empty()) {
-          return alternative(prefill, decode, *predicted, std::round(q.requests / shown.share));
+      broken = broken_with(prompts, tokens);
+      if (broken.empty() || broken == "time") break;
+      if (broken != "tpot") prompts += 1 + prompts / 8;
+      if (broken != "ttft") tokens += 1 + tokens / 8;
+    }
+    if (!broken.empty()) return {};
+    const auto fewer = [&](int& engines, const auto& holds) {
+      for (int low = engines > kFewEngines ? engines / 2 : 0; engines - low > 1 + engines / 16;) {
+        const int between = low + (engines - low) / 2;
+        if (holds(between)) {
+          engines = between;
+        } else {
+          low = between;
         }
       }
-      if (broken != "tpot") prefill.pool.engines += 1 + prefill.pool.engines / 8;
-      if (broken != "ttft") decode.pool.engines += 1 + decode.pool.engines / 8;
+    };
+    fewer(tokens, [&](int n) { return broken_with(prompts, n).empty(); });
+    fewer(prompts, [&](int n) { return broken_with(n, tokens).empty(); });
+    // As it is shown: as `ridge simulate` plays it where there are not too many engines.
+    for (int step = 0; step < kMostSteps && affordable(prefill, decode); ++step) {
+      const Part shown = tokens <= kMostWhole ? Part{prompts, tokens, 1} : part_of(prompts, tokens);
+      const auto predicted = played(shown, 1);
+      broken = broken_in(predicted);
+      if (broken == "time") return {};
+      if (broken.empty() || slowness < 1) {
+        return alternative(prefill, decode, *predicted, std::round(q.requests / shown.share));
+      }
+      if (broken != "tpot") prompts += 1 + prompts / 8;
+      if (broken != "ttft") tokens += 1 + tokens / 8;
     }
     return {};
   }
@@ -274,11 +301,18 @@ class Splitter {
     load.batch = pool.pool.concurrency = std::max(1, pool.pool.query.dp);
     const InferenceOutcome o = evaluate(resolved, load);
     if (o.reason != Reason::none) return;
-    const double seconds = o.estimate.prefill_s.mid * pool.slowness;
+    double each = o.estimate.prefill_s.mid / load.batch;
     const double moved = pool.kv_bytes / pool.link_bytes_per_s;
     if (goal.ttft_s > 0 && o.estimate.prefill_s.mid * pool.ttft_slowness * kPrefillWait + moved > goal.ttft_s) return;
-    const double each = std::max(seconds / load.batch, moved);  // caches leave while the next prompts are worked on
-    pool.pool.engines = static_cast<int>(std::ceil(goal.peak_rate() * each / kPrefillUse));
+    // Prompts that wait are taken several at a time, as many as a step of each rank holds.
+    load.batch *= std::max(1.0, std::floor(kStepTokens / goal.isl));
+    if (const InferenceOutcome full = evaluate(resolved, load); full.reason == Reason::none) {
+      each = std::min(each, full.estimate.prefill_s.mid / load.batch);
+    }
+    each = std::max(each * pool.slowness, moved);  // caches leave while the next prompts are worked on
+    const double busy = goal.peak_rate() * each / kPrefillUse;
+    pool.pool.engines = static_cast<int>(std::ceil(busy));
+    pool.use = busy / pool.pool.engines;
     cheaper(best, std::move(pool));
   }
 
@@ -303,7 +337,9 @@ class Splitter {
     }
     const double rate = at(low).estimate.output_tokens_per_s.mid / goal.osl / pool.slowness;
     pool.pool.concurrency = all[low];
-    pool.pool.engines = static_cast<int>(std::ceil(goal.peak_rate() / (goal.load * rate)));
+    const double busy = goal.peak_rate() / (goal.load * rate);
+    pool.pool.engines = static_cast<int>(std::ceil(busy));
+    pool.use = busy / pool.pool.engines;
     cheaper(best, std::move(pool));
   }
 

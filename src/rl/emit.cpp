@@ -307,7 +307,7 @@ Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& che
       a.generation.weights == Format::fp8 ? "fp8" : "bfloat16");
   std::string running;
   if (q.generation.max_sequences > 0) {
-    running = fmt::format("    vllm_kwargs:\n      max_num_seqs: {}\n", whole(q.generation.max_sequences));
+    running = fmt::format("    vllm_kwargs: {{max_num_seqs: {}}}\n", whole(q.generation.max_sequences));
   }
   if (drawn_apart(a)) {
     const Result<PoolNodes> drawing = pool_nodes(a.generators, per_node, "draw");

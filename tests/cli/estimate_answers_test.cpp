@@ -85,6 +85,16 @@ TEST(FineTuning, TakesTheWordsOfItsLibraries) {
   EXPECT_NE(whole->json.find("transformers"), std::string::npos) << whole->json;
 }
 
+TEST(LongPrompts, OfModelsThatReadTextsOrHearAreRefusedInTheirWords) {
+  const auto texts = typed({"estimate", "infer", "--model", "bge-m3", "--device", "l4", "--lengths", "512,16k"});
+  ASSERT_FALSE(texts);
+  EXPECT_EQ(texts.error().where, "--lengths");
+  EXPECT_TRUE(typed({"estimate", "infer", "--model", "bge-m3", "--device", "l4", "--lengths", "512,8192"}));
+  const auto sound = typed({"estimate", "infer", "--model", "whisper-large-v3", "--device", "l4", "--lengths", "1k"});
+  ASSERT_FALSE(sound);
+  EXPECT_NE(sound.error().message.find("--audio"), std::string::npos) << sound.error().message;
+}
+
 TEST(Speech, IsAnsweredInSound) {
   const std::vector<std::string> ask = {"estimate", "infer", "--model", "whisper-large-v3", "--device", "l4"};
   const auto with = [&](std::initializer_list<const char*> more) {

@@ -538,7 +538,7 @@ TEST(TrainingExamples, LoseTimeToPaddingUnlessTheyArePacked) {
     EXPECT_GT(rows, alone) << micro;
     const double wasted = example_use(padded, query.plan, Sharding::none).padding;
     if (micro == 1) {
-      EXPECT_NEAR(wasted, 0, 0.002);
+      EXPECT_NEAR(wasted, 0, 0.005);  // rows are whole tokens
     } else {
       EXPECT_GT(wasted, before + 0.1);
     }

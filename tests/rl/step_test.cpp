@@ -84,6 +84,7 @@ TEST(RlStep, HasACriticWithPpoAndNoReferenceWithDapo) {
   EXPECT_GT(ppo.estimate.phase(RlPhase::values).mid, 0);
   EXPECT_GT(ppo.estimate.phase(RlPhase::reward).mid, 0);
   q.algorithm = RlAlgorithm::dapo;
+  q.samples = 8;
   EXPECT_EQ(answered(q).estimate.phase(RlPhase::reference).mid, 0);
 }
 

@@ -108,7 +108,9 @@ inline TrainingQuery random_training(Random& r) {
   p.offload_optimizer = coin(r);
   p.offload_weights = coin(r);
   p.optimizer = static_cast<Optimizer>(r.below(4));
-  if (coin(r)) q.examples = {1.0 + static_cast<double>(r.below(4096)), to_places(r, 10, 3), coin(r)};
+  if (q.task != TrainingTask::pretrain && coin(r)) {
+    q.examples = {1.0 + static_cast<double>(r.below(4096)), to_places(r, 10, 3), coin(r)};
+  }
   return q;
 }
 

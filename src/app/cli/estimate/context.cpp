@@ -66,6 +66,17 @@ Result<int> estimate_context(Session& session, const EstimateFlags& flags) {
   if (!lengths) return lengths.error();
   const Result<Knowledge> knowledge = knowledge_of(session);
   if (!knowledge) return knowledge.error();
+  const double longest = *std::max_element(lengths->begin(), lengths->end());
+  if (const Result<Model> model = knowledge->catalogue.find_model(question->query.model)) {
+    if (model->cross_tokens() > 0) {
+      return wrong("--lengths", fmt::format("{} hears clips of {}: say how long the sound is, --audio 10min", model->id,
+                                            format(Seconds(model->encoder.clip_s))));
+    }
+    if (model->embeds && model->context > 0 && longest > model->context) {
+      return wrong("--lengths", fmt::format("{} reads at most {} tokens of a text: leave longer ones out", model->id,
+                                            format_number(model->context, 7)));
+    }
+  }
   ContextPlan plan;
   const Result<int> cp = flags.whole("--cp", 1, 1, 4096);
   if (!cp) return cp.error();
@@ -77,7 +88,6 @@ Result<int> estimate_context(Session& session, const EstimateFlags& flags) {
   if (const Status s = ranks_of_prompt(flags, plan.cp, answer.query); !s) return s.error();
   if (answer.query.tp <= 0) {  // the layout that estimate would choose for one such prompt
     InferenceQuery one = answer.query;
-    const double longest = *std::max_element(lengths->begin(), lengths->end());
     one.load = {.mode = LoadMode::prefill, .isl = longest, .osl = 1, .batch = 1};
     const Result<InferenceAnswer> chosen = ridge::answer(one, *knowledge, {.explain = false});
     if (!chosen) return chosen.error();
@@ -100,7 +110,7 @@ Result<int> estimate_context(Session& session, const EstimateFlags& flags) {
         "smaller pieces need less memory while they pass (⟦max_batched_tokens=65536⟧)");
   }
   if (const Result<Model> model = knowledge->catalogue.find_model(answer.query.model);
-      model && model->context > 0 && *std::max_element(lengths->begin(), lengths->end()) > model->context) {
+      model && model->context > 0 && longest > model->context) {
     answer.curve.assumptions.push_back(
         fmt::format("{} was trained for {} tokens: longer prompts want its positions "
                     "stretched, and answers may be worse",

@@ -113,6 +113,7 @@ Engine read_engine(TableReader t) {
     era.version = era_table.optional_text("version");
     era.notes = era_table.optional_text("notes");
     era.eager_on = era_table.texts("eager_on");
+    era.heads_read_alone_on = era_table.texts("heads_read_alone_on");
     era.serving = read_serving(era_table, engine.serving);
     era.training = read_traits(era_table.table("training"), engine.training);
     if (!engine.eras.empty() && year_of(era.since) <= year_of(engine.eras.back().since)) {

@@ -111,12 +111,12 @@ TEST(EffectFit, IntervalsFollowHowAFigureAnswers) {
   EXPECT_GT(width(queues.folds[0].rows[0]), 2 * width(plain.folds[0].rows[0]));
 }
 
-// Two publishers of one design say how they differ, not how the next design will.
-TEST(EffectFit, OneDesignSaysLittleOfTheNext) {
+// One generation of a design whose kernels nobody measured says little of the next.
+TEST(EffectFit, ASisterOfAnUnknownDesignIsNearlyAsUnsureAsTheDesign) {
   const Effects e = two_vendors().fit().effects;
-  for (const EffectRest& r : e.rests()) {
-    if (!r.measured) EXPECT_GT(r.high, 2) << r.metric;
-  }
+  const Effect* sibling = find(e, "device", "gaudi2");
+  ASSERT_NE(sibling, nullptr);
+  EXPECT_GT(sibling->spread, 0.25);
 }
 
 TEST(EffectFit, WhatIsLeftOutTogetherHasNoEffectOfItsOwn) {

@@ -182,6 +182,18 @@ TEST(Serving, MemoryThatMovesLessOnTheSameBoardDrawsLess) {
   EXPECT_GT(watts(less), 0.8 * watts(d.resolved->device));
 }
 
+// Kernels that start a block for each query head read the keys of a group of four four times.
+TEST(Serving, EarlyPagedAttentionOnAMDReadsKeysForEachHead) {
+  const auto early = deployed("llama3.1-8b", "mi300x", "vllm", "0.5.0", Format::bf16);
+  const auto later = deployed("llama3.1-8b", "mi300x", "vllm", "0.9.0", Format::bf16);
+  EXPECT_FALSE(deployed("llama3.1-8b", "h100-sxm", "vllm", "0.5.0").resolved->attention.heads_read_alone);
+  const auto attention = [](const InferenceDeployment& d) {
+    const perf::StepTime t = perf::step_time(*d.resolved, {.decode = 64, .context = 4000});
+    return t.terms[static_cast<std::size_t>(Term::attention)];
+  };
+  EXPECT_GT(attention(early), 2.5 * attention(later));
+}
+
 // Libraries of 2024 had no kernels tuned for an MI300X: what computes is slow, what reads is not.
 TEST(Serving, ProductsOnANewChipWereSlowWhereTheyCompute) {
   const auto early = deployed("llama3.1-8b", "mi300x", "vllm", "0.5.0", Format::bf16);

@@ -106,9 +106,10 @@ struct EngineEra {
   std::string since;    ///< first date, ISO; empty = from the beginning
   std::string version;  ///< first version, empty = by date only
   std::string notes;
-  std::vector<std::string> eager_on;  ///< vendors on whose devices this era does not replay graphs
-  ServingTraits serving;              ///< the engine's, with what this era does differently
-  TrainingTraits training;            ///< the same for training
+  std::vector<std::string> eager_on;             ///< vendors on whose devices this era does not replay graphs
+  std::vector<std::string> heads_read_alone_on;  ///< and where each query head of a group reads the keys for itself
+  ServingTraits serving;                         ///< the engine's, with what this era does differently
+  TrainingTraits training;                       ///< the same for training
 };
 
 struct Engine {

@@ -21,9 +21,6 @@ constexpr int kFewestEffects = 20;  ///< residuals that make a quantile
 constexpr double kEffectTail = 0.1;
 constexpr double kNormalTail = 1.28;  ///< where 10 % of a normal distribution lie beyond
 constexpr double kNormalPublishers = 4;
-/// Where 10 % of Student's distributions of 1, 2, ... degrees lie beyond: of a spread that is known from so many draws
-/// and one.
-constexpr std::array<double, 10> kStudentTails = {3.08, 1.89, 1.64, 1.53, 1.48, 1.44, 1.41, 1.40, 1.38, 1.37};
 
 /// One unseen error, and what it is about.
 struct Row {
@@ -433,12 +430,11 @@ class Fit {
   };
   [[nodiscard]] Quantiles quantiles(const std::vector<Judged>& judged, std::string_view key, bool measured,
                                     double within, std::string_view without = {}) const {
-    // The next publisher is one of many. So is the next design whose kernels nobody measured, but of few.
-    std::map<std::string_view, std::vector<double>> alike;
+    std::map<std::string_view, std::vector<double>> by_publisher;
     std::size_t rows = 0;
     for (const Judged& j : judged) {
       if (j.row->measured != measured || !matches(j.row->key, key) || j.row->publisher == without) continue;
-      alike[measured ? j.row->publisher : j.row->architecture].push_back(standardised(j, within));
+      by_publisher[j.row->publisher].push_back(standardised(j, within));
       ++rows;
     }
     Quantiles q;
@@ -447,18 +443,18 @@ class Fit {
       q.rows = 0;
       return q;
     }
-    // Each counts as the root of its rows, between once and once a row.
+    // The next publisher is one of many: each counts as the root of its rows, between once and once a row.
     std::vector<std::pair<double, double>> weighted;
-    for (const auto& [name, errors] : alike) {
+    for (const auto& [name, errors] : by_publisher) {
       for (const double z : errors) weighted.emplace_back(z, 1 / std::sqrt(static_cast<double>(errors.size())));
     }
     const auto at = [&](double share) { return weighted_quantile(weighted, share); };
-    // Few of them say little about tails: what they say counts against a known distribution's as so many more would.
-    const auto known = static_cast<double>(alike.size());
-    const double told = known / (known + kNormalPublishers);
-    const double tail = measured ? kNormalTail : kStudentTails[std::clamp<std::size_t>(alike.size(), 2, 11) - 2];
-    q.low = std::min(told * at(kEffectTail) - (1 - told) * tail, -0.3);
-    q.high = std::max(told * at(1 - kEffectTail) + (1 - told) * tail, 0.3);
+    // Few publishers say little about tails: what they say counts against a normal distribution's as so many more
+    // would.
+    const auto publishers = static_cast<double>(by_publisher.size());
+    const double told = publishers / (publishers + kNormalPublishers);
+    q.low = std::min(told * at(kEffectTail) - (1 - told) * kNormalTail, -0.3);
+    q.high = std::max(told * at(1 - kEffectTail) + (1 - told) * kNormalTail, 0.3);
     return q;
   }
 

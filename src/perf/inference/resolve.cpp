@@ -280,6 +280,9 @@ class Resolver {
     const bool marlin = bytes_per_element(formats_.weights) < bytes_per_element(formats_.activations);
     for (GemmRates& g : r.gemm) g.least_rows = engine_.serving().product_rows;
     if (marlin) r.gemm[ResolvedInference::kNarrow].least_rows = kInstructionRows;
+    if (device_->vendor == "AMD") {  // tiles of MFMA instructions of 16 rows (CDNA3 instruction set, rocBLAS MT16x16)
+      for (GemmRates& g : r.gemm) g.least_rows = std::min(g.least_rows, kInstructionRows);
+    }
     r.gemm[ResolvedInference::kHead] = r.gemm[ResolvedInference::kWide];
     if (is_gguf(formats_.weights)) r.gemm[ResolvedInference::kHead].bytes_weight = perf::gguf_head(formats_.weights);
     if (engine_.serving().portable_kernels) {
@@ -412,8 +415,11 @@ class Resolver {
     r.attention.decode_block = engine_.serving().decode_block;
     if (!engine_.serving().grouped_decode) perf::decode_head_by_head(r.attention, r.device, k_.calibration);
     if (engine_.era != nullptr) {
-      const auto& eager = engine_.era->eager_on;
-      if (std::find(eager.begin(), eager.end(), device_->vendor) != eager.end()) r.graphs = false;
+      const auto here = [&](const std::vector<std::string>& vendors) {
+        return std::find(vendors.begin(), vendors.end(), device_->vendor) != vendors.end();
+      };
+      if (here(engine_.era->eager_on)) r.graphs = false;
+      r.attention.heads_read_alone = here(engine_.era->heads_read_alone_on);
     }
     r.ranks_prefill_together = e.ranks_prefill_together;
     r.ranks_pad_prefill = engine_.serving().ranks_pad_prefill;

@@ -184,7 +184,8 @@ struct AttentionRates {
   double lone_sequence = 0;   ///< seconds per byte of one head's cache if sequences are not split over cores; else 0
   double scalar_single = 0;   ///< seconds per element widened without tensor cores: one query head per KV head
   double scalar_by_head = 0;  ///< and where each query head reads the keys of its group by itself; else 0
-  double scalar_wide = 0;     ///< and more query heads per KV head than tensor cores take
+  bool heads_read_alone = false;  ///< each query head of a group reads the keys for itself
+  double scalar_wide = 0;         ///< and more query heads per KV head than tensor cores take
   double bytes_kv = 2;
   double index_flops = 1;        ///< of scores that choose what sparse attention reads: in 8 bits where there are any
   double mla_prefill_flops = 1;  ///< as prefill_flops, decode_flops and so on, for latent attention

@@ -157,7 +157,8 @@ inline OpTime attention_decode_time(const AttentionRates& rates, const Attention
   const double rows = std::max(group * std::min(rates.decode_block, shape.batch), kTensorRows);
   const double fill = rates.decode_block > 1 ? filled(shape.head_dim, rates.array_side) / shape.head_dim : 1;
   t.compute = std::max(2 * heads * rows * fill / rates.decode_flops, heads * scalar) * width * reach;
-  t.memory = width * (heads * reach * rates.bytes_kv + 2 * shape.batch * queries * rates.decode_passes) /
+  const double reads = rates.heads_read_alone ? std::max(group, 1.0) : 1;
+  t.memory = width * (heads * reads * reach * rates.bytes_kv + 2 * shape.batch * queries * rates.decode_passes) /
              rates.decode_bandwidth;
   t.memory = std::max(t.memory, rates.lone_sequence * reach * width * rates.bytes_kv);
   const double programs = wide && scalar > 0 ? shape.batch * queries : heads;

@@ -5,7 +5,7 @@ import pathlib
 import re
 import sys
 
-CODE = re.compile(r"constexpr (?:double|int|std::size_t) (\w+(?: = [^,;]+, \w+)*)\s*=\s*([^;]*);")
+CODE = re.compile(r"constexpr (?:double|int|long|std::size_t) (\w+(?: = [^,;]+, \w+)*)\s*=\s*([^;]*);")
 LINE = re.compile(r"^\| `(k\w+)` \| ([^|]*?) \| [^|]*\w[^|]* \|$", re.MULTILINE)
 
 

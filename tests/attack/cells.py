@@ -242,7 +242,8 @@ def main():
             slowest = max(slowest, (done.seconds, f"{kind}, {what}"))
             held = found.check(f"{kind}, {what}: {' '.join(words[:3])} ends with a code of ours", done.returncode in EXIT_CODES, (done.returncode, done.stderr[-300:]))
             if done.returncode == 1:
-                held &= found.check(f"{kind}, {what}: {' '.join(words[:3])} names the file", "victim" in done.stderr, done.stderr)
+                other = (what == "gone" or what.startswith("id ")) and done.stderr.startswith("ridge: --")  # what the question lacks then is in no file
+                held &= found.check(f"{kind}, {what}: {' '.join(words[:3])} names the file", "victim" in done.stderr or other, done.stderr)
             shown = re.sub(r"'[^'\n]*'|\"[^\"\n]*\"", "", done.stdout)  # what a file is quoted with may say inf
             wrong = WORTHLESS.search(shown) if kind != "list" else None  # which shows the names of others: a provider called NaN
             held &= found.check(f"{kind}, {what}: {' '.join(words[:3])} prints amounts", not wrong, wrong and shown[max(0, wrong.start() - 150):wrong.end() + 50])

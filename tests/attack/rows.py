@@ -581,7 +581,7 @@ def batches_have_so_many_sequences(server):
     for asked in ({"gpus": 65536, "tp": 1, "pp": 1, "dp": 65536, "micro_batch": 65536, "global_batch": 65536}, {"gpus": 131073, "tp": 2, "pp": 1, "micro_batch": 65536, "global_batch": 65536},
                   {"gpus": 65536, "tp": 1, "pp": 1, "micro_batch": 65536}):
         status, _, body = server.post("/v1/estimate", {"kind": "train", "model": "llama3.1-8b", "device": "h100-sxm", **asked})
-        check(f"training with {asked} is refused", status == 200 and "cannot run" in json.dumps(body) or status in (400, 422), (status, str(body)[:300]))
+        check(f"training with {asked} is refused", status == 200 and body["reason"] is not None, (status, str(body)[:300]))
     check("the server is still there", server.alive())
 
 

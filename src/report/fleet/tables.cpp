@@ -246,7 +246,8 @@ Table fleet_reasons(const FleetView& view) {
         } else if (stock.way == Way::spot && !p.services[s].spot) {
           why = "spot may be preempted";
         } else if (!by_hour && std::max(held, most_held) >= stock.most - 0.5) {
-          why = "all of them are in use";
+          why = stock.way == Way::owned || stock.way == Way::extend ? "no more of them are there"
+                                                                    : "no more of them are on offer";
         }
         const double usd = (gpu_month * option.gpus + energy) / option.requests_per_s;
         const std::string how =

@@ -36,7 +36,8 @@ TEST(AgentPlan, HoldsThoughStepsAreSlower) {
   // What is reported is predicted: more replicas answer sooner.
   EXPECT_LT(sure->front().later_turn_ttft_p95, likely->front().later_turn_ttft_p95);
   EXPECT_GE(likely->front().within, goal.within);
-  EXPECT_GE(sure->front().within, likely->front().within);
+  // One request in a thousand is chance: which of them meet on a replica.
+  EXPECT_GE(sure->front().within, likely->front().within - 1e-3);
 }
 
 TEST(AgentPlan, MemoryThatGainsNothingIsNotOffered) {

@@ -39,12 +39,13 @@ Degrees degrees(const TrainingJob& job) {
 
 constexpr TrainingPlan kDeep = {.gpus = 64, .tp = 2, .pp = 4, .sequence = 4096, .global_batch = 64};
 
-// 64 devices in eight nodes, experts spread within each, so that their weights are gathered across the network: 8 x
-// 4,096 tokens a device are work enough to hide that. Layers launched one by one do hide it, a whole program waits:
-// with a network of twice the rate it gains half of what was gathered, 6 bytes of each weight but the own eighth.
+// 64 devices in eight nodes, experts spread within each, so that their weights are gathered across the network: 16
+// sequences of 4,096 tokens a device are work enough to hide that. Layers launched one by one do hide it, a whole
+// program waits: with a network of twice the rate it gains half of what was gathered, 6 bytes of each weight but the
+// own eighth.
 TEST(TrainingRanks, WholeProgramsWaitForExpertsOfOtherNodes) {
   const auto gained = [](const char* engine) {
-    TrainingPlan plan{.gpus = 64, .ep = 8, .sequence = 4096, .global_batch = 512, .micro_batch = 8};
+    TrainingPlan plan{.gpus = 64, .ep = 8, .sequence = 4096, .global_batch = 1024, .micro_batch = 16};
     plan.sharding = Sharding::zero3;
     plan.recompute = Recompute::full;
     TrainingQuery query = question(plan, "deepseek-v3", engine);

@@ -83,7 +83,7 @@ std::vector<std::string> place_experts(ResolvedInference& r, const Model& model,
   r.fuses_shared = r.ep <= 1 && !r.ideal && s.weights != Format::mxfp4 && layer.shared_experts == 1 &&
                    layer.top_k > 1 && layer.shared_width == layer.width &&
                    std::find(fused_on.begin(), fused_on.end(), r.device.architecture) != fused_on.end();
-  if (r.fuses_shared) said.emplace_back("the shared expert is one more choice of the product of the routed ones");
+  if (r.fuses_shared) said.emplace_back("the shared expert is computed with the routed ones");
   r.ranks_inside = std::clamp(s.domain, 1.0, r.expert_ranks);
   r.bytes_out = bytes_on_the_way(s.sent);
   r.exchange_cores = calibration.value("exchange.cores");

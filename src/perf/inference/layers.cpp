@@ -193,26 +193,24 @@ class LayerBuilder {
   void moe(const Ffn& f) {
     const double ways = r_.expert_ranks / r_.ep;  // tensor parallelism inside an expert
     product("router", f.experts, r_.hidden, Term::experts, true);
-    const double fused = r_.fuses_shared ? f.shared_experts : 0;
-    if (f.shared_experts > 0 && fused == 0) {
+    if (f.shared_experts > 0) {
       const double width = split(static_cast<double>(f.shared_experts) * f.shared_width);
       const bool wide = experts_alone(formats_.weights, model_);
       product("shared expert, gate and up", (f.gated ? 2 : 1) * width, r_.hidden, Term::experts, wide);
       product("shared expert, down", r_.hidden, width, Term::experts, wide);
     }
-    const double slots = std::ceil((f.experts + r_.redundant) / r_.ep) * r_.ep + fused;
+    const double slots = std::ceil((f.experts + r_.redundant) / r_.ep) * r_.ep;
     kind_.moe = {.tokens = 0,
                  .hidden = f.latent > 0 ? static_cast<double>(f.latent) : r_.hidden,
                  .width = f.width / ways,
                  .experts = slots,
                  .local_experts = slots / r_.ep,
-                 .top_k = f.top_k + fused,
+                 .top_k = static_cast<double>(f.top_k),
                  .correlation = 1,
                  .gated = f.gated};
     kind_.reachable_domains = reachable(f, r_.expert_ranks / r_.ranks_inside);
     if (!r_.attention_dp) kind_.reductions += 1;
-    kind_.elementwise_bytes +=
-        2 * r_.hidden * kWideBytes * (1 + kind_.moe.top_k / r_.ep);  // permutation and weighted sum
+    kind_.elementwise_bytes += 2 * r_.hidden * kWideBytes * (1 + f.top_k / r_.ep);  // permutation and weighted sum
   }
 
   /// Where a token may go to some groups of experts only (DeepSeek-V3, arXiv 2412.19437, section 2.1.2), fewer domains

@@ -189,8 +189,13 @@ inline void visit_step(const ResolvedInference& r, const Step& step, Sink& sink)
     for (int j = 0; j < kind.product_count; ++j) {
       const Product& p = kind.products[static_cast<std::size_t>(j)];
       const GemmRates& g = r.gemm[p.rates];
-      sink.operation(p.what, p.term, gemm_time(g, tokens, p.n, p.k), 2 * tokens * p.n * p.k, p.n * p.k * g.bytes_weight,
-                     kind.count * p.times, p.rates == ResolvedInference::kNarrow);
+      OpTime op = gemm_time(g, tokens, p.n, p.k);
+      if (r.fuses_shared && p.term == Term::experts && p.rates == ResolvedInference::kNarrow) {
+        op.seconds -= op.fixed;  // rows of the routed product, which starts once
+        op.fixed = 0;
+      }
+      sink.operation(p.what, p.term, op, 2 * tokens * p.n * p.k, p.n * p.k * g.bytes_weight, kind.count * p.times,
+                     p.rates == ResolvedInference::kNarrow);
       if (p.rates == ResolvedInference::kNarrow) sink.filler(r.widening * p.n * p.k, kind.count * p.times);
     }
     switch (kind.mixer) {

@@ -196,6 +196,8 @@ Result<std::vector<RlFile>> verl_files(const RlAnswer& a, const std::string& che
     if (!megatron) break;
     c.add("{}.megatron.tensor_model_parallel_size={} {}.megatron.pipeline_model_parallel_size={}", of, p.tp, of, p.pp);
     c.add("{}.megatron.context_parallel_size={} {}.megatron.expert_model_parallel_size={}", of, p.cp, of, p.ep);
+    // Where nothing is said experts are cut as wide as the layers, and ranks do not suffice for both.
+    if (p.ep > 1 || p.etp > 1) c.add("{}.megatron.expert_tensor_parallel_size={}", of, std::max(1, p.etp));
   }
   const std::string rollout = "actor_rollout_ref.rollout";
   c.add("{}.name={} {}.n={}", rollout, a.generation.engine, rollout, whole(q.samples));
@@ -290,6 +292,7 @@ Result<std::vector<RlFile>> nemo_files(const RlAnswer& a, const std::string& che
         "    tensor_model_parallel_size: {}\n    pipeline_model_parallel_size: {}\n    context_parallel_size: {}\n    "
         "expert_model_parallel_size: {}\n    activation_checkpointing: {}\n",
         p.tp, p.pp, p.cp, p.ep, on_off(recompute_word(a) != nullptr));
+    if (p.etp > 1) y += fmt::format("    expert_tensor_parallel_size: {}\n", p.etp);
     if (p.offload_optimizer) {
       y += "    optimizer:\n      optimizer_cpu_offload: true\n      optimizer_offload_fraction: 1.0\n";
     }

@@ -153,6 +153,16 @@ TEST(RlFiles, SayAllOfThePlanOrRefuseIt) {
   EXPECT_TRUE(written(again, RlFramework::verl, {"recompute_granularity=full"}));
 }
 
+// Megatron cuts experts as wide as the layers where nothing is said: more ranks than there are.
+TEST(RlFiles, SayHowWideExpertsAreCut) {
+  RlAnswer a = planned(RlPlacement::colocated);
+  a.training.engine = "megatron-lm";
+  a.query.training.plan.tp = a.query.training.plan.ep = 8;
+  EXPECT_TRUE(written(a, RlFramework::verl, {"actor.megatron.expert_tensor_parallel_size=1"}));
+  a.query.training.plan.etp = 2;
+  EXPECT_TRUE(written(a, RlFramework::nemo_rl, {"    expert_tensor_parallel_size: 2"}));
+}
+
 // Rows of OpenRLHF are filled with as many sequences as fit, and hold the longest.
 TEST(RlFiles, FillRowsOfOpenRlhfByTokens) {
   RlAnswer a = planned(RlPlacement::colocated);
@@ -257,7 +267,10 @@ std::vector<RlAnswer> ways_of(const RlAnswer& answer) {
     a.generation.ep = 2;
     a.recompute = Recompute::selective;
   });
-  vary([](RlAnswer& a) { a.query.oversample = 1.5; });
+  vary([](RlAnswer& a) {
+    a.query.oversample = 1.5;
+    if (a.training.engine == "megatron") a.query.training.plan.ep = a.query.training.plan.etp = 2;
+  });
   vary([](RlAnswer& a) { a.query.generation.max_sequences = 128; });
   vary([](RlAnswer& a) { a.query.old_log_probs = false; });
   vary([](RlAnswer& a) { a.query.training.precision = Format::fp8; });

@@ -111,14 +111,6 @@ TEST(EffectFit, IntervalsFollowHowAFigureAnswers) {
   EXPECT_GT(width(queues.folds[0].rows[0]), 2 * width(plain.folds[0].rows[0]));
 }
 
-// One generation of a design whose kernels nobody measured says little of the next.
-TEST(EffectFit, ASisterOfAnUnknownDesignIsNearlyAsUnsureAsTheDesign) {
-  const Effects e = two_vendors().fit().effects;
-  const Effect* sibling = find(e, "device", "gaudi2");
-  ASSERT_NE(sibling, nullptr);
-  EXPECT_GT(sibling->spread, 0.25);
-}
-
 TEST(EffectFit, WhatIsLeftOutTogetherHasNoEffectOfItsOwn) {
   const EffectFit fit = two_vendors().fit();
   ASSERT_EQ(fit.folds.size(), 3U);

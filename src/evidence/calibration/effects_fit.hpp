@@ -28,7 +28,7 @@ namespace ridge::evidence {
 /// predicted left-out publishers no better.
 struct EffectPriors {
   double new_architecture = 0.25;    ///< whose kernels nobody measured
-  double new_device = 0.25;          ///< within it: generations of one design differ by it (Gaudi 2 and 3, TPU)
+  double new_device = 0.15;          ///< within it
   double known_architecture = 0.03;  ///< the physics has parameters for it
   double sister = 0.1;               ///< another board of such a design that the physics has no row of
   double engine = 0.1;               ///< on an architecture

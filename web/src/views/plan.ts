@@ -87,7 +87,7 @@ export const show: Show = (into, values, go) => {
         kind === "serve" ? paceCard("Time to first token", best, "ttft_p95_s", "ttft_s") : interval("MFU", best.mfu, percent),
         { what: "Per hour", big: money(best.usd_per_hour), note: `${unit(best.power_w.mid, "W")}` },
       ]), a.rationale.length ? bullets(a.rationale) : null,
-      a.cheapest_change ? h("p", {}, h("strong", {}, "Cheapest change: "), a.cheapest_change.text, kind === "serve" && a.cheapest_change.saves_usd_per_million_output_tokens ? ` saves ${money(a.cheapest_change.saves_usd_per_million_output_tokens)} per 1M output tokens` : "") : null)
+      a.cheapest_change ? h("p", {}, h("strong", {}, "Cheapest change: "), a.cheapest_change.text, kind === "serve" && a.cheapest_change.saves_usd_per_million_output_tokens ? ` (saves ${money(a.cheapest_change.saves_usd_per_million_output_tokens)} per 1M output tokens)` : "") : null)
       : h("div", { class: "error", role: "alert" }, h("strong", {}, "Nothing meets this goal. "), a.fails_first ?? "", a.nearest_goal ? h("p", {}, `Nearest feasible goal: ${changed(a.nearest_goal)}`) : null));
 
     const cols = columns(kind);

@@ -293,7 +293,7 @@ static constexpr VerbKind kEstimateKinds[] = {
     {"rl", estimate_takes<kRl>, "reinforcement learning: a step by phase, who waits for whom",
      "--model --device --gpus --prompts --samples",
      "ridge estimate rl --model qwen2.5-7b --device h100-sxm --gpus 32 --prompts 512 --samples 16"},
-    {"diffusion", estimate_takes<kDiffusion>, "images and clips: time of one, and of training the model",
+    {"diffusion", estimate_takes<kDiffusion>, "images and clips: time of one, and of training",
      "--model --device --steps --resolution",
      "ridge estimate diffusion --model flux.1-dev --device h100-sxm --steps 28"},
     {"fit", estimate_takes<kFit>, "what fits on how many devices, and what fills them", "--model --device",

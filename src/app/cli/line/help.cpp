@@ -57,7 +57,7 @@ std::string typed_lines(std::string_view examples) {
     std::string_view rest = line;
     std::string_view indent;
     while (rest.size() + indent.size() > kLongest) {
-      const std::size_t at = rest.rfind(" -", kLongest - indent.size());
+      const std::size_t at = rest.rfind(" --", kLongest - indent.size());
       if (at == std::string_view::npos || at == 0) break;
       out += fmt::format("{}{} \\\n", indent, rest.substr(0, at));
       rest.remove_prefix(at + 1);

@@ -470,7 +470,7 @@ def small_things(folder, server):
     done = ridge.run("plan", "serve", "--model", "llama3.1-8b", "--devices", "h100-sxm", "--workload", ROOT / "examples/trace.csv")
     check("a trace is no workload of a plan", done.returncode == 1 and "which `ridge simulate` plays" in done.stderr, done.stderr)
     done = ridge.run("report", "serve", "--model", "llama3.1-8b", "--device", "h100-sxm", "--requests", "20", "--pdf", folder / "x.pdf", env={"TMPDIR": "/nonexist"}, cwd=folder, timeout=120)
-    check("a report is printed or refused where $TMPDIR is no folder, and nothing stays behind", done.returncode in (0, 2) and not list(folder.glob("ridge-*")), (done.returncode, done.stderr, list(folder.glob("ridge-*"))))
+    check("a report is printed or refused where $TMPDIR is no folder, and its page does not stay behind", done.returncode in (0, 2) and not list(folder.glob("ridge-report-*")), (done.returncode, done.stderr, list(folder.glob("ridge-*"))))
     script = folder / "serve.sh"
     script.write_text(ridge.run("emit", "--for", "vllm", "--model", "llama3.1-8b", "--device", "h100-sxm", "--gpus", "2").stdout.replace("meta-llama/Llama-3.1-8B-Instruct", "99999999999999999999"))
     done = ridge.run("emit", "--check", script, "--json")

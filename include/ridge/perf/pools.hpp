@@ -25,7 +25,8 @@ struct PoolsOutcome {
   Reason reason = Reason::none;
   bool prefill_fails = false;  ///< the reason is that of the prefill pool
   double short_by = 0;
-  double prefill_engines = 0;    ///< per decode engine
+  double prefill_engines = 0;    ///< per decode engine, that work `prefill_use` of the time
+  double fewest_prefill = 0;     ///< the same where they work all of it, on as many prompts as a step takes
   double prompts_at_once = 1;    ///< that one prefill engine works on
   double kv_bytes = 0;           ///< of one request
   double transfer_s = 0;         ///< of them, alone on the link
@@ -42,7 +43,7 @@ struct PoolsOutcome {
                                           const InferenceLoad& load, const PoolsSetting& setting) noexcept;
 
 /// Of `decode` engines for tokens beside `prefill` for prompts, so many work at their full pace: where whole engines do
-/// not balance, the scarcer pool sets it.
+/// not balance, the pool that has no time left sets it.
 [[nodiscard]] double busy_engines(const PoolsOutcome& outcome, double prefill, double decode) noexcept;
 
 /// Bytes of cache that one request of `tokens` tokens leaves behind in all devices of a replica.

@@ -12,7 +12,7 @@ double cache_bytes(const ResolvedInference& r, double tokens) noexcept {
 }
 
 double busy_engines(const PoolsOutcome& outcome, double prefill, double decode) noexcept {
-  return decode * std::min(1.0, prefill / (outcome.prefill_engines * decode));
+  return decode * std::min(1.0, prefill / (outcome.fewest_prefill * decode));
 }
 
 PoolsOutcome evaluate_pools(const ResolvedInference& prefill, const ResolvedInference& decode,
@@ -47,6 +47,13 @@ PoolsOutcome evaluate_pools(const ResolvedInference& prefill, const ResolvedInfe
   const double each =
       std::max(out.prefill.prefill_s.mid / out.prompts_at_once, out.kv_bytes / setting.link_bytes_per_s);
   out.prefill_engines = requests * each / use;
+  out.fewest_prefill = requests * each;
+  prompts.batch *= std::max(1.0, std::floor(prefill.max_tokens / std::max(1.0, load.isl * mean)));
+  if (const InferenceOutcome full = evaluate(prefill, prompts); full.reason == Reason::none) {
+    const double queued =
+        std::max(full.estimate.prefill_s.mid / prompts.batch, out.kv_bytes / setting.link_bytes_per_s);
+    out.fewest_prefill = requests * std::min(each, queued);
+  }
   out.gpus = decode.gpus + out.prefill_engines * prefill.gpus;
   const auto scaled = [](const Interval& i, double by) { return Interval{i.low * by, i.mid * by, i.high * by}; };
   out.per_device = scaled(out.output_tokens_per_s, 1 / out.gpus);

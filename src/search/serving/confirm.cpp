@@ -252,7 +252,7 @@ class Confirmation {
     Chance now = this->chance(low, step, first);
     if (!enough(now)) {
       const int most = static_cast<int>(std::ceil(kMostTimes * low)) + 1;
-      int high = low + std::max(1, low / 8);
+      int high = low + std::max(1, low / 4);
       Chance more = this->chance(high, step, first);
       if (!enough(more)) {
         const bool gains = more.all >= now.all + kNoGain;

@@ -197,7 +197,7 @@ std::optional<PlayedMeans> play(SimulationQuery q, const InferenceLoad& load, co
 PlayedResponse play_response(const SimulationQuery& simulation, const InferenceLoad& load, const PlayedMeans& means,
                              const Knowledge& knowledge) {
   constexpr double kSlowness = 0.3;  // what stacks differ by: a logarithm
-  constexpr double kMost = 20;
+  constexpr double kSteepest = 20;
   PlayedResponse out;
   for (const double slowness : {-kSlowness, kSlowness}) {
     const double f = std::exp(slowness);
@@ -208,7 +208,7 @@ PlayedResponse play_response(const SimulationQuery& simulation, const InferenceL
     const auto played = play(q, other, knowledge);
     if (!played) continue;
     const auto set = [&](Response& r, double longer) {
-      const double answer = std::clamp(std::log(longer) / slowness, 0.0, kMost);
+      const double answer = std::clamp(std::log(longer) / slowness, 0.0, kSteepest);
       (slowness > 0 ? r.slower : r.faster) = answer;
     };
     set(out.output, means.output_tokens_per_s * f / played->output_tokens_per_s);

@@ -489,10 +489,11 @@ TEST(Costs, OfTwoPoolsAreThoseOfTheirEngines) {
   const JsonNode cost = answer("cost rent --price=$2" + work);
   const double prefill = number(pools, "prefill_engines");
   const double decode = number(pools, "decode_engines");
-  const double pace = std::min(decode, prefill / number(pools, "prefill_engines_per_decode_engine"));
+  // Engines for prompts are counted to work 60 % of the time: rounded down they are a little busier, and still keep up.
+  EXPECT_GE(prefill, 0.6 * decode * number(pools, "prefill_engines_per_decode_engine"));
   const double gpus = 4 * (prefill + decode);
   EXPECT_EQ(number(cost, "gpus"), gpus);
-  const double made = pace * number(pools, "output_tokens_per_s.mid");
+  const double made = decode * number(pools, "output_tokens_per_s.mid");
   EXPECT_NEAR(number(cost, "usd_per_million_tokens"), 2 * gpus / (made * 3600) * 1e6, 1e-9);
 }
 

@@ -457,8 +457,8 @@ TEST(Plan, OneVendorAloneIsRefusedWhereItMayNotHaveAll) {
   EXPECT_NE(one.fails_first.find("vendor-share"), std::string::npos);
 }
 
-// Two replicas more of seventeen raised the probability by less than what the looks resolve: the limit was said to be out
-// of reach at 78 %, where three more hold it with 80 %.
+// Two replicas more of seventeen raised the probability by less than what the looks resolve: the limit was said to be
+// out of reach at 78 %, where three more hold it with 80 %.
 TEST(Plan, ALimitIsOutOfReachOnlyWhereManyMoreReplicasDoNotHelp) {
   ServingGoal goal = chat_goal({"mi300x"});
   goal.model = "llama3.3-70b";

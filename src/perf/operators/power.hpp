@@ -55,7 +55,7 @@ struct DeviceActivity {
 
 /// Of the power of saturated memory on an H200, what the stacks and their links take, which goes with the bytes moved:
 /// 4.8 TB/s at some 4.5 pJ a bit are 173 of 420 W. The rest is cores, caches and wires of the die, which goes with the
-/// board's limit.
+/// board's limit. The 4.5 pJ are assumed.
 inline constexpr double kStacksShare = 0.41;
 inline constexpr double kReferenceBytesPerJoule = 4.8e12 / 700;
 

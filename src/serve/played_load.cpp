@@ -62,6 +62,7 @@ class Referee : public SimulationObserver {
     m.ttft_s = ttft_ / n;
     m.tpot_s = tpot_ / n;
     m.e2e_s = e2e_ / n;
+    m.power_w = 0;  // the engine rested between the rounds
   }
   bool go_on(double) override {
     turns_ += 1;

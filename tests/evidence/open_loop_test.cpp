@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "evidence/predict/predict.hpp"
+#include "ridge/serve/played_load.hpp"
 #include "support/knowledge.hpp"
 
 namespace ridge::evidence {
@@ -50,8 +51,8 @@ TEST(OpenLoopRuns, TheEndOfARunBelongsToIt) {
   EXPECT_NEAR(run(4, 2000, 1000).output, asked, 0.05 * asked);
 }
 
-/// Of a list of 200 prompts at so many requests a second, new to the server or not.
-std::vector<Prediction> listed(double rate, bool seen) {
+/// A list of 200 prompts at so many requests a second, new to the server or not.
+InferenceQuery list_of(double rate, bool seen) {
   InferenceQuery q;
   q.model = "llama3.1-8b";
   q.device = "h100-sxm";
@@ -61,16 +62,31 @@ std::vector<Prediction> listed(double rate, bool seen) {
     q.load.distinct = 200;
     q.load.prefix_hit = 0.97;
   }
+  return q;
+}
+
+std::vector<Prediction> listed(double rate, bool seen) {
   Case c;
   c.kind = CaseKind::inference;
   c.mode = "open-loop";
-  c.input = q;
+  c.input = list_of(rate, seen);
   c.targets = {{Metric::ttft_ms, 1}, {Metric::output_tok_s, 1}};
   return predict(c, testing_support::knowledge(), Basis::calibrated);
 }
 
 TEST(OpenLoopRuns, AListThatTheServerHasSeenIsFoundInItsCache) {
   EXPECT_LT(listed(8, true)[0].value.mid, 0.5 * listed(8, false)[0].value.mid);
+}
+
+// Between the two times that the list is sent the engine rests: its mean watts would be those of rest.
+TEST(OpenLoopRuns, OfAListSentTwiceNoPowerIsSaid) {
+  const auto watts = [](bool seen) {
+    const InferenceQuery q = list_of(8, seen);
+    const auto played = play(played_load(q), q.load, testing_support::knowledge());
+    return played ? played->power_w : -1.0;
+  };
+  EXPECT_EQ(watts(true), 0);
+  EXPECT_GT(watts(false), 100);
 }
 
 // An engine a little slower than predicted lets a queue grow near saturation, and nothing much far from it.

@@ -42,6 +42,10 @@ struct PoolsOutcome {
 [[nodiscard]] PoolsOutcome evaluate_pools(const ResolvedInference& prefill, const ResolvedInference& decode,
                                           const InferenceLoad& load, const PoolsSetting& setting) noexcept;
 
+/// Seconds of an engine for each prompt where prompts wait: its ranks take as many at once as a step holds. `prompts`
+/// is a load of prefill with one prompt on each rank, which takes `alone`.
+[[nodiscard]] double queued_prompt_s(const ResolvedInference& prefill, InferenceLoad prompts, double alone) noexcept;
+
 /// Of `decode` engines for tokens beside `prefill` for prompts, so many work at their full pace: where whole engines do
 /// not balance, the pool that has no time left sets it.
 [[nodiscard]] double busy_engines(const PoolsOutcome& outcome, double prefill, double decode) noexcept;

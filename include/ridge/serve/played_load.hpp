@@ -24,7 +24,7 @@ struct PlayedMeans {
   double output_tokens_per_s = 0;  ///< while all clients are at work; of the whole run if the load says how long it is
   double total_tokens_per_s = 0;
   double ttft_s = 0, tpot_s = 0, itl_s = 0, e2e_s = 0;
-  double power_w = 0;
+  double power_w = 0;  ///< 0: not said, of a list that is sent twice with a rest between
 };
 
 /// Real text varies in length, synthetic prompts by a tenth; ten requests a client unless the load says how many.

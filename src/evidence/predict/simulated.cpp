@@ -28,8 +28,10 @@ Simulated simulated_estimate(const InferenceQuery& query, const Knowledge& knowl
   perf::move_to(e.tpot_s, played->tpot_s);
   perf::move_to(e.itl_s, played->itl_s);
   perf::move_to(e.e2e_s, played->e2e_s);
-  perf::move_to(e.power_w, played->power_w);
-  perf::move_to(e.joules_per_output_token, played->power_w / played->output_tokens_per_s);
+  if (played->power_w > 0) {
+    perf::move_to(e.power_w, played->power_w);
+    perf::move_to(e.joules_per_output_token, played->power_w / played->output_tokens_per_s);
+  }
   if (query.load.mode != LoadMode::open_loop) return out;
   out.response = play_response(simulation, query.load, *played, knowledge);
   const auto widen = [&](Interval& i, std::string_view key, bool grows, const Response& response) {

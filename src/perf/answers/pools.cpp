@@ -11,6 +11,14 @@ double cache_bytes(const ResolvedInference& r, double tokens) noexcept {
   return perf::kv_bytes(r, tokens) * r.tp * r.pp;
 }
 
+double queued_prompt_s(const ResolvedInference& prefill, InferenceLoad prompts, double alone) noexcept {
+  const double each = alone / prompts.batch;
+  const double tokens = prompts.isl * 0.5 * (1 + prompts.length_low);
+  prompts.batch *= std::max(1.0, std::floor(prefill.max_tokens / std::max(1.0, tokens)));
+  const InferenceOutcome full = evaluate(prefill, prompts);
+  return full.reason == Reason::none ? std::min(each, full.estimate.prefill_s.mid / prompts.batch) : each;
+}
+
 double busy_engines(const PoolsOutcome& outcome, double prefill, double decode) noexcept {
   return decode * std::min(1.0, prefill / (outcome.fewest_prefill * decode));
 }
@@ -47,13 +55,8 @@ PoolsOutcome evaluate_pools(const ResolvedInference& prefill, const ResolvedInfe
   const double each =
       std::max(out.prefill.prefill_s.mid / out.prompts_at_once, out.kv_bytes / setting.link_bytes_per_s);
   out.prefill_engines = requests * each / use;
-  out.fewest_prefill = requests * each;
-  prompts.batch *= std::max(1.0, std::floor(prefill.max_tokens / std::max(1.0, load.isl * mean)));
-  if (const InferenceOutcome full = evaluate(prefill, prompts); full.reason == Reason::none) {
-    const double queued =
-        std::max(full.estimate.prefill_s.mid / prompts.batch, out.kv_bytes / setting.link_bytes_per_s);
-    out.fewest_prefill = requests * std::min(each, queued);
-  }
+  const double queued = queued_prompt_s(prefill, prompts, out.prefill.prefill_s.mid);
+  out.fewest_prefill = requests * std::max(queued, out.kv_bytes / setting.link_bytes_per_s);
   out.gpus = decode.gpus + out.prefill_engines * prefill.gpus;
   const auto scaled = [](const Interval& i, double by) { return Interval{i.low * by, i.mid * by, i.high * by}; };
   out.per_device = scaled(out.output_tokens_per_s, 1 / out.gpus);

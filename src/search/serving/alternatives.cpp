@@ -10,6 +10,7 @@
 #include "base/parallel.hpp"
 #include "perf/inference/resolved.hpp"
 #include "ridge/base/text.hpp"
+#include "ridge/perf/pools.hpp"
 #include "ridge/serve/simulation.hpp"
 #include "search/buyer/sentences.hpp"
 #include "search/problems/serving_problem.hpp"
@@ -247,13 +248,16 @@ class Splitter {
     };
     int& prompts = prefill.pool.engines;
     int& tokens = decode.pool.engines;
-    std::string broken = "yes";
+    std::string broken;
+    const auto grow = [&] {
+      if (broken != "tpot") prompts += 1 + prompts / 8;
+      if (broken != "ttft") tokens += 1 + tokens / 8;
+    };
     for (int step = 0; step < kMostSteps; ++step) {
       if (!affordable(prefill, decode)) return {};  // more engines never cost less
       broken = broken_with(prompts, tokens);
       if (broken.empty() || broken == "time") break;
-      if (broken != "tpot") prompts += 1 + prompts / 8;
-      if (broken != "ttft") tokens += 1 + tokens / 8;
+      grow();
     }
     if (!broken.empty()) return {};
     const auto fewer = [&](int& engines, const auto& holds) {
@@ -277,8 +281,7 @@ class Splitter {
       if (broken.empty() || slowness < 1) {
         return alternative(prefill, decode, *predicted, std::round(q.requests / shown.share));
       }
-      if (broken != "tpot") prompts += 1 + prompts / 8;
-      if (broken != "ttft") tokens += 1 + tokens / 8;
+      grow();
     }
     return {};
   }
@@ -301,15 +304,10 @@ class Splitter {
     load.batch = pool.pool.concurrency = std::max(1, pool.pool.query.dp);
     const InferenceOutcome o = evaluate(resolved, load);
     if (o.reason != Reason::none) return;
-    double each = o.estimate.prefill_s.mid / load.batch;
     const double moved = pool.kv_bytes / pool.link_bytes_per_s;
     if (goal.ttft_s > 0 && o.estimate.prefill_s.mid * pool.ttft_slowness * kPrefillWait + moved > goal.ttft_s) return;
-    // Prompts that wait are taken several at a time, as many as a step of each rank holds.
-    load.batch *= std::max(1.0, std::floor(kStepTokens / goal.isl));
-    if (const InferenceOutcome full = evaluate(resolved, load); full.reason == Reason::none) {
-      each = std::min(each, full.estimate.prefill_s.mid / load.batch);
-    }
-    each = std::max(each * pool.slowness, moved);  // caches leave while the next prompts are worked on
+    // Caches leave while the next prompts are worked on.
+    const double each = std::max(queued_prompt_s(resolved, load, o.estimate.prefill_s.mid) * pool.slowness, moved);
     const double busy = goal.peak_rate() * each / kPrefillUse;
     pool.pool.engines = static_cast<int>(std::ceil(busy));
     pool.use = busy / pool.pool.engines;
